@@ -1,0 +1,29 @@
+import type { Client } from '@temporalio/client';
+import type { LabService } from '../service/lab-service.js';
+import { notificationActivities, type NotificationTarget } from './notifications.js';
+import { orderActivities } from './orders.js';
+import { placingActivities } from './placing.js';
+import { routingActivities } from './routing.js';
+
+/** What the activities work with. */
+export interface ActivityDependencies {
+  service: LabService;
+  /** For signals to our own workflows. */
+  temporal: Client;
+  taskQueue: string;
+  /** Whether the deployment returns `passthrough` on orders; where it does not, orders are recognised by what they are. */
+  echoesPassthrough: boolean;
+  /** Where the product is told; with none, no notification is ever scheduled. */
+  target?: NotificationTarget;
+}
+
+export function createActivities(dependencies: ActivityDependencies) {
+  return {
+    ...placingActivities(dependencies),
+    ...orderActivities(dependencies),
+    ...routingActivities(dependencies),
+    ...notificationActivities(dependencies),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

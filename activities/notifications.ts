@@ -1,0 +1,127 @@
+import { ApplicationFailure, activityInfo, heartbeat, log } from '@temporalio/activity';
+import { ServiceRefused, TooManyRequests } from '../service/errors.js';
+import type { LabService } from '../service/lab-service.js';
+import { sign } from '../service/webhook-signature.js';
+import type { OrderNotification } from '../workflows/order/notifications.js';
+import type { ActivityDependencies } from './activities.js';
+import { asFailures } from './failures.js';
+
+/** The product's endpoint for notifications. */
+export interface NotificationTarget {
+  url: string;
+  /** `whsec_…`: signs every notification as Standard Webhooks. */
+  secret: string;
+  /** Milliseconds for one delivery. Default 15,000: what the service itself allows a webhook receiver. */
+  timeoutMs?: number;
+}
+
+/** A structured-mode CloudEvent, version 1.0. */
+interface CloudEvent {
+  specversion: '1.0';
+  id: string;
+  source: string;
+  type: string;
+  subject: string;
+  time: string;
+  datacontenttype: 'application/json';
+  data: Record<string, unknown>;
+}
+
+export function notificationActivities({ service, target }: Pick<ActivityDependencies, 'service' | 'target'>) {
+  return {
+    /**
+     * Delivers notifications in their order and answers with the ids that arrived. Fails only if not even the first
+     * did, so that what arrived is not sent again.
+     */
+    async notify(notifications: OrderNotification[]): Promise<{ delivered: string[] }> {
+      const delivered: string[] = [];
+      for (const notification of notifications) {
+        try {
+          if (target) await deliver(target, await eventOf(service, notification));
+        } catch (error) {
+          if (delivered.length === 0) throw error;
+          log.warn('notification not delivered yet', { notification: notification.id, error });
+          break;
+        }
+        delivered.push(notification.id);
+        heartbeat(delivered.length);
+      }
+      return { delivered };
+    },
+  };
+}
+
+async function eventOf(service: LabService, notification: OrderNotification): Promise<CloudEvent> {
+  const { id, at, type, data, orderId, rootOrderId, reference, userId } = notification;
+  const link =
+    type === 'registration_reminder' && userId !== undefined ? await portalLink(service, userId, orderId) : {};
+  return {
+    specversion: '1.0',
+    id,
+    source: `kit-order/${rootOrderId}`,
+    type: `labops.order.${type}`,
+    subject: orderId,
+    time: at,
+    datacontenttype: 'application/json',
+    data: {
+      order_id: orderId,
+      root_order_id: rootOrderId,
+      ...(reference !== undefined && { reference }),
+      ...(userId !== undefined && { user_id: userId }),
+      ...snakeCased(data),
+      ...link,
+    },
+  };
+}
+
+/**
+ * A link is a credential: it is made where it is sent and nowhere kept. A user without demographics, or a team without
+ * the portal, gets the reminder without a link and with the reason.
+ */
+async function portalLink(service: LabService, userId: string, orderId: string): Promise<Record<string, unknown>> {
+  return asFailures('ServiceRefused', async () => {
+    try {
+      const link = await service.portal.createUrl(userId, { context: 'communications', orderId });
+      return { portal_url: link.url, portal_url_expires_in: link.expires_in };
+    } catch (error) {
+      if (error instanceof ServiceRefused && !(error instanceof TooManyRequests)) {
+        return { portal_url: null, portal_url_refused: error.name };
+      }
+      throw error;
+    }
+  });
+}
+
+async function deliver({ url, secret, timeoutMs = 15_000 }: NotificationTarget, event: CloudEvent): Promise<void> {
+  const body = JSON.stringify(event);
+  const timestampSeconds = Math.floor(Date.now() / 1000);
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+    headers: {
+      'content-type': 'application/cloudevents+json',
+      'webhook-id': event.id,
+      'webhook-timestamp': String(timestampSeconds),
+      'webhook-signature': sign({ id: event.id, timestampSeconds, body, secret }),
+    },
+  });
+  await response.body?.cancel();
+  if (response.ok) return;
+  const { attempt } = activityInfo();
+  throw ApplicationFailure.retryable(
+    `The target answered ${response.status} (attempt ${attempt})`,
+    'NotificationRefused',
+  );
+}
+
+/** The wire of notifications is JSON for any language: snake_case, as the service's own webhooks are. */
+function snakeCased(data: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [
+      key.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+      value,
+    ]),
+  );
+}

@@ -1,0 +1,112 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { NotFound, ServiceRefused } from '../service/errors.js';
+import type { LabService } from '../service/lab-service.js';
+import { needsPhysician } from '../service/lab-tests.js';
+import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
+import type { Order, RegisterRequest } from '../service/orders.js';
+import { standingOf } from '../workflows/order/lifecycle.js';
+import type { ActivityDependencies } from './activities.js';
+import { asFailures, failureOf } from './failures.js';
+
+export interface RegisterKit {
+  orderId: string;
+  registration: RegisterRequest;
+  /** Used where the order itself does not name its lab account. */
+  labAccountId?: string;
+}
+
+/** Reads and commands of one order. */
+export function orderActivities({ service }: Pick<ActivityDependencies, 'service'>) {
+  return {
+    /** The order as it is now; null when the service does not know it. */
+    async readOrder(orderId: string): Promise<OrderSnapshot | null> {
+      return asFailures('ServiceRefused', () => readIfKnown(service, orderId));
+    },
+
+    async cancelOrder(orderId: string): Promise<OrderSnapshot> {
+      return asFailures('CancelRefused', async () => {
+        const before = await service.orders.get(orderId);
+        // An earlier attempt whose answer was lost has done it already.
+        if (standingOf(snapshotOf(before).events, before.status ?? undefined).phase === 'cancelled') {
+          return snapshotOf(before);
+        }
+        const { order } = await service.orders.cancel(orderId);
+        return snapshotOf(order);
+      });
+    },
+
+    /**
+     * Registers the kit of an order with its patient. The order is read first: an earlier attempt whose answer was
+     * lost has registered it already when it carries this sample id.
+     */
+    async registerKit({ orderId, registration, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
+      return asFailures('RegistrationRefused', async () => {
+        const before = await service.orders.get(orderId);
+        if (isRegisteredWith(before, registration.sample_id)) return snapshotOf(before);
+        await demandPhysician(service, before.lab_account_id ?? labAccountId, registration.physician);
+        const registered = await registerOrFindRegistered(service, orderId, registration);
+        if (registered.id !== orderId) throw registeredAnotherOrder(orderId, registered.id);
+        return snapshotOf(registered);
+      });
+    },
+  };
+}
+
+export async function readIfKnown(service: LabService, orderId: string): Promise<OrderSnapshot | null> {
+  try {
+    return snapshotOf(await service.orders.get(orderId));
+  } catch (error) {
+    if (error instanceof NotFound) return null;
+    throw error;
+  }
+}
+
+/** A refusal counts only if the order is not registered meanwhile: the first of two attempts may have been slow. */
+async function registerOrFindRegistered(
+  service: LabService,
+  orderId: string,
+  registration: RegisterRequest,
+): Promise<Order> {
+  try {
+    const { order } = await service.orders.register(registration);
+    return order;
+  } catch (error) {
+    if (!(error instanceof ServiceRefused)) throw error;
+    const now = await service.orders.get(orderId);
+    if (isRegisteredWith(now, registration.sample_id)) return now;
+    throw failureOf(error, 'RegistrationRefused');
+  }
+}
+
+function isRegisteredWith(order: Order, sampleId: string): boolean {
+  const { events } = snapshotOf(order);
+  return order.sample_id === sampleId && standingOf(events, order.status ?? undefined).registered;
+}
+
+function registeredAnotherOrder(meant: string, registered: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `The service registered order ${registered} instead of ${meant}`,
+    'RegisteredAnotherOrder',
+    { fields: [], orderId: registered },
+  );
+}
+
+/**
+ * A lab account with delegated flow needs a physician on the order (specification, Lab account). Refused before the
+ * call; where the account is not known the service decides.
+ */
+export async function demandPhysician(
+  service: LabService,
+  labAccountId: string | null | undefined,
+  physician: unknown,
+): Promise<void> {
+  if (labAccountId == null || physician != null) return;
+  const accounts = await service.labTests.listLabAccounts({ labAccountId });
+  const account = accounts.find(({ id }) => id === labAccountId);
+  if (account === undefined || !needsPhysician(account)) return;
+  throw ApplicationFailure.nonRetryable(
+    `Lab account ${labAccountId} has the delegated flow ${account.delegated_flow}: the order needs a physician`,
+    'PhysicianRequired',
+    { fields: [{ field: 'physician', message: 'is required by the lab account' }] },
+  );
+}

@@ -1,0 +1,99 @@
+import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { countryCodeOf, type Order } from '../service/orders.js';
+import { kitOrderId, readPassthrough } from '../workflows/order/address.js';
+import { labReferenceKey } from '../workflows/search-attributes.js';
+import type { ActivityDependencies } from './activities.js';
+
+/** The order that a creation is about to place, or that an earlier attempt has placed already. */
+export interface WantedOrder {
+  passthrough: string;
+  reference: string;
+  userId: string;
+  labTestId?: string;
+  address: {
+    zip?: string | null | undefined;
+    first_line?: string | null | undefined;
+    country?: string | null | undefined;
+  };
+}
+
+/** Clocks differ: an order that seems a little older than the first attempt may still be its fruit. */
+const clockSkew = 5 * 60_000;
+
+/**
+ * Looks through the user's orders for the one that an earlier attempt placed. Where the deployment echoes passthrough
+ * this is exact. Where it does not, an order is recognised by user, lab test, address and time, unless another
+ * reference has claimed it.
+ *
+ * @throws ApplicationFailure `AmbiguousOrder` when more than one could be it: nothing may be created then
+ */
+export async function placedBefore(
+  dependencies: ActivityDependencies,
+  wanted: WantedOrder,
+): Promise<Order | undefined> {
+  const { service, echoesPassthrough } = dependencies;
+  const since = activityInfo().scheduledTimestampMs - clockSkew;
+  const candidates: Order[] = [];
+  for await (const order of service.orders.list({ userId: wanted.userId })) {
+    heartbeat('looking for an earlier attempt');
+    if (order.passthrough === wanted.passthrough) return order;
+    if (!echoesPassthrough && couldBe(order, wanted, since)) candidates.push(order);
+  }
+  if (candidates.length === 0) return undefined;
+  return onlyUnclaimed(dependencies.temporal, candidates, wanted);
+}
+
+function couldBe(order: Order, wanted: WantedOrder, since: number): boolean {
+  const address = order.shipping_details ?? order.patient_address;
+  return (
+    readPassthrough(order.passthrough ?? undefined) === undefined &&
+    Date.parse(order.created_at ?? '') >= since &&
+    (order.lab_test?.id == null || order.lab_test.id === wanted.labTestId) &&
+    same(address?.zip, wanted.address.zip) &&
+    same(address?.first_line, wanted.address.first_line) &&
+    same(countryCodeOf(address?.country ?? ''), countryCodeOf(wanted.address.country ?? ''))
+  );
+}
+
+/** Addresses come back tidied: letter case and white space say nothing. */
+function same(a: string | null | undefined, b: string | null | undefined): boolean {
+  const tidy = (text: string | null | undefined) => (text ?? '').toLowerCase().replaceAll(/\s+/g, ' ').trim();
+  return tidy(a) === tidy(b);
+}
+
+async function onlyUnclaimed(temporal: Client, candidates: Order[], wanted: WantedOrder): Promise<Order | undefined> {
+  const unclaimed: Order[] = [];
+  for (const order of candidates) {
+    const claim = await claimOn(temporal, order.id);
+    if (claim === wanted.reference) return order;
+    if (claim === undefined) unclaimed.push(order);
+  }
+  if (unclaimed.length > 1) throw ambiguous(unclaimed);
+  const [only] = unclaimed;
+  // On the first attempt nothing has been sent yet: the order may be another reference's, about to be handed over.
+  // The next attempt sees whose it is.
+  if (only && activityInfo().attempt === 1) {
+    throw ApplicationFailure.retryable(`Order ${only.id} may be this one, or another reference's`, 'OrderUnclaimed');
+  }
+  return only;
+}
+
+/** The reference that the order's workflow carries, if it has one. */
+async function claimOn(temporal: Client, orderId: string): Promise<string | undefined> {
+  try {
+    const { typedSearchAttributes } = await temporal.workflow.getHandle(kitOrderId(orderId)).describe();
+    return typedSearchAttributes.get(labReferenceKey);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function ambiguous(orders: readonly Order[]): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `More than one order could be the one that was placed: ${orders.map(({ id }) => id).join(', ')}. Nothing was created.`,
+    'AmbiguousOrder',
+    { fields: [], orderIds: orders.map(({ id }) => id) },
+  );
+}

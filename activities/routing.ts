@@ -1,0 +1,116 @@
+import { isGrpcServiceError, type Client } from '@temporalio/client';
+import type { LabService } from '../service/lab-service.js';
+import type { OrderSnapshot } from '../service/order-snapshot.js';
+import { isAddressable, kitOrderId, rootOf } from '../workflows/order/address.js';
+import {
+  kitOrderName,
+  orderChangedSignal,
+  orderPlacedSignal,
+  type KitOrderResult,
+  type OrderPlaced,
+} from '../workflows/order/messages.js';
+import { kitOrderStart } from '../workflows/order/start.js';
+import type { ActivityDependencies } from './activities.js';
+import { asFailures } from './failures.js';
+import { readIfKnown } from './orders.js';
+
+/** What a run that a webhook started learns before it does anything. */
+export interface ChainReading {
+  /** Every order of the chain that can be read now; empty when the service does not know the order. */
+  snapshots: OrderSnapshot[];
+  /** Where the chain's workflow really lives. */
+  rootOrderId: string;
+  notifies: boolean;
+  /** What the last run for the same root ended with; it has announced everything in its timeline. */
+  previous?: KitOrderResult;
+}
+
+/** Finding the workflow that an order belongs to, and passing things on to it. */
+export function routingActivities(dependencies: ActivityDependencies) {
+  const { service, temporal, taskQueue, target } = dependencies;
+  return {
+    /** Hands a placed order over to the workflow that follows it, which a webhook may have started already. */
+    async handOver(placed: Omit<OrderPlaced, 'notifies'>): Promise<void> {
+      const { snapshot } = placed;
+      await temporal.workflow.signalWithStart(kitOrderName, {
+        ...kitOrderStart(snapshot, snapshot.orderId, placed.reference),
+        taskQueue,
+        signal: orderPlacedSignal,
+        signalArgs: [{ ...placed, notifies: target !== undefined }],
+      });
+    },
+
+    async forwardOrder({ snapshot, rootOrderId }: { snapshot: OrderSnapshot; rootOrderId: string }): Promise<void> {
+      await temporal.workflow.signalWithStart(kitOrderName, {
+        ...kitOrderStart(snapshot, rootOrderId),
+        taskQueue,
+        signal: orderChangedSignal,
+        signalArgs: [snapshot],
+      });
+    },
+
+    /** Reads an order, its transaction's orders and the last run of its workflow. */
+    async readChain(rootOrderId: string): Promise<ChainReading> {
+      return asFailures('ServiceRefused', async () => {
+        const own = await readIfKnown(service, rootOrderId);
+        const snapshots = own ? [own, ...(await readSiblings(service, own))] : [];
+        const previous = await previousResult(temporal, rootOrderId);
+        return {
+          snapshots,
+          rootOrderId: realRoot(rootOrderId, snapshots),
+          notifies: target !== undefined,
+          ...(previous && { previous }),
+        };
+      });
+    },
+  };
+}
+
+async function readSiblings(service: LabService, own: OrderSnapshot): Promise<OrderSnapshot[]> {
+  if (own.transaction === undefined) return [];
+  const { orders } = await service.orders.transaction(own.transaction.id);
+  const ids = (orders ?? []).map(({ id }) => id).filter((id) => id != null && id !== own.orderId && isAddressable(id));
+  const siblings: OrderSnapshot[] = [];
+  for (const id of ids) {
+    const sibling = id == null ? null : await readIfKnown(service, id);
+    if (sibling) siblings.push(sibling);
+  }
+  return siblings;
+}
+
+/** The transaction's root may itself be a replacement, whose passthrough names the root of the whole chain. */
+function realRoot(orderId: string, snapshots: readonly OrderSnapshot[]): string {
+  const own = snapshots.find((snapshot) => snapshot.orderId === orderId);
+  if (!own) return orderId;
+  const root = rootOf(own);
+  const first = snapshots.find((snapshot) => snapshot.orderId === root);
+  return first ? rootOf(first) : root;
+}
+
+/** gRPC's number of UNIMPLEMENTED. */
+const unimplemented = 12;
+
+/** A server without visibility answers UNIMPLEMENTED; nothing is known of earlier runs there. */
+function hasNoVisibility(error: unknown): boolean {
+  return isGrpcServiceError(error) && error.code === unimplemented;
+}
+
+/**
+ * The last run with this workflow ID that ended by itself. Visibility lags by moments: a run that ended just now may not
+ * be found, and what it announced is announced once more with the same ids, which a receiver drops.
+ */
+async function previousResult(temporal: Client, rootOrderId: string): Promise<KitOrderResult | undefined> {
+  const workflowId = kitOrderId(rootOrderId);
+  const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
+  let last: { runId: string; closeTime: number } | undefined;
+  try {
+    for await (const { runId, closeTime } of temporal.workflow.list({ query })) {
+      const closed = closeTime?.getTime() ?? 0;
+      if (!last || closed > last.closeTime) last = { runId, closeTime: closed };
+    }
+  } catch (error) {
+    if (!hasNoVisibility(error)) throw error;
+  }
+  if (!last) return undefined;
+  return temporal.workflow.getHandle(workflowId, last.runId).result() as Promise<KitOrderResult>;
+}

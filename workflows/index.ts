@@ -1,0 +1,3 @@
+/** The workflows that a worker runs, by the names they are started with. */
+export { kitOrder } from './order/kit-order.js';
+export { placeKitOrder } from './order/place-kit-order.js';

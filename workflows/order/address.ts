@@ -1,0 +1,99 @@
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+
+/**
+ * How a message finds its workflow: pure functions of the payload, with no look-up table, no search and no race.
+ * Nobody else builds one of these IDs.
+ */
+
+/** The product's own key of an order. Never personal data: it is readable in IDs and search attributes. */
+export const referencePattern = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** What may stand in a workflow ID. Wider than a UUID, because some ids that the service sends are none. */
+const addressablePattern = /^[A-Za-z0-9._-]{1,128}$/;
+
+export function isAddressable(orderId: string): boolean {
+  return addressablePattern.test(orderId);
+}
+
+export function placeKitOrderId(reference: string): string {
+  return `place-kit-order/${reference}`;
+}
+
+export function kitOrderId(rootOrderId: string): string {
+  return `kit-order/${rootOrderId}`;
+}
+
+/** What our own passthrough says. `root` is missing on the first order of a chain: it is its own root. */
+export interface Passthrough {
+  root?: string;
+  reference: string;
+  /** 1 for the first order of a reference, 2 for its first replacement, and so on. */
+  n: number;
+}
+
+/**
+ * The exact key that we give each creation: `labops:<root order id or ->:<reference>:<n>`. A reference may itself
+ * contain colons, the parts around it may not.
+ */
+export function writePassthrough({ root, reference, n }: Passthrough): string {
+  return `labops:${root ?? '-'}:${reference}:${n}`;
+}
+
+const passthroughPattern = /^labops:([A-Za-z0-9._-]{1,128}):([A-Za-z0-9._:-]{1,128}):([1-9][0-9]{0,5})$/;
+
+/** Reads our own passthrough; `undefined` for anything that another system wrote. */
+export function readPassthrough(value: string | undefined): Passthrough | undefined {
+  const match = passthroughPattern.exec(value ?? '');
+  if (!match) return undefined;
+  const [, root = '', reference = '', n = ''] = match;
+  return { ...(root !== '-' && { root }), reference, n: Number(n) };
+}
+
+/**
+ * The root order, in this order: the root named in our own passthrough; the transaction's order with origin `initial`;
+ * the end of the `parent_id` chain; the transaction's earliest `created_at`, then smallest id; the order's own id.
+ *
+ * A payload without passthrough can name a root that itself belongs to another chain (the redraw of a replacement):
+ * a run that such a payload starts reads the order and its transaction first, and forwards if there is another root.
+ */
+export function rootOf(snapshot: OrderSnapshot): string {
+  const passthrough = readPassthrough(snapshot.passthrough);
+  if (passthrough) return passthrough.root ?? snapshot.orderId;
+  const siblings = snapshot.transaction?.orders.filter((order) => isAddressable(order.id)) ?? [];
+  if (siblings.length > 0) return rootOfTransaction(snapshot, siblings);
+  return addressable(snapshot.parentId) ?? snapshot.orderId;
+}
+
+type Sibling = NonNullable<OrderSnapshot['transaction']>['orders'][number];
+
+function rootOfTransaction(snapshot: OrderSnapshot, siblings: readonly Sibling[]): string {
+  const byAge = siblings.toSorted(byCreationThenId);
+  const initial = byAge.find((order) => order.origin === 'initial');
+  return initial?.id ?? endOfParents(snapshot, siblings) ?? byAge[0]?.id ?? snapshot.orderId;
+}
+
+/** Follows `parent_id` upwards. A loop, which the service should never send, counts as no answer. */
+function endOfParents(snapshot: OrderSnapshot, siblings: readonly Sibling[]): string | undefined {
+  const parents = new Map(siblings.map((order) => [order.id, addressable(order.parentId)]));
+  if (snapshot.parentId !== undefined) parents.set(snapshot.orderId, addressable(snapshot.parentId));
+  const seen = new Set([snapshot.orderId]);
+  let last = snapshot.orderId;
+  for (let parent = parents.get(last); parent !== undefined; parent = parents.get(parent)) {
+    if (seen.has(parent)) return undefined;
+    seen.add(parent);
+    last = parent;
+  }
+  return last === snapshot.orderId ? undefined : last;
+}
+
+function addressable(id: string | undefined): string | undefined {
+  return id !== undefined && isAddressable(id) ? id : undefined;
+}
+
+function byCreationThenId(a: Sibling, b: Sibling): number {
+  return compare(a.createdAt ?? '', b.createdAt ?? '') || compare(a.id, b.id);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

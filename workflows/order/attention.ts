@@ -1,0 +1,61 @@
+import { currentOrder, findOrder, type Case, type RaisedAttention } from './case.js';
+import { deadlinesOf } from './deadlines.js';
+import { enqueue, headOf } from './announcements.js';
+import type { AttentionReason } from './messages.js';
+
+/** Questions that stand as long as their deadline does: the order's next move answers them. */
+const answeredByMoving: readonly AttentionReason[] = [
+  'registration_overdue',
+  'shipping_overdue',
+  'delivery_overdue',
+  'return_overdue',
+  'transit_to_lab_overdue',
+  'results_overdue',
+  'collection_overdue',
+  'problem_persists',
+  'decision_needed',
+  'replacement_failed',
+];
+
+export interface Question {
+  /** Identifies the question: it is raised once. */
+  key: string;
+  reason: AttentionReason;
+  orderId: string;
+}
+
+/** Asks a person to look, once per question, and tells the product. */
+export function raise(kase: Case, { key, reason, orderId }: Question, now: number): void {
+  if (kase.attention.some((raised) => raised.key === key && raised.reason === reason)) return;
+  const attention: RaisedAttention = { key, reason, orderId, since: new Date(now).toISOString() };
+  kase.attention.push(attention);
+  tell(kase, attention, 'attention_raised', now);
+}
+
+export function clear(kase: Case, isAnswered: (attention: RaisedAttention) => boolean, now: number): void {
+  const answered = kase.attention.filter(isAnswered);
+  if (answered.length === 0) return;
+  kase.attention = kase.attention.filter((attention) => !isAnswered(attention));
+  for (const attention of answered) tell(kase, attention, 'attention_cleared', now);
+}
+
+/** Clears the questions that the order has answered by moving on. */
+export function clearAnswered(kase: Case, now: number): void {
+  const standing = new Set(deadlinesOf(kase).map(({ key }) => key));
+  clear(kase, ({ key, reason }) => answeredByMoving.includes(reason) && !standing.has(key), now);
+}
+
+function tell(
+  kase: Case,
+  attention: RaisedAttention,
+  type: 'attention_raised' | 'attention_cleared',
+  now: number,
+): void {
+  const { key, ...data } = attention;
+  const order = findOrder(kase, attention.orderId) ?? currentOrder(kase);
+  enqueue(kase, {
+    ...headOf(kase, order, `${key}.${attention.reason}/${type}`, new Date(now).toISOString()),
+    type,
+    data,
+  });
+}

@@ -1,0 +1,164 @@
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import { standingOf, type Standing } from './lifecycle.js';
+import type { Attention, OrderOutcome, OrderPhase } from './messages.js';
+import type { OrderNotification } from './notifications.js';
+import { resolvePolicy, type ResolvedPolicy } from './policy.js';
+import { observe, type OrderRecord, type Orders } from './state.js';
+
+/**
+ * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
+ * is plain JSON and goes through continue-as-new as it is.
+ */
+export interface Case {
+  rootOrderId: string;
+  policy: ResolvedPolicy;
+  /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
+  handedOver: boolean;
+  reference?: string;
+  labTestId?: string;
+  labAccountId?: string;
+  /** Whether the worker has a target for notifications. Unknown until the hand-over or the first read. */
+  notifies?: boolean;
+  orders: Orders;
+  replacements: Replacement[];
+  /** Orders named by a transaction that the service could not show. */
+  unreadable: string[];
+  announced: Announced[];
+  /** Keys of the deadlines that were acted on. */
+  met: string[];
+  /** More time, given by a person. */
+  patience: Patience[];
+  attention: RaisedAttention[];
+  /** When an overdue order is read again. */
+  recheckAt?: number;
+  outbox: OrderNotification[];
+  ending?: OrderOutcome;
+  /** The ending was put into the outbox. */
+  endTold?: boolean;
+  /** What search attributes say now, so that they are written only when they change. */
+  shown?: string;
+}
+
+/** One replacement of one order. It is claimed before anything is awaited, so that no order is replaced twice. */
+export interface Replacement {
+  replaces: string;
+  /** The replaced order's last event at that time: one that moves on later has come back. */
+  atEventId: number;
+  /** Counts creations under one reference; 1 was the first kit. */
+  n: number;
+  /** The new order, once it is known. */
+  orderId?: string;
+}
+
+export interface Announced {
+  orderId: string;
+  eventId: number;
+  phase: OrderPhase;
+  problem?: string;
+}
+
+export interface Patience {
+  /** The deadline's key, as it was without any patience. */
+  key: string;
+  /** From when the limit counts anew. */
+  since: string;
+}
+
+export interface RaisedAttention extends Attention {
+  /** The question it asks; it is cleared when the question no longer stands. */
+  key: string;
+}
+
+/** One order of the chain with what its events mean. */
+export interface ChainOrder extends OrderRecord {
+  standing: Standing;
+}
+
+export function openCase(rootOrderId: string, carried: unknown): Case {
+  if (carried !== undefined) return carried as Case;
+  return {
+    rootOrderId,
+    policy: resolvePolicy(),
+    handedOver: false,
+    orders: [],
+    replacements: [],
+    unreadable: [],
+    announced: [],
+    met: [],
+    patience: [],
+    attention: [],
+    outbox: [],
+  };
+}
+
+/** Folds a report in; says whether it told anything new. */
+export function learn(kase: Case, snapshot: OrderSnapshot): boolean {
+  const orders = observe(kase.orders, snapshot);
+  if (orders === kase.orders) return false;
+  kase.orders = orders;
+  return true;
+}
+
+export function chainOf(kase: Case): ChainOrder[] {
+  return kase.orders.map((order) => ({ ...order, standing: standingOf(order.events, order.greatest.status) }));
+}
+
+export function findOrder(kase: Case, orderId: string): ChainOrder | undefined {
+  return chainOf(kase).find((order) => order.orderId === orderId);
+}
+
+/**
+ * The order that is expected to bring the results: the last that is still in play, else the last of all. An order that
+ * was replaced is in play again once it moves.
+ */
+export function currentOrder(kase: Case): ChainOrder {
+  const chain = chainOf(kase);
+  const current = chain.findLast((order) => isInPlay(kase, order)) ?? chain.at(-1);
+  if (!current) throw new TypeError('A case has no current order before its first snapshot');
+  return current;
+}
+
+function isInPlay(kase: Case, order: ChainOrder): boolean {
+  const replacement = replacementOf(kase, order.orderId);
+  if (replacement?.orderId !== undefined && lastEventId(order) <= replacement.atEventId) return false;
+  return !order.standing.final || order.standing.phase === 'completed';
+}
+
+export function replacementOf(kase: Case, orderId: string): Replacement | undefined {
+  return kase.replacements.find(({ replaces }) => replaces === orderId);
+}
+
+export function lastEventId({ standing }: ChainOrder): number {
+  return standing.last?.id ?? 0;
+}
+
+/** Set once nothing is left to wait for. */
+export function outcomeOf(kase: Case): OrderOutcome | undefined {
+  if (kase.ending !== undefined) return kase.ending;
+  const { phase } = currentOrder(kase).standing;
+  return phase === 'completed' || phase === 'cancelled' ? phase : undefined;
+}
+
+/** The current order failed, or waits for a redraw that the service announced: it needs a successor. */
+export function needsSuccessor({ standing }: ChainOrder): boolean {
+  return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
+}
+
+/** An order that the service's transaction names and that was never reported. */
+export function unreadOrder(kase: Case): string | undefined {
+  const named = kase.orders.flatMap(({ greatest }) => greatest.transaction?.orders ?? []);
+  return named.find(({ id }) => !kase.unreadable.includes(id) && !kase.orders.some(({ orderId }) => orderId === id))
+    ?.id;
+}
+
+/** Orders that were replaced, and move again while their replacement is under way. */
+export function lateArrivals(kase: Case): ChainOrder[] {
+  const current = currentOrder(kase).orderId;
+  return chainOf(kase).filter((order) => order.orderId !== current && hasComeBack(kase, order));
+}
+
+function hasComeBack(kase: Case, order: ChainOrder): boolean {
+  const replacement = replacementOf(kase, order.orderId);
+  if (replacement?.orderId === undefined || lastEventId(order) <= replacement.atEventId) return false;
+  return !order.standing.final || order.standing.phase === 'completed';
+}

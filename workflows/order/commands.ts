@@ -1,0 +1,75 @@
+import { ApplicationFailure, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import type {
+  CancelCommand,
+  OrderState,
+  RegisterCommand,
+  ReplaceKitCommand,
+  ResolveProblemCommand,
+} from './messages.js';
+
+/** What the product asks for. The order it means is settled when it arrives, not when its turn comes. */
+export type Command =
+  | ({ kind: 'register' } & Meant<RegisterCommand>)
+  | ({ kind: 'cancel' } & Meant<CancelCommand>)
+  | ({ kind: 'resolveProblem' } & Meant<ResolveProblemCommand>)
+  | ({ kind: 'replaceKit' } & Meant<ReplaceKitCommand>);
+
+type Meant<T> = T & { orderId: string };
+
+interface Asked {
+  command: Command;
+  answer?: OrderState;
+  refusal?: ApplicationFailure;
+}
+
+/** Commands run one at a time in the order they came; whoever asked waits for the outcome of their own. */
+export class CommandQueue {
+  private readonly asked: Asked[] = [];
+
+  get isEmpty(): boolean {
+    return this.asked.length === 0;
+  }
+
+  /** Called by an update's handler. */
+  async ask(command: Command): Promise<OrderState> {
+    const asked: Asked = { command };
+    this.asked.push(asked);
+    await condition(() => asked.answer !== undefined || asked.refusal !== undefined);
+    if (asked.answer) return asked.answer;
+    throw asked.refusal ?? ApplicationFailure.nonRetryable('The command was not carried out', 'CommandFailed');
+  }
+
+  /** Whoever waits is told why nothing will come of it. */
+  refuseAll(refusal: ApplicationFailure): void {
+    for (const asked of this.asked.splice(0)) asked.refusal = refusal;
+  }
+
+  /** Called by the main loop. A command that fails is refused; the order goes on. */
+  async carryOutNext(carryOut: (command: Command) => Promise<OrderState>): Promise<void> {
+    const next = this.asked[0];
+    if (!next) return;
+    try {
+      next.answer = await carryOut(next.command);
+    } catch (error) {
+      next.refusal = refusalOf(error);
+    }
+    this.asked.shift();
+  }
+}
+
+/**
+ * Only an `ApplicationFailure` may leave a handler: any other error would retry the workflow task for ever. An activity
+ * that ran out of time without a failure of its own had no worker to run on.
+ */
+export function refusalOf(error: unknown): ApplicationFailure {
+  if (isCancellation(error) || !(error instanceof TemporalFailure)) throw error;
+  for (let cause: Error | undefined = error; cause !== undefined; cause = causeOf(cause)) {
+    if (!(cause instanceof ApplicationFailure)) continue;
+    return ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
+  }
+  return ApplicationFailure.nonRetryable('The command could not be carried out in time; try again', 'CommandTimedOut');
+}
+
+function causeOf({ cause }: Error): Error | undefined {
+  return cause instanceof Error ? cause : undefined;
+}

@@ -1,0 +1,141 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  makeContinueAsNewFunc,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { Alarm } from './alarm.js';
+import { carryOut } from './carrying-out.js';
+import { openCase, outcomeOf } from './case.js';
+import { CommandQueue } from './commands.js';
+import { meant, validate, validateDecision, validateRegistration } from './command-rules.js';
+import { meetDeadlines, readUnreadOrders } from './deadline-duties.js';
+import { nextMoment } from './deadlines.js';
+import { forward } from './forwarding.js';
+import { identify, takeOver } from './hand-over.js';
+import { hear } from './hearing.js';
+import {
+  cancelUpdate,
+  kitOrderName,
+  orderChangedSignal,
+  orderPlacedSignal,
+  registerUpdate,
+  replaceKitUpdate,
+  resolveProblemUpdate,
+  stateQuery,
+  type KitOrderInput,
+  type KitOrderResult,
+  type OrderState,
+} from './messages.js';
+import { keepDelivering } from './outbox.js';
+import { takeRemedy } from './remedies.js';
+import { announceEnd, review } from './review.js';
+import type { Run } from './run.js';
+import { resultOf, stateOf } from './view.js';
+
+/**
+ * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by
+ * the hand-over from `placeKitOrder`, or by the first webhook of an order that nobody placed through us.
+ */
+export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
+  const run: Run = {
+    kase: openCase(input.rootOrderId, input.carried),
+    commands: new CommandQueue(),
+    alarm: new Alarm(),
+    heard: false,
+  };
+  listen(run);
+  await condition(() => run.kase.orders.length > 0);
+  await identify(run);
+  if (run.forwardsTo !== undefined) return forward(run, run.forwardsTo);
+
+  const delivery = new CancellationScope();
+  const delivering = delivery.run(() => keepDelivering(run));
+  do {
+    await followToTheEnd(run);
+  } while (!(await isSettled(run)));
+  delivery.cancel();
+  await delivering;
+  return resultOf(run.kase);
+}
+
+/** Works until there is an outcome, one thing at a time. */
+async function followToTheEnd(run: Run): Promise<void> {
+  const { kase, commands, alarm } = run;
+  for (;;) {
+    run.heard = false;
+    await readUnreadOrders(run);
+    await meetDeadlines(run);
+    await takeRemedy(run);
+    await commands.carryOutNext((command) => carryOut(run, command));
+    review(run);
+    if (outcomeOf(kase) !== undefined) return;
+    if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
+    alarm.set(nextMoment(kase));
+    await condition(() => run.heard || alarm.rang || !commands.isEmpty);
+  }
+}
+
+/**
+ * An end holds once everybody was told and answered, and nothing new came in meanwhile: a correction may still reopen
+ * the case. A receiver that stays silent does not hold it for ever.
+ */
+async function isSettled(run: Run): Promise<boolean> {
+  const { kase, commands, alarm } = run;
+  alarm.disarm();
+  announceEnd(run);
+  const told = () => kase.notifies !== true || kase.outbox.length === 0;
+  run.heard = false;
+  if (!told()) {
+    await condition(() => told() || !commands.isEmpty, kase.policy.notificationDeadline, { summary: 'notifications' });
+  }
+  await condition(allHandlersFinished);
+  return commands.isEmpty && !run.heard;
+}
+
+/** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */
+async function continueAnew(run: Run): Promise<void> {
+  if (!run.commands.isEmpty) return;
+  await condition(allHandlersFinished);
+  const { rootOrderId } = run.kase;
+  await makeContinueAsNewFunc<typeof kitOrder>({ workflowType: kitOrderName })({ rootOrderId, carried: run.kase });
+}
+
+function listen(run: Run): void {
+  const { kase } = run;
+  setHandler(orderChangedSignal, (snapshot) => hear(run, snapshot), {
+    description: 'A webhook reported an order of this chain.',
+  });
+  setHandler(orderPlacedSignal, (placed) => takeOver(run, placed), {
+    description: 'placeKitOrder hands over the order that it placed, with its reference and policy.',
+  });
+  setHandler(stateQuery, () => currentState(run), {
+    description: 'Where the order stands, what it waits for, its chain and timeline.',
+  });
+  setHandler(registerUpdate, (command) => run.commands.ask({ kind: 'register', ...command, ...meant(kase, command) }), {
+    description: 'Registers the kit with its patient.',
+    validator: (command) => validateRegistration(run, command),
+  });
+  setHandler(cancelUpdate, (command) => run.commands.ask({ kind: 'cancel', ...meant(kase, command) }), {
+    description: 'Cancels the order, which the service allows until it ships.',
+    validator: (command) => validate(run, command),
+  });
+  setHandler(
+    resolveProblemUpdate,
+    (command) => run.commands.ask({ kind: 'resolveProblem', ...command, ...meant(kase, command) }),
+    {
+      description: 'Answers a problem: wait, replace or abandon.',
+      validator: (command) => validateDecision(run, command),
+    },
+  );
+  setHandler(replaceKitUpdate, (command) => run.commands.ask({ kind: 'replaceKit', ...meant(kase, command) }), {
+    description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
+    validator: (command) => validate(run, command),
+  });
+}
+
+function currentState({ kase, forwardsTo }: Run): OrderState {
+  return { ...stateOf(kase), ...(forwardsTo !== undefined && { forwardsTo }) };
+}

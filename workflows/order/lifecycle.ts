@@ -1,0 +1,182 @@
+import type { OrderEvent } from '../../service/order-snapshot.js';
+import type { OrderPhase } from './messages.js';
+
+/**
+ * What an order's events mean. The service's statuses read `<top>.<method>.<low>`; neither part is a closed list, and
+ * the top-level status is not monotonic: a kit that is registered after its delivery goes back to `received`
+ * (facts.md, "Order lifecycle"). An unknown low-level status keeps its top-level meaning.
+ */
+
+interface StatusParts {
+  top: string;
+  low: string;
+}
+
+export function readStatus(status: string): StatusParts {
+  const parts = status.split('.');
+  return { top: parts[0] ?? '', low: parts.at(-1) ?? '' };
+}
+
+/** Where one order stands, read from its events in the order of their ids. */
+export interface Standing {
+  phase: OrderPhase;
+  registered: boolean;
+  /** The service said that it waits for a registration, and none has come. */
+  awaitsRegistration: boolean;
+  /** No further event is expected. The truth may still change: a lost kit can reach the lab after all. */
+  final: boolean;
+  placedAt?: string;
+  shippedAt?: string;
+  /** Delivery as reported; for a kit that was registered on its way, the registration, which needs the kit in hand. */
+  deliveredAt?: string;
+  registeredAt?: string;
+  sentBackAt?: string;
+  arrivedAt?: string;
+  problem?: Problem;
+  last?: OrderEvent;
+}
+
+export interface Problem {
+  status: string;
+  since: string;
+  eventId: number;
+  detail?: string;
+}
+
+type Place =
+  'not_shipped' | 'in_transit_to_customer' | 'with_customer' | 'collecting_sample' | 'in_transit_to_lab' | 'at_lab';
+
+const places: Readonly<Record<string, Place>> = {
+  transit_customer: 'in_transit_to_customer',
+  out_for_delivery: 'in_transit_to_customer',
+  problem_in_transit_customer: 'in_transit_to_customer',
+  with_customer: 'with_customer',
+  transit_lab: 'in_transit_to_lab',
+  problem_in_transit_lab: 'in_transit_to_lab',
+  delivered_to_lab: 'at_lab',
+  lab_processing_blocked: 'at_lab',
+};
+
+const placesOfTop: Readonly<Record<string, Place>> = {
+  collecting_sample: 'collecting_sample',
+  sample_with_lab: 'at_lab',
+};
+
+const finals: Readonly<Record<string, OrderPhase>> = {
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+/** Both spellings of `registered`, and the requisitions, which the service makes only once it knows the patient. */
+const registrations: readonly string[] = [
+  'testkit_registered',
+  'registered',
+  'requisition_created',
+  'requisition_bypassed',
+];
+
+const problems: readonly string[] = ['problem_in_transit_customer', 'problem_in_transit_lab', 'lab_processing_blocked'];
+
+interface Walk extends Standing {
+  place: Place;
+  ending?: OrderPhase;
+  understood: boolean;
+}
+
+/**
+ * @param events ascending by id
+ * @param topLevelStatus the order's own status, used only while there is no event
+ */
+export function standingOf(events: readonly OrderEvent[], topLevelStatus?: string): Standing {
+  const walk: Walk = {
+    phase: 'unknown',
+    registered: false,
+    final: false,
+    place: 'not_shipped',
+    awaitsRegistration: false,
+    understood: false,
+  };
+  for (const event of events) step(walk, event);
+  if (events.length === 0 && topLevelStatus !== undefined) move(walk, readStatus(topLevelStatus), undefined);
+  const { place: _place, ending: _ending, understood: _understood, ...standing } = walk;
+  return { ...standing, phase: phaseOfWalk(walk) };
+}
+
+/** The phase alone. */
+export function phaseOf(events: readonly OrderEvent[], topLevelStatus?: string): OrderPhase {
+  return standingOf(events, topLevelStatus).phase;
+}
+
+function step(walk: Walk, event: OrderEvent): void {
+  const parts = readStatus(event.status);
+  walk.placedAt ??= event.at;
+  move(walk, parts, event.at);
+  if (registrations.includes(parts.low)) register(walk, event.at);
+  if (parts.low === 'awaiting_registration') walk.awaitsRegistration = !walk.registered;
+  if (problems.includes(parts.low)) walk.problem = problemAfter(walk.problem, event);
+  else delete walk.problem;
+  walk.last = event;
+}
+
+function move(walk: Walk, { top, low }: StatusParts, at: string | undefined): void {
+  const ending = finals[top];
+  if (ending === undefined) delete walk.ending;
+  else walk.ending = ending;
+  walk.final = ending !== undefined || low === 'redraw_available';
+  walk.understood ||= top === 'received' || ending !== undefined || placesOfTop[top] !== undefined;
+  const place = places[low] ?? keptPlace(walk.place, top);
+  if (at !== undefined && place !== walk.place) enter(walk, place, at);
+  walk.place = place;
+}
+
+/** An unknown low-level status moves the kit only where its top-level status says that it must have moved. */
+function keptPlace(place: Place, top: string): Place {
+  if (top === 'sample_with_lab') return 'at_lab';
+  if (top === 'collecting_sample' && (place === 'not_shipped' || place === 'at_lab')) return 'collecting_sample';
+  return place;
+}
+
+function enter(walk: Walk, place: Place, at: string): void {
+  if (place === 'in_transit_to_customer') walk.shippedAt = at;
+  if (place === 'with_customer') walk.deliveredAt = at;
+  if (place === 'in_transit_to_lab') walk.sentBackAt = at;
+  if (place === 'at_lab') walk.arrivedAt = at;
+}
+
+function register(walk: Walk, at: string): void {
+  if (!walk.registered) walk.registeredAt = at;
+  walk.registered = true;
+  walk.awaitsRegistration = false;
+  if (walk.place !== 'in_transit_to_customer') return;
+  walk.place = 'with_customer';
+  walk.deliveredAt = at;
+}
+
+function problemAfter(before: Problem | undefined, event: OrderEvent): Problem {
+  if (before?.status === event.status) return before;
+  return {
+    status: event.status,
+    since: event.at,
+    eventId: event.id,
+    ...(event.detail !== undefined && { detail: event.detail }),
+  };
+}
+
+function phaseOfWalk(walk: Walk): OrderPhase {
+  if (walk.ending !== undefined) return walk.ending;
+  if (!walk.understood) return 'unknown';
+  switch (walk.place) {
+    case 'not_shipped':
+      return walk.awaitsRegistration ? 'awaiting_registration' : 'preparing';
+    case 'with_customer':
+      return walk.awaitsRegistration ? 'awaiting_registration' : 'with_customer';
+    case 'in_transit_to_customer':
+    case 'collecting_sample':
+    case 'in_transit_to_lab':
+    case 'at_lab':
+      return walk.place;
+    default:
+      return walk.place satisfies never;
+  }
+}

@@ -1,0 +1,172 @@
+import ms, { type StringValue } from 'ms';
+
+/** A span of time: milliseconds, or a string such as `'36 hours'`, `'7d'`, `'1.5h'` (the `ms` package's grammar). */
+export type Duration = number | StringValue;
+
+/** What happens without a person: `ask` raises attention and waits, `replace` orders a new kit, `fail` ends the order. */
+export type Remedy = 'ask' | 'replace' | 'fail';
+
+/**
+ * How long each part of an order may take and what happens when it goes wrong. The service documents none of it
+ * (facts.md, "Problems and durations"), so everything is input, and every default says where it comes from.
+ */
+export interface OrderPolicy {
+  /**
+   * From placing to registration, before attention is raised. Default 90 days: labs in this field ask for
+   * registration and return within 90 days.
+   */
+  registrationDeadline?: Duration;
+  /**
+   * After delivery, when the patient is reminded to register. Default 3, 10 and 30 days: soon enough that the kit is
+   * still on the table, then at widening distance. Where the service reports no delivery, `assumedDelivery` after
+   * shipping (or placing) counts as delivery.
+   */
+  registrationReminders?: Duration[];
+  /** How long a kit is assumed to travel where no delivery is ever reported. Default 7 days: ground mail and a weekend. */
+  assumedDelivery?: Duration;
+  /** From placing to shipping. Default 5 days: kits ship on the same or next business day; a long weekend is normal. */
+  shippingDeadline?: Duration;
+  /** From shipping to delivery. Default 10 days: six business days without a scan is when others replace a kit. */
+  deliveryDeadline?: Duration;
+  /** After delivery and registration, when the patient is reminded to return the sample. Default 2 and 7 days, as others do. */
+  returnReminders?: Duration[];
+  /** From delivery (and registration) to the sample's way back. Default 14 days: the return time that labs ask for. */
+  returnDeadline?: Duration;
+  /** From the sample's pick-up to its arrival at the lab. Default 10 days, as for the way out. */
+  transitToLabDeadline?: Duration;
+  /** From arrival at the lab to results. Default 14 days: common panels take 2 to 10 days. */
+  resultsDeadline?: Duration;
+  /** How long a problem in transit or a blocked sample may last. Default 7 days: bad addresses and recoverable rejections are held for 7. */
+  problemLimit?: Duration;
+  /** What happens when a problem in transit outlasts `problemLimit`. Default `ask`. A blocked sample always asks. */
+  onProblem?: Remedy;
+  /** What happens when a kit is lost or cannot be delivered. Default `ask`. */
+  onLost?: Remedy;
+  /** What happens on `sample_error`, once no redraw came within `redrawWait`. Default `ask`. */
+  onSampleError?: Remedy;
+  /** How many kits may replace others in one order's life, by policy or by command. Default 1. */
+  replacementLimit?: number;
+  /** How long after `sample_error` the service may create a redraw order itself. Default 1 day: it does so at once, or never. */
+  redrawWait?: Duration;
+  /** How long a person may take to answer when asked, before the order ends as it is. Default 30 days. */
+  decisionWait?: Duration;
+  /** How often an order that missed a deadline is read again. Default 1 day. */
+  recheckEvery?: Duration;
+  /** How long an order may stand still beyond a deadline before it is given up as `unresolved`. Default 60 days. */
+  giveUpAfter?: Duration;
+  /** How long a notification may stay undelivered before attention is raised, and the longest an ended order waits for it. Default 3 days. */
+  notificationDeadline?: Duration;
+  /**
+   * The longest that one creation may take at the service. Default 30 seconds. After a lost answer the next attempt
+   * waits longer than this before it looks for the order, because the service may still be working.
+   */
+  creationTimeout?: Duration;
+}
+
+/** A policy with nothing left open; all durations in milliseconds. */
+export interface ResolvedPolicy {
+  registrationDeadline: number;
+  registrationReminders: number[];
+  assumedDelivery: number;
+  shippingDeadline: number;
+  deliveryDeadline: number;
+  returnReminders: number[];
+  returnDeadline: number;
+  transitToLabDeadline: number;
+  resultsDeadline: number;
+  problemLimit: number;
+  onProblem: Remedy;
+  onLost: Remedy;
+  onSampleError: Remedy;
+  replacementLimit: number;
+  redrawWait: number;
+  decisionWait: number;
+  recheckEvery: number;
+  giveUpAfter: number;
+  notificationDeadline: number;
+  creationTimeout: number;
+}
+
+export const defaultPolicy = {
+  registrationDeadline: '90d',
+  registrationReminders: ['3d', '10d', '30d'],
+  assumedDelivery: '7d',
+  shippingDeadline: '5d',
+  deliveryDeadline: '10d',
+  returnReminders: ['2d', '7d'],
+  returnDeadline: '14d',
+  transitToLabDeadline: '10d',
+  resultsDeadline: '14d',
+  problemLimit: '7d',
+  onProblem: 'ask',
+  onLost: 'ask',
+  onSampleError: 'ask',
+  replacementLimit: 1,
+  redrawWait: '1d',
+  decisionWait: '30d',
+  recheckEvery: '1d',
+  giveUpAfter: '60d',
+  notificationDeadline: '3d',
+  creationTimeout: '30s',
+} satisfies Required<OrderPolicy>;
+
+/** A policy that cannot be followed: says which setting and why. */
+export class PolicyInvalid extends Error {
+  override readonly name = 'PolicyInvalid';
+  readonly faults: string[];
+
+  constructor(faults: string[]) {
+    super(`This order policy cannot be followed: ${faults.join('; ')}`);
+    this.faults = faults;
+  }
+}
+
+const remedies: readonly unknown[] = ['ask', 'replace', 'fail'] satisfies Remedy[];
+const longest = ms('10y');
+
+/**
+ * Fills in the defaults and turns durations into milliseconds.
+ * @throws PolicyInvalid naming every setting that is unknown or out of range, all at once
+ */
+export function resolvePolicy(policy: OrderPolicy = {}): ResolvedPolicy {
+  const faults: string[] = [];
+  const given: Record<string, unknown> = { ...policy };
+  const resolved: Record<string, unknown> = {};
+  for (const [name, fallback] of Object.entries(defaultPolicy)) {
+    const value = given[name] ?? fallback;
+    const fault = (problem: string) => faults.push(`${name} ${problem}`);
+    if (name.startsWith('on')) resolved[name] = readRemedy(value, fault);
+    else if (name === 'replacementLimit') resolved[name] = readCount(value, fault);
+    else if (Array.isArray(fallback)) resolved[name] = readDurations(value, fault);
+    else resolved[name] = readDuration(value, fault);
+  }
+  for (const name of Object.keys(given)) if (!(name in defaultPolicy)) faults.push(`${name} is no setting`);
+  if (faults.length > 0) throw new PolicyInvalid(faults);
+  return resolved as unknown as ResolvedPolicy;
+}
+
+type Fault = (problem: string) => void;
+
+function readRemedy(value: unknown, fault: Fault): unknown {
+  if (!remedies.includes(value)) fault('must be ask, replace or fail');
+  return value;
+}
+
+function readCount(value: unknown, fault: Fault): unknown {
+  if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > 100)
+    fault('must be a whole number from 0 to 100');
+  return value;
+}
+
+function readDurations(value: unknown, fault: Fault): number[] {
+  if (Array.isArray(value) && value.length <= 20) return value.map((entry) => readDuration(entry, fault));
+  fault('must be a list of at most 20 durations');
+  return [];
+}
+
+function readDuration(value: unknown, fault: Fault): number {
+  const span = typeof value === 'string' && value.length <= 100 ? ms(value as StringValue) : value;
+  if (typeof span === 'number' && span > 0 && span <= longest) return Math.ceil(span);
+  fault("must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years");
+  return 0;
+}

@@ -1,0 +1,33 @@
+import { announceNews, enqueue, headOf } from './announcements.js';
+import { clearAnswered, raise } from './attention.js';
+import { currentOrder, lateArrivals, outcomeOf } from './case.js';
+import type { Run } from './run.js';
+import { show } from './showing.js';
+
+/** Brings everything in line with what is known now: announcements, questions, and what operators see. */
+export function review(run: Run): void {
+  const { kase } = run;
+  const now = Date.now();
+  clearAnswered(kase, now);
+  for (const { orderId } of lateArrivals(kase)) {
+    raise(kase, { key: `${orderId}/late_arrival`, reason: 'late_arrival', orderId }, now);
+  }
+  announceNews(kase);
+  show(run);
+}
+
+/** Tells of an end that no event announced. Completion and cancellation were told as events. */
+export function announceEnd(run: Run): void {
+  const { kase } = run;
+  const outcome = outcomeOf(kase);
+  if (outcome === undefined || kase.ending === undefined || kase.endTold) return;
+  kase.endTold = true;
+  const order = currentOrder(kase);
+  const head = headOf(
+    kase,
+    order,
+    `${order.orderId}/${order.standing.last?.id ?? 0}/ended`,
+    new Date(Date.now()).toISOString(),
+  );
+  enqueue(kase, { ...head, type: 'ended', data: { outcome } });
+}

@@ -1,0 +1,14 @@
+import type { Alarm } from './alarm.js';
+import type { Case } from './case.js';
+import type { CommandQueue } from './commands.js';
+
+/** One run of `kitOrder`: the case it works on, and what wakes it. */
+export interface Run {
+  kase: Case;
+  commands: CommandQueue;
+  alarm: Alarm;
+  /** Something was heard that the main loop has not looked at yet. */
+  heard: boolean;
+  /** Set when another root order's workflow does the work, and this run only passes things on. */
+  forwardsTo?: string;
+}

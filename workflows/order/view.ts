@@ -1,0 +1,163 @@
+import { chainOf, currentOrder, outcomeOf, replacementOf, type Case, type ChainOrder } from './case.js';
+import { deadlinesOf, type Deadline } from './deadlines.js';
+import type {
+  Attention,
+  ChainLink,
+  KitOrderResult,
+  OrderPhase,
+  OrderState,
+  TimelineEntry,
+  Waiting,
+} from './messages.js';
+
+/** What `state` and every command answer with. */
+export function stateOf(kase: Case): OrderState {
+  const current = currentOrder(kase);
+  const { standing, greatest } = current;
+  const outcome = outcomeOf(kase);
+  return {
+    rootOrderId: kase.rootOrderId,
+    orderId: current.orderId,
+    ...(kase.reference !== undefined && { reference: kase.reference }),
+    ...(greatest.userId !== undefined && { userId: greatest.userId }),
+    phase: standing.phase,
+    status: statusOf(current),
+    registered: standing.registered,
+    ...(greatest.sampleId !== undefined && { sampleId: greatest.sampleId }),
+    ...(standing.problem && { problem: problemOf(standing.problem) }),
+    ...(greatest.interpretation !== undefined && { interpretation: greatest.interpretation }),
+    ...(greatest.shipment && { shipment: greatest.shipment }),
+    waiting: waitingOf(kase),
+    attention: attentionOf(kase),
+    chain: linksOf(kase),
+    timeline: timelineOf(kase),
+    ...(outcome !== undefined && { outcome }),
+  };
+}
+
+export function resultOf(kase: Case): KitOrderResult {
+  const current = currentOrder(kase);
+  const { interpretation } = current.greatest;
+  return {
+    outcome: outcomeOf(kase) ?? 'unresolved',
+    orderId: current.orderId,
+    rootOrderId: kase.rootOrderId,
+    ...(kase.reference !== undefined && { reference: kase.reference }),
+    ...(interpretation !== undefined && { interpretation }),
+    chain: linksOf(kase),
+    timeline: timelineOf(kase),
+    policy: kase.policy,
+  };
+}
+
+/** The case file that the Web UI shows, in Markdown. */
+export function caseFileOf(kase: Case): string {
+  const { orderId, phase, status, waiting, attention, problem } = stateOf(kase);
+  const lines = [
+    `### ${titleOf(phase)}`,
+    '',
+    `Order \`${orderId}\`${kase.reference === undefined ? '' : `, reference \`${kase.reference}\``}: \`${status}\``,
+    '',
+    `**Waits for** ${waiting.for}${waiting.until === undefined ? '' : ` until ${readable(waiting.until)}`}`,
+    ...(problem ? ['', `**Problem** \`${problem.status}\` since ${readable(problem.since)}`] : []),
+    ...attention.map(({ reason, since }) => `\n**Attention** ${wordsOf(reason)} since ${readable(since)}`),
+    '',
+    '| When (UTC) | Order | What happened |',
+    '| --- | --- | --- |',
+    ...timelineOf(kase).map(rowOf),
+  ];
+  return lines.join('\n');
+}
+
+function rowOf({ at, orderId, status, detail }: TimelineEntry): string {
+  return `| ${readable(at)} | \`${orderId.slice(0, 8)}\` | \`${status}\`${detail === undefined ? '' : ` (${wordsOf(detail)})`} |`;
+}
+
+/** Statuses come from outside: nothing in them may break the table. */
+function readable(at: string): string {
+  return at.slice(0, 16).replace('T', ' ');
+}
+
+function titleOf(phase: OrderPhase): string {
+  const words = wordsOf(phase);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function wordsOf(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+export function attentionOf(kase: Case): Attention[] {
+  return kase.attention.map(({ key: _key, ...attention }) => attention);
+}
+
+function linksOf(kase: Case): ChainLink[] {
+  const chain = chainOf(kase);
+  return chain.map((order) => {
+    const replaces = predecessorOf(kase, chain, order);
+    const replacedBy = chain.find((other) => predecessorOf(kase, chain, other) === order.orderId)?.orderId;
+    return {
+      orderId: order.orderId,
+      origin: originOf(kase, order),
+      phase: order.standing.phase,
+      status: statusOf(order),
+      ...(replaces !== undefined && { replaces }),
+      ...(replacedBy !== undefined && { replacedBy }),
+    };
+  });
+}
+
+function originOf(kase: Case, { orderId, greatest }: ChainOrder): string {
+  return kase.replacements.some((replacement) => replacement.orderId === orderId)
+    ? 'replacement'
+    : (greatest.origin ?? 'initial');
+}
+
+/** The order that was replaced, or the one that a redraw of the same transaction follows. */
+function predecessorOf(kase: Case, chain: readonly ChainOrder[], order: ChainOrder): string | undefined {
+  const replaced = kase.replacements.find(({ orderId }) => orderId === order.orderId)?.replaces;
+  if (replaced !== undefined || originOf(kase, order) === 'initial') return replaced;
+  const sameTransaction = (other: ChainOrder) => other.greatest.transaction?.id === order.greatest.transaction?.id;
+  const earlier = chain.slice(0, chain.indexOf(order)).findLast(sameTransaction)?.orderId;
+  return order.greatest.parentId ?? earlier;
+}
+
+function timelineOf(kase: Case): TimelineEntry[] {
+  return kase.orders
+    .flatMap(({ orderId, events }) => events.map(({ id, ...event }) => ({ orderId, eventId: id, ...event })))
+    .toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)) || a.eventId - b.eventId);
+}
+
+function statusOf({ standing, greatest }: ChainOrder): string {
+  return standing.last?.status ?? greatest.status ?? 'unknown';
+}
+
+function problemOf({ eventId: _eventId, ...problem }: NonNullable<ChainOrder['standing']['problem']>) {
+  return problem;
+}
+
+const waitedFor: Readonly<Record<OrderPhase, string>> = {
+  preparing: 'the kit to be shipped',
+  awaiting_registration: 'the kit to be registered',
+  in_transit_to_customer: 'the kit to be delivered',
+  with_customer: 'the sample to be sent back',
+  collecting_sample: 'the sample to be collected',
+  in_transit_to_lab: 'the sample to reach the lab',
+  at_lab: 'the results',
+  completed: 'nothing',
+  failed: 'a decision: wait, replace or abandon',
+  cancelled: 'nothing',
+  unknown: 'the next event',
+};
+
+function waitingOf(kase: Case): Waiting {
+  if (kase.ending !== undefined) return { for: 'nothing' };
+  const current = currentOrder(kase);
+  const deadlines = deadlinesOf(kase).filter(({ key }) => !kase.met.includes(key));
+  const next: Deadline | undefined = deadlines[0];
+  const redraw = next?.name === 'redraw' || replacementOf(kase, current.orderId) !== undefined;
+  return {
+    for: redraw ? 'the order that follows' : waitedFor[current.standing.phase],
+    ...(next && { until: new Date(next.at).toISOString() }),
+  };
+}

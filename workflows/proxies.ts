@@ -1,0 +1,71 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/activities.js';
+
+/**
+ * Every timeout and retry number, with its reason. What may be repeated at all is decided where the call fails
+ * (activities/failures.ts); here is only how patiently.
+ */
+
+/** One call of the service takes seconds; an activity makes a few. Longer than that, its worker is gone. */
+const oneExchange = '2 minutes';
+
+/** Reads: nothing is lost by asking again soon, and an order can wait for the next deadline if the service stays down. */
+export const reading = proxyActivities<Pick<Activities, 'readOrder'>>({
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '10 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** What a run is for must be known before it does anything: for ever, with the same pauses. */
+export const readingPatiently = proxyActivities<Pick<Activities, 'readChain'>>({
+  startToCloseTimeout: oneExchange,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/**
+ * Commands: somebody waits for the answer. After three minutes an outage is reported to the caller, who knows better
+ * whether to try again; nothing is lost by that, because every command looks before it acts.
+ */
+export const commanding = proxyActivities<Pick<Activities, 'registerKit' | 'cancelOrder'>>({
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '3 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
+});
+
+/** Signals to our own workflows: Temporal comes back, and the signal must not be lost; so for ever. */
+export const handingOver = proxyActivities<Pick<Activities, 'handOver' | 'forwardOrder'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** After a failed attempt the next one waits half as long again as a creation may take: the service may still be at it. */
+const settling = 1.5;
+
+/**
+ * Creations are not idempotent at the service. Every attempt looks for the order first; the interval before an attempt
+ * is longer than the request may take, so that a creation whose answer was lost, or whose worker died, is seen by the
+ * next look. The looking and the creation together are one attempt: it may page for a minute and create once.
+ *
+ * @param creationTimeout milliseconds, see `OrderPolicy`
+ * @param patience milliseconds until the caller is told; none means for ever, for an order must be placed once it is asked for
+ */
+export function creating(creationTimeout: number, patience?: number) {
+  return proxyActivities<Pick<Activities, 'createKitOrder' | 'replaceKitOrder'>>({
+    startToCloseTimeout: creationTimeout + 90_000,
+    ...(patience !== undefined && { scheduleToCloseTimeout: patience }),
+    heartbeatTimeout: creationTimeout * settling,
+    retry: { initialInterval: creationTimeout * settling, backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
+  });
+}
+
+/**
+ * Notifications: the receiver may be down for days. Retried gently until the policy's deadline; then a person is asked
+ * to look and the same batch is tried again.
+ */
+export function notifying(deadline: number) {
+  return proxyActivities<Pick<Activities, 'notify'>>({
+    startToCloseTimeout: oneExchange,
+    scheduleToCloseTimeout: deadline,
+    retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+  });
+}

@@ -1,0 +1,29 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+
+/**
+ * What operators and the client can search workflows by. Search attributes are never encrypted, so none of them may
+ * carry personal data. Their names and types are registered with the namespace before the first start
+ * (docs/operations.md); a workflow that sets one that is not registered would be retried for ever.
+ */
+
+/** The product's own key of the order. */
+export const labReferenceKey = defineSearchAttributeKey('LabReference', SearchAttributeType.KEYWORD);
+/** Every order id of the chain, so that any of them finds the workflow. */
+export const labOrderIdKey = defineSearchAttributeKey('LabOrderId', SearchAttributeType.KEYWORD_LIST);
+/** The service's order transaction of the current order. */
+export const labTransactionIdKey = defineSearchAttributeKey('LabTransactionId', SearchAttributeType.KEYWORD);
+/** The service's user id of the patient. */
+export const labUserIdKey = defineSearchAttributeKey('LabUserId', SearchAttributeType.KEYWORD);
+/** Where the work stands, coarsely: see `OrderPhase`. */
+export const labPhaseKey = defineSearchAttributeKey('LabPhase', SearchAttributeType.KEYWORD);
+/** Why a person should look: see `AttentionReason`. Empty when nobody needs to. */
+export const labAttentionKey = defineSearchAttributeKey('LabAttention', SearchAttributeType.KEYWORD_LIST);
+
+export const searchAttributeKeys = [
+  labReferenceKey,
+  labOrderIdKey,
+  labTransactionIdKey,
+  labUserIdKey,
+  labPhaseKey,
+  labAttentionKey,
+] as const;
