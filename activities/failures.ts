@@ -10,18 +10,13 @@ import {
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
+import type { FailureDetails } from '../workflows/order/messages.js';
 
-/**
+/*
  * What a failed call means to a workflow, in one place: the failure's type, whether the same call may be made again,
  * and how long to wait first. A failure's details are read by workflows and callers; neither they nor its message carry
  * personal data (service/errors.ts).
  */
-export interface FailureDetails {
-  status?: number;
-  /** The fields that the service refused or that break a rule of ours. */
-  fields: { field: string; message: string }[];
-  reason?: string;
-}
 
 /** The refusal's type by what was asked for: the caller of an update reads it. */
 export type RefusedAs = 'RegistrationRefused' | 'CancelRefused' | 'OrderRefused' | 'ServiceRefused';

@@ -19,6 +19,9 @@ export const labPhaseKey = defineSearchAttributeKey('LabPhase', SearchAttributeT
 /** Why a person should look: see `AttentionReason`. Empty when nobody needs to. */
 export const labAttentionKey = defineSearchAttributeKey('LabAttention', SearchAttributeType.KEYWORD_LIST);
 
+/** LabPhase of a run that only passes on what it hears to the workflow of another root order. */
+export const forwardedPhase = 'forwarded';
+
 export const searchAttributeKeys = [
   labReferenceKey,
   labOrderIdKey,

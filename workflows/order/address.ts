@@ -1,4 +1,5 @@
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import { compareText } from '../canonical-json.js';
 
 /**
  * How a message finds its workflow: pure functions of the payload, with no look-up table, no search and no race.
@@ -91,9 +92,5 @@ function addressable(id: string | undefined): string | undefined {
 }
 
 function byCreationThenId(a: Sibling, b: Sibling): number {
-  return compare(a.createdAt ?? '', b.createdAt ?? '') || compare(a.id, b.id);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+  return compareText(a.createdAt ?? '', b.createdAt ?? '') || compareText(a.id, b.id);
 }

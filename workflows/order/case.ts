@@ -35,8 +35,6 @@ export interface Case {
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endTold?: boolean;
-  /** What search attributes say now, so that they are written only when they change. */
-  shown?: string;
 }
 
 /** One replacement of one order. It is claimed before anything is awaited, so that no order is replaced twice. */

@@ -167,5 +167,6 @@ function deadline(
 }
 
 function later(base: string | undefined, span: number): string | undefined {
-  return base === undefined ? undefined : new Date(Date.parse(base) + span).toISOString();
+  const from = Date.parse(base ?? '');
+  return Number.isNaN(from) ? undefined : new Date(from + span).toISOString();
 }

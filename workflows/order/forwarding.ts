@@ -1,5 +1,7 @@
-import { allHandlersFinished, condition } from '@temporalio/workflow';
+import { allHandlersFinished, condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { handingOver } from '../proxies.js';
+import { forwardedPhase, labPhaseKey } from '../search-attributes.js';
+import { kitOrderId } from './address.js';
 import { currentOrder } from './case.js';
 import { forwarded } from './command-rules.js';
 import type { KitOrderResult } from './messages.js';
@@ -14,6 +16,8 @@ import { resultOf } from './view.js';
 export async function forward(run: Run, rootOrderId: string): Promise<KitOrderResult> {
   const { kase } = run;
   run.commands.refuseAll(forwarded(rootOrderId));
+  upsertSearchAttributes([{ key: labPhaseKey, value: forwardedPhase }]);
+  setCurrentDetails(`Passes on what it hears to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
   let passedOn: Orders = [];
   do {
     run.heard = false;

@@ -78,6 +78,11 @@ const registrations: readonly string[] = [
 
 const problems: readonly string[] = ['problem_in_transit_customer', 'problem_in_transit_lab', 'lab_processing_blocked'];
 
+/** Statuses come from outside: `constructor` is as unknown as any other word. */
+function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 interface Walk extends Standing {
   place: Place;
   ending?: OrderPhase;
@@ -112,7 +117,7 @@ function step(walk: Walk, event: OrderEvent): void {
   const parts = readStatus(event.status);
   walk.placedAt ??= event.at;
   move(walk, parts, event.at);
-  if (registrations.includes(parts.low)) register(walk, event.at);
+  if (registrations.includes(parts.low)) register(walk, parts.low, event.at);
   if (parts.low === 'awaiting_registration') walk.awaitsRegistration = !walk.registered;
   if (problems.includes(parts.low)) walk.problem = problemAfter(walk.problem, event);
   else delete walk.problem;
@@ -120,14 +125,21 @@ function step(walk: Walk, event: OrderEvent): void {
 }
 
 function move(walk: Walk, { top, low }: StatusParts, at: string | undefined): void {
-  const ending = finals[top];
+  if (!isUnderstood(top, low)) return;
+  const ending = lookUp(finals, top);
   if (ending === undefined) delete walk.ending;
   else walk.ending = ending;
   walk.final = ending !== undefined || low === 'redraw_available';
-  walk.understood ||= top === 'received' || ending !== undefined || placesOfTop[top] !== undefined;
-  const place = places[low] ?? keptPlace(walk.place, top);
+  walk.understood = true;
+  const place = lookUp(places, low) ?? keptPlace(walk.place, top);
   if (at !== undefined && place !== walk.place) enter(walk, place, at);
   walk.place = place;
+}
+
+/** A status of which neither part is known says nothing: the order stays where it was, ended or not. */
+function isUnderstood(top: string, low: string): boolean {
+  const known = top === 'received' || lookUp(finals, top) !== undefined || lookUp(placesOfTop, top) !== undefined;
+  return known || lookUp(places, low) !== undefined;
 }
 
 /** An unknown low-level status moves the kit only where its top-level status says that it must have moved. */
@@ -144,23 +156,22 @@ function enter(walk: Walk, place: Place, at: string): void {
   if (place === 'at_lab') walk.arrivedAt = at;
 }
 
-function register(walk: Walk, at: string): void {
-  if (!walk.registered) walk.registeredAt = at;
+/** A kit is registered by what is printed on it: one that was on its way has arrived. A requisition alone proves nothing. */
+function register(walk: Walk, low: string, at: string): void {
+  const first = !walk.registered;
+  const inHand = first && (walk.awaitsRegistration || !low.startsWith('requisition_'));
+  if (first) walk.registeredAt = at;
   walk.registered = true;
   walk.awaitsRegistration = false;
-  if (walk.place !== 'in_transit_to_customer') return;
+  if (!inHand || walk.place !== 'in_transit_to_customer') return;
   walk.place = 'with_customer';
   walk.deliveredAt = at;
 }
 
-function problemAfter(before: Problem | undefined, event: OrderEvent): Problem {
-  if (before?.status === event.status) return before;
-  return {
-    status: event.status,
-    since: event.at,
-    eventId: event.id,
-    ...(event.detail !== undefined && { detail: event.detail }),
-  };
+/** A problem that is reported again lasts since its first report; its detail is the latest. */
+function problemAfter(before: Problem | undefined, { id, at, status, detail }: OrderEvent): Problem {
+  const { since, eventId } = before?.status === status ? before : { since: at, eventId: id };
+  return { status, since, eventId, ...(detail !== undefined && { detail }) };
 }
 
 function phaseOfWalk(walk: Walk): OrderPhase {

@@ -140,7 +140,7 @@ export function resolvePolicy(policy: OrderPolicy = {}): ResolvedPolicy {
     else if (Array.isArray(fallback)) resolved[name] = readDurations(value, fault);
     else resolved[name] = readDuration(value, fault);
   }
-  for (const name of Object.keys(given)) if (!(name in defaultPolicy)) faults.push(`${name} is no setting`);
+  for (const name of Object.keys(given)) if (!Object.hasOwn(defaultPolicy, name)) faults.push(`${name} is no setting`);
   if (faults.length > 0) throw new PolicyInvalid(faults);
   return resolved as unknown as ResolvedPolicy;
 }
@@ -159,13 +159,16 @@ function readCount(value: unknown, fault: Fault): unknown {
 }
 
 function readDurations(value: unknown, fault: Fault): number[] {
-  if (Array.isArray(value) && value.length <= 20) return value.map((entry) => readDuration(entry, fault));
+  if (Array.isArray(value) && value.length <= 20) {
+    return value.map((entry, index) => readDuration(entry, (problem) => fault(`entry ${index + 1} ${problem}`)));
+  }
   fault('must be a list of at most 20 durations');
   return [];
 }
 
 function readDuration(value: unknown, fault: Fault): number {
-  const span = typeof value === 'string' && value.length <= 100 ? ms(value as StringValue) : value;
+  // `ms` throws on an empty or overlong string, where everything else here is collected.
+  const span = typeof value === 'string' && value !== '' && value.length <= 100 ? ms(value as StringValue) : value;
   if (typeof span === 'number' && span > 0 && span <= longest) return Math.ceil(span);
   fault("must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years");
   return 0;

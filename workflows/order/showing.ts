@@ -1,4 +1,6 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { SearchAttributePair } from '@temporalio/common';
+import { canonicalJson } from '../canonical-json.js';
 import {
   labAttentionKey,
   labOrderIdKey,
@@ -7,30 +9,32 @@ import {
   labTransactionIdKey,
   labUserIdKey,
 } from '../search-attributes.js';
+import { currentOrder, type Case } from './case.js';
 import type { Run } from './run.js';
-import { canonicalJson } from './state.js';
-import { currentOrder } from './case.js';
 import { caseFileOf, stateOf } from './view.js';
 
 /**
- * What operators see: the case file, and search attributes that are written only when one of them changes, which is
- * once per coarse phase and not per event.
+ * What operators see: the case file, and search attributes. Those are written only when one of them changes, which is
+ * once per coarse phase and not per event; what the start set already is not written again.
  */
 export function show({ kase }: Run): void {
   setCurrentDetails(caseFileOf(kase));
-  const state = stateOf(kase);
+  const present = workflowInfo().typedSearchAttributes;
+  const changed = attributesOf(kase).filter(
+    ({ key, value }) => canonicalJson(present.get(key) ?? []) !== canonicalJson(value),
+  );
+  if (changed.length > 0) upsertSearchAttributes(changed);
+}
+
+function attributesOf(kase: Case): SearchAttributePair[] {
+  const { chain, phase, reference, userId, attention } = stateOf(kase);
   const transactionId = currentOrder(kase).greatest.transaction?.id;
-  const reasons = [...new Set(state.attention.map(({ reason }) => reason))].toSorted();
-  const orderIds = [...new Set([kase.rootOrderId, ...state.chain.map(({ orderId }) => orderId)])];
-  const shown = canonicalJson([state.reference, orderIds, transactionId, state.userId, state.phase, reasons]);
-  if (kase.shown === shown) return;
-  kase.shown = shown;
-  upsertSearchAttributes([
-    { key: labPhaseKey, value: state.phase },
-    { key: labOrderIdKey, value: orderIds },
-    { key: labAttentionKey, value: reasons },
-    ...(state.reference === undefined ? [] : [{ key: labReferenceKey, value: state.reference }]),
+  return [
+    { key: labPhaseKey, value: phase },
+    { key: labOrderIdKey, value: [...new Set([kase.rootOrderId, ...chain.map(({ orderId }) => orderId)])] },
+    { key: labAttentionKey, value: [...new Set(attention.map(({ reason }) => reason))].toSorted() },
+    ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...(transactionId === undefined ? [] : [{ key: labTransactionIdKey, value: transactionId }]),
-    ...(state.userId === undefined ? [] : [{ key: labUserIdKey, value: state.userId }]),
-  ]);
+    ...(userId === undefined ? [] : [{ key: labUserIdKey, value: userId }]),
+  ];
 }

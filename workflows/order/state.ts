@@ -1,4 +1,5 @@
 import type { OrderEvent, OrderSnapshot } from '../../service/order-snapshot.js';
+import { canonicalJson, compareText } from '../canonical-json.js';
 
 /**
  * The fold: what has been reported of the orders of one chain. It converges: any order, repetition or loss of
@@ -29,15 +30,23 @@ function recordOf(snapshot: OrderSnapshot): OrderRecord {
 function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
   const newer = compareSnapshots(snapshot, record.greatest) > 0;
   const greatest = newer ? snapshot : record.greatest;
-  const events = unionOf(greatest.events, newer ? record.events : snapshot.events);
-  const known = record.events.length === events.length && !newer;
+  const events = unionOf(greatest.events, [...record.events, ...snapshot.events]);
+  const known = !newer && canonicalJson(events) === canonicalJson(record.events);
   return known ? record : { ...record, events, greatest };
 }
 
-/** Where two reports of one event differ, the one in `winners` counts. */
+/**
+ * Where two reports of one event differ, the one in `winners` counts, and between others the greater text: whichever
+ * came first, the same one stays.
+ */
 function unionOf(winners: readonly OrderEvent[], others: readonly OrderEvent[]): OrderEvent[] {
-  const ids = new Set(winners.map((event) => event.id));
-  return [...winners, ...others.filter((event) => !ids.has(event.id))].toSorted((a, b) => a.id - b.id);
+  const byId = new Map<number, OrderEvent>();
+  for (const event of others) {
+    const known = byId.get(event.id);
+    if (!known || compareText(canonicalJson(event), canonicalJson(known)) > 0) byId.set(event.id, event);
+  }
+  for (const event of winners) byId.set(event.id, event);
+  return [...byId.values()].toSorted((a, b) => a.id - b.id);
 }
 
 function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
@@ -48,7 +57,7 @@ function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
   );
 }
 
-/** Events do not pass as newer than no events: an order without any counts lowest. */
+/** A snapshot without any event counts lowest. */
 function highestEventId({ events }: OrderSnapshot): number {
   return events.reduce((highest, event) => Math.max(highest, event.id), -1);
 }
@@ -59,17 +68,4 @@ function byCreation(a: OrderRecord, b: OrderRecord): number {
 
 function createdAt({ greatest, events }: OrderRecord): string {
   return greatest.createdAt ?? events[0]?.at ?? '';
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
-/** JSON with sorted keys: the same for two snapshots that say the same. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => compareText(a, b)))
-      : inner,
-  );
 }

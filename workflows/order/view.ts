@@ -1,3 +1,4 @@
+import { compareText } from '../canonical-json.js';
 import { chainOf, currentOrder, outcomeOf, replacementOf, type Case, type ChainOrder } from './case.js';
 import { deadlinesOf, type Deadline } from './deadlines.js';
 import type {
@@ -125,7 +126,7 @@ function predecessorOf(kase: Case, chain: readonly ChainOrder[], order: ChainOrd
 function timelineOf(kase: Case): TimelineEntry[] {
   return kase.orders
     .flatMap(({ orderId, events }) => events.map(({ id, ...event }) => ({ orderId, eventId: id, ...event })))
-    .toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)) || a.eventId - b.eventId);
+    .toSorted((a, b) => compareText(a.at, b.at) || a.eventId - b.eventId);
 }
 
 function statusOf({ standing, greatest }: ChainOrder): string {

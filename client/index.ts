@@ -1,0 +1,54 @@
+/** What a product backend imports. */
+export { LabOperations, type LabOperationsOptions } from './lab-operations.js';
+export type { OrderFilter, OrderOperations, WhichHandle } from './orders.js';
+export type { OrderSummary } from './order-list.js';
+export type { KitOrderHandle, WhichOrder } from './order-handle.js';
+export type { WatchOptions } from './watching.js';
+export {
+  AmbiguousOrder,
+  CancelRefused,
+  FeatureNotEnabled,
+  LabOperationsError,
+  NothingToResolve,
+  NotReplaceable,
+  OrderEnded,
+  OrderInterrupted,
+  OrderInvalid,
+  OrderNotFound,
+  OrderNotInChain,
+  OrderRefused,
+  PhysicianRequired,
+  ReferenceConflict,
+  RegisteredAnotherOrder,
+  RegistrationRefused,
+  ReplacementLimitReached,
+  ServiceAccessDenied,
+  ServiceDown,
+  ServiceNotConfigured,
+  type RefusedField,
+} from './errors.js';
+export {
+  createWebhookHandler,
+  type WebhookHandler,
+  type WebhookHandlerOptions,
+  type WebhookLogger,
+  type WebhookRequest,
+} from './webhooks/handler.js';
+export type { HealthDataSink } from './webhooks/route.js';
+export { sign, verify } from '../service/webhook-signature.js';
+export { createLabService, type LabService } from '../service/lab-service.js';
+export type { ServiceConfig } from '../service/http.js';
+export * as serviceErrors from '../service/errors.js';
+export type { Order } from '../service/orders.js';
+export { defaultPolicy, type Duration, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
+export type {
+  Attention,
+  AttentionReason,
+  ChainLink,
+  KitOrderResult,
+  OrderOutcome,
+  OrderPhase,
+  OrderState,
+  PlaceKitOrderInput,
+  TimelineEntry,
+} from '../workflows/order/messages.js';

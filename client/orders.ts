@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { z } from 'zod';
+import { orderRequestSchema, testkitOrderRequestSchema } from '../service/orders.js';
+import { brokenRulesOf } from '../service/validation.js';
+import { canonicalJson } from '../workflows/canonical-json.js';
+import { placeKitOrderId, referencePattern } from '../workflows/order/address.js';
+import {
+  placeKitOrderName,
+  type AttentionReason,
+  type OrderPhase,
+  type PlaceKitOrderInput,
+} from '../workflows/order/messages.js';
+import { PolicyInvalid, resolvePolicy } from '../workflows/order/policy.js';
+import { labReferenceKey, labUserIdKey } from '../workflows/search-attributes.js';
+import { OrderInvalid, ReferenceConflict, type RefusedField } from './errors.js';
+import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
+import { KitOrderHandle } from './order-handle.js';
+import { listOrders, type OrderSummary } from './order-list.js';
+
+export type WhichHandle = { reference: string } | { orderId: string };
+
+/** Orders of test kits. */
+export interface OrderFilter {
+  phase?: OrderPhase;
+  /** `true`: orders that ask for attention for any reason. */
+  attention?: true | AttentionReason;
+  userId?: string;
+  /** Also orders that have ended, as long as the namespace retains them. Default false. */
+  ended?: boolean;
+}
+
+export class OrderOperations {
+  private readonly finder: OrderFinder;
+  private readonly taskQueue: string;
+
+  constructor(finder: OrderFinder, taskQueue: string) {
+    this.finder = finder;
+    this.taskQueue = taskQueue;
+  }
+
+  /**
+   * Places one order for a reference and returns as soon as that is started: from then on it happens, whatever fails.
+   * The same reference with the same input gives the order that is already there, also after it has ended.
+   *
+   * @throws OrderInvalid naming each field and its rule, before anything is started
+   * @throws ReferenceConflict when the reference was used for an order with other details
+   */
+  async place(input: PlaceKitOrderInput): Promise<KitOrderHandle> {
+    check(input);
+    const { reference } = input;
+    const workflowId = placeKitOrderId(reference);
+    const inputDigest = digestOf(input);
+    const { workflow } = this.finder.temporal;
+    try {
+      await workflow.start(placeKitOrderName, {
+        workflowId,
+        taskQueue: this.taskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        memo: { inputDigest },
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: labReferenceKey, value: reference },
+          { key: labUserIdKey, value: input.order.user_id },
+        ]),
+        staticSummary: `Place lab order ${reference}`,
+        staticDetails: 'Places exactly one order for its reference and hands it over to the workflow that follows it.',
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    const { memo } = await workflow.getHandle(workflowId).describe();
+    if (memo?.['inputDigest'] !== inputDigest) {
+      throw new ReferenceConflict(`The reference ${reference} was used for an order with other details`);
+    }
+    return new KitOrderHandle(this.finder, { reference });
+  }
+
+  /**
+   * The order with a reference, or the chain that an order id belongs to: the first order, a redraw or a replacement.
+   * @throws OrderNotFound
+   */
+  async get(which: WhichHandle): Promise<KitOrderHandle> {
+    if ('orderId' in which) {
+      return new KitOrderHandle(this.finder, { rootOrderId: await findRootOrder(this.finder, which.orderId) });
+    }
+    const { reference } = which;
+    checkReference(reference);
+    return new KitOrderHandle(this.finder, { reference, ...(await findPlacement(this.finder, reference)) });
+  }
+
+  /** Orders by what their search attributes say, a page per call to Temporal; no workflow is woken. Lags by moments. */
+  list(filter: OrderFilter = {}): AsyncGenerator<OrderSummary, void, undefined> {
+    return listOrders(this.finder.temporal, filter);
+  }
+}
+
+function check(input: PlaceKitOrderInput): void {
+  checkReference(input.reference);
+  const schema: z.ZodType = input.kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema;
+  const faults: RefusedField[] = brokenRulesOf(schema, input.order).map(({ field, rule }) => ({
+    field: `order.${field}`,
+    message: rule,
+  }));
+  if (input.kind !== 'unregistered' && input.kind !== 'with_patient') {
+    faults.push({ field: 'kind', message: 'must be unregistered or with_patient' });
+  }
+  if ('passthrough' in input.order) {
+    faults.push({ field: 'order.passthrough', message: 'is ours: it carries the reference' });
+  }
+  try {
+    resolvePolicy(input.policy);
+  } catch (error) {
+    if (!(error instanceof PolicyInvalid)) throw error;
+    faults.push(...error.faults.map((message) => ({ field: 'policy', message })));
+  }
+  if (faults.length > 0) throw invalid(faults);
+}
+
+function checkReference(reference: string): void {
+  if (!referencePattern.test(reference))
+    throw invalid([{ field: 'reference', message: `must match ${referencePattern.source}` }]);
+}
+
+function invalid(fields: RefusedField[]): OrderInvalid {
+  return new OrderInvalid(
+    `The order is not valid: ${fields.map(({ field, message }) => `${field} ${message}`).join('; ')}`,
+    {
+      fields,
+    },
+  );
+}
+
+/** Tells one order from another without keeping its details in the clear. */
+function digestOf({ kind, order, policy }: PlaceKitOrderInput): string {
+  return createHash('sha256').update(canonicalJson({ kind, order, policy })).digest('hex');
+}

@@ -1,0 +1,104 @@
+import { type Client, isGrpcServiceError, isRetryableError } from '@temporalio/client';
+import type { HealthDataReceived, OrderEventReceived, ReceivedEvent } from '../../service/events.js';
+import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
+import { isAddressable, rootOf } from '../../workflows/order/address.js';
+import { kitOrderName, orderChangedSignal } from '../../workflows/order/messages.js';
+import { kitOrderStart } from '../../workflows/order/start.js';
+import type { AnswerName } from './answers.js';
+
+/** Takes health data and news of provider connections. It answers once they are durable; a rejection is answered 503. */
+export type HealthDataSink = (event: HealthDataReceived, messageId: string) => Promise<void>;
+
+export interface Destinations {
+  temporal: Client;
+  taskQueue: string;
+  healthData: HealthDataSink | undefined;
+  /** How long Temporal or the sink may take, in milliseconds. */
+  deadlineMs: number;
+}
+
+/** What became of an event, with what the log may say about it: ids and types, nothing personal. */
+export interface Routed {
+  name: AnswerName;
+  orderId?: string;
+  workflowId?: string;
+  problem?: string;
+  error?: unknown;
+}
+
+/** Brings an event to where it belongs. Never rejects: a failure is an answer too. */
+export async function route(event: ReceivedEvent, messageId: string, destinations: Destinations): Promise<Routed> {
+  switch (event.kind) {
+    case 'order':
+      return deliverOrder(project(event), destinations);
+    case 'health_data':
+      return handOver(event, messageId, destinations);
+    case 'other':
+      return { name: 'not_handled' };
+    case 'unreadable':
+      return { name: 'unreadable', problem: event.problem };
+  }
+}
+
+/** From here on nobody's name, address or birth date is held. */
+function project(event: OrderEventReceived): OrderSnapshot {
+  const snapshot = snapshotOf(event.order);
+  return event.userId === undefined ? snapshot : { userId: event.userId, ...snapshot };
+}
+
+async function deliverOrder(snapshot: OrderSnapshot, destinations: Destinations): Promise<Routed> {
+  const { temporal, taskQueue, deadlineMs } = destinations;
+  const root = rootOf(snapshot);
+  if (!isAddressable(snapshot.orderId) || !isAddressable(root)) return { name: 'not_addressable' };
+  const start = kitOrderStart(snapshot, root);
+  const ids = { orderId: snapshot.orderId, workflowId: start.workflowId };
+  try {
+    const options = { ...start, taskQueue, signal: orderChangedSignal, signalArgs: [snapshot] as [OrderSnapshot] };
+    const signalled = temporal.withDeadline(Date.now() + deadlineMs, () =>
+      temporal.workflow.signalWithStart(kitOrderName, options),
+    );
+    // The deadline holds for each attempt that the client makes, but not for its pauses between them.
+    await within(deadlineMs, signalled);
+    return { name: 'delivered', ...ids };
+  } catch (error) {
+    return { name: temporalAnswer(error), ...ids, error };
+  }
+}
+
+/** Both are answered with 503, but only one of them needs a person. */
+function temporalAnswer(error: unknown): AnswerName {
+  if (error instanceof DeadlinePassed) return 'temporal_unavailable';
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  if (!isGrpcServiceError(cause)) return 'temporal_refused';
+  return isRetryableError(cause) || passing.has(cause.code) ? 'temporal_unavailable' : 'temporal_refused';
+}
+
+/** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth a retry on the spot, but nobody's configuration either. */
+const passing: ReadonlySet<number> = new Set([1, 4, 13]);
+
+async function handOver(event: HealthDataReceived, messageId: string, to: Destinations): Promise<Routed> {
+  if (!to.healthData) return { name: 'health_data_counted' };
+  try {
+    await within(to.deadlineMs, to.healthData(event, messageId));
+    return { name: 'health_data_accepted' };
+  } catch (error) {
+    return { name: 'health_data_failed', error };
+  }
+}
+
+class DeadlinePassed extends Error {
+  override readonly name = 'DeadlinePassed';
+}
+
+/** Rejects when the work takes longer; the work itself goes on, and what it comes to is no longer heard. */
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DeadlinePassed(`No answer within ${milliseconds} ms`)), milliseconds);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,83 @@
+import type { LabServiceOptions } from './lab-service/server.js';
+
+/** The settings cannot be used: every fault is named, each with the setting to change. */
+export class SandboxConfigError extends Error {
+  override readonly name = 'SandboxConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The sandbox cannot start:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+const DEFAULT_PORT = 4010;
+const DEFAULT_INGRESS_PORT = 4000;
+const REAL_DAY_SECONDS = 86_400;
+
+/**
+ * The options of the stand-in from the environment:
+ *
+ * | Setting | Default | Meaning |
+ * |---|---|---|
+ * | SANDBOX_PORT | 4010 | port to listen at |
+ * | SANDBOX_HOST | 127.0.0.1 | address to listen at; 0.0.0.0 in a container |
+ * | SANDBOX_WEBHOOK_URL | `http://127.0.0.1:<INGRESS_PORT>/webhooks` | where webhooks go; empty: none are sent |
+ * | INGRESS_PORT | 4000 | only for the default above |
+ * | WEBHOOK_SECRETS | – | comma-separated `whsec_…`; the first signs. Needed where webhooks are sent |
+ * | SERVICE_API_KEY | – | the team API key that callers must send |
+ * | SERVICE_BRAND | service | the word in `x-<brand>-api-key` |
+ * | SANDBOX_DAY_SECONDS | 86400 | how many real seconds a day of delays lasts |
+ *
+ * Throws a SandboxConfigError that names all faults at once.
+ */
+export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env): LabServiceOptions {
+  const faults: string[] = [];
+  const setting = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  const number = (name: string, otherwise: number, rule: string, holds: (value: number) => boolean): number => {
+    const text = setting(name);
+    const value = text === undefined ? otherwise : Number(text);
+    if (!holds(value)) faults.push(`${name} is "${text}": it must be ${rule}`);
+    return value;
+  };
+  const isPort = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= 65_535;
+
+  const port = number('SANDBOX_PORT', DEFAULT_PORT, 'a port from 0 to 65535', isPort);
+  const ingressPort = number('INGRESS_PORT', DEFAULT_INGRESS_PORT, 'a port from 0 to 65535', isPort);
+  const daySeconds = number('SANDBOX_DAY_SECONDS', REAL_DAY_SECONDS, 'a number above 0', (value) => value > 0);
+  // Empty is a choice (no webhooks), not an absence.
+  const webhookUrl = (environment['SANDBOX_WEBHOOK_URL'] ?? `http://127.0.0.1:${ingressPort}/webhooks`).trim();
+  if (webhookUrl !== '' && !isHttpUrl(webhookUrl)) {
+    faults.push(
+      `SANDBOX_WEBHOOK_URL is "${webhookUrl}": it must be an http or https address, or empty for no webhooks`,
+    );
+  }
+  const apiKey = setting('SERVICE_API_KEY') ?? '';
+  if (apiKey === '') faults.push('SERVICE_API_KEY is missing: set it to the key that callers will send');
+  const brand = setting('SERVICE_BRAND') ?? 'service';
+  if (!/^[A-Za-z0-9-]+$/.test(brand)) faults.push(`SERVICE_BRAND is "${brand}": it must be a word for a header name`);
+  const secret = setting('WEBHOOK_SECRETS')?.split(',')[0]?.trim();
+  if (webhookUrl !== '') faults.push(...secretFaults(secret));
+  if (faults.length > 0) throw new SandboxConfigError(faults);
+  return {
+    port,
+    host: setting('SANDBOX_HOST') ?? '127.0.0.1',
+    apiKey,
+    brand,
+    settings: { webhookUrl, webhookSecrets: secret === undefined ? [] : [secret], daySeconds },
+  };
+}
+
+/** A secret itself is never shown. */
+function secretFaults(secret: string | undefined): string[] {
+  if (secret === undefined) {
+    return ['WEBHOOK_SECRETS is missing: set it to whsec_… , or set SANDBOX_WEBHOOK_URL to nothing for no webhooks'];
+  }
+  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)
+    ? []
+    : ['WEBHOOK_SECRETS: the first secret must be whsec_ followed by base64'];
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+}

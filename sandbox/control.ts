@@ -1,0 +1,235 @@
+import type { z } from 'zod';
+import type { Duration } from './lab-service/duration.js';
+import type {
+  clockSchema,
+  dashboardOrderSchema,
+  deliveryFilterSchema,
+  moveSchema,
+  newUserSchema,
+  redrawSchema,
+  requestFilterSchema,
+} from './lab-service/control-requests.js';
+import type { HttpFaultInput } from './lab-service/http-faults.js';
+import type { Json } from './lab-service/order-body.js';
+import type { LoggedRequest } from './lab-service/request-log.js';
+import type { Settings } from './lab-service/settings.js';
+import type { UserInfo } from './lab-service/state.js';
+import type { StoryStep } from './lab-service/stories.js';
+import type { WebhookFaultInput } from './lab-service/webhook-faults.js';
+import type { Delivery } from './lab-service/webhooks.js';
+
+/** An order as the service shows it, and what the service does not show. */
+export interface RevealedOrder {
+  readonly order: Json & {
+    readonly id: string;
+    readonly user_id: string;
+    readonly status: string;
+    readonly sample_id: string | null;
+    readonly events: readonly {
+      readonly id: number;
+      readonly created_at: string;
+      readonly status: string;
+      readonly status_detail: string | null;
+    }[];
+  };
+  /** What is printed on the kit: what a register request has to name. Null where there is no kit. */
+  readonly kit_sample_id: string | null;
+  readonly parent_id: string | null;
+  readonly order_transaction_id: string;
+  /** As it was sent, whether the deployment echoes it or not. */
+  readonly passthrough: string | null;
+  /** Whether a registration would be accepted now. */
+  readonly isRegistrable: boolean;
+  /** The account's standing comment and the order's own. */
+  readonly requisitionNotes: string | null;
+}
+
+export interface IssuedPortalLink {
+  readonly url: string;
+  readonly context: string;
+  readonly user_id: string;
+  readonly order_id: string | null;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+export interface ClockReading {
+  readonly now: string;
+  readonly daySeconds: number;
+}
+
+export interface CreatedUser {
+  readonly user: Json & { readonly user_id: string; readonly client_user_id: string };
+  readonly info: UserInfo | null;
+}
+
+/** The control surface refused something: the message says what and why. */
+export class SandboxControlError extends Error {
+  override readonly name = 'SandboxControlError';
+}
+
+/**
+ * The control surface of the lab-service stand-in. Everything here is what the outside world does; what a product does
+ * goes to the service's own endpoints. Durations are milliseconds or text such as `'90m'` or `'2d'`.
+ */
+export class SandboxControl {
+  readonly #baseUrl: string;
+
+  /** @param baseUrl where the stand-in listens: the `url` of `startLabService` */
+  constructor(baseUrl: string) {
+    this.#baseUrl = baseUrl.replace(/\/$/, '');
+  }
+
+  /** Resolves when the stand-in answers; rejects when it is not there. */
+  async health(): Promise<void> {
+    await this.#call('GET', 'health');
+  }
+
+  /** As if started anew: no users, orders, faults, plans, logs; the wall clock's time; the settings of the start. */
+  async reset(): Promise<void> {
+    await this.#call('POST', 'reset');
+  }
+
+  /** The switches in force (secrets are not shown). */
+  async settings(): Promise<Omit<Settings, 'webhookSecrets'>> {
+    return this.#call('GET', 'settings');
+  }
+
+  /** Changes some switches at once; the others stay. `daySeconds` also changes the pace of what is under way. */
+  async changeSettings(changes: Partial<Settings>): Promise<Omit<Settings, 'webhookSecrets'>> {
+    return this.#call('PATCH', 'settings', changes);
+  }
+
+  /** The stand-in's time. */
+  async clock(): Promise<ClockReading> {
+    return this.#call('GET', 'clock');
+  }
+
+  /**
+   * Sets the stand-in's time, which then runs on with the wall clock. Going forward makes everything happen that falls
+   * due on the way, in order and each at its own time.
+   */
+  async setClock(time: Date): Promise<ClockReading> {
+    return this.#changeClock({ set: time.toISOString() });
+  }
+
+  /** Goes forward by a span of the stand-in's own time, which is not compressed: with a day of 2 s, 2 s are a day. */
+  async advanceClock(span: Duration): Promise<ClockReading> {
+    return this.#changeClock({ advance: span });
+  }
+
+  /** A new user with invented demographics (or none), without the service's own endpoints. */
+  async createUser(user: z.input<typeof newUserSchema> = {}): Promise<CreatedUser> {
+    return this.#call('POST', 'users', user);
+  }
+
+  /** Every order, in order of creation. */
+  async orders(): Promise<RevealedOrder[]> {
+    return (await this.#call<{ orders: RevealedOrder[] }>('GET', 'orders')).orders;
+  }
+
+  /** One order with what is printed on its kit. */
+  async order(orderId: string): Promise<RevealedOrder> {
+    return this.#call('GET', `orders/${orderId}`);
+  }
+
+  /** An order that somebody made in a dashboard: no product placed it, its webhooks come all the same. */
+  async createOrder(order: z.input<typeof dashboardOrderSchema> = {}): Promise<RevealedOrder> {
+    return this.#call('POST', 'orders', order);
+  }
+
+  /** Adds an event of any status, also one that is unknown or impossible from here, with its webhook unless refused. */
+  async move(orderId: string, move: z.input<typeof moveSchema> | string): Promise<RevealedOrder> {
+    return this.#call('POST', `orders/${orderId}/move`, typeof move === 'string' ? { status: move } : move);
+  }
+
+  /** Plays a story: one of `stories()`, or steps of one's own. It ends early when the order is cancelled or deleted. */
+  async playStory(orderId: string, story: string | readonly StoryStep[]): Promise<void> {
+    await this.#call('POST', `orders/${orderId}/story`, typeof story === 'string' ? { name: story } : { steps: story });
+  }
+
+  /** The stories that can be played by name. */
+  async stories(): Promise<Record<string, readonly StoryStep[]>> {
+    return (await this.#call<{ stories: Record<string, readonly StoryStep[]> }>('GET', 'stories')).stories;
+  }
+
+  /** The service makes a redraw (or recreation) order in the same transaction, with this one as its parent. */
+  async redraw(orderId: string, redraw: z.input<typeof redrawSchema> = {}): Promise<RevealedOrder> {
+    return this.#call('POST', `orders/${orderId}/redraw`, redraw);
+  }
+
+  /** The service forgets the order: reading it answers 404, its story ends. */
+  async deleteOrder(orderId: string): Promise<void> {
+    await this.#call('DELETE', `orders/${orderId}`);
+  }
+
+  /** Makes requests fail. Returns the fault's id. */
+  async addFault(fault: HttpFaultInput): Promise<string> {
+    return (await this.#call<{ id: string }>('POST', 'faults', fault)).id;
+  }
+
+  /** Removes one fault, or all. One that has met its last request is gone already; that is no error. */
+  async removeFaults(id?: string): Promise<void> {
+    await this.#call('DELETE', id === undefined ? 'faults' : `faults/${id}`);
+  }
+
+  /** Makes webhooks arrive twice, late, in another order, damaged or never. Returns the fault's id. */
+  async addWebhookFault(fault: WebhookFaultInput): Promise<string> {
+    return (await this.#call<{ id: string }>('POST', 'webhook-faults', fault)).id;
+  }
+
+  /** Removes one webhook fault, or all. What was held stays held until it is released. */
+  async removeWebhookFaults(id?: string): Promise<void> {
+    await this.#call('DELETE', id === undefined ? 'webhook-faults' : `webhook-faults/${id}`);
+  }
+
+  /** Sends what was held, one after the other. Resolves, with their number, when each has had its first attempt. */
+  async releaseWebhooks(order: 'kept' | 'reversed' = 'kept'): Promise<number> {
+    return (await this.#call<{ released: number }>('POST', 'webhooks/release', { order })).released;
+  }
+
+  /** Resolves when no webhook is on its way; retries may still be planned. */
+  async settleWebhooks(): Promise<void> {
+    await this.#call('POST', 'webhooks/settle');
+  }
+
+  /** The messages that came up, in order, with their attempts and the receiver's answers. */
+  async deliveries(filter: z.input<typeof deliveryFilterSchema> = {}): Promise<Delivery[]> {
+    return (await this.#call<{ deliveries: Delivery[] }>('GET', `deliveries${query(filter)}`)).deliveries;
+  }
+
+  /** The requests that reached the service (not this surface), in order; `path` is compared as a whole. */
+  async requests(filter: z.output<typeof requestFilterSchema> = {}): Promise<LoggedRequest[]> {
+    return (await this.#call<{ requests: LoggedRequest[] }>('GET', `requests${query(filter)}`)).requests;
+  }
+
+  /** Forgets the requests so far. */
+  async clearRequests(): Promise<void> {
+    await this.#call('DELETE', 'requests');
+  }
+
+  /** The portal links that were made, with what a shortened one leads to. */
+  async portalLinks(): Promise<IssuedPortalLink[]> {
+    return (await this.#call<{ links: IssuedPortalLink[] }>('GET', 'portal_links')).links;
+  }
+
+  async #changeClock(change: z.input<typeof clockSchema>): Promise<ClockReading> {
+    return this.#call('POST', 'clock', change);
+  }
+
+  async #call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await fetch(`${this.#baseUrl}/_sandbox/${path}`, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new SandboxControlError(`${method} /_sandbox/${path} answered ${answer.status}: ${text}`);
+    return JSON.parse(text) as Answer;
+  }
+}
+
+function query(filter: Readonly<Record<string, string | number | undefined>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(filter)) if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
+}

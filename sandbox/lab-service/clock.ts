@@ -1,0 +1,108 @@
+import { durationMs } from './duration.js';
+import type { Duration } from './duration.js';
+
+/**
+ * The stand-in's own time. `now()` is the wall clock plus an offset that tests may set or advance; a delay is shortened
+ * by the length of a day, so that weeks of a story pass in seconds while timestamps stay close to the wall clock that a
+ * product under test lives in.
+ */
+
+const REAL_DAY_SECONDS = 86_400;
+/** setTimeout takes 31 bits: a longer wait is cut into pieces. */
+const LONGEST_TIMER_MS = 2 ** 30;
+
+interface Task {
+  /** In the time of `now()`. */
+  due: number;
+  readonly sequence: number;
+  readonly run: () => void;
+}
+
+export class Clock {
+  #offsetMs = 0;
+  #daySeconds: number;
+  #sequence = 0;
+  #tasks: Task[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param daySeconds how many real seconds a day of delays lasts; 86400 is real time. */
+  constructor(daySeconds: number = REAL_DAY_SECONDS) {
+    this.#daySeconds = daySeconds;
+  }
+
+  /** Milliseconds since 1970: wall clock plus offset. Not compressed. */
+  now(): number {
+    return Date.now() + this.#offsetMs;
+  }
+
+  get daySeconds(): number {
+    return this.#daySeconds;
+  }
+
+  /** Waits under way are shortened or stretched alike, so that a running story changes its pace at once. */
+  set daySeconds(seconds: number) {
+    const now = this.now();
+    const ratio = seconds / this.#daySeconds;
+    for (const task of this.#tasks) task.due = Math.round(now + (task.due - now) * ratio);
+    this.#daySeconds = seconds;
+    this.#arm();
+  }
+
+  /** What a delay comes to with the present length of a day, in milliseconds. */
+  compressed(delay: Duration): number {
+    return (durationMs(delay) * this.#daySeconds) / REAL_DAY_SECONDS;
+  }
+
+  /** Runs `run` once the (compressed) delay has passed. Returns what takes it back. */
+  schedule(delay: Duration, run: () => void): () => void {
+    const task: Task = { due: Math.round(this.now() + this.compressed(delay)), sequence: this.#sequence++, run };
+    const later = this.#tasks.findIndex((other) => other.due > task.due);
+    this.#tasks.splice(later === -1 ? this.#tasks.length : later, 0, task);
+    this.#arm();
+    return () => {
+      this.#tasks = this.#tasks.filter((other) => other !== task);
+      this.#arm();
+    };
+  }
+
+  /**
+   * Sets the time. Going forward runs every task that falls due on the way, in order and each at its own time, so that
+   * events carry the timestamps they would have had. Going back runs nothing.
+   */
+  setTo(time: number): void {
+    this.#runUntil(time);
+    this.#offsetMs = Math.round(time) - Date.now();
+    this.#arm();
+  }
+
+  /** Goes forward by a span of this clock's own time (not compressed). */
+  advance(span: Duration): void {
+    this.setTo(this.now() + durationMs(span));
+  }
+
+  /** Drops every task and its timer; with `reset` the offset too. */
+  clear(options: { reset?: boolean } = {}): void {
+    this.#tasks = [];
+    if (options.reset === true) this.#offsetMs = 0;
+    this.#arm();
+  }
+
+  #runUntil(time: number): void {
+    for (let next = this.#tasks[0]; next !== undefined && next.due <= time; next = this.#tasks[0]) {
+      if (next.due > this.now()) this.#offsetMs = next.due - Date.now();
+      this.#tasks.shift();
+      next.run();
+    }
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    const next = this.#tasks[0];
+    if (next === undefined) return;
+    const wait = Math.min(Math.max(next.due - this.now(), 0), LONGEST_TIMER_MS);
+    this.#timer = setTimeout(() => {
+      this.#runUntil(this.now());
+      this.#arm();
+    }, wait);
+  }
+}

@@ -1,0 +1,79 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpFaultAction } from './http-faults.js';
+import type { Lab } from './lab.js';
+import type { RequestOutcome } from './request-log.js';
+
+interface InFlight {
+  readonly action: HttpFaultAction | undefined;
+  readonly finish: (outcome: RequestOutcome, status: number | null) => void;
+}
+
+/**
+ * Logs every request that is not for the control surface, and does to it what the fault that fits it says. Faults come
+ * before authentication, as trouble on the way does.
+ *
+ * @param closing ends every wait, so that the stand-in can stop
+ */
+export function faultHooks(app: FastifyInstance, lab: Lab, closing: AbortSignal): void {
+  const inFlight = new WeakMap<FastifyRequest, InFlight>();
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (isControl(request)) return;
+    const { method, url, headers } = request;
+    const finish = lab.requests.begin(new Date(lab.clock.now()).toISOString(), { method, url, headers });
+    const path = url.split('?', 1)[0] ?? url;
+    const action = lab.faults.take({ method, path })?.fault.action;
+    inFlight.set(request, { action, finish });
+    if (action === undefined) return;
+    if (action.kind === 'refuse') {
+      finish('refused', null);
+      reply.hijack();
+      request.raw.socket.resetAndDestroy();
+      return reply;
+    }
+    if (action.kind !== 'drop_response' && action.phase === 'before_work') {
+      await pause(action.delayMs, closing);
+      if (action.kind === 'answer') return reply.send(faultAnswer(action, reply));
+    }
+  });
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { action, finish } = inFlight.get(request) ?? {};
+    if (finish === undefined) return payload;
+    const isLate =
+      action !== undefined && action.kind !== 'refuse' && !('phase' in action && action.phase === 'before_work');
+    if (isLate) await pause(action.delayMs, closing);
+    if (action?.kind === 'drop_response') {
+      finish('dropped', null);
+      request.raw.socket.destroy();
+      return payload;
+    }
+    const answer = isLate && action.kind === 'answer' ? faultAnswer(action, reply) : payload;
+    finish('answered', reply.statusCode);
+    return answer;
+  });
+}
+
+export function isControl(request: FastifyRequest): boolean {
+  return request.url.startsWith('/_sandbox/');
+}
+
+/** Sets status and headers, and gives the bytes to send. */
+function faultAnswer(action: Extract<HttpFaultAction, { kind: 'answer' }>, reply: FastifyReply): string {
+  const { status, body, headers } = action;
+  const format = typeof body === 'string' ? 'text/plain' : 'application/json';
+  void reply.code(status).type(`${format}; charset=utf-8`).headers(headers);
+  if (typeof body === 'string') return body;
+  return body === undefined ? '' : JSON.stringify(body);
+}
+
+async function pause(delayMs: number, closing: AbortSignal): Promise<void> {
+  if (delayMs === 0) return;
+  try {
+    await wait(delayMs, undefined, { signal: closing });
+  } catch (error) {
+    // The stand-in ends: whoever waits goes on at once.
+    if (!closing.aborted) throw error;
+  }
+}

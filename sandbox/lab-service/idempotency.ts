@@ -1,0 +1,54 @@
+import type { Clock } from './clock.js';
+import { DAY_MS } from './duration.js';
+import { ServiceProblem } from './problems.js';
+
+interface StoredAnswer {
+  readonly at: number;
+  readonly answer: { readonly body: object } | { readonly problem: ServiceProblem };
+}
+
+/**
+ * `X-Idempotency-Key` of order creation: the first answer to a key is given again for 24 hours, failures too, unless
+ * the request that failed said `X-Idempotency-Error: no-cache`. Whether a key with another body is refused is not
+ * documented; here it gets the stored answer. The 24 hours are the clock's own, never compressed: a caller's retries are not part of
+ * a story.
+ */
+export class IdempotencyKeys {
+  readonly #clock: Clock;
+  readonly #answers = new Map<string, StoredAnswer>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  clear(): void {
+    this.#answers.clear();
+  }
+
+  /** @param keepFailures false for `no-cache` */
+  once(key: string | undefined, keepFailures: boolean, work: () => object): object {
+    if (key === undefined) return work();
+    const stored = this.#fresh(key);
+    if (stored !== undefined) {
+      if ('problem' in stored.answer) throw stored.answer.problem;
+      return stored.answer.body;
+    }
+    try {
+      const body = work();
+      this.#answers.set(key, { at: this.#clock.now(), answer: { body } });
+      return body;
+    } catch (problem) {
+      if (problem instanceof ServiceProblem && keepFailures) {
+        this.#answers.set(key, { at: this.#clock.now(), answer: { problem } });
+      }
+      throw problem;
+    }
+  }
+
+  #fresh(key: string): StoredAnswer | undefined {
+    const stored = this.#answers.get(key);
+    if (stored === undefined || this.#clock.now() - stored.at < DAY_MS) return stored;
+    this.#answers.delete(key);
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import { Clock } from './clock.js';
+import { newHttpFaults } from './http-faults.js';
+import { IdempotencyKeys } from './idempotency.js';
+import { Orders } from './orders.js';
+import type { OrderEventType } from './orders.js';
+import { RequestLog } from './request-log.js';
+import { SettingsStore } from './settings.js';
+import type { Settings } from './settings.js';
+import { LabState } from './state.js';
+import type { Order } from './state.js';
+import { STORIES, Stories } from './stories.js';
+import { Webhooks } from './webhooks.js';
+
+/** Everything that one stand-in is made of, wired together. Routes get it whole. */
+export class Lab {
+  readonly settings: SettingsStore;
+  readonly clock: Clock;
+  readonly state = new LabState();
+  readonly webhooks: Webhooks;
+  readonly orders: Orders;
+  readonly stories: Stories;
+  readonly idempotency: IdempotencyKeys;
+  readonly faults = newHttpFaults();
+  readonly requests = new RequestLog();
+
+  constructor(initial: Partial<Settings>) {
+    this.settings = new SettingsStore(initial);
+    this.clock = new Clock(this.settings.current.daySeconds);
+    this.webhooks = new Webhooks(this.state, this.clock, this.settings);
+    this.orders = new Orders(this.state, this.clock, this.settings, {
+      announced: (eventType: OrderEventType, order: Order) => this.webhooks.announce(eventType, order),
+      created: (order: Order) => this.#playByItself(order),
+      registered: (order: Order) => this.stories.registered(order),
+    });
+    this.stories = new Stories(this.clock, this.orders);
+    this.idempotency = new IdempotencyKeys(this.clock);
+  }
+
+  changeSettings(changes: Partial<Settings>): void {
+    this.settings.update(changes);
+    if (changes.daySeconds !== undefined) this.clock.daySeconds = changes.daySeconds;
+    if (changes.webhookUrl !== undefined) this.webhooks.enableEndpoint();
+  }
+
+  /** As if started anew: the seed and the settings of the start, nothing planned, the wall clock's time. */
+  reset(): void {
+    this.clock.clear({ reset: true });
+    this.settings.reset();
+    this.clock.daySeconds = this.settings.current.daySeconds;
+    this.webhooks.clear();
+    this.stories.clear();
+    this.state.clear();
+    this.idempotency.clear();
+    this.faults.clear();
+    this.requests.clear();
+  }
+
+  async close(): Promise<void> {
+    this.clock.clear();
+    await this.webhooks.close();
+  }
+
+  #playByItself(order: Order): void {
+    const name = this.settings.current.storyForNewOrders;
+    const story = name === null ? undefined : STORIES[name];
+    if (story !== undefined && order.labTest.method === 'testkit') this.stories.play(order, story);
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * What an order can go through, per collection method: from the contract's lifecycle.json. Pure. The control surface
+ * may move an order anywhere, also where no edge leads; only cancelling and the simulated walk follow the rules.
+ */
+
+export const COLLECTION_METHODS = ['testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const;
+export type CollectionMethod = (typeof COLLECTION_METHODS)[number];
+
+/** How a registration is spelt and in which order its two events come: switches of the stand-in. */
+export interface RegistrationVariant {
+  readonly registrationOrder: 'specification' | 'documentation';
+  readonly registeredSpelling: 'testkit_registered' | 'registered';
+}
+
+const COMMON = {
+  ordered: 'received',
+  requisition_created: 'received',
+  requisition_bypassed: 'received',
+  completed: 'completed',
+  corrected: 'completed',
+  sample_error: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
+const TOP_LEVEL: Readonly<Record<CollectionMethod, Readonly<Record<string, string>>>> = {
+  testkit: {
+    ...COMMON,
+    awaiting_registration: 'received',
+    testkit_registered: 'received',
+    registered: 'received',
+    transit_customer: 'collecting_sample',
+    out_for_delivery: 'collecting_sample',
+    with_customer: 'collecting_sample',
+    problem_in_transit_customer: 'collecting_sample',
+    transit_lab: 'collecting_sample',
+    problem_in_transit_lab: 'collecting_sample',
+    delivered_to_lab: 'sample_with_lab',
+    lab_processing_blocked: 'sample_with_lab',
+    failure_to_deliver_to_customer: 'failed',
+    failure_to_deliver_to_lab: 'failed',
+    lost: 'failed',
+    do_not_process: 'cancelled',
+  },
+  walk_in_test: {
+    ...COMMON,
+    appointment_pending: 'collecting_sample',
+    appointment_scheduled: 'collecting_sample',
+    appointment_cancelled: 'collecting_sample',
+    redraw_available: 'collecting_sample',
+    partial_results: 'sample_with_lab',
+  },
+  at_home_phlebotomy: {
+    ...COMMON,
+    appointment_pending: 'collecting_sample',
+    appointment_scheduled: 'collecting_sample',
+    appointment_cancelled: 'collecting_sample',
+    draw_completed: 'collecting_sample',
+    partial_results: 'sample_with_lab',
+  },
+  on_site_collection: { ...COMMON, draw_completed: 'sample_with_lab', partial_results: 'sample_with_lab' },
+};
+
+/** The two spellings of one status. */
+const REGISTERED: readonly string[] = ['testkit_registered', 'registered'];
+
+const CANCELLABLE: Readonly<Record<CollectionMethod, readonly string[]>> = {
+  testkit: ['ordered', 'awaiting_registration', 'requisition_created', 'requisition_bypassed', ...REGISTERED],
+  walk_in_test: [
+    'ordered',
+    'requisition_created',
+    'requisition_bypassed',
+    'appointment_pending',
+    'appointment_scheduled',
+    'appointment_cancelled',
+  ],
+  at_home_phlebotomy: [
+    'ordered',
+    'requisition_created',
+    'requisition_bypassed',
+    'appointment_pending',
+    'appointment_scheduled',
+    'appointment_cancelled',
+    'draw_completed',
+  ],
+  on_site_collection: ['ordered', 'requisition_created', 'requisition_bypassed', 'draw_completed'],
+};
+
+/** From here on a kit has left the warehouse. */
+const SHIPPED: readonly string[] = [
+  'transit_customer',
+  'out_for_delivery',
+  'with_customer',
+  'problem_in_transit_customer',
+  'failure_to_deliver_to_customer',
+  'transit_lab',
+  'problem_in_transit_lab',
+  'failure_to_deliver_to_lab',
+  'delivered_to_lab',
+];
+
+/** Where a status that is not on the success path branches off. */
+const BRANCHES_AFTER: Readonly<Record<string, string>> = {
+  requisition_bypassed: 'ordered',
+  problem_in_transit_customer: 'transit_customer',
+  failure_to_deliver_to_customer: 'transit_customer',
+  problem_in_transit_lab: 'transit_lab',
+  failure_to_deliver_to_lab: 'transit_lab',
+  lost: 'transit_lab',
+  lab_processing_blocked: 'delivered_to_lab',
+  corrected: 'completed',
+  appointment_cancelled: 'appointment_scheduled',
+  redraw_available: 'appointment_scheduled',
+};
+
+/** `received` of `received.testkit.ordered`. */
+export function topLevel(status: string): string {
+  return status.split('.')[0] ?? status;
+}
+
+/** `ordered` of `received.testkit.ordered`. */
+export function lowLevel(status: string): string {
+  return status.split('.').at(-1) ?? status;
+}
+
+/**
+ * The full status for a low-level one. A status that already has dots is taken as it is; an unknown one keeps the
+ * present top level, so that invented statuses can be played too.
+ */
+export function fullStatus(method: CollectionMethod, status: string, presentTop: string): string {
+  if (status.includes('.')) return status;
+  return `${TOP_LEVEL[method][status] ?? presentTop}.${method}.${status}`;
+}
+
+/** Whether the service lets an order of this method go from `low` to cancelled. */
+export function isCancellable(method: CollectionMethod, low: string): boolean {
+  return CANCELLABLE[method].includes(low);
+}
+
+/** Whether two low-level statuses are the same one: a registration has two spellings. */
+export function sameStatus(one: string, other: string): boolean {
+  return one === other || (REGISTERED.includes(one) && REGISTERED.includes(other));
+}
+
+/** Whether a status ends an order for now; nothing is final for good, since results can be corrected. */
+export function isFinal(status: string): boolean {
+  return ['completed', 'failed', 'cancelled'].includes(topLevel(status));
+}
+
+export function isShipped(low: string): boolean {
+  return SHIPPED.includes(low);
+}
+
+/** Whether laboratory results can be read from this status on. */
+export function hasResults(low: string): boolean {
+  return ['completed', 'corrected', 'partial_results'].includes(low);
+}
+
+/** Every full status that the simulation may be asked for. */
+export function knownStatuses(): string[] {
+  return COLLECTION_METHODS.flatMap((method) =>
+    Object.entries(TOP_LEVEL[method]).map(([low, top]) => `${top}.${method}.${low}`),
+  );
+}
+
+/** The two statuses of a registration, in the order that the switches say. */
+export function registrationSteps(variant: RegistrationVariant): [string, string] {
+  const registered = variant.registeredSpelling;
+  return variant.registrationOrder === 'specification'
+    ? ['requisition_created', registered]
+    : [registered, 'requisition_created'];
+}
+
+function successPath(method: CollectionMethod, registrable: boolean, variant: RegistrationVariant): string[] {
+  switch (method) {
+    case 'testkit': {
+      const journey = ['transit_customer', 'out_for_delivery', 'with_customer'];
+      const lab = ['transit_lab', 'delivered_to_lab', 'completed'];
+      return registrable
+        ? ['ordered', 'awaiting_registration', ...journey, ...registrationSteps(variant), ...lab]
+        : ['ordered', 'requisition_created', ...journey, ...lab];
+    }
+    case 'walk_in_test':
+      return ['ordered', 'requisition_created', 'appointment_pending', 'appointment_scheduled', 'completed'];
+    case 'at_home_phlebotomy':
+      return [
+        'ordered',
+        'requisition_created',
+        'appointment_pending',
+        'appointment_scheduled',
+        'draw_completed',
+        'completed',
+      ];
+    case 'on_site_collection':
+      return ['ordered', 'requisition_created', 'draw_completed', 'completed'];
+  }
+}
+
+/**
+ * The low-level statuses that still lie between an order and `final`, along the success path and then off it where
+ * `final` is not on it. Statuses that the order has been through are left out.
+ *
+ * @param past the low-level statuses of the order's events
+ * @param registrable a kit whose patient was not known when it was ordered
+ */
+export function walkTo(
+  final: string,
+  order: { method: CollectionMethod; past: readonly string[]; registrable: boolean },
+  variant: RegistrationVariant,
+): string[] {
+  const target = REGISTERED.includes(final) ? variant.registeredSpelling : final;
+  if (order.past.includes(target)) return [];
+  const path = successPath(order.method, order.registrable, variant);
+  const branch = target === 'sample_error' ? path.at(-2) : BRANCHES_AFTER[target];
+  const end = path.indexOf(path.includes(target) ? target : (branch ?? ''));
+  const steps = path.slice(0, end + 1).filter((low) => !order.past.includes(low));
+  return steps.at(-1) === target ? steps : [...steps, target];
+}

@@ -1,0 +1,205 @@
+import { DAY_MS } from './duration.js';
+import { lowLevel, topLevel } from './lifecycle.js';
+import { LAB, TEAM_ID } from './seed.js';
+import type { LabTest } from './seed.js';
+import type { Settings } from './settings.js';
+import type { LabState, Order, OrderEvent, Shipment } from './state.js';
+import { calendarDate, timestamp } from './timestamps.js';
+
+/** Orders and transactions as the service writes them, with every switch applied. */
+
+/** A body of the service, as JSON. */
+export type Json = Record<string, unknown>;
+
+/** Where a body goes: answers and webhooks may differ in what they carry. */
+export type Surface = 'answer' | 'webhook';
+
+function lastEventOf(order: Order): OrderEvent | undefined {
+  return order.events.at(-1);
+}
+
+/** The present low-level status. */
+export function presentLow(order: Order): string {
+  return lowLevel(lastEventOf(order)?.status ?? '');
+}
+
+/** The present top-level status. */
+export function presentTop(order: Order): string {
+  return topLevel(lastEventOf(order)?.status ?? 'received');
+}
+
+export function orderBody(order: Order, state: LabState, settings: Settings, surface: Surface): Json {
+  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+  const events = order.events.map((event) => eventBody(event, settings));
+  const withTransaction = surface === 'answer' ? settings.transactionInBodies : settings.transactionInWebhooks;
+  return {
+    id: order.id,
+    team_id: TEAM_ID,
+    user_id: order.userId,
+    patient_details: patientBody(order, settings),
+    patient_address: order.patientAddress,
+    lab_test: labTestBody(order.labTest),
+    details: detailsBody(order, settings),
+    sample_id: order.sampleId,
+    notes: null,
+    clinical_notes: order.clinicalNotes,
+    created_at: at(order.createdAt),
+    updated_at: at(order.updatedAt),
+    events,
+    status: presentTop(order),
+    ...(settings.lastEvent ? { last_event: events.at(-1) ?? null } : {}),
+    physician: order.physician,
+    [settings.healthInsuranceKey]: order.healthInsuranceId,
+    requisition_form_url: order.hasRequisition ? `https://files.example.com/requisitions/${order.id}.pdf` : null,
+    priority: order.priority,
+    shipping_details: order.shippingDetails,
+    activate_by: order.activateBy,
+    ...(settings.echoPassthrough ? { passthrough: order.passthrough } : {}),
+    ...(order.billingType === null ? {} : { billing_type: order.billingType }),
+    icd_codes: order.icdCodes,
+    has_abn: false,
+    interpretation: order.interpretation,
+    has_missing_results: order.hasMissingResults,
+    ...expectedResults(order),
+    origin: order.origin,
+    ...(withTransaction ? { order_transaction: transactionInOrder(order, state, settings) } : {}),
+    // Seen on reading only where the creator sent it.
+    ...(order.labAccountId === null ? {} : { lab_account_id: order.labAccountId }),
+  };
+}
+
+function eventBody(event: OrderEvent, settings: Settings): Json {
+  return {
+    id: event.id,
+    created_at: timestamp(event.createdAt, settings.naiveTimestamps),
+    status: event.status,
+    status_detail: event.statusDetail,
+  };
+}
+
+function patientBody(order: Order, settings: Settings): Json | null {
+  const patient = order.patientDetails;
+  if (patient === null) return null;
+  const dob = settings.dobAsTimestamp ? `${patient.dob}T00:00:00+00:00` : patient.dob;
+  return { ...patient, dob };
+}
+
+function detailsBody(order: Order, settings: Settings): Json {
+  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+  const common = { id: order.detailsId, created_at: at(order.createdAt), updated_at: at(order.updatedAt) };
+  const { method } = order.labTest;
+  if (method === 'testkit') {
+    // A new kit order has no shipment key at all.
+    const shipment = order.shipment === null ? {} : { shipment: shipmentBody(order.shipment, order, at) };
+    return { type: method, data: { ...common, ...shipment } };
+  }
+  return { type: method, data: method === 'on_site_collection' ? common : { ...common, appointment_id: null } };
+}
+
+function shipmentBody(shipment: Shipment, order: Order, at: (time: number) => string): Json {
+  const tracking = 'https://tracking.example.com/';
+  return {
+    id: shipment.id,
+    outbound_tracking_number: shipment.outboundTrackingNumber,
+    outbound_tracking_url: tracking + shipment.outboundTrackingNumber,
+    inbound_tracking_number: shipment.inboundTrackingNumber,
+    inbound_tracking_url: tracking + shipment.inboundTrackingNumber,
+    outbound_courier: 'usps',
+    inbound_courier: 'usps',
+    notes: null,
+    created_at: at(shipment.createdAt),
+    updated_at: at(order.updatedAt),
+  };
+}
+
+function labTestBody(test: LabTest): Json {
+  return {
+    id: test.id,
+    slug: test.slug,
+    name: test.name,
+    description: test.description,
+    sample_type: test.sampleType,
+    method: test.method,
+    price: test.price,
+    is_active: true,
+    status: 'active',
+    fasting: false,
+    lab: {
+      ...LAB,
+      first_line_address: '1 Invented Street',
+      city: 'Springfield',
+      zipcode: '62701',
+      collection_methods: [test.method],
+      sample_types: [test.sampleType],
+    },
+    markers: test.markers.map(({ id, name, slug, unit }) => ({
+      id,
+      name,
+      slug,
+      description: null,
+      lab_id: LAB.id,
+      provider_id: String(id),
+      type: 'biomarker',
+      unit,
+      price: null,
+    })),
+    is_delegated: false,
+    auto_generated: false,
+    common_tat_days: test.commonTatDays,
+    worst_case_tat_days: test.worstCaseTatDays,
+  };
+}
+
+function expectedResults(order: Order): Json {
+  const arrival = order.events.find((event) => lowLevel(event.status) === 'delivered_to_lab');
+  const due = (days: number): string | null =>
+    arrival === undefined ? null : calendarDate(arrival.createdAt + days * DAY_MS);
+  return {
+    expected_result_by_date: due(order.labTest.commonTatDays),
+    worst_case_result_by_date: due(order.labTest.worstCaseTatDays),
+  };
+}
+
+/** Completed once one of its orders is, cancelled when all are; else active: a redraw may still come. */
+export function transactionStatus(orders: readonly Order[]): string {
+  const tops = orders.map(presentTop);
+  if (tops.includes('completed')) return 'completed';
+  return tops.every((top) => top === 'cancelled') ? 'cancelled' : 'active';
+}
+
+function transactionInOrder(order: Order, state: LabState, settings: Settings): Json {
+  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+  const orders = state.ordersOfTransaction(order.transactionId);
+  return {
+    id: order.transactionId,
+    status: transactionStatus(orders),
+    orders: orders.map((member) => ({
+      id: member.id,
+      low_level_status: presentLow(member),
+      low_level_status_created_at: at(lastEventOf(member)?.createdAt ?? member.createdAt),
+      origin: member.origin,
+      parent_id: member.parentId,
+      created_at: at(member.createdAt),
+      updated_at: at(member.updatedAt),
+    })),
+  };
+}
+
+/** The answer of the transaction endpoint, whose order summaries have their own key names. */
+export function transactionBody(transactionId: string, orders: readonly Order[], settings: Settings): Json {
+  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+  return {
+    id: transactionId,
+    team_id: TEAM_ID,
+    status: transactionStatus(orders),
+    orders: orders.map((order) => ({
+      id: order.id,
+      origin: order.origin,
+      parent_id: order.parentId,
+      last_status: presentLow(order),
+      last_status_created_at: at(lastEventOf(order)?.createdAt ?? order.createdAt),
+      updated_at: at(order.updatedAt),
+      created_at: at(order.createdAt),
+    })),
+  };
+}

@@ -1,0 +1,183 @@
+import type { Address, PatientDetails, Physician } from './state.js';
+import { Fields, birthDate, date, email, maxLength, oneOf, patientName, uuid, zip } from './validation.js';
+
+/** The bodies of the order endpoints, validated. Each function throws the 422 with all faults of the body. */
+
+const GENDERS = ['female', 'male', 'other', 'unknown'] as const;
+const CONSENTS = [
+  'terms-of-use',
+  'telehealth-informed-consent',
+  'mobile-terms-and-conditions',
+  'notice-of-privacy-practices',
+  'privacy-policy',
+  'hipaa-authorization',
+] as const;
+const BILLING = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill'] as const;
+/** The specification's limit on a clinical comment. */
+const LONGEST_COMMENT = 1_000;
+
+export interface TestkitRequest {
+  readonly userId: string;
+  readonly labTestId: string;
+  readonly shippingDetails: Address;
+  readonly passthrough: string | null;
+  readonly labAccountId: string | null;
+}
+
+export function testkitRequest(body: unknown): TestkitRequest {
+  const fields = Fields.ofBody(body);
+  const request = {
+    userId: fields.string('user_id', uuid),
+    labTestId: fields.string('lab_test_id', uuid),
+    shippingDetails: shippingAddress(fields.object('shipping_details')),
+    passthrough: fields.optionalString('passthrough'),
+    labAccountId: fields.optionalString('lab_account_id', uuid),
+  };
+  fields.finish();
+  return request;
+}
+
+export interface RegistrationRequest {
+  readonly userId: string | null;
+  readonly sampleId: string;
+  readonly patientDetails: PatientDetails;
+  readonly patientAddress: Address;
+  readonly physician: Physician | null;
+  readonly hasInsurance: boolean;
+}
+
+export function registrationRequest(body: unknown, now: number): RegistrationRequest {
+  const fields = Fields.ofBody(body);
+  const request = {
+    userId: fields.optionalString('user_id', uuid),
+    sampleId: fields.string('sample_id'),
+    patientDetails: patientDetails(fields.object('patient_details'), now),
+    patientAddress: patientAddress(fields.object('patient_address')),
+    physician: physician(fields.optionalObject('physician')),
+    hasInsurance: fields.optionalObject('health_insurance') !== null,
+  };
+  checkConsents(fields);
+  fields.finish();
+  return request;
+}
+
+export interface OrderRequest {
+  readonly userId: string;
+  /** Given directly or as the first of an order set; null when there is neither. */
+  readonly labTestId: string | null;
+  readonly collectionMethod: string | null;
+  readonly patientDetails: PatientDetails;
+  readonly patientAddress: Address;
+  readonly physician: Physician | null;
+  readonly hasInsurance: boolean;
+  readonly labAccountId: string | null;
+  readonly passthrough: string | null;
+  readonly clinicalNotes: string | null;
+  readonly activateBy: string | null;
+  readonly priority: boolean;
+  readonly billingType: string | null;
+  readonly icdCodes: string[] | null;
+}
+
+export function orderRequest(body: unknown, now: number): OrderRequest {
+  const fields = Fields.ofBody(body);
+  const orderSet = fields.optionalObject('order_set');
+  const inSet = orderSet?.optionalStrings('lab_test_ids', uuid) ?? [];
+  const request = {
+    userId: fields.string('user_id', uuid),
+    labTestId: fields.optionalString('lab_test_id', uuid) ?? inSet[0] ?? null,
+    collectionMethod: fields.optionalString(
+      'collection_method',
+      oneOf('testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'),
+    ),
+    patientDetails: patientDetails(fields.object('patient_details'), now),
+    patientAddress: patientAddress(fields.object('patient_address')),
+    physician: physician(fields.optionalObject('physician')),
+    hasInsurance: fields.optionalObject('health_insurance') !== null,
+    labAccountId:
+      fields.optionalString('lab_account_id', uuid) ?? orderSet?.optionalString('lab_account_id', uuid) ?? null,
+    passthrough: fields.optionalString('passthrough'),
+    clinicalNotes: fields.optionalString('clinical_notes', maxLength(LONGEST_COMMENT)),
+    activateBy: fields.optionalString('activate_by', date),
+    priority: fields.optionalBoolean('priority') ?? false,
+    billingType: fields.optionalString('billing_type', oneOf(...BILLING)),
+    icdCodes: fields.optionalStrings('icd_codes'),
+  };
+  checkConsents(fields);
+  fields.finish();
+  return request;
+}
+
+function checkConsents(fields: Fields): void {
+  for (const consent of fields.optionalObjects('consents') ?? []) consent.string('consentType', oneOf(...CONSENTS));
+}
+
+function patientDetails(fields: Fields, now: number): PatientDetails {
+  return {
+    first_name: fields.string('first_name', patientName),
+    last_name: fields.string('last_name', patientName),
+    dob: fields.string('dob', birthDate(now)).slice(0, 10),
+    gender: fields.string('gender', oneOf(...GENDERS)),
+    phone_number: fields.string('phone_number'),
+    email: fields.string('email', email),
+  };
+}
+
+function physician(fields: Fields | null): Physician | null {
+  if (fields === null) return null;
+  return {
+    first_name: fields.string('first_name'),
+    last_name: fields.string('last_name'),
+    npi: fields.string('npi'),
+  };
+}
+
+function shippingAddress(fields: Fields): Address {
+  return {
+    receiver_name: fields.string('receiver_name'),
+    ...place(fields, fields.string('first_line'), fields.optionalString('second_line')),
+    phone_number: fields.string('phone_number'),
+  };
+}
+
+function patientAddress(fields: Fields): Address {
+  const [firstLine, secondLine] = addressLines(fields);
+  return {
+    receiver_name: fields.optionalString('receiver_name') ?? '',
+    ...place(fields, firstLine, secondLine),
+    phone_number: fields.optionalString('phone_number'),
+    access_notes: fields.optionalString('access_notes', maxLength(LONGEST_COMMENT)),
+  };
+}
+
+/** One example of the specification writes `street` and `street_number` for the lines of an address. */
+function addressLines(fields: Fields): [string, string | null] {
+  if (fields.has('first_line') || !fields.has('street')) {
+    return [fields.string('first_line'), fields.optionalString('second_line')];
+  }
+  const number = fields.optionalString('street_number');
+  const street = fields.string('street');
+  return [number === null ? street : `${number} ${street}`, fields.optionalString('second_line')];
+}
+
+function place(
+  fields: Fields,
+  firstLine: string,
+  secondLine: string | null,
+): Omit<Address, 'receiver_name' | 'phone_number'> {
+  return {
+    first_line: firstLine,
+    second_line: secondLine,
+    city: fields.string('city'),
+    state: fields.string('state'),
+    zip: fields.string('zip', zip),
+    country: countryName(fields.string('country')),
+  };
+}
+
+/** A country goes in as a code and comes back as its name. What is no code comes back as it is. */
+export function countryName(code: string): string {
+  if (code.toUpperCase() === 'USA') return 'United States';
+  if (!/^[A-Za-z]{2}$/.test(code)) return code;
+  return new Intl.DisplayNames(['en'], { type: 'region' }).of(code.toUpperCase()) ?? code;
+}

@@ -1,0 +1,79 @@
+/** Headers that may be kept: none of them carries a secret or personal data. */
+const KEPT_HEADERS = ['x-idempotency-key', 'x-idempotency-error', 'content-type', 'user-agent'] as const;
+/** Older requests are forgotten. */
+const MOST_ENTRIES = 50_000;
+
+export type RequestOutcome = 'pending' | 'answered' | 'dropped' | 'refused';
+
+/** One request, without its body and its credentials. */
+export interface LoggedRequest {
+  /** By the stand-in's clock. */
+  readonly at: string;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** With its question mark; empty when there was none. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What was answered; null while pending, and when the connection was closed instead. */
+  readonly status: number | null;
+  readonly outcome: RequestOutcome;
+}
+
+interface Entry extends LoggedRequest {
+  status: number | null;
+  outcome: RequestOutcome;
+}
+
+export interface RequestFilter {
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly status?: number | undefined;
+}
+
+/** Who asked for what: enough to count creations. The control surface is not logged. */
+export class RequestLog {
+  #entries: Entry[] = [];
+
+  begin(
+    at: string,
+    request: { method: string; url: string; headers: Readonly<Record<string, string | string[] | undefined>> },
+  ): (outcome: RequestOutcome, status: number | null) => void {
+    const [path = '', query] = request.url.split('?', 2);
+    const headers = Object.fromEntries(
+      KEPT_HEADERS.flatMap((name) => {
+        const value = request.headers[name];
+        return typeof value === 'string' ? [[name, value]] : [];
+      }),
+    );
+    const entry: Entry = {
+      at,
+      method: request.method,
+      path,
+      query: query === undefined ? '' : `?${query}`,
+      headers,
+      status: null,
+      outcome: 'pending',
+    };
+    this.#entries.push(entry);
+    // In large steps: moving a long list for every request would cost more than the request.
+    if (this.#entries.length > MOST_ENTRIES * 1.2) this.#entries = this.#entries.slice(-MOST_ENTRIES);
+    return (outcome, status) => {
+      entry.outcome = outcome;
+      entry.status = status;
+    };
+  }
+
+  find(filter: RequestFilter): LoggedRequest[] {
+    return this.#entries.filter(
+      (entry) =>
+        (filter.method === undefined || filter.method.toUpperCase() === entry.method) &&
+        (filter.path === undefined || filter.path === entry.path) &&
+        (filter.status === undefined || filter.status === entry.status),
+    );
+  }
+
+  clear(): void {
+    this.#entries = [];
+  }
+}

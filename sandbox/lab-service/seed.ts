@@ -1,0 +1,166 @@
+import type { CollectionMethod } from './lifecycle.js';
+
+/** What is there from the start: one team, a few lab tests and lab accounts, under ids that never change. */
+
+export const TEAM_ID = 'b7e5a1c0-0000-4000-8000-000000000001';
+
+export const LAB_TEST_IDS = {
+  /** Test kit, dried blood spot, 3 markers. */
+  kit: '7e570000-0000-4000-8000-000000000001',
+  /** A second test kit (saliva, 1 marker), to tell orders of different tests apart. */
+  otherKit: '7e570000-0000-4000-8000-000000000002',
+  atHomePhlebotomy: '7e570000-0000-4000-8000-000000000003',
+  walkIn: '7e570000-0000-4000-8000-000000000004',
+} as const;
+
+export const LAB_ACCOUNT_IDS = {
+  /** Used where an order names no account. */
+  notDelegated: 'acc00000-0000-4000-8000-000000000001',
+  /** Orders need a physician from the caller. */
+  orderDelegated: 'acc00000-0000-4000-8000-000000000002',
+  /** Orders need a physician from the caller. */
+  fullyDelegated: 'acc00000-0000-4000-8000-000000000003',
+  resultDelegated: 'acc00000-0000-4000-8000-000000000004',
+} as const;
+
+export interface Marker {
+  readonly id: number;
+  readonly name: string;
+  readonly slug: string;
+  readonly unit: string;
+  readonly loinc: string;
+  /** The invented reference range. */
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface LabTest {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string;
+  readonly method: CollectionMethod;
+  readonly sampleType: string;
+  readonly price: number;
+  readonly commonTatDays: number;
+  readonly worstCaseTatDays: number;
+  readonly markers: readonly Marker[];
+}
+
+export type DelegatedFlow = 'not_delegated' | 'order_delegated' | 'fully_delegated' | 'result_delegated';
+
+export interface LabAccount {
+  readonly id: string;
+  readonly lab: string;
+  readonly org_id: string | null;
+  readonly status: 'active' | 'pending' | 'suspended' | 'ready_to_launch';
+  readonly delegated_flow: DelegatedFlow;
+  readonly provider_account_id: string;
+  readonly account_name: string | null;
+  readonly default_clinical_notes: string | null;
+  readonly business_units: readonly string[] | null;
+  readonly allowed_billing: Readonly<Record<string, readonly string[]>>;
+  readonly team_id_allowlist: readonly string[];
+}
+
+export const LAB = { id: 1, slug: 'invented-lab', name: 'Invented Laboratory' } as const;
+
+const GLUCOSE: Marker = { id: 11, name: 'Glucose', slug: 'glucose', unit: 'mg/dL', loinc: '2345-7', min: 65, max: 99 };
+const HBA1C: Marker = { id: 12, name: 'Hemoglobin A1c', slug: 'hba1c', unit: '%', loinc: '4548-4', min: 4, max: 5.6 };
+const FERRITIN: Marker = {
+  id: 13,
+  name: 'Ferritin',
+  slug: 'ferritin',
+  unit: 'ng/mL',
+  loinc: '2276-4',
+  min: 16,
+  max: 154,
+};
+const CORTISOL: Marker = {
+  id: 14,
+  name: 'Cortisol',
+  slug: 'cortisol',
+  unit: 'ug/dL',
+  loinc: '2143-6',
+  min: 6.2,
+  max: 19.4,
+};
+
+export const LAB_TESTS: readonly LabTest[] = [
+  {
+    id: LAB_TEST_IDS.kit,
+    slug: 'metabolic-kit',
+    name: 'Metabolic kit',
+    description: 'Invented test kit: three metabolic markers from a dried blood spot.',
+    method: 'testkit',
+    sampleType: 'dried_blood_spot',
+    price: 79,
+    commonTatDays: 3,
+    worstCaseTatDays: 7,
+    markers: [GLUCOSE, HBA1C, FERRITIN],
+  },
+  {
+    id: LAB_TEST_IDS.otherKit,
+    slug: 'stress-kit',
+    name: 'Stress kit',
+    description: 'Invented test kit: one marker from saliva.',
+    method: 'testkit',
+    sampleType: 'saliva',
+    price: 59,
+    commonTatDays: 4,
+    worstCaseTatDays: 9,
+    markers: [CORTISOL],
+  },
+  {
+    id: LAB_TEST_IDS.atHomePhlebotomy,
+    slug: 'home-draw',
+    name: 'Home draw',
+    description: 'Invented panel drawn at home.',
+    method: 'at_home_phlebotomy',
+    sampleType: 'serum',
+    price: 129,
+    commonTatDays: 2,
+    worstCaseTatDays: 5,
+    markers: [GLUCOSE, HBA1C],
+  },
+  {
+    id: LAB_TEST_IDS.walkIn,
+    slug: 'walk-in-panel',
+    name: 'Walk-in panel',
+    description: 'Invented panel drawn at a service centre.',
+    method: 'walk_in_test',
+    sampleType: 'serum',
+    price: 89,
+    commonTatDays: 2,
+    worstCaseTatDays: 5,
+    markers: [GLUCOSE, FERRITIN],
+  },
+];
+
+function account(
+  id: string,
+  flow: DelegatedFlow,
+  more: Partial<Pick<LabAccount, 'status' | 'default_clinical_notes'>> = {},
+): LabAccount {
+  return {
+    id,
+    lab: LAB.slug,
+    org_id: null,
+    status: 'active',
+    delegated_flow: flow,
+    provider_account_id: `invented-${flow.replaceAll('_', '-')}`,
+    account_name: `Invented account, ${flow}`,
+    default_clinical_notes: null,
+    business_units: null,
+    allowed_billing: { client_bill: ['CA', 'NY', 'TX'] },
+    team_id_allowlist: [TEAM_ID],
+    ...more,
+  };
+}
+
+export const LAB_ACCOUNTS: readonly LabAccount[] = [
+  account(LAB_ACCOUNT_IDS.notDelegated, 'not_delegated'),
+  account(LAB_ACCOUNT_IDS.orderDelegated, 'order_delegated', { default_clinical_notes: 'Fasting sample preferred.' }),
+  account(LAB_ACCOUNT_IDS.fullyDelegated, 'fully_delegated'),
+  account(LAB_ACCOUNT_IDS.resultDelegated, 'result_delegated', { status: 'ready_to_launch' }),
+];

@@ -1,0 +1,105 @@
+import Fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { controlRoutes } from './control-routes.js';
+import { faultHooks, isControl } from './http-fault-hooks.js';
+import { Lab } from './lab.js';
+import { orderRoutes } from './order-routes.js';
+import { ServiceProblem, invalidFields, refusal } from './problems.js';
+import type { Settings } from './settings.js';
+import { userRoutes } from './user-routes.js';
+
+export interface LabServiceOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** The one team API key that is accepted. */
+  readonly apiKey: string;
+  /** The word in `x-<brand>-api-key`. Default `service`. */
+  readonly brand?: string;
+  /** Where they differ from the defaults; a reset comes back to them. */
+  readonly settings?: Partial<Settings>;
+}
+
+export interface LabService {
+  /** `http://127.0.0.1:4010`: base address of service and control surface. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends it: no timer, socket or delivery is left. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the stand-in of the lab service. Rejects with the `EADDRINUSE` of Node when the port is taken, and with a
+ * ZodError when a setting is out of bounds.
+ */
+export async function startLabService(options: LabServiceOptions): Promise<LabService> {
+  const lab = new Lab(options.settings ?? {});
+  const closing = new AbortController();
+  // Open keep-alive connections must not hold up the end.
+  const app = Fastify({ forceCloseConnections: true });
+  takeBodies(app);
+  writeProblems(app);
+  faultHooks(app, lab, closing.signal);
+  requireApiKey(app, `x-${(options.brand ?? 'service').toLowerCase()}-api-key`, options.apiKey);
+  userRoutes(app, lab);
+  orderRoutes(app, lab);
+  controlRoutes(app, lab);
+  const host = options.host ?? '127.0.0.1';
+  try {
+    await app.listen({ port: options.port, host });
+  } catch (error) {
+    await Promise.all([app.close(), lab.close()]);
+    throw error;
+  }
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  return {
+    url: `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`,
+    port,
+    close: async () => {
+      closing.abort();
+      await app.close();
+      await lab.close();
+    },
+  };
+}
+
+/** JSON bodies; an empty one is none, and one in another format is none either: validation then says what is missing. */
+function takeBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    if (text === '') return done(null, undefined);
+    try {
+      done(null, JSON.parse(String(text)));
+    } catch {
+      const issue = { type: 'json_invalid', loc: ['body', 0], msg: 'JSON decode error', input: {} };
+      done(invalidFields([{ ...issue, ctx: { error: 'Expecting value' } }]));
+    }
+  });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => done(null, undefined));
+}
+
+function writeProblems(app: FastifyInstance): void {
+  app.setNotFoundHandler(() => {
+    throw refusal(404, 'Not Found');
+  });
+  app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof ServiceProblem) {
+      if (typeof error.body === 'string') return reply.code(error.status).type('text/plain').send(error.body);
+      return reply.code(error.status).send(error.body);
+    }
+    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (status < 500 && error instanceof Error) return reply.code(status).send({ detail: error.message });
+    // A fault of the stand-in itself must not pass for one of the service.
+    process.stderr.write(`lab service sandbox: ${error instanceof Error ? error.stack : String(error)}\n`);
+    return reply.code(500).type('text/plain').send('Internal Server Error');
+  });
+}
+
+/** The body of a 401 is not documented; assumed. */
+function requireApiKey(app: FastifyInstance, header: string, apiKey: string): void {
+  app.addHook('onRequest', async (request) => {
+    if (!isControl(request) && request.headers[header] !== apiKey) throw refusal(401, 'Invalid API key');
+  });
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+
+/**
+ * The switches of the stand-in: where the specification and what is known of real deployments differ, each variant can
+ * be played. The defaults follow the specification.
+ */
+export const settingsSchema = z.strictObject({
+  /** Real seconds that a day of delays lasts. Default 86400: real time. */
+  daySeconds: z.number().positive(),
+  /**
+   * The events of a registration: `specification` writes requisition_created, then the registration; `documentation`
+   * the other way round.
+   */
+  registrationOrder: z.enum(['specification', 'documentation']),
+  /** `testkit_registered` in the specification, `registered` in the schema. */
+  registeredSpelling: z.enum(['testkit_registered', 'registered']),
+  /** Whether orders show the `passthrough` they were created with. Default true. */
+  echoPassthrough: z.boolean(),
+  /** One full example of the specification misspells the key as `health_insurace_id`. */
+  healthInsuranceKey: z.enum(['health_insurance_id', 'health_insurace_id']),
+  /** Timestamps without a zone (they are UTC). Default false. */
+  naiveTimestamps: z.boolean(),
+  /** `patient_details.dob` as a timestamp, as schemas.md has it for answers, instead of a date. Default false. */
+  dobAsTimestamp: z.boolean(),
+  /** Whether `order_transaction` is there in answers, and in webhooks. Default true. */
+  transactionInBodies: z.boolean(),
+  transactionInWebhooks: z.boolean(),
+  /** Whether orders carry `last_event`. Default true. */
+  lastEvent: z.boolean(),
+  /**
+   * A register request names no order: a real service knows the sample id that is printed on the kit. With this switch
+   * (default true) a sample id that is on no kit registers the user's oldest unregistered kit, so that a product can
+   * play with invented ones. Without it such a sample id is refused with 422.
+   */
+  anySampleId: z.boolean(),
+  /** What a second registration with the same sample id answers: 422 (default), or 200 with the order. Not documented. */
+  repeatedRegistration: z.enum(['refuse', 'accept']),
+  /** The most users a team may have; a sandbox environment stops at 50. null (default): no limit. */
+  maxUsers: z.int().positive().nullable(),
+  /** A named story that every new kit order plays by itself. null (default): orders wait for the control surface. */
+  storyForNewOrders: z.string().nullable(),
+  /** Where webhooks go. Empty: none are sent. */
+  webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]),
+  /** Each signs: two of them play a rotation. `whsec_` and base64. */
+  webhookSecrets: z.array(z.string().startsWith('whsec_')),
+  /** The spelling of the three signature headers. Default `svix`. */
+  webhookHeaders: z.enum(['svix', 'webhook', 'both']),
+  /** `full`; `without_ids` leaves out team_id, user_id and client_user_id; `bare_order` sends the order alone. */
+  webhookEnvelope: z.enum(['full', 'without_ids', 'bare_order']),
+  /** How long an attempt may take, in real milliseconds (never compressed). Default 15000, the documented limit. */
+  webhookTimeoutMs: z.number().positive(),
+  /** Whether an endpoint that fails for 5 days (compressed) gets nothing more. Default false. */
+  disableFailingEndpoint: z.boolean(),
+});
+
+export type Settings = z.infer<typeof settingsSchema>;
+
+export const DEFAULT_SETTINGS: Settings = {
+  daySeconds: 86_400,
+  registrationOrder: 'specification',
+  registeredSpelling: 'testkit_registered',
+  echoPassthrough: true,
+  healthInsuranceKey: 'health_insurance_id',
+  naiveTimestamps: false,
+  dobAsTimestamp: false,
+  transactionInBodies: true,
+  transactionInWebhooks: true,
+  lastEvent: true,
+  anySampleId: true,
+  repeatedRegistration: 'refuse',
+  maxUsers: null,
+  storyForNewOrders: null,
+  webhookUrl: '',
+  webhookSecrets: [],
+  webhookHeaders: 'svix',
+  webhookEnvelope: 'full',
+  webhookTimeoutMs: 15_000,
+  disableFailingEndpoint: false,
+};
+
+/** The settings in force. Everybody reads `current` when it matters, so that a change takes effect at once. */
+export class SettingsStore {
+  readonly #initial: Settings;
+  #current: Settings;
+
+  constructor(initial: Partial<Settings>) {
+    this.#initial = settingsSchema.parse({ ...DEFAULT_SETTINGS, ...initial });
+    this.#current = this.#initial;
+  }
+
+  get current(): Settings {
+    return this.#current;
+  }
+
+  update(changes: Partial<Settings>): void {
+    this.#current = { ...this.#current, ...changes };
+  }
+
+  /** Back to what the stand-in was started with. */
+  reset(): void {
+    this.#current = this.#initial;
+  }
+}

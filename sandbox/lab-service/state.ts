@@ -1,0 +1,225 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { LabTest } from './seed.js';
+
+/** What the service remembers. In memory only: a new process starts with the seed. */
+
+export interface Address {
+  readonly receiver_name: string;
+  readonly first_line: string;
+  readonly second_line: string | null;
+  readonly city: string;
+  readonly state: string;
+  readonly zip: string;
+  /** In long form: "United States". */
+  readonly country: string;
+  readonly phone_number: string | null;
+  readonly access_notes?: string | null;
+}
+
+export interface PatientDetails {
+  readonly first_name: string;
+  readonly last_name: string;
+  /** YYYY-MM-DD */
+  readonly dob: string;
+  readonly gender: string;
+  readonly phone_number: string;
+  readonly email: string;
+}
+
+export interface Physician {
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly npi: string;
+}
+
+export interface UserInfo {
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string;
+  readonly phone_number: string;
+  readonly gender: string;
+  readonly dob: string;
+  readonly address: {
+    readonly first_line: string;
+    readonly second_line: string | null;
+    readonly country: string;
+    readonly zip: string;
+    readonly city: string;
+    readonly state: string;
+    readonly access_notes: string | null;
+  };
+}
+
+export interface User {
+  readonly id: string;
+  readonly clientUserId: string;
+  readonly createdAt: number;
+  readonly fallbackTimeZone: string | null;
+  readonly fallbackBirthDate: string | null;
+  readonly ingestionStart: string | null;
+  readonly ingestionEnd: string | null;
+  /** Demographics; null until they are set. */
+  info: UserInfo | null;
+}
+
+export interface OrderEvent {
+  readonly id: number;
+  readonly createdAt: number;
+  /** `received.testkit.ordered` */
+  readonly status: string;
+  readonly statusDetail: string | null;
+}
+
+export interface Shipment {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly outboundTrackingNumber: string;
+  readonly inboundTrackingNumber: string;
+}
+
+export type Origin = 'initial' | 'redraw' | 'recreation';
+export type Interpretation = 'normal' | 'abnormal' | 'critical' | 'unknown';
+
+export interface Order {
+  readonly id: string;
+  readonly labTest: LabTest;
+  readonly transactionId: string;
+  readonly origin: Origin;
+  readonly parentId: string | null;
+  readonly createdAt: number;
+  readonly detailsId: string;
+  readonly passthrough: string | null;
+  /** As the creator sent it; null when it named none. */
+  readonly labAccountId: string | null;
+  readonly activateBy: string | null;
+  readonly priority: boolean;
+  readonly billingType: string | null;
+  readonly icdCodes: readonly string[] | null;
+  readonly clinicalNotes: string | null;
+  /** Printed on the kit: what the person at home reads off it. Null for orders without a kit. */
+  readonly kitSampleId: string | null;
+  /** A kit whose patient was not known when it was ordered. */
+  readonly registrable: boolean;
+  userId: string;
+  updatedAt: number;
+  events: readonly OrderEvent[];
+  sampleId: string | null;
+  patientDetails: PatientDetails | null;
+  patientAddress: Address | null;
+  shippingDetails: Address | null;
+  physician: Physician | null;
+  healthInsuranceId: string | null;
+  hasRequisition: boolean;
+  shipment: Shipment | null;
+  interpretation: Interpretation | null;
+  hasMissingResults: boolean | null;
+  /** When results were last reported; null while there are none. */
+  resultsAt: number | null;
+}
+
+export interface PortalLink {
+  readonly url: string;
+  readonly context: string;
+  readonly userId: string;
+  readonly orderId: string | null;
+  readonly createdAt: number;
+  readonly expiresInSeconds: number;
+}
+
+/** The service's event ids are one counter for all orders: ascending, not dense, and far from 1. */
+const FIRST_EVENT_ID = 4056;
+const EVENT_ID_GAPS = [1, 1, 3, 1, 2] as const;
+
+export class LabState {
+  readonly users = new Map<string, User>();
+  readonly usersByClientId = new Map<string, User>();
+  /** In order of creation. */
+  readonly orders = new Map<string, Order>();
+  /** Order ids of each transaction, in order of creation. */
+  readonly transactions = new Map<string, string[]>();
+  readonly portalLinks: PortalLink[] = [];
+  readonly #ordersByUser = new Map<string, Set<Order>>();
+  readonly #ordersBySample = new Map<string, Order>();
+  #eventCount = 0;
+  #nextEventId = FIRST_EVENT_ID;
+
+  clear(): void {
+    for (const map of [this.users, this.usersByClientId, this.orders, this.transactions]) map.clear();
+    this.#ordersByUser.clear();
+    this.#ordersBySample.clear();
+    this.portalLinks.length = 0;
+    this.#eventCount = 0;
+    this.#nextEventId = FIRST_EVENT_ID;
+  }
+
+  nextEventId(): number {
+    const id = this.#nextEventId;
+    this.#nextEventId += EVENT_ID_GAPS[this.#eventCount++ % EVENT_ID_GAPS.length] ?? 1;
+    return id;
+  }
+
+  addUser(user: User): void {
+    this.users.set(user.id, user);
+    this.usersByClientId.set(user.clientUserId, user);
+  }
+
+  addOrder(order: Order): void {
+    this.orders.set(order.id, order);
+    const siblings = this.transactions.get(order.transactionId) ?? [];
+    this.transactions.set(order.transactionId, [...siblings, order.id]);
+    if (order.kitSampleId !== null) this.#ordersBySample.set(order.kitSampleId, order);
+    this.#indexByUser(order);
+  }
+
+  /** Forgets an order, as if it had never been: reading it answers 404. */
+  removeOrder(order: Order): void {
+    this.orders.delete(order.id);
+    const siblings = (this.transactions.get(order.transactionId) ?? []).filter((id) => id !== order.id);
+    if (siblings.length === 0) this.transactions.delete(order.transactionId);
+    else this.transactions.set(order.transactionId, siblings);
+    this.#ordersByUser.get(order.userId)?.delete(order);
+    for (const sampleId of [order.kitSampleId, order.sampleId]) {
+      if (sampleId !== null) this.#ordersBySample.delete(sampleId);
+    }
+  }
+
+  rebind(order: Order, userId: string): void {
+    this.#ordersByUser.get(order.userId)?.delete(order);
+    order.userId = userId;
+    this.#indexByUser(order);
+  }
+
+  setSample(order: Order, sampleId: string): void {
+    order.sampleId = sampleId;
+    this.#ordersBySample.set(sampleId, order);
+  }
+
+  /** The order whose kit carries this sample id, printed or registered. */
+  orderOfSample(sampleId: string): Order | undefined {
+    return this.#ordersBySample.get(sampleId);
+  }
+
+  /** Oldest first, unless the user came into the order by a registration. */
+  ordersOfUser(userId: string): Order[] {
+    return [...(this.#ordersByUser.get(userId) ?? [])].toSorted((one, other) => one.createdAt - other.createdAt);
+  }
+
+  ordersOfTransaction(transactionId: string): Order[] {
+    const ids = this.transactions.get(transactionId) ?? [];
+    return ids.flatMap((id) => this.orders.get(id) ?? []);
+  }
+
+  #indexByUser(order: Order): void {
+    const orders = this.#ordersByUser.get(order.userId) ?? new Set();
+    this.#ordersByUser.set(order.userId, orders.add(order));
+  }
+}
+
+export function newId(): string {
+  return randomUUID();
+}
+
+/** What is printed on a kit. Not documented; assumed to be a short code. */
+export function newKitSampleId(): string {
+  return `KIT${randomBytes(5).toString('hex').toUpperCase()}`;
+}

@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify';
+import type { Lab } from './lab.js';
+import { pathText, pathUuid } from './path-ids.js';
+import { refusal } from './problems.js';
+import { createPortalLink, createUser, listUsers, requireUser, userBody, userInfoRequest } from './users.js';
+
+const UNKNOWN_TO_PATCH = 'The user does not or no longer exists in this team';
+
+/** Users, demographics and portal links. */
+export function userRoutes(app: FastifyInstance, lab: Lab): void {
+  // The specification writes the slash, the schema does not: both are served.
+  for (const path of ['/v2/user', '/v2/user/']) {
+    app.get(path, (request) => listUsers(lab, request.query as { limit?: unknown; offset?: unknown }));
+  }
+
+  app.post('/v2/user', (request) => userBody(createUser(lab, request.body), lab.settings.current));
+
+  app.get('/v2/user/:user_id', (request) =>
+    userBody(requireUser(lab, pathUuid(request, 'user_id')), lab.settings.current),
+  );
+
+  app.get('/v2/user/resolve/:client_user_id', (request) => {
+    const user = lab.state.usersByClientId.get(pathText(request, 'client_user_id'));
+    if (user === undefined) throw refusal(404, 'Not found');
+    return userBody(user, lab.settings.current);
+  });
+
+  app.get('/v2/user/:user_id/info/latest', (request) => {
+    const { info } = requireUser(lab, pathUuid(request, 'user_id'));
+    // Not documented for a user without demographics; assumed.
+    if (info === null) throw refusal(404, 'Not found');
+    return info;
+  });
+
+  app.patch('/v2/user/:user_id/info', (request) => {
+    const user = requireUser(lab, pathUuid(request, 'user_id'), UNKNOWN_TO_PATCH);
+    user.info = userInfoRequest(request.body, lab.clock.now());
+    return user.info;
+  });
+
+  app.post('/v2/user/:user_id/create_portal_url', (request) => {
+    const user = requireUser(lab, pathUuid(request, 'user_id'));
+    const { url, expiresInSeconds } = createPortalLink(lab, user, request.body);
+    return { url, expires_in: expiresInSeconds };
+  });
+}

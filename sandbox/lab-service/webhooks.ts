@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto';
+import { Agent } from 'undici';
+import type { Clock } from './clock.js';
+import { orderBody, presentLow } from './order-body.js';
+import type { Json } from './order-body.js';
+import type { OrderEventType } from './orders.js';
+import { TEAM_ID } from './seed.js';
+import type { SettingsStore } from './settings.js';
+import type { LabState, Order } from './state.js';
+import { newWebhookFaults } from './webhook-faults.js';
+import type { WebhookFaultAction } from './webhook-faults.js';
+import { sendWebhook } from './webhook-attempt.js';
+import type { AttemptOutcome } from './webhook-attempt.js';
+
+/** Waits before the attempts after the first: eight attempts over 27.6 hours, as documented. */
+export const RETRY_DELAYS = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'] as const;
+/** Documented: an endpoint that fails for so long gets nothing more. */
+const DISABLED_AFTER = '5d';
+/** Connections to the receiver at once; what is more waits its turn. */
+const CONNECTIONS = 64;
+/** Older finished deliveries are forgotten. */
+const MOST_DELIVERIES = 50_000;
+
+export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost' | 'endpoint_disabled';
+
+/** One message and what became of it. */
+export interface Delivery {
+  /** The message id: the same in every attempt. */
+  readonly id: string;
+  readonly event_type: OrderEventType;
+  readonly order_id: string;
+  /** The low-level status of the order's last event in this message. */
+  readonly status: string;
+  /** The id of that event. */
+  readonly event_id: number;
+  readonly state: DeliveryState;
+  readonly attempts: readonly AttemptOutcome[];
+}
+
+interface Message {
+  readonly id: string;
+  readonly eventType: OrderEventType;
+  readonly orderId: string;
+  readonly status: string;
+  readonly eventId: number;
+  /** Emptied when it is of no use any more, so that long runs stay small. */
+  body: string;
+  state: DeliveryState;
+  corruptAttempts: number;
+  /** Attempts made; `attempts` also has those of copies under the same id. */
+  tries: number;
+  readonly attempts: AttemptOutcome[];
+}
+
+/** Sends signed snapshots of orders, again and again until the receiver takes them, with faults where wanted. */
+export class Webhooks {
+  readonly faults = newWebhookFaults();
+  readonly #state: LabState;
+  readonly #clock: Clock;
+  readonly #settings: SettingsStore;
+  readonly #agent = new Agent({ connections: CONNECTIONS });
+  readonly #messages = new Map<string, Message>();
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  /** By fault: the messages kept back, in the order in which they came. */
+  readonly #held = new Map<string, Message[]>();
+  #failingSince: number | undefined;
+  #disabled = false;
+
+  constructor(state: LabState, clock: Clock, settings: SettingsStore) {
+    this.#state = state;
+    this.#clock = clock;
+    this.#settings = settings;
+  }
+
+  /** Sends the order as it now is. Without an address nothing happens. */
+  announce(eventType: OrderEventType, order: Order): void {
+    if (this.#settings.current.webhookUrl === '' || this.#closing.signal.aborted) return;
+    const message = this.#newMessage(eventType, order, this.#envelope(eventType, order));
+    const facts = { eventType, orderId: order.id, status: message.status };
+    const met = this.faults.take(facts);
+    if (met === undefined) this.#send(message);
+    else this.#sendWithFault(message, met.fault.action, met.id);
+  }
+
+  /** Sends what `hold` (and an unfinished `reorder`) kept back, one after the other. Returns how many there were. */
+  async release(order: 'kept' | 'reversed' = 'kept'): Promise<number> {
+    const messages = [...this.#held.values()].flat();
+    this.#held.clear();
+    const sending = this.#sendInTurn(order === 'kept' ? messages : messages.toReversed());
+    this.#track(sending);
+    await sending;
+    return messages.length;
+  }
+
+  /** Resolves when no attempt is under way; later attempts may still be planned. */
+  async settle(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  /** In the order in which the messages came up. */
+  deliveries(): Delivery[] {
+    return [...this.#messages.values()].map((message) => ({
+      id: message.id,
+      event_type: message.eventType,
+      order_id: message.orderId,
+      status: message.status,
+      event_id: message.eventId,
+      state: message.state,
+      attempts: [...message.attempts],
+    }));
+  }
+
+  get isEndpointDisabled(): boolean {
+    return this.#disabled;
+  }
+
+  enableEndpoint(): void {
+    this.#disabled = false;
+    this.#failingSince = undefined;
+  }
+
+  clear(): void {
+    this.faults.clear();
+    this.#held.clear();
+    this.#messages.clear();
+    this.enableEndpoint();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.settle();
+    await this.#agent.destroy();
+  }
+
+  #envelope(eventType: OrderEventType, order: Order): string {
+    const settings = this.#settings.current;
+    const data = orderBody(order, this.#state, settings, 'webhook');
+    if (settings.webhookEnvelope === 'bare_order') return JSON.stringify(data);
+    const ids: Json = {
+      team_id: TEAM_ID,
+      user_id: order.userId,
+      client_user_id: this.#state.users.get(order.userId)?.clientUserId ?? null,
+    };
+    return JSON.stringify({ event_type: eventType, data, ...(settings.webhookEnvelope === 'full' ? ids : {}) });
+  }
+
+  #newMessage(eventType: OrderEventType, order: Order, body: string): Message {
+    const message: Message = {
+      id: newMessageId(),
+      eventType,
+      orderId: order.id,
+      status: presentLow(order),
+      eventId: order.events.at(-1)?.id ?? 0,
+      body,
+      state: 'waiting',
+      corruptAttempts: 0,
+      tries: 0,
+      attempts: [],
+    };
+    this.#remember(message);
+    return message;
+  }
+
+  #remember(message: Message): void {
+    this.#messages.set(message.id, message);
+    const [oldest] = this.#messages.keys();
+    if (this.#messages.size > MOST_DELIVERIES && oldest !== undefined) this.#messages.delete(oldest);
+  }
+
+  #sendWithFault(message: Message, action: WebhookFaultAction, faultId: string): void {
+    switch (action.kind) {
+      case 'duplicate':
+        return this.#sendCopies(message, action.copies, action.sameId);
+      case 'hold':
+        return this.#hold(message, faultId);
+      case 'reorder':
+        this.#hold(message, faultId);
+        if ((this.#held.get(faultId)?.length ?? 0) % action.count === 0) this.#releaseReversed(faultId);
+        return;
+      case 'lose':
+        message.state = 'lost';
+        message.body = '';
+        return;
+      case 'corrupt':
+        message.corruptAttempts = action.attempts;
+        return this.#send(message);
+      case 'delay':
+        this.#clock.schedule(action.by, () => this.#send(message));
+        return;
+      default:
+        throw new Error(`no such webhook fault: ${JSON.stringify(action satisfies never)}`);
+    }
+  }
+
+  #sendCopies(message: Message, copies: number, sameId: boolean): void {
+    const more = Array.from({ length: copies }, () => {
+      // A copy has its own retries; under the same id it is listed with the first.
+      if (sameId) return { ...message };
+      const copy: Message = { ...message, id: newMessageId(), attempts: [] };
+      this.#remember(copy);
+      return copy;
+    });
+    this.#track(this.#sendInTurn([message, ...more]));
+  }
+
+  #hold(message: Message, faultId: string): void {
+    message.state = 'held';
+    this.#held.set(faultId, [...(this.#held.get(faultId) ?? []), message]);
+  }
+
+  #releaseReversed(faultId: string): void {
+    const messages = this.#held.get(faultId) ?? [];
+    this.#held.delete(faultId);
+    this.#track(this.#sendInTurn(messages.toReversed()));
+  }
+
+  /** Each first attempt is answered before the next begins: only so is the order kept on the way. */
+  async #sendInTurn(messages: readonly Message[]): Promise<void> {
+    for (const message of messages) {
+      message.state = 'waiting';
+      await this.#attempt(message);
+    }
+  }
+
+  #send(message: Message): void {
+    this.#track(this.#attempt(message));
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#inFlight.delete(tracked));
+    this.#inFlight.add(tracked);
+  }
+
+  async #attempt(message: Message): Promise<void> {
+    const { webhookUrl: url, webhookTimeoutMs: timeoutMs, webhookHeaders, webhookSecrets } = this.#settings.current;
+    if (this.#disabled || url === '') return this.#giveUp(message, 'endpoint_disabled');
+    const isCorrupt = message.tries++ < message.corruptAttempts;
+    const outcome = await sendWebhook(
+      { id: message.id, body: message.body, isCorrupt, secrets: webhookSecrets, headerStyle: webhookHeaders },
+      { url, timeoutMs, agent: this.#agent, closing: this.#closing.signal, now: () => this.#clock.now() },
+    );
+    if (this.#closing.signal.aborted || !this.#messages.has(message.id)) return;
+    message.attempts.push(outcome);
+    if (outcome.ok) this.#delivered(message);
+    else this.#failed(message);
+  }
+
+  #delivered(message: Message): void {
+    this.#failingSince = undefined;
+    message.state = 'delivered';
+    message.body = '';
+  }
+
+  #failed(message: Message): void {
+    const now = this.#clock.now();
+    this.#failingSince ??= now;
+    const limit = this.#clock.compressed(DISABLED_AFTER);
+    if (this.#settings.current.disableFailingEndpoint && now - this.#failingSince >= limit) this.#disabled = true;
+    const delay = RETRY_DELAYS[message.tries - 1];
+    if (delay === undefined) this.#giveUp(message, 'failed');
+    else this.#clock.schedule(delay, () => this.#send(message));
+  }
+
+  #giveUp(message: Message, state: DeliveryState): void {
+    message.state = state;
+    message.body = '';
+  }
+}
+
+function newMessageId(): string {
+  return `msg_${randomBytes(16).toString('base64url')}`;
+}

@@ -1,0 +1,96 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { lock } from 'proper-lockfile';
+import type { Report } from './report.js';
+
+/** Something that takes long to get and is kept in one folder of the cache. */
+export interface CacheEntry {
+  /** What it is, in a sentence: `the Temporal dev server`. */
+  what: string;
+  folder: string;
+  /** The path of the program inside the folder, if it is there and fit for use. */
+  usable(folder: string): Promise<string | undefined>;
+  /** Puts it into an empty folder. */
+  get(folder: string): Promise<void>;
+}
+
+/**
+ * The holder of a lock renews it every few seconds; one that has not been renewed for this long belongs to a process
+ * that has died, and is taken over. (Not a process id: those mean nothing across containers that share a cache.)
+ */
+const staleMs = 15_000;
+const renewMs = 3_000;
+
+/** Longer than the slowest build on a small machine. */
+const waitMs = 20 * 60_000;
+const retryMs = 500;
+const retries = { retries: waitMs / retryMs, factor: 1, minTimeout: retryMs, maxTimeout: retryMs };
+
+/**
+ * Gets it into the cache unless it is there. A process that comes second waits for the first. What is being fetched or
+ * built has a folder of its own until it is complete, so a lock that fails costs time and never corrupts the cache.
+ */
+export async function cached(entry: CacheEntry, report: Report): Promise<string> {
+  const found = await entry.usable(entry.folder);
+  if (found !== undefined) return found;
+  await mkdir(dirname(entry.folder), { recursive: true });
+  const release = await acquire(entry, report);
+  try {
+    return (await entry.usable(entry.folder)) ?? (await fill(entry));
+  } finally {
+    await release();
+  }
+}
+
+async function acquire(entry: CacheEntry, report: Report): Promise<() => Promise<void>> {
+  let lost = false;
+  const options = {
+    realpath: false,
+    stale: staleMs,
+    update: renewMs,
+    onCompromised: () => {
+      lost = true;
+      report.say(`the lock on ${entry.folder} was lost; the work goes on without it`);
+    },
+  };
+  const release = await lock(entry.folder, options).catch(async (error: unknown) => {
+    if (!isLocked(error)) throw error;
+    const waiting = `waiting for another process that is getting ${entry.what}`;
+    return report.during(waiting, () => lock(entry.folder, { ...options, retries }));
+  });
+  return async () => {
+    if (!lost) await release();
+  };
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ELOCKED';
+}
+
+async function fill(entry: CacheEntry): Promise<string> {
+  await removeLeftovers(entry.folder);
+  const staging = await mkdtemp(`${entry.folder}${stagingMark}`);
+  try {
+    await entry.get(staging);
+    if ((await entry.usable(staging)) === undefined) throw new Error(`${entry.what} that was built cannot be used`);
+    // One that is there now was found unfit.
+    await rm(entry.folder, { recursive: true, force: true });
+    await rename(staging, entry.folder);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+  const program = await entry.usable(entry.folder);
+  if (program === undefined) throw new Error(`${entry.folder} was changed by another process`);
+  return program;
+}
+
+const stagingMark = '.getting-';
+
+/** Of a process that was killed while it fetched or built; the lock says that nobody does so now. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const parent = dirname(folder);
+  const left = (await readdir(parent))
+    .map((name) => join(parent, name))
+    .filter((path) => path.startsWith(folder + stagingMark));
+  await Promise.all(left.map((path) => rm(path, { recursive: true, force: true })));
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A port that was asked for is in use by another program. */
+export class PortInUse extends Error {
+  override readonly name = 'PortInUse';
+  readonly port: number;
+
+  constructor(port: number, purpose: string) {
+    super(`Port ${port} for ${purpose} is in use by another program: end that program, or choose another port.`);
+    this.port = port;
+  }
+}
+
+/** Everything here listens on the loopback interface only. */
+export const loopback = '127.0.0.1';
+
+/** Says at once, and by name, what the server itself would say late. */
+export async function requireFree(port: number, purpose: string): Promise<void> {
+  try {
+    await close(await listen(port));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw new PortInUse(port, purpose);
+    throw error;
+  }
+}
+
+/**
+ * A port that nobody uses. One connection is made to it and closed by the listening side: Linux then keeps the port out
+ * of what it hands out for a minute, and the server can still bind it.
+ */
+export async function freePort(): Promise<number> {
+  const server = await listen(0);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  const accepted = once(server, 'connection');
+  const client = connect(address.port, loopback).resume();
+  const [socket] = (await accepted) as [Socket];
+  const closed = once(client, 'close');
+  socket.end();
+  await closed;
+  await close(server);
+  return address.port;
+}
+
+async function listen(port: number): Promise<Server> {
+  const server = createServer();
+  server.listen(port, loopback);
+  await once(server, 'listening');
+  return server;
+}
+
+async function close(server: Server): Promise<void> {
+  server.close();
+  await once(server, 'close');
+}

@@ -1,0 +1,149 @@
+/**
+ * What can go wrong between us and the lab service, one class per thing that a caller would do differently about.
+ *
+ * A failed call is one of three kinds, and the difference decides whether it may be repeated:
+ * nothing was sent (`RequestInvalid`, `ServiceUnreachable`), the service answered (`ServiceRefused` and its kinds,
+ * `ServiceUnavailable`, `AnswerUnreadable`), or nobody knows (`AnswerLost`).
+ *
+ * Messages carry no personal data: paths are templates without ids, and of a refusal only the field, the rule's name
+ * and the service's sentence are kept, never the value that was refused.
+ */
+
+/** The call that failed. `path` is the template, for instance `/v3/order/{order_id}`: ids stay out of logs. */
+export interface CallFacts {
+  method: string;
+  path: string;
+  /** HTTP status, where the service answered. */
+  status?: number;
+}
+
+/** A rule that a request broke before it was sent. */
+export interface BrokenRule {
+  /** Path of the field inside the request, for instance `patient_details.first_name`. */
+  field: string;
+  /** The rule in words, for instance `must be 1 to 50 characters long`. */
+  rule: string;
+}
+
+/** A field that the service refused. */
+export interface RefusedField {
+  /** Path of the field inside the body, for instance `patient_details.dob`. */
+  field: string;
+  /** The service's sentence, at most 300 characters. */
+  message: string;
+  /** The service's name of the broken rule, for instance `string_pattern_mismatch`. */
+  type?: string;
+}
+
+/** What a refusal said, as far as it could be read. */
+export interface Refusal {
+  /** The service's sentence where it gave one, at most 300 characters. */
+  reason?: string;
+  fields: RefusedField[];
+}
+
+/** Base of every error that a call of the lab service rejects with, except an aborted signal's own reason. */
+export class ServiceError extends Error {
+  override readonly name: string = 'ServiceError';
+  readonly method: string;
+  readonly path: string;
+  readonly status: number | undefined;
+
+  constructor(call: CallFacts, problem: string, options?: ErrorOptions) {
+    super(`${call.method} ${call.path} ${problem}`, options);
+    this.method = call.method;
+    this.path = call.path;
+    this.status = call.status;
+  }
+}
+
+/** The request breaks a rule that is known here, so it was not sent. Repeating it unchanged cannot help. */
+export class RequestInvalid extends ServiceError {
+  override readonly name: string = 'RequestInvalid';
+  readonly fields: readonly BrokenRule[];
+
+  constructor(call: CallFacts, fields: readonly BrokenRule[]) {
+    super(call, `was not sent: ${fields.map(({ field, rule }) => `${field} ${rule}`).join('; ')}`);
+    this.fields = fields;
+  }
+}
+
+/** The service answered with a 4xx status: it understood the request and will not do it. */
+export class ServiceRefused extends ServiceError {
+  override readonly name: string = 'ServiceRefused';
+  declare readonly status: number;
+  readonly fields: readonly RefusedField[];
+  readonly reason: string | undefined;
+
+  constructor(call: CallFacts & { status: number }, refusal: Refusal) {
+    super(call, `was refused with status ${call.status}${sentenceOf(refusal)}`);
+    this.fields = refusal.fields;
+    this.reason = refusal.reason;
+  }
+}
+
+/** 404: the thing that was asked for does not exist, or is scheduled for deletion. */
+export class NotFound extends ServiceRefused {
+  override readonly name: string = 'NotFound';
+}
+
+/** 401 or 403: the key is missing, wrong, or not for this. Check SERVICE_API_KEY, the brand word and the environment. */
+export class Unauthorized extends ServiceRefused {
+  override readonly name: string = 'Unauthorized';
+}
+
+/** The team is not enabled for this endpoint (closed beta); the service's operator has to enable it. */
+export class FeatureNotEnabled extends ServiceRefused {
+  override readonly name: string = 'FeatureNotEnabled';
+}
+
+/** 429: too many requests; the same request may be sent again after `retryAfterMs`, or after a pause of one's own. */
+export class TooManyRequests extends ServiceRefused {
+  override readonly name: string = 'TooManyRequests';
+  /** Milliseconds from the moment of the answer; undefined where the service named none. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(call: CallFacts & { status: number }, refusal: Refusal, retryAfterMs: number | undefined) {
+    super(call, refusal);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * 5xx, or 408: the service or something in front of it failed. Whether the request was carried out is not certain, so
+ * before a creation is repeated the caller looks whether it exists.
+ */
+export class ServiceUnavailable extends ServiceError {
+  override readonly name: string = 'ServiceUnavailable';
+  declare readonly status: number;
+  readonly reason: string | undefined;
+  /** Milliseconds from the moment of the answer; undefined where the service named none. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(call: CallFacts & { status: number }, refusal: Refusal, retryAfterMs: number | undefined) {
+    super(call, `failed at the service with status ${call.status}${sentenceOf(refusal)}`);
+    this.reason = refusal.reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** No connection (refused, unknown host, TLS, connect timeout, no free connection in time): nothing was sent, safe to repeat. */
+export class ServiceUnreachable extends ServiceError {
+  override readonly name: string = 'ServiceUnreachable';
+}
+
+/** Timeout or broken connection after the request may have been sent: nobody knows whether it was carried out. */
+export class AnswerLost extends ServiceError {
+  override readonly name: string = 'AnswerLost';
+}
+
+/** A 2xx answer that is too large, no JSON or not of the expected shape, or a redirect: the request was probably carried out. */
+export class AnswerUnreadable extends ServiceError {
+  override readonly name: string = 'AnswerUnreadable';
+}
+
+function sentenceOf(refusal: Refusal): string {
+  const parts = refusal.fields.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
+  if (refusal.reason !== undefined) parts.unshift(refusal.reason);
+  return parts.length === 0 ? '' : `: ${parts.join('; ')}`;
+}

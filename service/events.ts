@@ -1,0 +1,105 @@
+import { orderSchema } from './order.js';
+import type { Order } from './order.js';
+import { shapeProblem } from './validation.js';
+
+/** The `eventType` of an order that came without an envelope, which some deployments send. */
+export const BARE_ORDER_EVENT = 'order';
+
+/** A webhook's body, told apart by what it means for us. Missing envelope ids are normal (facts.md). */
+export type ReceivedEvent = OrderEventReceived | HealthDataReceived | OtherReceived | UnreadableReceived;
+
+/** An order as it is now. A delivery may be late, repeated or out of order. */
+export interface OrderEventReceived {
+  kind: 'order';
+  /** For instance `labtest.order.updated`; `BARE_ORDER_EVENT` where the order came without an envelope. */
+  eventType: string;
+  order: Order;
+  /** The envelope's user, else the order's. */
+  userId?: string;
+  teamId?: string;
+}
+
+/** Health data or news of a provider connection. */
+export interface HealthDataReceived {
+  kind: 'health_data';
+  eventType: string;
+  /** The envelope's user, else the one inside the data. */
+  userId?: string;
+  teamId?: string;
+  /** The customer's own reference: free text, and perhaps personal. */
+  clientUserId?: string;
+  /** As it was sent. */
+  data: unknown;
+}
+
+/** An event that is not handled here. */
+export interface OtherReceived {
+  kind: 'other';
+  eventType?: string;
+}
+
+/** A body that says it is an order, or nothing understandable. */
+export interface UnreadableReceived {
+  kind: 'unreadable';
+  eventType?: string;
+  /** What is wrong, without a value of the body. */
+  problem: string;
+}
+
+const HEALTH_DATA = ['daily.data.', 'historical.data.', 'provider.connection.'];
+const ORDER_EVENTS = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
+/** Types whose payload is not documented; they are order events where the payload looks like an order. */
+const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
+
+/**
+ * Tells what a webhook's parsed body is. Never throws, whatever the value: bodies are signed, but not by us, and an
+ * exception would make the sender repeat for a day what can never be read. Only known fields are looked into, so the
+ * depth of the rest costs nothing.
+ */
+export function readEvent(value: unknown): ReceivedEvent {
+  if (!isRecord(value)) return { kind: 'unreadable', problem: 'the body is not a JSON object' };
+  const eventType = value['event_type'] ?? '';
+  if (typeof eventType !== 'string') return { kind: 'unreadable', problem: 'event_type is not a text' };
+  if (eventType === '') return looksLikeOrder(value) ? readOrder(BARE_ORDER_EVENT, value, {}) : { kind: 'other' };
+
+  const data = value['data'];
+  if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
+  if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
+  if (!startsWithAny(eventType, HEALTH_DATA)) return { kind: 'other', eventType };
+  return {
+    kind: 'health_data',
+    eventType,
+    ...textAs('userId', value['user_id'] ?? (isRecord(data) ? data['user_id'] : undefined)),
+    ...textAs('teamId', value['team_id']),
+    ...textAs('clientUserId', value['client_user_id']),
+    data,
+  };
+}
+
+function readOrder(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
+  const result = orderSchema.safeParse(data);
+  if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
+  return {
+    kind: 'order',
+    eventType,
+    order: result.data,
+    ...textAs('userId', envelope['user_id'] ?? result.data.user_id),
+    ...textAs('teamId', envelope['team_id'] ?? result.data.team_id),
+  };
+}
+
+function looksLikeOrder(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && 'id' in value && 'events' in value;
+}
+
+function startsWithAny(text: string, prefixes: readonly string[]): boolean {
+  return prefixes.some((prefix) => text.startsWith(prefix));
+}
+
+function textAs<K extends string>(key: K, value: unknown): { [key in K]?: string } {
+  return typeof value === 'string' && value !== '' ? ({ [key]: value } as { [key in K]?: string }) : {};
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

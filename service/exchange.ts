@@ -1,0 +1,137 @@
+import type { Dispatcher } from 'undici';
+import type { CallFacts } from './errors.js';
+import { AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
+
+/** An answer as it came; with a status that is no 2xx the body may be cut short, because the status says it all. */
+export interface RawAnswer {
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  body: Buffer;
+}
+
+export interface ExchangeLimits {
+  /** Milliseconds for the whole exchange, the wait for a free connection included. */
+  timeoutMs: number;
+  maxResponseBytes: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends one request and collects its answer.
+ *
+ * It sits on `dispatch` instead of `request`, because only there undici tells when it begins to write: before that
+ * moment a failure means that nothing was sent and the request may be repeated, after it the outcome is unknown.
+ */
+export async function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  call: CallFacts,
+  limits: ExchangeLimits,
+): Promise<RawAnswer> {
+  limits.signal?.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    dispatcher.dispatch(request, new Exchange(call, limits, resolve, reject));
+  });
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #call: CallFacts;
+  readonly #limits: ExchangeLimits;
+  readonly #resolve: (answer: RawAnswer) => void;
+  readonly #reject: (reason: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #head: { status: number; headers: RawAnswer['headers'] } | undefined;
+  #settled = false;
+
+  constructor(
+    call: CallFacts,
+    limits: ExchangeLimits,
+    resolve: (answer: RawAnswer) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.#call = call;
+    this.#limits = limits;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(
+      () => this.#fail(`had no complete answer within ${limits.timeoutMs} ms`),
+      limits.timeoutMs,
+    );
+    limits.signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up while it waited for a connection: stopped here, the request is never written.
+    if (this.#settled) controller.abort(new Error('given up before it was sent'));
+    else this.#controller = controller;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: RawAnswer['headers']): void {
+    if (status >= 200) this.#head = { status, headers };
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size <= this.#limits.maxResponseBytes) {
+      this.#chunks.push(chunk);
+      return;
+    }
+    const problem = `answered more than ${this.#limits.maxResponseBytes} bytes`;
+    this.#answerOr(() => new AnswerUnreadable({ ...this.#call, ...this.#status() }, problem));
+  }
+
+  onResponseEnd(): void {
+    this.#answer();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#fail(`failed (${codeOf(error)})`, error);
+  }
+
+  readonly #onAbort = (): void => {
+    this.#settle(() => this.#reject(this.#limits.signal?.reason));
+  };
+
+  #fail(problem: string, cause?: Error): void {
+    this.#answerOr(() =>
+      this.#controller === undefined
+        ? new ServiceUnreachable(this.#call, `was not sent: ${problem}`, { cause })
+        : // Without its cause: a parser's error carries the piece of the answer that it could not read.
+          new AnswerLost({ ...this.#call, ...this.#status() }, `was sent, outcome unknown: ${problem}`),
+    );
+  }
+
+  /** A refusal whose explanation broke off is still a refusal; a success that broke off is none. */
+  #answerOr(error: () => Error): void {
+    if (this.#head !== undefined && this.#head.status >= 300) this.#answer();
+    else this.#settle(() => this.#reject(error()));
+  }
+
+  #answer(): void {
+    const head = this.#head;
+    if (head === undefined) return;
+    this.#settle(() => this.#resolve({ ...head, body: Buffer.concat(this.#chunks) }));
+  }
+
+  #settle(outcome: () => void): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#limits.signal?.removeEventListener('abort', this.#onAbort);
+    outcome();
+    // Frees the connection of an answer that nobody waits for any more; without effect once it has ended.
+    this.#controller?.abort(new Error('given up'));
+  }
+
+  #status(): { status?: number } {
+    return this.#head === undefined ? {} : { status: this.#head.status };
+  }
+}
+
+/** A code such as ECONNREFUSED; the message itself is left out, because parsers quote what they could not read. */
+function codeOf(error: Error & { code?: unknown }): string {
+  return typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,261 @@
+import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { z } from 'zod';
+import type { CallFacts } from './errors.js';
+import { AnswerUnreadable, RequestInvalid } from './errors.js';
+import type { RawAnswer } from './exchange.js';
+import { exchange } from './exchange.js';
+import { refusalError } from './refusals.js';
+import { shapeProblem } from './validation.js';
+
+/** How to reach and address one deployment of the lab service. Faults are thrown by `createTransport` as TypeError. */
+export interface ServiceConfig {
+  /** Address of the environment, `https://…`; a path in it is kept and put before every path. No default: none is built in. */
+  baseUrl: string;
+  /** Team API key, sent as `x-<brand>-api-key`. A management key is no team API key (specification, Authentication). */
+  apiKey: string;
+  /** The deployment's word in `x-<brand>-api-key` and `x-<brand>-link-token`. Default `service`, as the specification writes. */
+  brand?: string;
+  /** Management key, sent as `X-Management-Key` to the management API only. Without it such calls are `RequestInvalid`. */
+  managementKey?: string;
+  /** Path of the order list. Default `/orders`, as the specification writes; `/v3/orders` for a deployment that differs. */
+  ordersPath?: string;
+  /** Path of the user list. Default `/v2/user/` with its slash, as the specification writes. */
+  usersPath?: string;
+  /** Path of order creation. Default `/v3/order`; the specification also lists `/v3/order/create`. */
+  createOrderPath?: string;
+  /**
+   * Milliseconds for one connection to stand, TLS included. Default 5,000: a healthy one takes well under a second, and
+   * a failure here is safe to repeat, so it should come early.
+   */
+  connectTimeoutMs?: number;
+  /**
+   * Milliseconds from the sent request to the answer's first line. Default 30,000: order creation talks to labs and
+   * couriers, and to give up too early makes an outcome unknown that was about to be known.
+   */
+  headersTimeoutMs?: number;
+  /** Milliseconds between two pieces of an answer's body. Default 15,000: answers are prepared as a whole, so a pause is a fault. */
+  bodyTimeoutMs?: number;
+  /**
+   * Milliseconds for a whole call, the wait for a free connection included; a call's own `timeoutMs` takes its place.
+   * Default 60,000: headers and a slow body, and the longest call documented.
+   */
+  timeoutMs?: number;
+  /** Connections kept open at most. Default 32: one worker's usual calls at once; further calls wait for a free one. */
+  connections?: number;
+  /** Bytes of one answer. Default 32 MiB: a page of 50 orders, each as large as the largest order seen (0.4 MB), and half again. */
+  maxResponseBytes?: number;
+}
+
+/** Options of a single call. */
+export interface CallOptions {
+  /** Milliseconds for the whole call; default `ServiceConfig.timeoutMs`. The headers and body timeouts hold beside it. */
+  timeoutMs?: number;
+  /**
+   * Ends the wait: the call rejects with the signal's own reason. The request may have been sent by then, and what the
+   * service does with it is unknown.
+   */
+  signal?: AbortSignal;
+}
+
+/** The key a call carries: the team's (default), a link token instead of it, or the management key. */
+export type Authentication = 'team' | 'management' | { linkToken: string };
+
+export interface ServiceCall {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Template, for instance `/v3/order/{order_id}`. Errors name it as it stands here. */
+  path: string;
+  /** Values for the template's names, encoded here. */
+  params?: Record<string, string>;
+  /** Absent and null values are left out; a list repeats its name. */
+  query?: Record<string, QueryValue>;
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+  auth?: Authentication;
+  options?: CallOptions | undefined;
+}
+
+export type QueryValue = string | number | boolean | readonly string[] | null | undefined;
+
+export interface AnsweredCall<T> extends ServiceCall {
+  answer: z.ZodType<T>;
+  /** Turns a refusal into a result; undefined leaves it a refusal. `body` is the parsed JSON, or text that is none. */
+  recover?: (status: number, body: unknown) => T | undefined;
+}
+
+/** Requests to the lab service. Every rejection is a `ServiceError`, or the reason of an aborted signal. */
+export interface Transport {
+  readonly paths: { readonly orders: string; readonly users: string; readonly createOrder: string };
+  /** Sends a call and reads its answer. */
+  request<T>(call: AnsweredCall<T>): Promise<T>;
+  /** Sends a call whose answer's body means nothing. */
+  send(call: ServiceCall): Promise<void>;
+  /** Waits for calls under way (each ends by its timeout) and closes the connections. */
+  close(): Promise<void>;
+}
+
+export function createTransport(config: ServiceConfig): Transport {
+  const base = checkedConfig(config);
+  const pool = new Pool(base.origin, {
+    connections: config.connections ?? 32,
+    connectTimeout: config.connectTimeoutMs ?? 5_000,
+    headersTimeout: config.headersTimeoutMs ?? 30_000,
+    bodyTimeout: config.bodyTimeoutMs ?? 15_000,
+    // An idle connection is given up before a usual server or balancer (5 s and more) closes it: a request that meets
+    // a closing connection is lost with its outcome unknown. A server that says how long it keeps one is believed.
+    keepAliveTimeout: 4_000,
+  });
+  let closed: Promise<void> | undefined;
+  const exchanged = async (call: ServiceCall): Promise<RawAnswer> =>
+    exchange(pool, dispatchOptions(config, base.path, call), factsOf(call), {
+      timeoutMs: Math.min(call.options?.timeoutMs ?? config.timeoutMs ?? 60_000, LONGEST_TIMER_MS),
+      maxResponseBytes: config.maxResponseBytes ?? 32 * 1024 * 1024,
+      signal: call.options?.signal,
+    });
+
+  return {
+    paths: {
+      orders: config.ordersPath ?? '/orders',
+      users: config.usersPath ?? '/v2/user/',
+      createOrder: config.createOrderPath ?? '/v3/order',
+    },
+    request: async (call) => readAnswer(call, await exchanged(call)),
+    send: async (call) => {
+      const answer = await exchanged(call);
+      if (answer.status >= 300) throw failureOf(call, answer, parsed(answer.body).value);
+    },
+    close: () => (closed ??= pool.close()),
+  };
+}
+
+function readAnswer<T>(call: AnsweredCall<T>, answer: RawAnswer): T {
+  const { json, value } = parsed(answer.body);
+  if (answer.status >= 300) {
+    const recovered = call.recover?.(answer.status, value);
+    if (recovered !== undefined) return recovered;
+    throw failureOf(call, answer, value);
+  }
+  const facts = { ...factsOf(call), status: answer.status };
+  if (!json) throw new AnswerUnreadable(facts, `answered ${answer.status} with a body that is not JSON`);
+  const result = call.answer.safeParse(value);
+  if (result.success) return result.data;
+  throw new AnswerUnreadable(facts, `answered ${answer.status} in an unexpected shape: ${shapeProblem(result.error)}`);
+}
+
+function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown): Error {
+  const facts = { ...factsOf(call), status: answer.status };
+  if (answer.status < 400) {
+    // Redirects are not followed: they would carry the key to another address.
+    return new AnswerUnreadable(facts, `answered with a redirect (${answer.status}); check the base URL and the paths`);
+  }
+  const retryAfter = answer.headers['retry-after'];
+  return refusalError(facts, body, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
+}
+
+/** The body's JSON, or its text where it is none. The parser's own error is dropped: it quotes the body. */
+function parsed(body: Buffer): { json: boolean; value: unknown } {
+  const text = new TextDecoder().decode(body);
+  try {
+    return { json: true, value: JSON.parse(text) };
+  } catch {
+    return { json: false, value: text };
+  }
+}
+
+function dispatchOptions(config: ServiceConfig, basePath: string, call: ServiceCall): Dispatcher.DispatchOptions {
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    ...authentication(config, call),
+    ...call.headers,
+  };
+  // A header that cannot be sent would fail inside the connection, where it looks like the network's fault.
+  const unsendable = Object.keys(headers).filter((name) => !/^[\x20-\x7e]+$/.test(headers[name] ?? ''));
+  if (unsendable.length > 0) {
+    const rule = 'must be printable ASCII and not empty';
+    throw new RequestInvalid(
+      factsOf(call),
+      unsendable.map((field) => ({ field, rule })),
+    );
+  }
+  const options: Dispatcher.DispatchOptions = {
+    method: call.method,
+    path: basePath + filledPath(call) + queryString(call.query),
+    headers,
+  };
+  if (call.body === undefined) return options;
+  return { ...options, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(call.body) };
+}
+
+function authentication(config: ServiceConfig, call: ServiceCall): Record<string, string> {
+  const { auth = 'team' } = call;
+  const brand = (config.brand ?? 'service').toLowerCase();
+  if (auth === 'team') return { [`x-${brand}-api-key`]: config.apiKey };
+  if (auth !== 'management') return { [`x-${brand}-link-token`]: auth.linkToken };
+  if (config.managementKey !== undefined) return { 'x-management-key': config.managementKey };
+  throw new RequestInvalid(factsOf(call), [{ field: 'managementKey', rule: 'must be configured for this call' }]);
+}
+
+/** Fills the template. Client user ids are free text, so every value is encoded and can never change the path. */
+function filledPath(call: ServiceCall): string {
+  return call.path.replace(/\{(\w+)\}/g, (_match, name: string) => {
+    const value = call.params?.[name] ?? '';
+    // Dot segments are resolved away even when encoded, and a lone surrogate cannot be encoded at all.
+    if (value !== '' && value !== '.' && value !== '..' && !/\p{Surrogate}/u.test(value)) {
+      return encodeURIComponent(value);
+    }
+    const rule = 'must be well-formed text and not empty, "." or ".."';
+    throw new RequestInvalid(factsOf(call), [{ field: name, rule }]);
+  });
+}
+
+function queryString(query: Record<string, QueryValue> = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue;
+    const values = typeof value === 'object' ? value : [String(value)];
+    for (const one of values) parameters.append(name, one);
+  }
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
+}
+
+function factsOf(call: ServiceCall): CallFacts {
+  return { method: call.method, path: call.path };
+}
+
+/** Throws for a configuration that could never work, in words that do not repeat a key. */
+function checkedConfig(config: ServiceConfig): { origin: string; path: string } {
+  const url = URL.canParse(config.baseUrl) ? new URL(config.baseUrl) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '') {
+    throw new TypeError('baseUrl must be an http or https address without query, fragment and credentials');
+  }
+  if (!/^[a-z0-9-]+$/i.test(config.brand ?? 'service'))
+    throw new TypeError('brand must be one word of letters, digits and hyphens');
+  if (config.apiKey === config.managementKey) throw new TypeError('apiKey must not be the management key');
+  for (const name of ['apiKey', 'managementKey'] as const) {
+    const key = config[name];
+    if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
+      throw new TypeError(`${name} must be printable ASCII without spaces`);
+  }
+  for (const name of ['ordersPath', 'usersPath', 'createOrderPath'] as const) {
+    if (!/^\/[^?#\s{}]*$/.test(config[name] ?? '/'))
+      throw new TypeError(`${name} must be a path that begins with a slash`);
+  }
+  for (const name of NUMBERS) {
+    const value = config[name] ?? 1;
+    if (!Number.isInteger(value) || value < 1) throw new TypeError(`${name} must be a whole number above zero`);
+  }
+  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+}
+
+/** A timer set for longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const NUMBERS = [
+  'connectTimeoutMs',
+  'headersTimeoutMs',
+  'bodyTimeoutMs',
+  'timeoutMs',
+  'connections',
+  'maxResponseBytes',
+] as const;

@@ -1,0 +1,31 @@
+import type { ServiceConfig } from './http.js';
+import { createTransport } from './http.js';
+import type { LabTests } from './lab-tests.js';
+import { createLabTests } from './lab-tests.js';
+import type { Orders } from './orders.js';
+import { createOrders } from './orders.js';
+import type { Portal } from './portal.js';
+import { createPortal } from './portal.js';
+import type { Users } from './users.js';
+import { createUsers } from './users.js';
+
+/** One deployment of the lab service. Create one per process: its connections are kept open and shared. */
+export interface LabService {
+  readonly users: Users;
+  readonly portal: Portal;
+  readonly orders: Orders;
+  readonly labTests: LabTests;
+  /** Waits for calls under way and closes the connections; later calls reject with `ServiceUnreachable`. */
+  close(): Promise<void>;
+}
+
+export function createLabService(config: ServiceConfig): LabService {
+  const transport = createTransport(config);
+  return {
+    users: createUsers(transport),
+    portal: createPortal(transport),
+    orders: createOrders(transport),
+    labTests: createLabTests(transport),
+    close: () => transport.close(),
+  };
+}

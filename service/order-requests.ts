@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { isCalendarDate } from './timestamps.js';
+
+/*
+ * What we send about orders. Strict, because a field that the service does not know is a mistake on our side, and
+ * because its refusal would come back days later in a story that nobody watches. Every message completes the sentence
+ * "<field> …" and never repeats the value.
+ *
+ * Where a rule is the specification's it says so; names and zip follow facts.md; the rest is not documented and only
+ * refuses what cannot be right. Identifiers are not held to be UUIDs: the service itself hands out some that are none.
+ */
+
+/** facts.md; the service refuses "José". */
+const LAB_NAME = /^([a-zA-Z0-9]{1})([a-zA-Z0-9-.,']*(\s[a-zA-Z0-9-.,']+)*[a-zA-Z0-9-.,']?)$/;
+const ZIP = /^\d{5}(-\d{4})?$/;
+const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
+
+const COMMENT_CODE_POINTS = 1000;
+
+export const requiredTextSchema = z.string().regex(/\S/, 'must not be empty');
+const optionalTextSchema = z.string().nullish();
+
+const nameSchema = z
+  .string()
+  .min(1, { error: 'must be 1 to 50 characters long', abort: true })
+  .max(50, { error: 'must be 1 to 50 characters long', abort: true })
+  .regex(
+    LAB_NAME,
+    "must start with a letter (a-z, A-Z) or digit, and may contain only those, single spaces and - . , '",
+  );
+
+/** Not documented beyond "validated": one `@`, something before it and a dotted domain after; 254 is SMTP's limit. */
+export const emailSchema = z
+  .string()
+  .max(254, { error: 'must be at most 254 characters long', abort: true })
+  .regex(EMAIL, 'must be an e-mail address');
+
+/** "Future" is judged by the date in UTC, which no birth date near today can depend on in earnest. */
+export const birthDateSchema = z
+  .string()
+  .refine(isCalendarDate, { error: 'must be a date that exists, written YYYY-MM-DD', abort: true })
+  .refine((dob) => dob <= new Date().toISOString().slice(0, 10), 'must not be in the future');
+
+const zipSchema = z.string().regex(ZIP, 'must be five digits, or five, a hyphen and four (12345 or 12345-6789)');
+
+const countrySchema = z.string().regex(/^[A-Z]{2}$/, 'must be a two-letter country code in capitals, for instance US');
+
+/**
+ * The specification's limit of 1,000 characters, counted in Unicode code points: an emoji of two UTF-16 units is one.
+ * (Which unit the service counts is not documented.)
+ */
+const commentSchema = z
+  .string()
+  .refine((text) => [...text].length <= COMMENT_CODE_POINTS, 'must be at most 1,000 characters long')
+  .nullish();
+
+const addressLines = {
+  first_line: requiredTextSchema,
+  second_line: optionalTextSchema,
+  city: requiredTextSchema,
+  state: requiredTextSchema,
+  zip: zipSchema,
+  country: countrySchema,
+};
+
+export const shippingDetailsSchema = z.strictObject({
+  receiver_name: requiredTextSchema,
+  ...addressLines,
+  phone_number: requiredTextSchema,
+});
+
+export const patientAddressSchema = z.strictObject({
+  receiver_name: optionalTextSchema,
+  ...addressLines,
+  phone_number: optionalTextSchema,
+  access_notes: commentSchema,
+});
+
+export const patientDetailsSchema = z.strictObject({
+  first_name: nameSchema,
+  last_name: nameSchema,
+  dob: birthDateSchema,
+  /** `female`, `male`, `other`, `unknown`; open, because the specification only says "male/female-style". */
+  gender: requiredTextSchema,
+  phone_number: requiredTextSchema,
+  email: emailSchema,
+});
+
+/** The form of an NPI is not documented, so any text is sent. */
+export const physicianSchema = z.strictObject({
+  first_name: requiredTextSchema,
+  last_name: requiredTextSchema,
+  npi: requiredTextSchema,
+});
+
+/** `terms-of-use`, `telehealth-informed-consent`, `notice-of-privacy-practices`; the list grows. */
+export const consentSchema = z.strictObject({ consentType: requiredTextSchema });
+
+/** `POST /v3/order/testkit`: a kit for nobody yet, to be registered later. */
+export const testkitOrderRequestSchema = z.strictObject({
+  user_id: requiredTextSchema,
+  lab_test_id: requiredTextSchema,
+  shipping_details: shippingDetailsSchema,
+  passthrough: optionalTextSchema,
+  lab_account_id: optionalTextSchema,
+});
+
+/** `POST /v3/order`: an order whose patient is known. Delegated lab accounts require `physician`. */
+export const orderRequestSchema = z.strictObject({
+  user_id: requiredTextSchema,
+  lab_test_id: requiredTextSchema,
+  patient_details: patientDetailsSchema,
+  patient_address: patientAddressSchema,
+  physician: physicianSchema.nullish(),
+  consents: z.array(consentSchema).optional(),
+  /** The order's comment; the lab account's default is put with it on the requisition. */
+  clinical_notes: commentSchema,
+  lab_account_id: optionalTextSchema,
+  passthrough: optionalTextSchema,
+});
+
+/** `POST /v3/order/testkit/register`. Without `user_id` the order keeps its user (facts.md). */
+export const registerRequestSchema = z.strictObject({
+  user_id: optionalTextSchema,
+  sample_id: requiredTextSchema,
+  patient_details: patientDetailsSchema,
+  patient_address: patientAddressSchema,
+  consents: z.array(consentSchema).optional(),
+  physician: physicianSchema.nullish(),
+});
+
+export type ShippingDetails = z.output<typeof shippingDetailsSchema>;
+export type PatientDetails = z.output<typeof patientDetailsSchema>;
+export type PatientAddress = z.output<typeof patientAddressSchema>;
+export type Physician = z.output<typeof physicianSchema>;
+export type Consent = z.output<typeof consentSchema>;
+export type TestkitOrderRequest = z.output<typeof testkitOrderRequestSchema>;
+export type OrderRequest = z.output<typeof orderRequestSchema>;
+export type RegisterRequest = z.output<typeof registerRequestSchema>;

@@ -1,0 +1,173 @@
+import type { Order } from './order.js';
+import { utcInstant } from './timestamps.js';
+
+/**
+ * What the lifecycle needs to know of one lab order at one moment, and nothing more.
+ *
+ * Webhooks and reads carry the whole order with names, addresses and birth dates; a snapshot leaves all of that
+ * behind, so that it may enter a workflow's history. Timestamps are ISO 8601 in UTC with a zone; a timestamp that the
+ * service sent without a zone has been read as UTC (facts.md).
+ */
+export interface OrderSnapshot {
+  orderId: string;
+  userId?: string;
+  labTestId?: string;
+  labAccountId?: string;
+  /** Collection method: `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
+  method?: string;
+  /** The caller's own key, echoed by the service. Ours reads `labops:<root order id or ->:<reference>:<n>`. */
+  passthrough?: string;
+  /** `initial`, `redraw`, `recreation`, or one not known yet. */
+  origin?: string;
+  /** The order that this redraw follows, where the service tells. */
+  parentId?: string;
+  /** Top-level status, as the service wrote it. */
+  status?: string;
+  /** Ascending by `id`, without repetition. */
+  events: OrderEvent[];
+  sampleId?: string;
+  shipment?: ShipmentSnapshot;
+  transaction?: TransactionSnapshot;
+  /** `normal`, `abnormal`, `critical`, or one not known yet. */
+  interpretation?: string;
+  hasMissingResults?: boolean;
+  /** Date, YYYY-MM-DD. */
+  activateBy?: string;
+  /** Date, YYYY-MM-DD. */
+  expectedResultBy?: string;
+  createdAt?: string;
+  updatedAt?: string;
+}
+
+export interface OrderEvent {
+  /** Ascending within the order, not dense. */
+  id: number;
+  at: string;
+  /** `<top>.<method>.<low>`, for instance `collecting_sample.testkit.transit_lab`. */
+  status: string;
+  /** Finer-grained information, for instance `sample_hemolyzed`. */
+  detail?: string;
+}
+
+export interface ShipmentSnapshot {
+  outboundCourier?: string;
+  outboundTrackingNumber?: string;
+  inboundCourier?: string;
+  inboundTrackingNumber?: string;
+}
+
+export interface TransactionSnapshot {
+  id: string;
+  status?: string;
+  orders: TransactionOrder[];
+}
+
+export interface TransactionOrder {
+  id: string;
+  origin?: string;
+  parentId?: string;
+  createdAt?: string;
+}
+
+/**
+ * Projects a whole order to its snapshot. Pure; never throws on an order that `orderSchema` accepts.
+ *
+ * Absent and null fields are left out, so that equal orders have equal snapshots however the service writes "nothing".
+ */
+export function snapshotOf(order: Order): OrderSnapshot {
+  const inTransaction = order.order_transaction?.orders?.find(({ id }) => id === order.id);
+  const snapshot: Sparse<OrderSnapshot> = {
+    orderId: order.id,
+    userId: order.user_id,
+    labTestId: order.lab_test?.id,
+    labAccountId: order.lab_account_id,
+    method: order.details?.type ?? order.lab_test?.method,
+    passthrough: order.passthrough,
+    origin: order.origin ?? inTransaction?.origin,
+    parentId: order.parent_id ?? inTransaction?.parent_id,
+    status: order.status,
+    events: eventsOf(order),
+    sampleId: order.sample_id,
+    shipment: shipmentOf(order),
+    transaction: transactionOf(order),
+    interpretation: order.interpretation,
+    hasMissingResults: order.has_missing_results,
+    activateBy: order.activate_by,
+    expectedResultBy: order.expected_result_by_date,
+    createdAt: utcInstant(order.created_at),
+    updatedAt: utcInstant(order.updated_at),
+  };
+  return present<OrderSnapshot>(snapshot);
+}
+
+type SentEvent = NonNullable<Order['events']>[number];
+
+/**
+ * Events by id. Where no event has a usable id, their places in the list are their ids: the list only grows, so the
+ * places hold from one snapshot to the next. Where only some have one, the others cannot be told apart and are left out.
+ */
+function eventsOf(order: Order): OrderEvent[] {
+  const listed = order.events ?? [];
+  const sent: readonly SentEvent[] = listed.length > 0 || order.last_event == null ? listed : [order.last_event];
+  const numbered = sent.some((event) => isEventId(event.id));
+  const byId = new Map<number, OrderEvent>();
+  sent.forEach((event, index) => {
+    const sentId = numbered ? event.id : index + 1;
+    if (!isEventId(sentId) || event.status == null) return;
+    // JSON can write -0, which a history would give back as 0: the same snapshot must read the same twice.
+    const id = sentId + 0;
+    byId.set(
+      id,
+      present<OrderEvent>({ id, at: timeOf(event, order), status: event.status, detail: event.status_detail }),
+    );
+  });
+  return [...byId.values()].toSorted((a, b) => a.id - b.id);
+}
+
+function isEventId(id: unknown): id is number {
+  return Number.isSafeInteger(id);
+}
+
+/** Deadlines start at an event's time, so every event has one; 1970 stands for an order without any time in it. */
+function timeOf(event: SentEvent, order: Order): string {
+  const times = [event.created_at, order.updated_at, order.created_at].map(utcInstant);
+  return times.find((time) => time !== undefined) ?? new Date(0).toISOString();
+}
+
+/** Couriers and tracking numbers; the notes are free text and may name people. */
+function shipmentOf(order: Order): ShipmentSnapshot | undefined {
+  const shipment = order.details?.data?.shipment;
+  if (shipment == null) return undefined;
+  return present<ShipmentSnapshot>({
+    outboundCourier: shipment.outbound_courier,
+    outboundTrackingNumber: shipment.outbound_tracking_number,
+    inboundCourier: shipment.inbound_courier,
+    inboundTrackingNumber: shipment.inbound_tracking_number,
+  });
+}
+
+function transactionOf(order: Order): TransactionSnapshot | undefined {
+  const transaction = order.order_transaction;
+  if (transaction?.id == null) return undefined;
+  const orders = (transaction.orders ?? []).flatMap((member) =>
+    member.id == null
+      ? []
+      : [
+          present<TransactionOrder>({
+            id: member.id,
+            origin: member.origin,
+            parentId: member.parent_id,
+            createdAt: utcInstant(member.created_at),
+          }),
+        ],
+  );
+  return present<TransactionSnapshot>({ id: transaction.id, status: transaction.status, orders });
+}
+
+/** The required keys as they are; the optional ones also null or undefined. */
+type Sparse<T> = { [K in keyof T]: Partial<Pick<T, K>> extends Pick<T, K> ? T[K] | null | undefined : T[K] };
+
+function present<T extends object>(sparse: Sparse<T>): T {
+  // Sound, because only the keys that T has as optional can be null or undefined in Sparse<T>.
+  return Object.fromEntries(Object.entries(sparse).filter(([, value]) => value != null)) as T;
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { withZone } from './timestamps.js';
+
+/*
+ * The lab order as the service sends it, in answers and in webhooks (specification, "Lab order").
+ *
+ * Only `id` is required: the specification leaves required flags and nullability open, so everything else may be
+ * absent or null. Objects are loose: a field that is not known here is kept as it was sent. Statuses, origins,
+ * interpretations and the like are strings, because their lists grow. Identifiers are strings of any form: real
+ * payloads carry UUIDs that are none (facts.md).
+ */
+
+export const textSchema = z.string().nullish();
+export const timestampSchema = z.string().transform(withZone).nullish();
+
+/** Ids are integers; a numeric string is read as its number, and anything else is kept as data. */
+const eventIdSchema = z
+  .union([z.number(), z.string().transform((text) => (/^\d{1,15}$/.test(text) ? Number(text) : text))])
+  .nullish();
+
+export const orderEventSchema = z.looseObject({
+  id: eventIdSchema,
+  created_at: timestampSchema,
+  /** `<top>.<method>.<low>`, for instance `received.testkit.ordered`. */
+  status: textSchema,
+  status_detail: textSchema,
+});
+
+/** One example spells the lines `street` and `street_number`: where `first_line` is missing they take its place. */
+export const addressSchema = z
+  .looseObject({
+    receiver_name: textSchema,
+    first_line: textSchema,
+    second_line: textSchema,
+    street: textSchema,
+    street_number: textSchema,
+    city: textSchema,
+    state: textSchema,
+    zip: textSchema,
+    /** Goes in as a two-letter code and comes back in long form, `United States`: see `countryCodeOf`. */
+    country: textSchema,
+    phone_number: textSchema,
+    access_notes: textSchema,
+  })
+  .transform((address) => {
+    if (address.first_line != null || address.street == null) return address;
+    return { ...address, first_line: address.street, second_line: address.second_line ?? address.street_number };
+  });
+
+export const answeredPatientSchema = z.looseObject({
+  first_name: textSchema,
+  last_name: textSchema,
+  phone_number: textSchema,
+  email: textSchema,
+  /** Date, YYYY-MM-DD. A deployment that sends midnight of that date is read as the date that it wrote. */
+  dob: z
+    .string()
+    .transform((dob) => (/^\d{4}-\d{2}-\d{2}[T ]/.test(dob) ? dob.slice(0, 10) : dob))
+    .nullish(),
+  gender: textSchema,
+});
+
+export const shipmentSchema = z.looseObject({
+  id: textSchema,
+  outbound_tracking_number: textSchema,
+  outbound_tracking_url: textSchema,
+  inbound_tracking_number: textSchema,
+  inbound_tracking_url: textSchema,
+  outbound_courier: textSchema,
+  inbound_courier: textSchema,
+  notes: textSchema,
+  created_at: timestampSchema,
+  updated_at: timestampSchema,
+});
+
+export const orderDetailsSchema = z.looseObject({
+  /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
+  type: textSchema,
+  data: z
+    .looseObject({
+      id: textSchema,
+      created_at: timestampSchema,
+      updated_at: timestampSchema,
+      /** Absent or null before the kit ships. */
+      shipment: shipmentSchema.nullish(),
+    })
+    .nullish(),
+});
+
+export const transactionOrderSchema = z.looseObject({
+  id: textSchema,
+  /** `initial`, `redraw`, `recreation`, or one not known yet. */
+  origin: textSchema,
+  parent_id: textSchema,
+  low_level_status: textSchema,
+  low_level_status_created_at: timestampSchema,
+  created_at: timestampSchema,
+  updated_at: timestampSchema,
+});
+
+export const orderTransactionSchema = z.looseObject({
+  id: textSchema,
+  team_id: textSchema,
+  /** `active`, `completed`, `cancelled`, or one not known yet. */
+  status: textSchema,
+  orders: z.array(transactionOrderSchema).nullish(),
+});
+
+export const labTestSchema = z.looseObject({
+  id: textSchema,
+  slug: textSchema,
+  name: textSchema,
+  description: textSchema,
+  method: textSchema,
+});
+
+const physicianOfOrderSchema = z.looseObject({ first_name: textSchema, last_name: textSchema, npi: textSchema });
+
+export const orderSchema = z
+  .looseObject({
+    id: z.string().min(1),
+    team_id: textSchema,
+    /** Bound to the patient at registration: it can change. */
+    user_id: textSchema,
+    patient_details: answeredPatientSchema.nullish(),
+    patient_address: addressSchema.nullish(),
+    shipping_details: addressSchema.nullish(),
+    details: orderDetailsSchema.nullish(),
+    lab_test: labTestSchema.nullish(),
+    sample_id: textSchema,
+    health_insurance_id: textSchema,
+    health_insurace_id: textSchema,
+    notes: textSchema,
+    clinical_notes: textSchema,
+    created_at: timestampSchema,
+    updated_at: timestampSchema,
+    /** Top level: `received`, `collecting_sample`, `sample_with_lab`, `completed`, `cancelled`, `failed`, … */
+    status: textSchema,
+    events: z.array(orderEventSchema).nullish(),
+    last_event: orderEventSchema.nullish(),
+    physician: physicianOfOrderSchema.nullish(),
+    /** `normal`, `abnormal`, `critical`, or one not known yet. */
+    interpretation: textSchema,
+    has_missing_results: z.boolean().nullish(),
+    /** Date, YYYY-MM-DD. */
+    activate_by: textSchema,
+    /** Date, YYYY-MM-DD. */
+    expected_result_by_date: textSchema,
+    has_abn: z.boolean().nullish(),
+    origin: textSchema,
+    parent_id: textSchema,
+    requisition_form_url: textSchema,
+    order_transaction: orderTransactionSchema.nullish(),
+    lab_account_id: textSchema,
+    /** The caller's own text from the order's creation; not every deployment echoes it. */
+    passthrough: textSchema,
+  })
+  // One full example of the specification misspells the key; the right one is always there to be read.
+  .transform((order) =>
+    order.health_insurance_id == null && order.health_insurace_id != null
+      ? { ...order, health_insurance_id: order.health_insurace_id }
+      : order,
+  );
+
+export type Order = z.output<typeof orderSchema>;
+export type OrderTransaction = z.output<typeof orderTransactionSchema>;
+export type Address = z.output<typeof addressSchema>;

@@ -1,0 +1,236 @@
+import { z } from 'zod';
+import type { CallOptions, Transport } from './http.js';
+import type { Order, OrderTransaction } from './order.js';
+import { orderSchema, orderTransactionSchema } from './order.js';
+import type { OrderRequest, RegisterRequest, TestkitOrderRequest } from './order-requests.js';
+import { orderRequestSchema, registerRequestSchema, testkitOrderRequestSchema } from './order-requests.js';
+import type { ResultMetadata, Results } from './results.js';
+import { resultMetadataSchema, resultsSchema } from './results.js';
+import { checkedRequest } from './validation.js';
+
+export { countryCodeOf } from './country-codes.js';
+export { orderSchema } from './order.js';
+export type { Order, OrderTransaction } from './order.js';
+export {
+  consentSchema,
+  orderRequestSchema,
+  patientAddressSchema,
+  patientDetailsSchema,
+  physicianSchema,
+  registerRequestSchema,
+  shippingDetailsSchema,
+  testkitOrderRequestSchema,
+} from './order-requests.js';
+export type {
+  Consent,
+  OrderRequest,
+  PatientAddress,
+  PatientDetails,
+  Physician,
+  RegisterRequest,
+  ShippingDetails,
+  TestkitOrderRequest,
+} from './order-requests.js';
+
+/** What creation, registration and cancellation answer. The values of `status` and `message` are not documented. */
+export const orderAnswerSchema = z.looseObject({
+  order: orderSchema,
+  status: z.string().nullish(),
+  message: z.string().nullish(),
+});
+
+export type OrderAnswer = z.output<typeof orderAnswerSchema>;
+
+const orderPageSchema = z.looseObject({
+  orders: z.array(orderSchema),
+  total: z.number().nullish(),
+  size: z.number().nullish(),
+});
+
+export interface CreateOrderOptions extends CallOptions {
+  /**
+   * Sent as `X-Idempotency-Key`: the same key within a day or more gives the first order again instead of a second
+   * one. Failures are told not to be kept (`X-Idempotency-Error: no-cache`), or the key would repeat them. Printable
+   * ASCII.
+   */
+  idempotencyKey?: string;
+}
+
+/** Narrows the list; the specification documents only `interpretation`, the rest is schemas.md's. Timestamps are ISO 8601. */
+export interface OrderFilter {
+  userId?: string;
+  /** `normal`, `abnormal`, `critical`; the list grows. */
+  interpretation?: string;
+  /** Low-level statuses, for instance `awaiting_registration`; any of them. */
+  status?: readonly string[];
+  orderIds?: readonly string[];
+  orderTransactionId?: string;
+  /** Created at or after. */
+  startDate?: string;
+  /** Created at or before. */
+  endDate?: string;
+  updatedStartDate?: string;
+  updatedEndDate?: string;
+}
+
+export interface OrderListOptions extends CallOptions {
+  /** Orders per page, 1 to 100; default 50, the documented default. */
+  pageSize?: number;
+}
+
+export interface SimulationRequest {
+  /** Event status to stop at, for instance `completed.testkit.completed`; the service decides where it is absent. */
+  finalStatus?: string;
+  /** Pause between the steps; the unit is not documented. */
+  delay?: number;
+  interpretation?: string;
+  resultTypes?: readonly string[];
+  hasMissingResults?: boolean;
+}
+
+/** Lab orders. Every call rejects with a `ServiceError`; requests are checked before anything is sent. */
+export interface Orders {
+  /** A kit for nobody yet. **Not idempotent**: after `AnswerLost` or `ServiceUnavailable`, look for the order first. */
+  createTestkit(request: TestkitOrderRequest, options?: CallOptions): Promise<OrderAnswer>;
+  /** An order whose patient is known; idempotent only with a key. */
+  create(request: OrderRequest, options?: CreateOrderOptions): Promise<OrderAnswer>;
+  /** Binds a kit to its patient by the sample id on it. The answered order's user may be another than before. */
+  register(request: RegisterRequest, options?: CallOptions): Promise<OrderAnswer>;
+  get(orderId: string, options?: CallOptions): Promise<Order>;
+  /** Newest first, page by page as they are consumed; the options hold for each page's call. No order comes twice in a row of pages. */
+  list(filter?: OrderFilter, options?: OrderListOptions): AsyncGenerator<Order, void, undefined>;
+  /** `ServiceRefused` with status 400 once the kit has shipped. */
+  cancel(orderId: string, options?: CallOptions): Promise<OrderAnswer>;
+  results(orderId: string, options?: CallOptions): Promise<Results>;
+  resultMetadata(orderId: string, options?: CallOptions): Promise<ResultMetadata>;
+  /** A transaction with all its orders: the first one and its redraws. */
+  transaction(transactionId: string, options?: CallOptions): Promise<OrderTransaction>;
+  transactionResults(transactionId: string, options?: CallOptions): Promise<Results>;
+  /** In a sandbox environment only: walks the order along the success path. Sources disagree on the answer, so it is not read. */
+  simulate(orderId: string, request?: SimulationRequest, options?: CallOptions): Promise<void>;
+}
+
+export function createOrders(transport: Transport): Orders {
+  return {
+    createTestkit: async (request, options) => {
+      const call = { method: 'POST', path: '/v3/order/testkit' } as const;
+      const body = checkedRequest(call, testkitOrderRequestSchema, request);
+      return transport.request({ ...call, body, options, answer: orderAnswerSchema });
+    },
+    create: (request, options) => createOrder(transport, request, options),
+    register: async (request, options) => {
+      const call = { method: 'POST', path: '/v3/order/testkit/register' } as const;
+      const body = checkedRequest(call, registerRequestSchema, request);
+      return transport.request({ ...call, body, options, answer: orderAnswerSchema });
+    },
+    get: (orderId, options) => read(transport, '/v3/order/{order_id}', orderId, orderSchema, options),
+    list: (filter, options) => listOrders(transport, filter, options),
+    cancel: (orderId, options) =>
+      transport.request({
+        method: 'POST',
+        path: '/v3/order/{order_id}/cancel',
+        params: { order_id: orderId },
+        options,
+        answer: orderAnswerSchema,
+      }),
+    results: (orderId, options) => read(transport, '/v3/order/{order_id}/result', orderId, resultsSchema, options),
+    resultMetadata: (orderId, options) =>
+      read(transport, '/v3/order/{order_id}/result/metadata', orderId, resultMetadataSchema, options),
+    transaction: (id, options) =>
+      read(transport, '/v3/order_transaction/{transaction_id}', id, orderTransactionSchema, options),
+    transactionResults: (id, options) =>
+      read(transport, '/v3/order_transaction/{transaction_id}/result', id, resultsSchema, options),
+    simulate: (orderId, request, options) => simulate(transport, orderId, request, options),
+  };
+}
+
+/** The path's template has one name, which `id` fills. */
+function read<T>(
+  transport: Transport,
+  path: string,
+  id: string,
+  answer: z.ZodType<T>,
+  options?: CallOptions,
+): Promise<T> {
+  return transport.request({
+    method: 'GET',
+    path,
+    params: path.includes('{order_id}') ? { order_id: id } : { transaction_id: id },
+    options,
+    answer,
+  });
+}
+
+async function createOrder(
+  transport: Transport,
+  request: OrderRequest,
+  options?: CreateOrderOptions,
+): Promise<OrderAnswer> {
+  const call = { method: 'POST', path: transport.paths.createOrder } as const;
+  const body = checkedRequest(call, orderRequestSchema, request);
+  const key = options?.idempotencyKey;
+  const headers: Record<string, string> =
+    key === undefined ? {} : { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' };
+  return transport.request({ ...call, headers, body, options, answer: orderAnswerSchema });
+}
+
+async function* listOrders(
+  transport: Transport,
+  filter: OrderFilter = {},
+  options: OrderListOptions = {},
+): AsyncGenerator<Order, void, undefined> {
+  const query = { ...orderQuery(filter), size: options.pageSize ?? 50 };
+  let before = new Set<string>();
+  for (let page = 1; ; page += 1) {
+    const answer = await transport.request({
+      method: 'GET',
+      path: transport.paths.orders,
+      query: { ...query, page },
+      options,
+      answer: orderPageSchema,
+    });
+    // A new order at the front shifts the list, so a page may begin with orders that the one before it ended with.
+    const fresh = answer.orders.filter((order) => !before.has(order.id));
+    yield* fresh;
+    // A deployment may cap the size, so its own word for it counts; and one that ignored `page` would never end.
+    const size = answer.size ?? query.size;
+    if (fresh.length === 0 || answer.orders.length < size || page * size >= (answer.total ?? Infinity)) return;
+    before = new Set(answer.orders.map((order) => order.id));
+  }
+}
+
+function orderQuery(filter: OrderFilter) {
+  return {
+    user_id: filter.userId,
+    interpretation: filter.interpretation,
+    status: filter.status,
+    order_ids: filter.orderIds,
+    order_transaction_id: filter.orderTransactionId,
+    start_date: filter.startDate,
+    end_date: filter.endDate,
+    updated_start_date: filter.updatedStartDate,
+    updated_end_date: filter.updatedEndDate,
+    order_key: 'created_at',
+    order_direction: 'desc',
+  };
+}
+
+function simulate(
+  transport: Transport,
+  orderId: string,
+  request: SimulationRequest = {},
+  options?: CallOptions,
+): Promise<void> {
+  return transport.send({
+    method: 'POST',
+    path: '/v3/order/{order_id}/test',
+    params: { order_id: orderId },
+    query: { final_status: request.finalStatus, delay: request.delay },
+    body: {
+      interpretation: request.interpretation,
+      result_types: request.resultTypes,
+      has_missing_results: request.hasMissingResults,
+    },
+    options,
+  });
+}

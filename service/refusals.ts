@@ -1,0 +1,113 @@
+import type { CallFacts, Refusal, RefusedField } from './errors.js';
+import {
+  FeatureNotEnabled,
+  NotFound,
+  ServiceRefused,
+  ServiceUnavailable,
+  TooManyRequests,
+  Unauthorized,
+} from './errors.js';
+
+const SENTENCE_CHARACTERS = 300;
+/** More broken fields than any of our requests has; the rest would only fill logs. */
+const FIELDS = 30;
+const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/** The documentation gives no status and no code for a closed beta; these are the words that its sentences use. */
+const CLOSED_BETA =
+  /closed.?beta|feature.?not.?enabled|not (?:yet )?(?:been )?enabled|not supported yet for your team/i;
+
+type Failure = CallFacts & { status: number };
+
+/** The error that stands for an answer with a 4xx or 5xx status. `body` is the parsed JSON, or text that is none. */
+export function refusalError(call: Failure, body: unknown, retryAfter: string | undefined): Error {
+  const refusal = readRefusal(body);
+  const { status } = call;
+  // 408 comes from something in front of the service that gave up waiting: it passes by itself, like a 5xx.
+  if (status >= 500 || status === 408) return new ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
+  if (status === 429) return new TooManyRequests(call, refusal, retryAfterMs(retryAfter));
+  if (refusal.reason !== undefined && CLOSED_BETA.test(refusal.reason)) return new FeatureNotEnabled(call, refusal);
+  if (status === 404) return new NotFound(call, refusal);
+  if (status === 401 || status === 403) return new Unauthorized(call, refusal);
+  return new ServiceRefused(call, refusal);
+}
+
+/**
+ * Reads what an error body says. `detail` is untyped (facts.md): a list of `{type, loc, msg, input, ctx}`, a sentence,
+ * or an object; some bodies carry `{error, message}` instead, and some are plain text. `input` and `ctx` repeat what
+ * was sent and are left behind.
+ */
+export function readRefusal(body: unknown): Refusal {
+  if (typeof body === 'string') return reasonOf(plainText(body));
+  if (!isObject(body)) return { fields: [] };
+  const { detail } = body;
+  if (Array.isArray(detail)) return { fields: detail.slice(0, FIELDS).flatMap(refusedField) };
+  if (typeof detail === 'string') return reasonOf(detail);
+  return reasonOf(sentenceIn(isObject(detail) ? detail : body));
+}
+
+/** Milliseconds to wait, from either form of Retry-After (RFC 9110): seconds, or an HTTP date. At most a day. */
+export function retryAfterMs(header: string | undefined): number | undefined {
+  const value = header?.trim() ?? '';
+  const wait = /^\d+$/.test(value) ? Number(value) * 1000 : httpDate(value) - Date.now();
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), LONGEST_RETRY_AFTER_MS);
+}
+
+/** Date.parse reads almost anything, a bare "-1" included; all HTTP date forms begin with a day's name. */
+function httpDate(value: string): number {
+  return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value) ? Date.parse(value) : Number.NaN;
+}
+
+function refusedField(entry: unknown): RefusedField[] {
+  if (typeof entry === 'string') return [{ field: '', message: sentence(entry) }];
+  if (!isObject(entry)) return [];
+  const { loc, msg, type } = entry;
+  const field: RefusedField = { field: fieldOf(loc), message: typeof msg === 'string' ? sentence(msg) : 'is invalid' };
+  if (typeof type === 'string') field.type = sentence(type);
+  return [field];
+}
+
+/** `["body", "patient_details", "dob"]` is `patient_details.dob`, the name that our own rules use. */
+function fieldOf(loc: unknown): string {
+  if (!Array.isArray(loc)) return '';
+  const steps = loc.filter((step) => typeof step === 'string' || typeof step === 'number');
+  return sentence((steps[0] === 'body' ? steps.slice(1) : steps).join('.'));
+}
+
+function sentenceIn(body: Record<string, unknown>): string | undefined {
+  const texts = [
+    body['error_message'],
+    body['message'],
+    body['msg'],
+    body['detail'],
+    body['error'],
+    body['error_type'],
+  ];
+  return texts.find((text) => typeof text === 'string' && text !== '') as string | undefined;
+}
+
+/** A proxy's error page is markup that explains nothing. */
+function plainText(body: string): string | undefined {
+  const text = body.trim();
+  return text === '' || text.startsWith('<') ? undefined : text;
+}
+
+function reasonOf(text: string | undefined): Refusal {
+  return text === undefined ? { fields: [] } : { reason: sentence(text), fields: [] };
+}
+
+/**
+ * The service's words, capped, with e-mail addresses and number groups (telephone numbers, dates) taken out: a
+ * sentence may quote what it refuses, and error messages reach logs and a workflow's history.
+ */
+function sentence(text: string): string {
+  const plain = text
+    .slice(0, 4 * SENTENCE_CHARACTERS)
+    .replace(/[^\s@"'<>,;]+@[^\s@"'<>,;]+/g, '<e-mail>')
+    .replace(/(?<![\w-])\+?\(?\d[\d\s().-]{5,}\d(?![\w-])/g, '<number>');
+  return [...plain].slice(0, SENTENCE_CHARACTERS).join('');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,36 @@
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+/**
+ * Gives a timestamp that carries no zone the zone it means, UTC (facts.md); everything else stays as it was sent,
+ * also what is no timestamp at all: an answer is not refused for a timestamp that nobody may need.
+ */
+export function withZone(timestamp: string): string {
+  const [, date, time, zone] = TIMESTAMP.exec(timestamp.trim()) ?? [];
+  if (date === undefined || time === undefined || zone !== undefined) return timestamp;
+  return `${date}T${time}Z`;
+}
+
+/**
+ * The instant of a timestamp as ISO 8601 in UTC with milliseconds, so that two texts compare like the instants they
+ * name; undefined where the text names no instant. No zone means UTC, a date alone means its midnight in UTC.
+ */
+export function utcInstant(timestamp: string | null | undefined): string | undefined {
+  const [, date, time, zone] = TIMESTAMP.exec(timestamp?.trim() ?? '') ?? [];
+  if (date === undefined) return undefined;
+  const instant = new Date(`${date}T${time ?? '00:00'}${offsetOf(zone)}`);
+  return Number.isNaN(instant.getTime()) ? undefined : instant.toISOString();
+}
+
+/** Whether the text is a calendar date that exists, YYYY-MM-DD. */
+export function isCalendarDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const midnight = new Date(`${text}T00:00:00Z`);
+  // V8 moves 30 February into March instead of refusing it, so the date must come back unchanged.
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
+
+function offsetOf(zone: string | undefined): string {
+  if (zone === undefined || zone.toUpperCase() === 'Z') return 'Z';
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
+  return `${zone.slice(0, 1)}${digits.slice(0, 2)}:${digits.slice(2)}`;
+}

@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import type { CallOptions, Transport } from './http.js';
+import { textSchema, timestampSchema } from './order.js';
+import { birthDateSchema, emailSchema, requiredTextSchema } from './order-requests.js';
+import { checkedRequest } from './validation.js';
+
+/** `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so that a third form is kept too. */
+export const sourceSchema = z.looseObject({
+  name: textSchema,
+  slug: textSchema,
+  logo: textSchema,
+  provider: textSchema,
+  type: textSchema,
+});
+
+/** The specification names the provider `source`; deployments also send `provider`. Both are filled from either. */
+export const connectedSourceSchema = z
+  .looseObject({ created_on: timestampSchema, source: sourceSchema.nullish(), provider: sourceSchema.nullish() })
+  .transform((connected) => ({
+    ...connected,
+    source: connected.source ?? connected.provider,
+    provider: connected.provider ?? connected.source,
+  }));
+
+export const userSchema = z.looseObject({
+  user_id: z.string().min(1),
+  team_id: textSchema,
+  /** The customer's own reference: free text, never a UUID to rely on. */
+  client_user_id: textSchema,
+  created_on: timestampSchema,
+  connected_sources: z.array(connectedSourceSchema).nullish(),
+  fallback_birth_date: z
+    .looseObject({ source_slug: textSchema, updated_at: timestampSchema, value: textSchema })
+    .nullish(),
+  /** `id` is an IANA zone name. */
+  fallback_time_zone: z.looseObject({ id: textSchema, source_slug: textSchema, updated_at: timestampSchema }).nullish(),
+});
+
+export type User = z.output<typeof userSchema>;
+
+const userPageSchema = z.looseObject({ users: z.array(userSchema), total: z.number() });
+
+/** `POST /v2/user` (facts.md and schemas.md; the specification gives no body). Dates are YYYY-MM-DD. */
+export const createUserRequestSchema = z.strictObject({
+  client_user_id: requiredTextSchema,
+  /** IANA zone name. */
+  fallback_time_zone: z.string().nullish(),
+  fallback_birth_date: birthDateSchema.nullish(),
+  ingestion_start: z.string().nullish(),
+  ingestion_end: z.string().nullish(),
+});
+
+export type CreateUserRequest = z.output<typeof createUserRequestSchema>;
+
+export const demographicsSchema = z.looseObject({
+  first_name: textSchema,
+  last_name: textSchema,
+  email: textSchema,
+  phone_number: textSchema,
+  gender: textSchema,
+  dob: textSchema,
+  address: z
+    .looseObject({
+      first_line: textSchema,
+      second_line: textSchema,
+      city: textSchema,
+      state: textSchema,
+      zip: textSchema,
+      country: textSchema,
+      access_notes: textSchema,
+    })
+    .nullish(),
+});
+
+export type Demographics = z.output<typeof demographicsSchema>;
+
+/** `PATCH /v2/user/{user_id}/info`. No rules are documented but the e-mail's and the dates' form, so only those hold. */
+export const demographicsRequestSchema = z.strictObject({
+  first_name: requiredTextSchema,
+  last_name: requiredTextSchema,
+  email: emailSchema,
+  phone_number: requiredTextSchema,
+  gender: requiredTextSchema,
+  dob: birthDateSchema,
+  address: z.strictObject({
+    first_line: requiredTextSchema,
+    second_line: z.string().nullish(),
+    city: requiredTextSchema,
+    state: requiredTextSchema,
+    zip: requiredTextSchema,
+    country: requiredTextSchema,
+    access_notes: z.string().nullish(),
+  }),
+  race: z.string().nullish(),
+  ethnicity: z.string().nullish(),
+  sexual_orientation: z.string().nullish(),
+  gender_identity: z.string().nullish(),
+});
+
+export type DemographicsRequest = z.output<typeof demographicsRequestSchema>;
+
+export interface UserListOptions extends CallOptions {
+  /** Users per page, 1 to 500; default 100, the documented default. */
+  pageSize?: number;
+}
+
+/** Users of the team. Every call rejects with a `ServiceError`. */
+export interface Users {
+  /** All users, page by page as they are consumed; the options hold for each page's call. */
+  list(options?: UserListOptions): AsyncGenerator<User, void, undefined>;
+  /** `NotFound` also for a user that is scheduled for deletion. */
+  get(userId: string, options?: CallOptions): Promise<User>;
+  /**
+   * Idempotent on `client_user_id`: where it is taken, the service refuses and names the user who has it; that user is
+   * read (a second call) and returned with `created: false`. A `ServiceRefused` is any other refusal.
+   */
+  create(request: CreateUserRequest, options?: CallOptions): Promise<{ user: User; created: boolean }>;
+  /** The user with this customer's own reference, or `NotFound`. */
+  resolve(clientUserId: string, options?: CallOptions): Promise<User>;
+  /** The latest demographics; `NotFound` where none were set. */
+  getDemographics(userId: string, options?: CallOptions): Promise<Demographics>;
+  /** Sets the demographics, which a portal link requires. */
+  upsertDemographics(userId: string, request: DemographicsRequest, options?: CallOptions): Promise<Demographics>;
+}
+
+export function createUsers(transport: Transport): Users {
+  const get = (userId: string, options?: CallOptions): Promise<User> =>
+    transport.request({
+      method: 'GET',
+      path: '/v2/user/{user_id}',
+      params: { user_id: userId },
+      options,
+      answer: userSchema,
+    });
+
+  return {
+    list: (options) => listUsers(transport, options),
+    get,
+    create: async (request, options) => {
+      const answer = await createOrFind(transport, request, options);
+      if ('user' in answer) return { user: answer.user, created: true };
+      return { user: await get(answer.existing, options), created: false };
+    },
+    resolve: (clientUserId, options) =>
+      transport.request({
+        method: 'GET',
+        path: '/v2/user/resolve/{client_user_id}',
+        params: { client_user_id: clientUserId },
+        options,
+        answer: userSchema,
+      }),
+    getDemographics: (userId, options) =>
+      transport.request({
+        method: 'GET',
+        path: '/v2/user/{user_id}/info/latest',
+        params: { user_id: userId },
+        options,
+        answer: demographicsSchema,
+      }),
+    upsertDemographics: async (userId, request, options) => {
+      const call = { method: 'PATCH', path: '/v2/user/{user_id}/info' } as const;
+      const body = checkedRequest(call, demographicsRequestSchema, request);
+      return transport.request({ ...call, params: { user_id: userId }, body, options, answer: demographicsSchema });
+    },
+  };
+}
+
+async function* listUsers(transport: Transport, options: UserListOptions = {}): AsyncGenerator<User, void, undefined> {
+  const limit = options.pageSize ?? 100;
+  for (let offset = 0, total = 1; offset < total;) {
+    const page = await transport.request({
+      method: 'GET',
+      path: transport.paths.users,
+      query: { offset, limit },
+      options,
+      answer: userPageSchema,
+    });
+    yield* page.users;
+    if (page.users.length === 0) return;
+    // A deployment may cap the limit: what came counts, not what was asked for.
+    offset += page.users.length;
+    total = page.total;
+  }
+}
+
+type CreateAnswer = { user: User } | { existing: string };
+
+/** The conflict's body names the existing user under `detail` (facts.md) or at the top (specification). */
+const conflictSchema = z.object({ user_id: z.string().min(1), created_on: z.string() });
+
+function createOrFind(transport: Transport, request: CreateUserRequest, options?: CallOptions): Promise<CreateAnswer> {
+  const call = { method: 'POST', path: '/v2/user' } as const;
+  return transport.request<CreateAnswer>({
+    ...call,
+    body: checkedRequest(call, createUserRequestSchema, request),
+    options,
+    answer: userSchema.transform((user) => ({ user })),
+    recover: (status, body) => {
+      if (status !== 400) return undefined;
+      const detail = z.object({ detail: conflictSchema }).safeParse(body);
+      const conflict = detail.success ? detail.data.detail : conflictSchema.safeParse(body).data;
+      return conflict === undefined ? undefined : { existing: conflict.user_id };
+    },
+  });
+}

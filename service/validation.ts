@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+import type { BrokenRule, CallFacts } from './errors.js';
+import { RequestInvalid } from './errors.js';
+
+/** Returns the request as its schema reads it, or throws `RequestInvalid` with every broken rule. */
+export function checkedRequest<T>(call: CallFacts, schema: z.ZodType<T>, request: unknown): T {
+  const result = schema.safeParse(request, { error: ruleOf });
+  if (result.success) return result.data;
+  throw new RequestInvalid(call, result.error.issues.flatMap(brokenRules));
+}
+
+/** Every rule that a request breaks; none when it may be sent. */
+export function brokenRulesOf(schema: z.ZodType, request: unknown): BrokenRule[] {
+  const result = schema.safeParse(request, { error: ruleOf });
+  return result.success ? [] : result.error.issues.flatMap(brokenRules);
+}
+
+/** What an answer's shape is wrong in, without a value of it: at most five places. */
+export function shapeProblem(error: z.ZodError): string {
+  const places = error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.map(String).join('.') || 'body'}: ${issue.message}`);
+  const more = error.issues.length - places.length;
+  return places.join('; ') + (more > 0 ? `; and ${more} more` : '');
+}
+
+/** Words for the rules that a schema does not name itself. */
+function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined;
+  return issue.input === undefined ? 'is required' : `must be of type ${issue.expected}`;
+}
+
+function brokenRules(issue: z.core.$ZodIssue): BrokenRule[] {
+  const field = issue.path.map(String).join('.');
+  if (issue.code !== 'unrecognized_keys') return [{ field: field || 'request', rule: issue.message }];
+  const prefix = field === '' ? '' : `${field}.`;
+  return issue.keys.map((key) => ({ field: prefix + key, rule: 'is not a field of this request' }));
+}

@@ -1,0 +1,119 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Standard Webhooks: how the service signs what it sends to us, and how we sign what we send to the product (facts.md,
+ * "Webhooks"). The signed content is `<id>.<timestamp>.<body>`, over the bytes of the body as they travel: text that
+ * was decoded and encoded again may differ from them.
+ */
+
+/** How far a timestamp may be from our clock, both ways. Standard Webhooks' usual tolerance. */
+export const toleranceSeconds = 5 * 60;
+
+/** Headers as Node has them. Names in any case; a header that came several times may be an array. */
+export type WebhookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export type SignatureRefusal =
+  /** One of the three headers (id, timestamp, signature) is not there. */
+  | 'headers_missing'
+  /** The timestamp is not a whole number of seconds. */
+  | 'timestamp_unreadable'
+  /** The timestamp is more than the tolerance away: a replay, a delivery held up for long, or a clock that is wrong. */
+  | 'timestamp_stale'
+  /** No signature matches any secret: another secret, or the bytes were changed on the way. */
+  | 'signature_mismatch';
+
+export type Verified = { ok: true; id: string } | { ok: false; reason: SignatureRefusal };
+
+export interface SignableMessage {
+  /** The same for every attempt of one message: what a receiver drops repeats by. */
+  id: string;
+  /** Seconds since 1970, of this attempt. */
+  timestampSeconds: number;
+  body: string | Uint8Array;
+  /** `whsec_` and the key in base64. */
+  secret: string;
+}
+
+/** A secret that cannot be a key. The message never shows it. */
+export class WebhookSecretInvalid extends Error {
+  override readonly name = 'WebhookSecretInvalid';
+}
+
+/**
+ * The key that a secret stands for. The prefix `whsec_` may be missing: some dashboards show the secret without it.
+ * @throws WebhookSecretInvalid when what is left is empty or no base64
+ */
+export function parseSecret(secret: string): Buffer {
+  const encoded = secret.trim().replace(/^whsec_/, '');
+  if (encoded === '') throw new WebhookSecretInvalid('is empty after whsec_');
+  // Buffer.from skips what is no base64 instead of refusing it, and a key so mangled would never match anything.
+  const wellFormed = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.replace(/=+$/, '').length % 4 !== 1;
+  if (!wellFormed) throw new WebhookSecretInvalid('is not whsec_ followed by base64');
+  return Buffer.from(encoded, 'base64');
+}
+
+/** One signature, `v1,<base64>`: the value of the signature header, or one of several in it, separated by spaces. */
+export function sign({ id, timestampSeconds, body, secret }: SignableMessage): string {
+  return `v1,${digest(parseSecret(secret), id, String(timestampSeconds), body).toString('base64')}`;
+}
+
+/**
+ * Whether the bytes were signed with one of the secrets, not longer ago than the tolerance. Several secrets and several
+ * signatures are normal while a secret is rotated: one match is enough.
+ *
+ * @param now milliseconds since 1970
+ * @throws WebhookSecretInvalid, so check the secrets with `parseSecret` at start
+ */
+export function verify(
+  headers: WebhookHeaders,
+  rawBody: Uint8Array,
+  secrets: readonly string[],
+  now: number,
+): Verified {
+  const signed = signatureHeaders(headers, 'svix') ?? signatureHeaders(headers, 'webhook');
+  if (!signed) return { ok: false, reason: 'headers_missing' };
+  if (!/^\d{1,12}$/.test(signed.timestamp)) return { ok: false, reason: 'timestamp_unreadable' };
+  const age = now / 1000 - Number(signed.timestamp);
+  if (Math.abs(age) > toleranceSeconds) return { ok: false, reason: 'timestamp_stale' };
+  const candidates = readSignatures(signed.signatures);
+  for (const secret of secrets) {
+    const expected = digest(parseSecret(secret), signed.id, signed.timestamp, rawBody);
+    if (candidates.some((candidate) => timingSafeEqual(candidate, expected))) return { ok: true, id: signed.id };
+  }
+  return { ok: false, reason: 'signature_mismatch' };
+}
+
+function digest(key: Buffer, id: string, timestamp: string, body: string | Uint8Array): Buffer {
+  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+}
+
+interface SignatureHeaders {
+  id: string;
+  timestamp: string;
+  signatures: string;
+}
+
+/** The three headers of one spelling, or nothing: half of one spelling is never completed with half of the other. */
+function signatureHeaders(headers: WebhookHeaders, prefix: 'svix' | 'webhook'): SignatureHeaders | undefined {
+  const id = header(headers, `${prefix}-id`);
+  const timestamp = header(headers, `${prefix}-timestamp`);
+  const signatures = header(headers, `${prefix}-signature`);
+  return id && timestamp && signatures ? { id, timestamp, signatures } : undefined;
+}
+
+function header(headers: WebhookHeaders, name: string): string | undefined {
+  const value = headers[name] ?? Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
+  return typeof value === 'string' || value === undefined ? value : value.join(' ');
+}
+
+/** Signatures of other versions (`v1a,…` is asymmetric) are passed over, as the standard asks. */
+function readSignatures(header: string): Buffer[] {
+  return header
+    .split(/\s+/)
+    .filter((signature) => signature.startsWith('v1,'))
+    .map((signature) => signature.slice('v1,'.length).replace(/,$/, '')) // Node joins a header that came twice by ', '
+    .map((signature) => Buffer.from(signature, 'base64'))
+    .filter((signature) => signature.length === sha256Bytes);
+}
+
+const sha256Bytes = 32;

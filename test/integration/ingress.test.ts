@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { pino } from 'pino';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { signWebhook } from '../../client/webhooks/sign.js';
+import { startDevServer } from '../../sandbox/temporal/dev-server.js';
+import { freePort } from '../../sandbox/temporal/ports.js';
+import { readIngressConfig } from '../../workers/config.js';
+import { type RunningIngress, startIngress } from '../../workers/ingress.js';
+import { kitOrderId, writePassthrough } from '../../workflows/order/address.js';
+import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { devServer } from '../rig/environments.js';
+import { orderBody, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
+
+const rig = devServer();
+const running = new Set<RunningIngress>();
+
+afterEach(async () => {
+  await Promise.all([...running].map((ingress) => ingress.close()));
+  running.clear();
+});
+
+async function ingressWith(settings: Record<string, string> = {}, log = pino({ level: 'silent' })) {
+  const config = readIngressConfig({
+    TEMPORAL_ADDRESS: rig.address,
+    WEBHOOK_SECRETS: secret,
+    INGRESS_HOST: '127.0.0.1',
+    INGRESS_PORT: '0',
+    TASK_QUEUE: rig.taskQueue,
+    ...settings,
+  });
+  const ingress = await startIngress(config, log);
+  running.add(ingress);
+  return ingress;
+}
+
+const send = (ingress: RunningIngress, body: Record<string, unknown>) => fetch(`${ingress.url}/webhooks`, signed(body));
+
+async function historyOf(orderId: string) {
+  const { events } = await rig.client.workflow.getHandle(kitOrderId(orderId)).fetchHistory();
+  const text = JSON.stringify(events, (key, value: unknown) =>
+    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : value,
+  );
+  const signals = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal ?? []);
+  return { text, signals };
+}
+
+describe('an order event', () => {
+  let ingress: RunningIngress;
+  beforeAll(async () => {
+    ingress = await ingressWith();
+    running.delete(ingress);
+    return () => ingress.close();
+  });
+
+  test('is answered 204 once Temporal holds it: the first one starts the workflow of the order', async () => {
+    const orderId = randomUUID();
+    expect((await send(ingress, orderEvent(orderId))).status).toBe(204);
+    const described = await rig.client.workflow.getHandle(kitOrderId(orderId)).describe();
+    expect(described).toMatchObject({ type: 'kitOrder', taskQueue: rig.taskQueue, status: { name: 'RUNNING' } });
+    expect(described.searchAttributes).toMatchObject({ LabOrderId: [orderId], LabPhase: ['preparing'] });
+    expect(await described.staticSummary()).toContain(orderId);
+  });
+
+  test('brings no name, address, birth date or e-mail into the history', async () => {
+    const orderId = randomUUID();
+    const address = { receiver_name: 'Testperson Invented', first_line: '1 Invented Street', city: 'Nowhere' };
+    const patient_details = { first_name: 'Testperson', last_name: 'Invented', dob: '1900-01-01' };
+    const changes = { patient_details, patient_address: address, shipping_details: address, notes: 'Invented note' };
+    await send(ingress, { ...orderEvent(orderId, changes), client_user_id: 'Testperson' });
+    const { text } = await historyOf(orderId);
+    expect(text).toContain('received.testkit.ordered');
+    expect(text).not.toMatch(/Testperson|Invented|Nowhere|1900|example\.com/);
+  });
+
+  test('repeated, also many at once, signals one run', async () => {
+    const orderId = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(ingress, orderEvent(orderId))));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+    const { signals } = await historyOf(orderId);
+    expect(signals).toHaveLength(20);
+    expect(signals[0]).toMatchObject({ signalName: 'orderChanged' });
+  });
+
+  test('of a replacement goes to the workflow of its root', async () => {
+    const [root, replacement] = [randomUUID(), randomUUID()];
+    const passthrough = writePassthrough({ root, reference: 'reference-1', n: 2 });
+    expect((await send(ingress, orderEvent(replacement, { passthrough }))).status).toBe(204);
+    expect((await historyOf(root)).text).toContain(replacement);
+  });
+
+  test.each([
+    ['without an envelope', (id: string) => orderBody(id)],
+    ['without envelope ids', (id: string) => ({ event_type: 'labtest.order.created', data: orderBody(id) })],
+    ['with an id that is no UUID', (id: string) => orderEvent(`order.${id.slice(0, 8)}_A`)],
+  ])('%s is delivered', async (_how, body) => {
+    expect((await send(ingress, body(randomUUID()))).status).toBe(204);
+    expect(ingress.counts().answers.delivered).toBeGreaterThan(0);
+  });
+
+  test('with svix-* headers and an odd content type is delivered', async () => {
+    const { headers, body } = signWebhook({ body: orderEvent(randomUUID()), secret });
+    const svix = Object.entries(headers).map(([name, value]) => [name.replace('webhook-', 'svix-'), value]);
+    const response = await fetch(`${ingress.url}/webhooks`, {
+      method: 'POST',
+      headers: { ...(Object.fromEntries(svix) as Record<string, string>), 'content-type': ';;' },
+      body,
+    });
+    expect(response.status).toBe(204);
+  });
+
+  test('whose id cannot be a workflow ID is answered 204 and starts nothing', async () => {
+    const before = ingress.counts().answers.not_addressable;
+    expect((await send(ingress, orderEvent('a/b'))).status).toBe(204);
+    expect(ingress.counts().answers.not_addressable).toBe(before + 1);
+  });
+});
+
+describe('Temporal does not take the event', () => {
+  test('a namespace that is not there is answered 503 and logged as an error, and the ingress is not ready', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'error' }, { write: (line: string) => lines.push(line) });
+    const ingress = await ingressWith({ TEMPORAL_NAMESPACE: 'not-there' }, log);
+    expect((await send(ingress, orderEvent(randomUUID()))).status).toBe(503);
+    expect(JSON.parse(lines.join(''))).toMatchObject({ answer: 'temporal_refused' });
+    const ready = await fetch(`${ingress.url}/ready`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ reason: expect.stringContaining('not-there') as string });
+  });
+
+  test('an event that the server will never take is answered 503, not 4xx', async () => {
+    const ingress = await ingressWith();
+    const tooLarge = orderEvent(randomUUID(), { passthrough: 'x'.repeat(3 * 1024 * 1024) });
+    expect((await send(ingress, tooLarge)).status).toBe(503);
+    expect(ingress.counts().answers.temporal_refused).toBe(1);
+  });
+
+  test('started before Temporal it answers 503, and 204 soon after Temporal has come up', async () => {
+    const port = await freePort();
+    const ingress = await ingressWith({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+    expect((await fetch(`${ingress.url}/health`)).status).toBe(200);
+    const ready = await fetch(`${ingress.url}/ready`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ status: 'not ready', reason: expect.stringMatching(/./) as string });
+    const early = send(ingress, orderEvent(randomUUID()));
+    const server = await startDevServer({ port, searchAttributes: searchAttributeKeys });
+    try {
+      expect([204, 503]).toContain((await early).status);
+      await expect.poll(async () => (await fetch(`${ingress.url}/ready`)).status, { timeout: 20_000 }).toBe(200);
+      expect((await send(ingress, orderEvent(randomUUID()))).status).toBe(204);
+    } finally {
+      await server.stop();
+    }
+    expect((await send(ingress, orderEvent(randomUUID()))).status).toBe(503);
+  });
+});
+
+describe('the process', () => {
+  test('is up and ready', async () => {
+    const ingress = await ingressWith();
+    expect(await (await fetch(`${ingress.url}/health`)).json()).toEqual({ status: 'up' });
+    expect(await (await fetch(`${ingress.url}/ready`)).json()).toEqual({ status: 'ready' });
+  });
+
+  test('refuses a body above WEBHOOK_MAX_BYTES', async () => {
+    const ingress = await ingressWith({ WEBHOOK_MAX_BYTES: '2000' });
+    expect((await send(ingress, orderEvent(randomUUID(), { notes: 'x'.repeat(2000) }))).status).toBe(413);
+  });
+
+  test('names the setting when its port is taken', async () => {
+    const ingress = await ingressWith();
+    const port = new URL(ingress.url).port;
+    await expect(ingressWith({ INGRESS_PORT: port })).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is taken: set INGRESS_PORT to a free one.`,
+    );
+  });
+
+  test('lets a request that is under way finish before it closes, and takes no new one', async () => {
+    const ingress = await ingressWith();
+    const { hostname, port } = new URL(ingress.url);
+    const { headers, body } = signed(orderEvent(randomUUID()));
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
+    const head = Object.entries({ ...headers, host: 'test', 'content-length': String(body.length) });
+    socket.write(`POST /webhooks HTTP/1.1\r\n${head.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n`);
+    socket.write(body.subarray(0, 10));
+    await expect.poll(async () => (await fetch(`${ingress.url}/health`)).status).toBe(200);
+    const closing = ingress.close();
+    await expect(fetch(`${ingress.url}/health`)).rejects.toThrow('fetch failed');
+    socket.write(body.subarray(10));
+    await expect.poll(() => answer).toMatch(/^HTTP\/1\.1 204 /);
+    await closing;
+    running.delete(ingress);
+  });
+
+  test('cuts off a request that does not finish within the grace', async () => {
+    const ingress = await ingressWith({ SHUTDOWN_GRACE_SECONDS: '0' });
+    const { hostname, port } = new URL(ingress.url);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write('POST /webhooks HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\nhalf');
+    await expect.poll(async () => (await fetch(`${ingress.url}/health`)).status).toBe(200);
+    await ingress.close();
+    running.delete(ingress);
+    await closed;
+  });
+});

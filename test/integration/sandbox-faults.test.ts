@@ -1,0 +1,142 @@
+import { describe, expect, test, vi } from 'vitest';
+import { knownPatientBody, startSandbox, testkitBody } from './sandbox-rig.js';
+
+const TESTKIT = '/v3/order/testkit';
+
+describe('an injected fault', () => {
+  test('answers with status, headers and a plain text instead of the work', async () => {
+    const { call, control, newUser } = await startSandbox();
+    const kit = testkitBody(await newUser());
+    const action = { kind: 'answer', status: 429, body: 'slow down', headers: { 'retry-after': '7' } } as const;
+    await control.addFault({ method: 'POST', path: TESTKIT, times: 1, action });
+    const answer = await call('POST', TESTKIT, kit);
+    expect(answer).toMatchObject({ status: 429, text: 'slow down' });
+    expect(answer.type).toContain('text/plain');
+    expect(answer.headers.get('retry-after')).toBe('7');
+    expect(await control.orders()).toEqual([]);
+    expect((await call('POST', TESTKIT, kit)).status).toBe(200);
+  });
+
+  test('answers with JSON, or with nothing at all', async () => {
+    const { call, control } = await startSandbox();
+    await control.addFault({
+      path: '/v2/user',
+      times: 1,
+      action: { kind: 'answer', status: 503, body: { detail: 'x' } },
+    });
+    await control.addFault({ path: '/v2/user', times: 1, action: { kind: 'answer', status: 502 } });
+    expect(await call('GET', '/v2/user')).toMatchObject({ status: 503, body: { detail: 'x' } });
+    expect(await call('GET', '/v2/user')).toMatchObject({ status: 502, text: '' });
+  });
+
+  test('answers with a failure although the work was done', async () => {
+    const { call, control, newUser } = await startSandbox();
+    const kit = testkitBody(await newUser());
+    const action = { kind: 'answer', status: 504, body: 'Gateway Timeout', phase: 'after_work' } as const;
+    await control.addFault({ path: TESTKIT, action });
+    expect(await call('POST', TESTKIT, kit)).toMatchObject({ status: 504, text: 'Gateway Timeout' });
+    expect(await control.orders()).toHaveLength(1);
+  });
+
+  test('loses the answer after the work: one order, and the caller knows nothing of it', async () => {
+    const { call, control, newUser } = await startSandbox();
+    const userId = await newUser();
+    await control.addFault({ method: 'POST', path: TESTKIT, times: 1, action: { kind: 'drop_response' } });
+    await expect(call('POST', TESTKIT, testkitBody(userId))).rejects.toThrow('fetch failed');
+    expect((await call('GET', `/orders?user_id=${userId}`)).body.total).toBe(1);
+    expect(await control.requests({ method: 'POST', path: TESTKIT })).toMatchObject([
+      { outcome: 'dropped', status: null },
+    ]);
+  });
+
+  test('loses the answer to a keyed order, and the key gives it again', async () => {
+    const { call, control, newUser } = await startSandbox();
+    const body = knownPatientBody(await newUser());
+    await control.addFault({ path: '/v3/order', times: 1, action: { kind: 'drop_response' } });
+    const key = { 'x-idempotency-key': 'key-1' };
+    await expect(call('POST', '/v3/order', body, key)).rejects.toThrow('fetch failed');
+    expect((await call('POST', '/v3/order', body, key)).status).toBe(200);
+    expect(await control.orders()).toHaveLength(1);
+    expect((await control.requests({ path: '/v3/order' })).map(({ headers }) => headers['x-idempotency-key'])).toEqual([
+      'key-1',
+      'key-1',
+    ]);
+  });
+
+  test('resets the connection before any work', async () => {
+    const { call, control, newUser } = await startSandbox();
+    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'refuse' } });
+    await expect(call('POST', TESTKIT, testkitBody(await newUser()))).rejects.toThrow('fetch failed');
+    expect(await control.orders()).toEqual([]);
+    expect(await control.requests({ path: TESTKIT })).toMatchObject([{ outcome: 'refused' }]);
+  });
+
+  test('delays the work, or only its answer', async () => {
+    const { call, control, newUser } = await startSandbox();
+    const kit = testkitBody(await newUser());
+    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 300 } });
+    const early = call('POST', TESTKIT, kit);
+    await vi.waitFor(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1));
+    expect(await control.orders()).toEqual([]);
+    expect((await early).status).toBe(200);
+    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 300, phase: 'after_work' } });
+    const late = call('POST', TESTKIT, kit);
+    await vi.waitFor(async () => expect(await control.orders()).toHaveLength(2), { interval: 10 });
+    expect((await control.requests({ path: TESTKIT })).map(({ outcome }) => outcome)).toEqual(['answered', 'pending']);
+    expect((await late).status).toBe(200);
+  });
+
+  test('does the work although the caller gave up during the delay', async () => {
+    const { service, control, newUser } = await startSandbox();
+    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 200 } });
+    const request = fetch(service.url + TESTKIT, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-service-api-key': 'sk_test_invented' },
+      body: JSON.stringify(testkitBody(await newUser())),
+      signal: AbortSignal.timeout(50),
+    });
+    await expect(request).rejects.toThrow('aborted');
+    await vi.waitFor(async () => expect(await control.orders()).toHaveLength(1));
+  });
+
+  test('fits by method and path, where * is one segment and ** any rest', async () => {
+    const { call, control, newKit } = await startSandbox();
+    const { id } = await newKit();
+    const teapot = { kind: 'answer', status: 418 } as const;
+    await control.addFault({ method: 'post', path: '/v3/order/*/cancel', action: teapot });
+    expect((await call('GET', `/v3/order/${id}`)).status).toBe(200);
+    expect((await call('POST', `/v3/order/${id}/cancel`)).status).toBe(418);
+    await control.removeFaults();
+    await control.addFault({ path: '/v3/order/*', action: teapot });
+    expect((await call('GET', `/v3/order/${id}/result`)).status).toBe(404);
+    expect((await call('GET', `/v3/order/${id}?x=1`)).status).toBe(418);
+    await control.removeFaults();
+    const everything = await control.addFault({ path: '/**', action: teapot });
+    expect((await call('GET', '/v2/user/')).status).toBe(418);
+    await control.removeFaults(everything);
+    expect((await call('GET', '/v2/user/')).status).toBe(200);
+  });
+
+  test('lets the first requests pass where it says so', async () => {
+    const { call, control } = await startSandbox();
+    await control.addFault({ path: '/v2/user', skip: 1, times: 2, action: { kind: 'answer', status: 500 } });
+    const statuses: number[] = [];
+    for (const _ of [1, 2, 3, 4]) statuses.push((await call('GET', '/v2/user')).status);
+    expect(statuses).toEqual([200, 500, 500, 200]);
+  });
+
+  test('never meets the control surface', async () => {
+    const { control } = await startSandbox();
+    await control.addFault({ path: '/**', action: { kind: 'refuse' } });
+    await expect(control.health()).resolves.toBeUndefined();
+  });
+});
+
+test('ending the stand-in does not wait for an answer that is delayed', async () => {
+  const { call, control, service } = await startSandbox();
+  await control.addFault({ path: '/v2/user', action: { kind: 'delay', delayMs: 600_000 } });
+  const waiting = call('GET', '/v2/user').catch(() => 'ended');
+  await vi.waitFor(async () => expect(await control.requests()).toHaveLength(1));
+  await service.close();
+  await waiting;
+});

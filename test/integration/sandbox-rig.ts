@@ -1,0 +1,208 @@
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import { afterEach } from 'vitest';
+import { SandboxControl } from '../../sandbox/control.js';
+import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { startLabService } from '../../sandbox/lab-service/server.js';
+import type { LabService } from '../../sandbox/lab-service/server.js';
+import type { Settings } from '../../sandbox/lab-service/settings.js';
+
+/** The stand-in under test and what talks to it, over real HTTP. Everything that was started ends after its test. */
+
+export const API_KEY = 'sk_test_invented';
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+export interface OrderBody {
+  readonly id: string;
+  readonly user_id: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly events: readonly { readonly id: number; readonly created_at: string; readonly status: string }[];
+  readonly last_event: unknown;
+  readonly details: { readonly data: { readonly shipment?: object } };
+  readonly patient_details: { readonly dob: string };
+  readonly patient_address: { readonly first_line: string };
+  readonly order_transaction: { readonly id: string; readonly status: string; readonly orders: readonly unknown[] };
+  readonly health_insurace_id: string;
+}
+
+/** A `detail` is a sentence, an object or a list; which one is what the tests are about. */
+interface Detail extends ReadonlyArray<{
+  readonly type: string;
+  readonly loc: readonly string[];
+  readonly msg: string;
+}> {
+  readonly error_message: string;
+}
+
+/** What the tests read from a body of the service. Not every body has it all: a wrong guess fails in its assertion. */
+export interface Body extends OrderBody {
+  readonly order: OrderBody;
+  readonly orders: readonly OrderBody[];
+  readonly order_ids: readonly string[];
+  readonly users: readonly { readonly user_id: string }[];
+  readonly created_on: string;
+  readonly data: readonly { readonly id: string }[];
+  readonly total: number;
+  readonly detail: Detail;
+  readonly url: string;
+  readonly expires_in: number;
+  readonly metadata: { readonly status: string };
+  readonly results: readonly unknown[];
+  readonly missing_results: unknown;
+}
+
+/** What the tests read from a webhook. */
+export interface Envelope {
+  readonly event_type: string;
+  readonly data: OrderBody;
+  readonly user_id: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string | null;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Body;
+}
+
+export interface Sandbox {
+  readonly service: LabService;
+  readonly control: SandboxControl;
+  readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  /** A new user's id. */
+  readonly newUser: () => Promise<string>;
+  /** A new kit of a user (a new one by default), as the order in the answer. */
+  readonly newKit: (more?: object) => Promise<OrderBody>;
+}
+
+const open: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of open.splice(0).toReversed()) await close();
+});
+
+export async function startSandbox(settings: Partial<Settings> = {}): Promise<Sandbox> {
+  const service = await startLabService({ port: 0, apiKey: API_KEY, settings });
+  open.push(async () => service.close());
+  const control = new SandboxControl(service.url);
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    callService(service.url, method, path, body, { 'x-service-api-key': API_KEY, ...headers });
+  const newUser = async (): Promise<string> => (await control.createUser()).user.user_id;
+  return {
+    service,
+    control,
+    call,
+    newUser,
+    newKit: async (more = {}) => {
+      const answer = await call('POST', '/v3/order/testkit', { ...testkitBody(await newUser()), ...more });
+      return answer.body.order;
+    },
+  };
+}
+
+export async function callService(
+  url: string,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const type = answer.headers.get('content-type');
+  const text = await answer.text();
+  const isJson = type?.startsWith('application/json') === true && text !== '';
+  return { status: answer.status, type, headers: answer.headers, text, body: (isJson ? JSON.parse(text) : {}) as Body };
+}
+
+export const address = {
+  receiver_name: 'Testperson Invented',
+  first_line: '1 Invented Street',
+  second_line: 'Apt 2',
+  city: 'Springfield',
+  state: 'IL',
+  zip: '62701',
+  country: 'US',
+  phone_number: '+12025550123',
+};
+
+export const patient = {
+  first_name: 'Testperson',
+  last_name: 'Invented',
+  dob: '1990-01-01',
+  gender: 'female',
+  phone_number: '+12025550123',
+  email: 'testperson@example.com',
+};
+
+export const physician = { first_name: 'Testdoctor', last_name: 'Invented', npi: '1234567890' };
+
+export function testkitBody(userId: string): Record<string, unknown> {
+  return { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: address };
+}
+
+export function knownPatientBody(userId: string): Record<string, unknown> {
+  return { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, patient_details: patient, patient_address: address };
+}
+
+export function registerBody(userId: string, sampleId: string): Record<string, unknown> {
+  return {
+    user_id: userId,
+    sample_id: sampleId,
+    patient_details: patient,
+    patient_address: address,
+    consents: [{ consentType: 'terms-of-use' }],
+  };
+}
+
+/** The low-level statuses of an order's events. */
+export function lows(order: Pick<OrderBody, 'events'>): string[] {
+  return order.events.map((event) => event.status.split('.').at(-1) ?? '');
+}
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: string;
+  readonly json: Envelope;
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+}
+
+/** A webhook receiver that answers what `answer` says for the n-th message (0, 1, …); null: never. */
+export async function startReceiver(answer: (n: number) => number | null = () => 204): Promise<Receiver> {
+  const received: Received[] = [];
+  const server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks).toString();
+      const status = answer(received.length);
+      received.push({
+        headers: request.headers,
+        raw,
+        // Read on demand: a body that was corrupted on the way need not be JSON any more.
+        get json() {
+          return JSON.parse(raw) as Envelope;
+        },
+      });
+      if (status !== null) response.writeHead(status, status >= 300 && status < 400 ? { location: '/else' } : {}).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the receiver has no port');
+  return { url: `http://127.0.0.1:${bound.port}/webhooks`, received };
+}

@@ -1,0 +1,311 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test, vi } from 'vitest';
+import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { signatureOf } from '../../sandbox/lab-service/signing.js';
+import { SECRET, knownPatientBody, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
+import type { Received, Receiver, Sandbox } from './sandbox-rig.js';
+import type { Settings } from '../../sandbox/lab-service/settings.js';
+
+/** 17.28 seconds of a day make 5 hours 3.6 s; a tenth of a second of a day makes the whole schedule 0.12 s. */
+const QUICK_DAY = 0.1;
+
+async function start(
+  settings: Partial<Settings> = {},
+  answer?: (n: number) => number | null,
+): Promise<Sandbox & Receiver> {
+  const receiver = await startReceiver(answer);
+  const sandbox = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [SECRET], ...settings });
+  return { ...sandbox, ...receiver };
+}
+
+function types(received: readonly Received[]): string[] {
+  return received.map(({ json }) => json.event_type);
+}
+
+describe('signing', () => {
+  test('gives the published test vector of Standard Webhooks', () => {
+    const message = {
+      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      timestampSeconds: 1_614_265_330,
+      body: '{"test": 2432232314}',
+    };
+    expect(signatureOf(['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], message)).toBe(
+      'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    );
+  });
+
+  test('is over id, wall-clock seconds and the raw body, whatever the clock of the stand-in says', async () => {
+    const { control, newKit, received } = await start();
+    await control.advanceClock('100d');
+    await newKit();
+    await control.settleWebhooks();
+    const { headers, raw } = received[0] ?? expect.fail('nothing was sent');
+    const id = String(headers['svix-id']);
+    const seconds = Number(headers['svix-timestamp']);
+    expect(Math.abs(seconds - Date.now() / 1_000)).toBeLessThan(5);
+    const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
+    const expected = createHmac('sha256', key).update(`${id}.${seconds}.${raw}`).digest('base64');
+    expect(headers['svix-signature']).toBe(`v1,${expected}`);
+    expect(headers).not.toHaveProperty('webhook-id');
+  });
+
+  test('can be done in the other spelling, and with two secrets while they rotate', async () => {
+    const other = 'whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw==';
+    const { control, newKit, received } = await start({ webhookHeaders: 'both', webhookSecrets: [SECRET, other] });
+    await newKit();
+    await control.settleWebhooks();
+    const { headers, raw } = received[0] ?? expect.fail('nothing was sent');
+    const message = {
+      id: String(headers['webhook-id']),
+      timestampSeconds: Number(headers['webhook-timestamp']),
+      body: raw,
+    };
+    expect(headers['svix-id']).toBe(headers['webhook-id']);
+    const signatures = [signatureOf([SECRET], message), signatureOf([other], message)];
+    expect(String(headers['webhook-signature']).split(' ')).toEqual(signatures);
+  });
+});
+
+describe('order webhooks', () => {
+  test('bring the whole order with each of its events, created first', async () => {
+    const { call, control, newKit, received } = await start();
+    const { id, user_id: userId } = await newKit();
+    await control.settleWebhooks();
+    await call('POST', '/v3/order/testkit/register', registerBody(userId, 'INVENTED-1'));
+    await control.settleWebhooks();
+    const deliveries = await control.deliveries({ order_id: id });
+    expect(deliveries.map(({ event_type, status }) => [event_type, status])).toEqual([
+      ['labtest.order.created', 'ordered'],
+      ['labtest.order.updated', 'awaiting_registration'],
+      ['labtest.order.updated', 'requisition_created'],
+      ['labtest.order.updated', 'testkit_registered'],
+    ]);
+    expect(deliveries.every(({ state }) => state === 'delivered')).toBe(true);
+    const last = received.find(({ headers }) => headers['svix-id'] === deliveries.at(-1)?.id);
+    const { user } = { user: (await call('GET', `/v2/user/${userId}`)).body };
+    expect(last?.json).toEqual({
+      event_type: 'labtest.order.updated',
+      team_id: TEAM_ID,
+      user_id: userId,
+      client_user_id: (user as unknown as { client_user_id: string }).client_user_id,
+      data: (await call('GET', `/v3/order/${id}`)).body,
+    });
+  });
+
+  test('tell of critical results with a message of their own', async () => {
+    const { control, newKit, received } = await start();
+    const { id } = await newKit();
+    await control.settleWebhooks();
+    await control.move(id, { status: 'completed', interpretation: 'critical' });
+    await control.settleWebhooks();
+    expect(types(received).slice(2).toSorted()).toEqual(['labtest.order.updated', 'labtest.result.critical']);
+  });
+
+  test('can lack the transaction, the ids of the envelope, or the envelope itself', async () => {
+    const { control, newKit, received } = await start({ transactionInWebhooks: false });
+    const order = await newKit();
+    expect(order).toHaveProperty('order_transaction');
+    await control.settleWebhooks();
+    expect(received[0]?.json.data).not.toHaveProperty('order_transaction');
+    await control.changeSettings({ webhookEnvelope: 'without_ids' });
+    await control.move(order.id, 'transit_customer');
+    await control.settleWebhooks();
+    expect(Object.keys(received.at(-1)?.json ?? {})).toEqual(['event_type', 'data']);
+    await control.changeSettings({ webhookEnvelope: 'bare_order' });
+    await control.move(order.id, 'out_for_delivery');
+    await control.settleWebhooks();
+    expect(received.at(-1)?.json).toMatchObject({ id: order.id, status: 'collecting_sample' });
+  });
+
+  test('are not sent where there is no address', async () => {
+    const { control, newKit } = await startSandbox();
+    await newKit();
+    expect(await control.deliveries()).toEqual([]);
+  });
+
+  test('come again, as new messages, when they are asked for', async () => {
+    const { call, control, newKit, received } = await start();
+    const [one, other] = [await newKit(), await newKit()];
+    await control.settleWebhooks();
+    const before = received.length;
+    const ask = async (body: object) => (await call('POST', '/v3/order/resend_events', body)).body.order_ids;
+    expect(await ask({ order_ids: [one.id] })).toEqual([one.id]);
+    await control.settleWebhooks();
+    expect(received.slice(before).map(({ json }) => [json.event_type, json.data.id])).toEqual([
+      ['labtest.order.updated', one.id],
+    ]);
+    expect(new Set(received.map(({ headers }) => headers['svix-id'])).size).toBe(received.length);
+    expect(await ask({ start_at: one.created_at })).toEqual([one.id, other.id]);
+    await control.settleWebhooks();
+    const tooLong = await call('POST', '/v3/order/resend_events', { start_at: '2020-01-01T00:00:00Z' });
+    expect(tooLong.status).toBe(422);
+  });
+});
+
+describe('retries', () => {
+  test('follow the documented schedule: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h', async () => {
+    const { control, newKit } = await start({}, () => 500);
+    const { id } = await newKit();
+    for (const wait of ['5s', '5m', '30m', '2h', '5h', '10h', '10h', '10h']) {
+      await control.settleWebhooks();
+      await control.advanceClock(wait);
+    }
+    await control.settleWebhooks();
+    const [first] = await control.deliveries({ order_id: id });
+    expect(first?.state).toBe('failed');
+    const times = first?.attempts.map(({ at }) => Date.parse(at)) ?? [];
+    const minutes = times.slice(1).map((time, index) => (time - (times[index] ?? 0)) / 60_000);
+    const documented = [5 / 60, 5, 30, 120, 300, 600, 600];
+    expect(minutes).toHaveLength(documented.length);
+    // What the attempts themselves took comes on top.
+    minutes.forEach((wait, index) => expect(wait).toBeCloseTo(documented[index] ?? 0, 0));
+    expect(first?.attempts.every(({ status, ok }) => status === 500 && !ok)).toBe(true);
+  });
+
+  test('are compressed with the length of a day', async () => {
+    const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, () => 503);
+    const { id } = await newKit();
+    await vi.waitFor(async () => {
+      const states = (await control.deliveries({ order_id: id })).map(({ state, attempts }) => [
+        state,
+        attempts.length,
+      ]);
+      expect(states).toEqual([
+        ['failed', 8],
+        ['failed', 8],
+      ]);
+    });
+    expect(received).toHaveLength(16);
+  });
+
+  test('carry the same id, and end with the first 2xx', async () => {
+    const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, (n) => (n < 4 ? 500 : 204));
+    const { id } = await newKit();
+    await vi.waitFor(async () => {
+      const deliveries = await control.deliveries({ order_id: id });
+      expect(deliveries.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+    });
+    expect(received).toHaveLength(6);
+    expect(new Set(received.map(({ headers }) => headers['svix-id'])).size).toBe(2);
+  });
+
+  test('come after a redirect, after 4xx, after no answer in time and after no connection', async () => {
+    const { control, newKit, url } = await start({ webhookTimeoutMs: 150 }, (n) => [302, 400][n] ?? null);
+    const { id } = await newKit();
+    await control.settleWebhooks();
+    await control.move(id, 'transit_customer');
+    await control.settleWebhooks();
+    await control.changeSettings({ webhookUrl: 'http://127.0.0.1:1/webhooks' });
+    await control.move(id, 'with_customer');
+    await control.settleWebhooks();
+    const deliveries = await control.deliveries({ order_id: id });
+    expect(deliveries.map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting', 'waiting']);
+    const outcomes = deliveries.map(({ attempts: [attempt] }) => attempt?.status ?? attempt?.error);
+    expect(outcomes).toEqual([302, 400, 'timeout', 'ECONNREFUSED']);
+    await control.changeSettings({ webhookUrl: url });
+  });
+
+  test('stop at an endpoint that failed for 5 days, where that is switched on', async () => {
+    const { control, newKit } = await start({ disableFailingEndpoint: true }, () => 500);
+    const { id } = await newKit();
+    await control.settleWebhooks();
+    await control.advanceClock('5d');
+    await control.settleWebhooks();
+    await control.move(id, 'transit_customer');
+    await control.settleWebhooks();
+    const [latest] = (await control.deliveries({ order_id: id })).slice(-1);
+    expect(latest).toMatchObject({ state: 'endpoint_disabled', attempts: [] });
+  });
+});
+
+describe('webhook faults', () => {
+  test('lose a message and nothing else', async () => {
+    const { control, newKit, received } = await start();
+    await control.addWebhookFault({ status: 'ordered', action: { kind: 'lose' } });
+    const { id } = await newKit();
+    await control.settleWebhooks();
+    expect(types(received)).toEqual(['labtest.order.updated']);
+    expect((await control.deliveries({ order_id: id })).map(({ state }) => state)).toEqual(['lost', 'delivered']);
+  });
+
+  test('send a message again, under its own id or under another', async () => {
+    const { control, newKit, received } = await start();
+    await control.addWebhookFault({ status: 'ordered', times: 1, action: { kind: 'duplicate', copies: 2 } });
+    await newKit();
+    await control.settleWebhooks();
+    const created = () => received.filter(({ json }) => json.event_type === 'labtest.order.created');
+    expect(created()).toHaveLength(3);
+    expect(new Set(created().map(({ headers }) => headers['svix-id'])).size).toBe(1);
+    await control.addWebhookFault({ status: 'ordered', action: { kind: 'duplicate', sameId: false } });
+    await newKit();
+    await control.settleWebhooks();
+    expect(new Set(created().map(({ headers }) => headers['svix-id'])).size).toBe(3);
+  });
+
+  test('hold messages until they are released, in reverse where wanted', async () => {
+    const { control, newKit, received } = await start();
+    const { id } = await newKit();
+    await control.settleWebhooks();
+    const fault = await control.addWebhookFault({ order_id: id, action: { kind: 'hold' } });
+    for (const status of ['transit_customer', 'out_for_delivery', 'with_customer']) await control.move(id, status);
+    await control.settleWebhooks();
+    expect(received).toHaveLength(2);
+    expect((await control.deliveries({ state: 'held' })).map(({ status }) => status)).toHaveLength(3);
+    await control.removeWebhookFaults(fault);
+    expect(await control.releaseWebhooks('reversed')).toBe(3);
+    expect(received.slice(2).map(({ json }) => lows(json.data).at(-1))).toEqual([
+      'with_customer',
+      'out_for_delivery',
+      'transit_customer',
+    ]);
+  });
+
+  test('reorder so many messages, the newest first', async () => {
+    const { control, newKit, received } = await start();
+    await control.addWebhookFault({ times: 2, action: { kind: 'reorder', count: 2 } });
+    await newKit();
+    await control.settleWebhooks();
+    expect(types(received)).toEqual(['labtest.order.updated', 'labtest.order.created']);
+  });
+
+  test('change one byte of the first attempt, so that the signature does not fit; the next attempt is whole', async () => {
+    const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, (n) => (n === 0 ? 401 : 204));
+    await control.addWebhookFault({ status: 'awaiting_registration', action: { kind: 'corrupt' } });
+    await control.addWebhookFault({ status: 'ordered', action: { kind: 'lose' } });
+    await newKit();
+    await vi.waitFor(() => expect(received).toHaveLength(2));
+    const fits = ({ headers, raw }: Received): boolean => {
+      const message = {
+        id: String(headers['svix-id']),
+        timestampSeconds: Number(headers['svix-timestamp']),
+        body: raw,
+      };
+      return signatureOf([SECRET], message) === headers['svix-signature'];
+    };
+    expect(received.map(fits)).toEqual([false, true]);
+    const [broken, whole] = received.map(({ raw }) => Buffer.from(raw, 'utf8'));
+    expect(broken?.length).toBe(whole?.length);
+    expect([...(broken ?? [])].filter((byte, index) => byte !== whole?.[index])).toHaveLength(1);
+  });
+
+  test('delay a message on the clock of the stand-in', async () => {
+    const { call, control, newUser, received } = await start();
+    await control.addWebhookFault({ event_type: 'labtest.order.created', action: { kind: 'delay', by: '2h' } });
+    await call('POST', '/v3/order', knownPatientBody(await newUser()));
+    await control.settleWebhooks();
+    expect(types(received)).toEqual(['labtest.order.updated']);
+    await control.advanceClock('2h');
+    await control.settleWebhooks();
+    expect(types(received)).toEqual(['labtest.order.updated', 'labtest.order.created']);
+  });
+
+  test('meet as many messages as they say, after as many as they skip', async () => {
+    const { control, newKit, received } = await start();
+    await control.addWebhookFault({ skip: 1, times: 2, action: { kind: 'lose' } });
+    const { id } = await newKit();
+    await control.move(id, 'transit_customer');
+    await control.move(id, 'with_customer');
+    await control.settleWebhooks();
+    expect(received.map(({ json }) => lows(json.data).at(-1))).toEqual(['ordered', 'with_customer']);
+  });
+});

@@ -1,0 +1,147 @@
+import type { Client } from '@temporalio/client';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
+import { startTestServer } from '../../sandbox/temporal/test-server.js';
+import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+
+/** What a test's client and worker have beside the defaults, such as a data converter. */
+type ClientOptions = NonNullable<NonNullable<Parameters<typeof TestWorkflowEnvironment.createLocal>[0]>['client']>;
+
+export interface RigOptions {
+  client?: ClientOptions;
+  /** Starts one worker for the whole file with these activities; without it the file starts its own. */
+  activities?: object;
+  /** Other options of that worker. */
+  worker?: Partial<WorkerOptions>;
+}
+
+/** One Temporal server for one test file, started before its tests and ended after them. */
+export interface Rig {
+  readonly env: TestWorkflowEnvironment;
+  readonly client: Client;
+  /** `host:port`, for processes under test. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  /** A worker with the suite's workflow bundle, ended after the file's tests unless it was stopped before. */
+  startWorker(options?: Partial<WorkerOptions>): Promise<RunningWorker>;
+}
+
+export interface RunningWorker {
+  worker: Worker;
+  /** Drains, and fails when the worker failed. */
+  stop(): Promise<void>;
+}
+
+export const namespace = 'default';
+export const taskQueue = 'lab-operations-test';
+
+Runtime.install({ logger: new DefaultLogger('WARN') });
+
+/** The full server: visibility, schedules, real time. Call it at the top of a test file or of a `describe`. */
+export function devServer(options: RigOptions = {}): Rig {
+  return rig(options, async () => {
+    const server: DevServer = await startDevServer({
+      program: inject('devServerProgram'),
+      searchAttributes: searchAttributeKeys,
+    });
+    const env = await TestWorkflowEnvironment.createFromExistingServer({
+      address: server.address,
+      namespace,
+      ...(options.client && { client: options.client }),
+    });
+    const end = async (): Promise<void> => {
+      await env.teardown();
+      await server.stop();
+    };
+    return { env, end };
+  });
+}
+
+/**
+ * The server that skips time: only while a workflow's `result` is awaited, and in `env.sleep`. It can neither list nor
+ * count workflows. Call it at the top of a test file or of a `describe`.
+ */
+export function testServer(options: RigOptions = {}): Rig {
+  return rig(options, async () => {
+    const env = await startTestServer({
+      program: inject('testServerProgram'),
+      searchAttributes: searchAttributeKeys,
+      ...(options.client && { client: options.client }),
+    });
+    return { env, end: () => env.teardown() };
+  });
+}
+
+interface Started {
+  env: TestWorkflowEnvironment;
+  end: () => Promise<void>;
+}
+
+function rig(options: RigOptions, start: () => Promise<Started>): Rig {
+  let started: Started | undefined;
+  const workers = new Set<RunningWorker>();
+  const env = (): TestWorkflowEnvironment => {
+    if (!started) throw new Error('The Temporal server of this file is started before its tests: use it inside them.');
+    return started.env;
+  };
+  const startWorker = async (worker: Partial<WorkerOptions> = {}): Promise<RunningWorker> => {
+    const running = await run({ ...options.worker, ...worker }, env());
+    const stop = (): Promise<void> => {
+      workers.delete(running);
+      return running.stop();
+    };
+    workers.add(running);
+    return { ...running, stop };
+  };
+  beforeAll(async () => {
+    started = await start();
+    if (options.activities) await startWorker({ activities: options.activities });
+  });
+  afterAll(async () => {
+    try {
+      await Promise.all([...workers].map((worker) => worker.stop()));
+    } finally {
+      await started?.end();
+    }
+  });
+  return {
+    get env() {
+      return env();
+    },
+    get client() {
+      return env().client;
+    },
+    get address() {
+      return env().address;
+    },
+    namespace,
+    taskQueue,
+    startWorker,
+  };
+}
+
+async function run(options: Partial<WorkerOptions>, env: TestWorkflowEnvironment): Promise<RunningWorker> {
+  const worker = await Worker.create({
+    connection: env.nativeConnection,
+    namespace,
+    taskQueue,
+    workflowBundle: { codePath: inject('workflowBundlePath') },
+    ...options,
+  });
+  // It is looked at when the worker is stopped; until then its failure must not count as unhandled.
+  const ended = worker.run().then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  return {
+    worker,
+    stop: async () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      const failed = await ended;
+      if (failed) throw new Error('The worker of this test failed.', { cause: failed.error });
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** How a process ended: by itself with a code, or by a signal. */
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface StartedProcess {
+  pid: number;
+  /** What it has written so far, standard output and standard error as they came. */
+  output(): string;
+  /** Waits until what it has written matches; fails with its last lines when it ends first or takes too long. */
+  waitFor(pattern: RegExp, withinMs?: number): Promise<RegExpMatchArray>;
+  /** Settles when the process has ended. */
+  exit: Promise<Exit>;
+  /** Sends the signal (SIGTERM), and SIGKILL when it has not ended after 10 seconds. */
+  stop(signal?: NodeJS.Signals): Promise<Exit>;
+}
+
+export interface ProcessOptions {
+  /** Added to the test's own environment; `undefined` takes a variable out of it. */
+  env?: Record<string, string | undefined>;
+  /** The project's folder when not given. */
+  cwd?: string;
+  /** `startProcess` returns once the output matches; at once when not given. */
+  ready?: RegExp;
+  /** How long to wait for `ready`, in milliseconds. Default: 30,000. */
+  readyWithinMs?: number;
+}
+
+export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+const patienceMs = 10_000;
+const flushMs = 200;
+const running = new Set<StartedProcess>();
+
+/** Starts a program that cannot outlive the test file: `stopProcesses` runs after it, whether its tests pass or not. */
+export async function startProcess(
+  command: string,
+  args: readonly string[],
+  options: ProcessOptions = {},
+): Promise<StartedProcess> {
+  const child = spawn(command, args, {
+    cwd: options.cwd ?? projectFolder,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
+      output += text;
+      child.emit('wrote');
+    });
+  }
+  // 'exit' rather than 'close': a child of its own that it left behind would hold its output open.
+  const exit = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      child.once('close', () => resolve({ code, signal }));
+      setTimeout(() => resolve({ code, signal }), flushMs);
+    });
+  });
+  await once(child, 'spawn');
+  const started: StartedProcess = {
+    pid: child.pid ?? 0,
+    output: () => output,
+    exit,
+    waitFor: async (pattern, withinMs = 30_000) => {
+      const deadline = AbortSignal.timeout(withinMs);
+      const ended = new AbortController();
+      void exit.then(() => ended.abort());
+      for (;;) {
+        const match = output.match(pattern);
+        if (match) return match;
+        const wrote = once(child, 'wrote', { signal: AbortSignal.any([deadline, ended.signal]) });
+        await wrote.catch(() => undefined);
+        if (output.match(pattern)) continue;
+        const failed = deadline.aborted ? `nothing in ${withinMs} ms` : ended.signal.aborted && 'it ended first';
+        if (failed) throw new Error(`${command} ${args.join(' ')}: waited for ${pattern}, ${failed}:\n${output}`);
+      }
+    },
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      const force = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+      return exit.finally(() => clearTimeout(force));
+    },
+  };
+  running.add(started);
+  void exit.then(() => running.delete(started));
+  if (options.ready) await started.waitFor(options.ready, options.readyWithinMs);
+  return started;
+}
+
+/** A TypeScript file of this project as its own process. */
+export async function startProgram(file: string, options?: ProcessOptions & { args?: readonly string[] }) {
+  return startProcess(process.execPath, ['--import', 'tsx', file, ...(options?.args ?? [])], options);
+}
+
+/** Ends what `startProcess` started and nobody has ended: after each test file, see setup.ts. */
+export async function stopProcesses(): Promise<void> {
+  await Promise.all([...running].map((started) => started.stop()));
+}

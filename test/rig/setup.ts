@@ -1,0 +1,4 @@
+import { afterAll } from 'vitest';
+import { stopProcesses } from './processes.js';
+
+afterAll(stopProcesses);

@@ -1,0 +1,177 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { describeFinding, findBreaches, type SourceFile } from '../rig/boundaries.js';
+import { projectFolder } from '../rig/processes.js';
+
+const generated = new Set(['node_modules', 'dist', 'coverage']);
+
+async function sources(folder: string): Promise<SourceFile[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const found = await Promise.all(
+    entries.map(async (entry): Promise<SourceFile[]> => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return generated.has(entry.name) || entry.name.startsWith('.') ? [] : sources(path);
+      if (!/\.[cm]?[jt]sx?$/.test(entry.name)) return [];
+      return [{ path: relative(projectFolder, path).split(sep).join('/'), text: await readFile(path, 'utf8') }];
+    }),
+  );
+  return found.flat();
+}
+
+/** What the checker says of one or more small files. */
+function breaches(files: Record<string, string>): string[] {
+  return findBreaches(Object.entries(files).map(([path, text]) => ({ path, text }))).map(describeFinding);
+}
+
+test('every file keeps to the folder table', async () => {
+  const files = await sources(projectFolder);
+  expect(files.length).toBeGreaterThan(20);
+  expect(findBreaches(files).map(describeFinding)).toEqual([]);
+});
+
+describe('the checker finds, with file, line and rule,', () => {
+  test('a package that a folder may not import', () => {
+    expect(breaches({ 'service/http.ts': "import { z } from 'zod';\n\nimport pino from 'pino';\n" })).toEqual([
+      'service/http.ts:3: service/ may not import the package pino',
+    ]);
+  });
+
+  test('a folder that a folder may not import, however it is written', () => {
+    const rule = 'service/ may not import workers/config.ts';
+    const written = [
+      "import { config } from '../workers/config.js';",
+      "import '../workers/config.js';",
+      "import {} from '../workers/config.js';",
+      "import { type A, b } from '../workers/config.js';",
+      "export { config } from '../workers/config.js';",
+      "const config = await import('../workers/config.js');",
+    ];
+    for (const text of written) {
+      expect(breaches({ 'service/a.ts': text, 'workers/config.ts': '' }), text).toEqual([`service/a.ts:1: ${rule}`]);
+    }
+  });
+
+  test("Node's modules in a workflow, with and without their prefix, types too", () => {
+    const text = "import { join } from 'node:path';\nimport fs from 'fs';\nimport type { Stats } from 'node:fs';";
+    expect(breaches({ 'workflows/order/a.ts': text })).toEqual([
+      "workflows/order/a.ts:1: workflows/ may not import Node's modules (node:path)",
+      "workflows/order/a.ts:2: workflows/ may not import Node's modules (fs)",
+      "workflows/order/a.ts:3: workflows/ may not import Node's modules (node:fs)",
+    ]);
+  });
+
+  test('types that a workflow may not know', () => {
+    const text = "import type { A } from '../client/a.js';\nlet a: import('../workers/b.js').B;";
+    expect(breaches({ 'workflows/a.ts': text })).toEqual([
+      'workflows/a.ts:1: workflows/ may not import the types of client/a.ts',
+      'workflows/a.ts:2: workflows/ may not import the types of workers/b.ts',
+      'workflows/a.ts:2: no `let` at the top of a workflow module',
+    ]);
+  });
+
+  test('a workflow file that is not open to the client', () => {
+    expect(breaches({ 'client/a.ts': "import { run } from '../workflows/order/run.js';" })).toEqual([
+      'client/a.ts:1: client/ may not import workflows/order/run.ts',
+    ]);
+  });
+
+  test('a product file that imports a test or the sandbox, even a type', () => {
+    const text = "import type { A } from '../test/rig/a.js';\nimport type { B } from '../sandbox/b.js';";
+    expect(breaches({ 'workers/a.ts': text })).toEqual([
+      'workers/a.ts:1: workers/ may not import the types of test/rig/a.ts',
+      'workers/a.ts:2: workers/ may not import the types of sandbox/b.ts',
+    ]);
+  });
+
+  test('a folder that the table does not name', () => {
+    expect(breaches({ 'utils/a.ts': "import 'zod';" })).toEqual(['utils/a.ts:1: utils/ is not in the folder table']);
+  });
+
+  test('a cycle, once, and not one of types', () => {
+    const files = {
+      'service/a.ts': "import { b } from './b.js';",
+      'service/b.ts': "import { c } from './c.js';",
+      'service/c.ts': "import type { D } from './d.js';\nimport { a } from './a.js';",
+      'service/d.ts': "import { c } from './c.js';",
+    };
+    expect(breaches(files)).toEqual([
+      'service/c.ts:2: import cycle: service/a.ts → service/b.ts → service/c.ts → service/a.ts',
+    ]);
+  });
+
+  test('export *, also under a name', () => {
+    const text = "export * from './b.js';\nexport * as b from './b.js';";
+    expect(breaches({ 'service/a.ts': text })).toHaveLength(2);
+  });
+
+  test('the environment read outside config.ts, however it is written', () => {
+    const rule = 'process.env is read in config.ts files only: take the setting as a parameter';
+    const written = [
+      'const a = process.env.A;',
+      "const a = process['env'];",
+      'const { env } = process;',
+      "import { env } from 'node:process';",
+    ];
+    for (const text of written) {
+      expect(breaches({ 'workers/a.ts': text }), text).toEqual([`workers/a.ts:1: ${rule}`]);
+      expect(breaches({ 'workers/config.ts': text, 'test/a.ts': text, 'vitest.config.ts': text }), text).toEqual([]);
+    }
+  });
+
+  test('state at the top of a workflow module', () => {
+    const why = 'of a workflow module';
+    const state: Record<string, string> = {
+      'let n = 0;': `no \`let\` at the top ${why}`,
+      'export var n = 0;': `no \`var\` at the top ${why}`,
+      'const seen = new Map<string, string>();': `no Map or Set at the top ${why}: use a record or an array`,
+      'export const seen = new Set() as ReadonlySet<string>;': `no Map or Set at the top ${why}: use a record or an array`,
+      'const list: string[] = []; function f() { list.push("a"); }': `\`list\` at the top ${why} is changed below`,
+      'const list = [[0]]; function f() { list[0].push(1); }': `\`list\` at the top ${why} is changed below`,
+      'const counts = {}; function f(k) { counts[k].n++; }': `\`counts\` at the top ${why} is changed below`,
+      'const byId = {} as R; function f() { byId.a = 1; delete byId.b; }': `\`byId\` at the top ${why} is changed below`,
+      'const all = {}; function f() { Object.assign(all, { a: 1 }); }': `\`all\` at the top ${why} is changed below`,
+    };
+    for (const [text, rule] of Object.entries(state)) {
+      expect(breaches({ 'workflows/a.ts': text }), text).toEqual([`workflows/a.ts:1: ${rule}`]);
+      expect(breaches({ 'workers/a.ts': text }), text).toEqual([]);
+    }
+  });
+
+  test('a clock or chance in the fold, and only there', () => {
+    const text = 'export const f = () => [Date.now(), new Date(), Math.random(), crypto.randomUUID()];';
+    expect(breaches({ 'workflows/order/state.ts': text })).toHaveLength(4);
+    expect(breaches({ 'workflows/order/run.ts': text })).toEqual([]);
+  });
+
+  test('the line, also after characters of more than one byte', () => {
+    expect(breaches({ 'service/a.ts': "// ä → 🧪\nconst s = '🧪🧪';\nimport 'pino';" })).toEqual([
+      'service/a.ts:3: service/ may not import the package pino',
+    ]);
+  });
+});
+
+describe('the checker allows', () => {
+  test('what the table allows', () => {
+    const files = {
+      'service/a.ts': "import { z } from 'zod';\nimport type { B } from '../workflows/b.js';",
+      'workflows/b.ts': "import type { Activities } from '../activities/a.js';\nimport ms from 'ms';",
+      'activities/a.ts': "import { name } from '../workflows/order/messages.js';\nimport { a } from '../service/a.js';",
+      'client/c.ts': "import { keys } from '../workflows/search-attributes.js';",
+      'workers/d.ts': "import { b } from '../workflows/b.js';\nimport pino from 'pino';",
+      'test/e.ts': "import { d } from '../workers/d.js';\nexport let n = 0;",
+    };
+    expect(breaches(files)).toEqual([]);
+  });
+
+  test('names and words that only look like a breach', () => {
+    const text = [
+      "const text = `import '../workers/config.js'; process.env`;",
+      "// export * from './b.js'",
+      'const limits = [1, 2]; const sum = () => limits.map(String);',
+      'const copy = (list: number[]) => { const mine = [...list]; mine.push(1); };',
+      'const at = (iso: string) => new Date(iso);',
+    ].join('\n');
+    expect(breaches({ 'workflows/order/state.ts': text })).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readEvent } from '../../../service/events.js';
+
+const ORDER = {
+  id: 'order-1',
+  user_id: 'user-of-order',
+  team_id: 'team-of-order',
+  events: [{ id: 1, status: 'received.testkit.ordered' }],
+};
+
+describe('order events', () => {
+  test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update', 'labtest.order.next_year'])(
+    '%s carries the order in its data',
+    (event_type) => {
+      const event = { event_type, data: ORDER, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+      expect(readEvent(event)).toEqual({
+        kind: 'order',
+        eventType: event_type,
+        order: ORDER,
+        userId: 'user-1',
+        teamId: 'team-1',
+      });
+    },
+  );
+
+  test("without envelope ids have the order's", () => {
+    expect(readEvent({ event_type: 'labtest.order.updated', data: ORDER })).toMatchObject({
+      kind: 'order',
+      userId: 'user-of-order',
+      teamId: 'team-of-order',
+    });
+  });
+
+  test('without any id are orders all the same', () => {
+    const event = readEvent({ event_type: 'labtest.order.updated', data: { id: 'order-1' } });
+    expect(event).toEqual({ kind: 'order', eventType: 'labtest.order.updated', order: { id: 'order-1' } });
+  });
+
+  test('without an envelope are known by id and events', () => {
+    expect(readEvent(ORDER)).toEqual({
+      kind: 'order',
+      eventType: 'order',
+      order: ORDER,
+      userId: 'user-of-order',
+      teamId: 'team-of-order',
+    });
+  });
+
+  test.each([undefined, null, 'text', 5, [], {}, { id: 5, events: [] }, { id: '' }])(
+    'with the data %j are unreadable',
+    (data) => {
+      expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
+        kind: 'unreadable',
+        eventType: 'labtest.order.updated',
+      });
+    },
+  );
+
+  test('that are unreadable do not repeat what they hold', () => {
+    const data = { id: 'order-1', events: 'Testperson', sample_id: ['Testperson'], patient_details: 'Testperson' };
+    expect(JSON.stringify(readEvent({ event_type: 'labtest.order.updated', data }))).not.toContain('Testperson');
+  });
+
+  test('a critical result is an order event where its data looks like an order', () => {
+    const event_type = 'labtest.result.critical';
+    expect(readEvent({ event_type, data: ORDER })).toMatchObject({ kind: 'order', eventType: event_type });
+    expect(readEvent({ event_type, data: { order_id: 'order-1' } })).toEqual({ kind: 'other', eventType: event_type });
+  });
+});
+
+describe('health data', () => {
+  test.each([
+    'daily.data.glucose.created',
+    'daily.data.workout_stream.updated',
+    'historical.data.sleep.created',
+    'provider.connection.created',
+    'provider.connection.error',
+  ])('%s is kept as it was sent', (event_type) => {
+    const data = { user_id: 'user-2', source: { slug: 'invented' }, data: [{ value: 1 }] };
+    const event = { event_type, data, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+    expect(readEvent(event)).toEqual({
+      kind: 'health_data',
+      eventType: event_type,
+      userId: 'user-1',
+      teamId: 'team-1',
+      clientUserId: 'free text',
+      data,
+    });
+  });
+
+  test('without an envelope user has the user of its data', () => {
+    const data = { user_id: 'user-2' };
+    expect(readEvent({ event_type: 'daily.data.steps.created', data })).toEqual({
+      kind: 'health_data',
+      eventType: 'daily.data.steps.created',
+      userId: 'user-2',
+      data,
+    });
+  });
+});
+
+test.each([
+  'lab_report.parsing_job.created',
+  'labtest.appointment.update',
+  'an.event.of.next.year',
+  'daily',
+  '__proto__',
+])('%s is another event', (event_type) => {
+  expect(readEvent({ event_type, data: {} })).toEqual({ kind: 'other', eventType: event_type });
+});
+
+test.each([{}, { data: ORDER }, { event_type: null }, { event_type: '' }, { id: 'order-1' }, { events: [] }])(
+  '%j without a type is another event',
+  (body) => {
+    expect(readEvent(body)).toEqual({ kind: 'other' });
+  },
+);
+
+test.each([
+  null,
+  undefined,
+  'text',
+  5,
+  true,
+  [],
+  [ORDER],
+  { event_type: 5 },
+  { event_type: ['labtest.order.updated'] },
+])('%j is unreadable', (body) => {
+  expect(readEvent(body)).toMatchObject({ kind: 'unreadable' });
+});
+
+describe('whatever comes', () => {
+  test('nothing throws', () => {
+    const types = fc.constantFrom(
+      'labtest.order.updated',
+      'labtest.result.critical',
+      'daily.data.steps.created',
+      'x',
+      undefined,
+    );
+    const order = fc.record({
+      id: fc.anything(),
+      events: fc.anything(),
+      order_transaction: fc.anything(),
+      details: fc.anything(),
+    });
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.anything(), fc.record({ event_type: types, data: fc.oneof(fc.anything(), order) }), order),
+        (body) => {
+          expect(['order', 'health_data', 'other', 'unreadable']).toContain(readEvent(body).kind);
+        },
+      ),
+    );
+  });
+
+  test.each(['[', '{"a":'])('JSON nested a million levels deep with %s is read in any place', (open) => {
+    const levels = 1_000_000;
+    const deep = `${open.repeat(levels)}1${(open === '[' ? ']' : '}').repeat(levels)}`;
+    const read = (body: string) => readEvent(JSON.parse(body)).kind;
+    expect(read(deep)).toBe(open === '[' ? 'unreadable' : 'other');
+    expect(read(`{"event_type":"labtest.order.updated","x":${deep},"data":{"id":"order-1","x":${deep}}}`)).toBe(
+      'order',
+    );
+    expect(read(`{"id":"order-1","events":[{"id":1,"x":${deep}}]}`)).toBe('order');
+    expect(read(`{"event_type":"labtest.order.updated","data":{"id":"order-1","events":${deep}}}`)).toBe('unreadable');
+    expect(read(`{"event_type":"labtest.order.updated","data":${deep}}`)).toBe('unreadable');
+    expect(read(`{"event_type":"daily.data.steps.created","data":${deep}}`)).toBe('health_data');
+  });
+});

@@ -1,0 +1,422 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { inspect } from 'node:util';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+import {
+  AnswerLost,
+  AnswerUnreadable,
+  NotFound,
+  RequestInvalid,
+  ServiceRefused,
+  ServiceUnavailable,
+  ServiceUnreachable,
+} from '../../../service/errors.js';
+import type { ServiceConfig, Transport } from '../../../service/http.js';
+import { createTransport } from '../../../service/http.js';
+import { answering, rejection, serving } from './recording-server.js';
+
+const ANYTHING = z.unknown();
+
+function transportTo(baseUrl: string, config: Partial<ServiceConfig> = {}): Transport {
+  const transport = createTransport({ baseUrl, apiKey: 'sk_invented', ...config });
+  onTestFinished(() => transport.close());
+  return transport;
+}
+
+function ping(transport: Transport, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown> {
+  return transport.request({ method: 'POST', path: '/ping', body: { n: 1 }, answer: ANYTHING, options });
+}
+
+/** A TCP server that never speaks by itself. */
+async function silent(onConnection: (socket: Socket) => void = () => undefined): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+describe('authentication', () => {
+  test('a team call carries the team key and no other', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    await ping(transportTo(baseUrl, { managementKey: 'mk_invented' }));
+    expect(requests[0]?.headers).toMatchObject({ 'x-service-api-key': 'sk_invented' });
+    expect(requests[0]?.headers).not.toHaveProperty('x-management-key');
+  });
+
+  test('the brand word stands in the header names, in any case', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const transport = transportTo(baseUrl, { brand: 'Acme' });
+    await ping(transport);
+    await transport.request({ method: 'GET', path: '/ping', auth: { linkToken: 'lt_invented' }, answer: ANYTHING });
+    expect(requests[0]?.headers).toHaveProperty('x-acme-api-key', 'sk_invented');
+    expect(requests[1]?.headers).toHaveProperty('x-acme-link-token', 'lt_invented');
+  });
+
+  test('a link token goes instead of the team key', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const auth = { linkToken: 'lt_invented' };
+    await transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth, answer: ANYTHING });
+    expect(requests[0]?.headers).toHaveProperty('x-service-link-token', 'lt_invented');
+    expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
+  });
+
+  test('a management call carries the management key instead of the team key', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const transport = transportTo(baseUrl, { managementKey: 'mk_invented' });
+    await transport.request({ method: 'GET', path: '/ping', auth: 'management', answer: ANYTHING });
+    expect(requests[0]?.headers).toHaveProperty('x-management-key', 'mk_invented');
+    expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
+  });
+
+  test('a management call without a management key is refused before it is sent', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const call = transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth: 'management', answer: ANYTHING });
+    expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'managementKey' }] });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('addressing', () => {
+  test('a base path is kept, with or without a slash at its end', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    await ping(transportTo(`${baseUrl}/lab/v9`));
+    await ping(transportTo(`${baseUrl}/lab/v9/`));
+    expect(requests.map(({ url }) => url)).toEqual(['/lab/v9/ping', '/lab/v9/ping']);
+  });
+
+  test.each([
+    ['a/b?c#d', '/user/a%2Fb%3Fc%23d'],
+    ['3Zru4O8cBEiwGTsXgUQGaQ==', '/user/3Zru4O8cBEiwGTsXgUQGaQ%3D%3D'],
+    ['../admin', '/user/..%2Fadmin'],
+    ['ü 漢', '/user/%C3%BC%20%E6%BC%A2'],
+    ['{id}', '/user/%7Bid%7D'],
+  ])('the value %j cannot change the path', async (id, url) => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    await transportTo(baseUrl).request({ method: 'GET', path: '/user/{id}', params: { id }, answer: ANYTHING });
+    expect(requests[0]?.url).toBe(url);
+  });
+
+  test.each(['', '.', '..', '\ud800'])(
+    'the value %j, which no path can carry, is refused before it is sent',
+    async (id) => {
+      const { baseUrl, requests } = await answering(() => ({ body: {} }));
+      const call = transportTo(baseUrl).request({
+        method: 'GET',
+        path: '/user/{id}',
+        params: { id },
+        answer: ANYTHING,
+      });
+      expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'id' }] });
+      expect(requests).toEqual([]);
+    },
+  );
+
+  test('a query leaves out what is absent, repeats lists and encodes values', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const query = { a: 'x&y', b: undefined, c: null, d: ['1', '2'], e: 0, f: false };
+    await transportTo(baseUrl).request({ method: 'GET', path: '/ping', query, answer: ANYTHING });
+    expect(requests[0]?.url).toBe('/ping?a=x%26y&d=1&d=2&e=0&f=false');
+  });
+
+  test('a header value that cannot be sent is refused by name before it is sent', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const headers = { 'x-idempotency-key': 'line\r\nbreak' };
+    const call = transportTo(baseUrl).request({ method: 'POST', path: '/ping', headers, answer: ANYTHING });
+    expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'x-idempotency-key' }] });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('connections', () => {
+  test('a connection is kept and serves one call after another', async () => {
+    const { baseUrl, requests, connections } = await answering(() => ({ body: {} }));
+    const transport = transportTo(baseUrl, { connections: 1 });
+    for (let n = 0; n < 5; n += 1) await ping(transport);
+    expect(requests).toHaveLength(5);
+    expect(connections()).toBe(1);
+  });
+
+  test('no more connections are opened than configured, and the rest waits', async () => {
+    const { baseUrl, requests, connections } = await answering(() => ({ body: {} }));
+    const transport = transportTo(baseUrl, { connections: 2 });
+    await Promise.all(Array.from({ length: 10 }, () => ping(transport)));
+    expect(requests).toHaveLength(10);
+    expect(connections()).toBe(2);
+  });
+
+  test('close waits for the call under way, and a call after it was never sent', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { done: true } }));
+    const transport = transportTo(baseUrl);
+    const call = ping(transport);
+    await Promise.all([transport.close(), transport.close()]);
+    expect(await call).toEqual({ done: true });
+    expect(await rejection(ping(transport))).toBeInstanceOf(ServiceUnreachable);
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('calls that were not sent', () => {
+  test('a refused connection is unreachable, with its code', async () => {
+    const { baseUrl, server } = await serving(() => undefined);
+    server.close();
+    await once(server, 'close');
+    const error = await rejection(ping(transportTo(baseUrl)));
+    expect(error).toBeInstanceOf(ServiceUnreachable);
+    expect(error).toMatchObject({ method: 'POST', path: '/ping', status: undefined });
+    expect(String(error)).toContain('ECONNREFUSED');
+  });
+
+  test('a TLS handshake that never ends is unreachable after the connect timeout', async () => {
+    const transport = transportTo(`https://127.0.0.1:${await silent()}`, { connectTimeoutMs: 100 });
+    const error = await rejection(ping(transport));
+    expect(error).toBeInstanceOf(ServiceUnreachable);
+    expect(String(error)).toContain('UND_ERR_CONNECT_TIMEOUT');
+  });
+
+  test('a call that found no free connection in time was not sent, also not later', async () => {
+    const answers: (() => void)[] = [];
+    const paths: (string | undefined)[] = [];
+    const { baseUrl } = await serving((request, response) => {
+      paths.push(request.url);
+      answers.push(() => response.end('{}'));
+    });
+    const transport = transportTo(baseUrl, { connections: 1 });
+    const first = ping(transport);
+    await vi.waitFor(() => expect(answers).toHaveLength(1));
+    const error = await rejection(
+      transport.request({ method: 'POST', path: '/late', answer: ANYTHING, options: { timeoutMs: 30 } }),
+    );
+    expect(error).toBeInstanceOf(ServiceUnreachable);
+    answers[0]?.();
+    await first;
+    const third = ping(transport);
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    answers[1]?.();
+    await third;
+    expect(paths).toEqual(['/ping', '/ping']);
+  });
+
+  test('a signal that was aborted before sends nothing and gives its own reason', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const reason = new Error('stopped by the caller');
+    expect(await rejection(ping(transportTo(baseUrl), { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('calls whose answer was lost', () => {
+  test('no answer within the headers timeout', async () => {
+    const { baseUrl } = await serving(() => undefined);
+    const error = await rejection(ping(transportTo(baseUrl, { headersTimeoutMs: 50 })));
+    expect(error).toBeInstanceOf(AnswerLost);
+    expect(String(error)).toContain('UND_ERR_HEADERS_TIMEOUT');
+  });
+
+  test('an answer that pauses longer than the body timeout, with its status', async () => {
+    const { baseUrl } = await serving((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"order":');
+    });
+    const error = await rejection(ping(transportTo(baseUrl, { bodyTimeoutMs: 50 })));
+    expect(error).toBeInstanceOf(AnswerLost);
+    expect(error).toMatchObject({ status: 200 });
+    expect(String(error)).toContain('UND_ERR_BODY_TIMEOUT');
+  });
+
+  test('an answer that drips for ever ends with the whole timeout, and its connection with it', async () => {
+    let closed = false;
+    const { baseUrl } = await serving((_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 10);
+      response.on('close', () => {
+        closed = true;
+        clearInterval(drip);
+      });
+    });
+    const error = await rejection(ping(transportTo(baseUrl), { timeoutMs: 100 }));
+    expect(error).toBeInstanceOf(AnswerLost);
+    expect(String(error)).toContain('100 ms');
+    await vi.waitFor(() => expect(closed).toBe(true));
+  });
+
+  test('the configured whole timeout holds where a call names none', async () => {
+    const { baseUrl } = await serving(() => undefined);
+    expect(await rejection(ping(transportTo(baseUrl, { timeoutMs: 50 })))).toBeInstanceOf(AnswerLost);
+  });
+
+  test('a connection that breaks after the request was sent', async () => {
+    const { baseUrl } = await serving((request) => request.socket.resetAndDestroy());
+    const error = await rejection(ping(transportTo(baseUrl)));
+    expect(error).toBeInstanceOf(AnswerLost);
+    expect(error).toMatchObject({ status: undefined });
+  });
+
+  test('a connection that breaks in the middle of a success', async () => {
+    const { baseUrl } = await serving((_request, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('{', () => response.socket?.resetAndDestroy());
+    });
+    expect(await rejection(ping(transportTo(baseUrl)))).toBeInstanceOf(AnswerLost);
+  });
+
+  test('a connection that breaks after an informational answer has no status', async () => {
+    const { baseUrl } = await serving((request, response) => {
+      response.writeProcessing();
+      setImmediate(() => request.socket.resetAndDestroy());
+    });
+    const error = await rejection(ping(transportTo(baseUrl)));
+    expect(error).toBeInstanceOf(AnswerLost);
+    expect(error).toMatchObject({ status: undefined });
+  });
+
+  test('an answer that is no HTTP, of which nothing is quoted', async () => {
+    const port = await silent((socket) => void socket.write('Testperson is no HTTP\r\n\r\n'));
+    const error = await rejection(ping(transportTo(`http://127.0.0.1:${port}`)));
+    expect(error).toBeInstanceOf(AnswerLost);
+    expect(inspect(error, { depth: null })).not.toContain('Testperson');
+  });
+
+  test('a signal aborted under way gives its own reason and closes the connection', async () => {
+    const closed = vi.fn<() => void>();
+    const controller = new AbortController();
+    const reason = new Error('stopped by the caller');
+    const { baseUrl } = await serving((_request, response) => {
+      response.on('close', closed);
+      controller.abort(reason);
+    });
+    expect(await rejection(ping(transportTo(baseUrl), { signal: controller.signal }))).toBe(reason);
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+  });
+
+  test('a call that ended leaves no listener on its signal', async () => {
+    const { baseUrl } = await answering(() => ({ body: {} }));
+    const { signal } = new AbortController();
+    const add = vi.spyOn(signal, 'addEventListener');
+    const remove = vi.spyOn(signal, 'removeEventListener');
+    await ping(transportTo(baseUrl), { signal });
+    expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(add.mock.calls.map(([, listener]) => listener));
+  });
+});
+
+describe('answers', () => {
+  test('a success that is no JSON is unreadable and not quoted', async () => {
+    const { baseUrl } = await answering(() => ({ body: 'Testperson is no JSON' }));
+    const error = await rejection(ping(transportTo(baseUrl)));
+    expect(error).toBeInstanceOf(AnswerUnreadable);
+    expect(error).toMatchObject({ status: 200 });
+    expect(String(error)).not.toContain('Testperson');
+  });
+
+  test('a success of another shape is unreadable: the place is named, the value is not', async () => {
+    const { baseUrl } = await answering(() => ({ body: { person: { name: ['Testperson'] } } }));
+    const answer = z.object({ person: z.object({ name: z.string() }) });
+    const error = await rejection(transportTo(baseUrl).request({ method: 'GET', path: '/ping', answer }));
+    expect(error).toBeInstanceOf(AnswerUnreadable);
+    expect(String(error)).toContain('person.name: Invalid input: expected string, received array');
+    expect(String(error)).not.toContain('Testperson');
+  });
+
+  test('a byte order mark is no part of the JSON', async () => {
+    const { baseUrl } = await answering(() => ({ body: '\ufeff{"a":1}' }));
+    expect(await ping(transportTo(baseUrl))).toEqual({ a: 1 });
+  });
+
+  test('a success larger than the cap is unreadable, and its connection ends', async () => {
+    let closed = false;
+    const { baseUrl } = await serving((_request, response) => {
+      response.on('close', () => (closed = true));
+      response.writeHead(200);
+      response.write('x'.repeat(2000));
+    });
+    const error = await rejection(ping(transportTo(baseUrl, { maxResponseBytes: 1000 })));
+    expect(error).toBeInstanceOf(AnswerUnreadable);
+    expect(String(error)).toContain('1000 bytes');
+    await vi.waitFor(() => expect(closed).toBe(true));
+  });
+
+  test('a success exactly as large as the cap is read', async () => {
+    const { baseUrl } = await answering(() => ({ body: '"12345678"' }));
+    expect(await ping(transportTo(baseUrl, { maxResponseBytes: 10 }))).toBe('12345678');
+  });
+
+  test('a failure larger than the cap is still that failure', async () => {
+    const { baseUrl } = await answering(() => ({ status: 503, body: 'x'.repeat(5000) }));
+    expect(await rejection(ping(transportTo(baseUrl, { maxResponseBytes: 1000 })))).toBeInstanceOf(ServiceUnavailable);
+  });
+
+  test('a refusal whose explanation breaks off is still a refusal', async () => {
+    const { baseUrl } = await serving((_request, response) => {
+      response.writeHead(422, { 'content-length': '1000' });
+      response.write('{"detail":', () => response.socket?.resetAndDestroy());
+    });
+    expect(await rejection(ping(transportTo(baseUrl)))).toBeInstanceOf(ServiceRefused);
+  });
+
+  test('a redirect is not followed and points to the base URL', async () => {
+    const { baseUrl, requests } = await answering(() => ({ status: 307, headers: { location: '/elsewhere' } }));
+    const error = await rejection(ping(transportTo(baseUrl)));
+    expect(error).toBeInstanceOf(AnswerUnreadable);
+    expect(String(error)).toContain('base URL');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('an informational answer before the real one is passed over', async () => {
+    const { baseUrl } = await serving((_request, response) => {
+      response.writeProcessing();
+      response.end('{"a":1}');
+    });
+    expect(await ping(transportTo(baseUrl))).toEqual({ a: 1 });
+  });
+
+  test('send needs no JSON, and refusals are refusals there too', async () => {
+    const { baseUrl } = await answering((_request, index) => (index === 0 ? { body: 'Success' } : { status: 404 }));
+    const transport = transportTo(baseUrl);
+    await transport.send({ method: 'POST', path: '/ping' });
+    expect(await rejection(transport.send({ method: 'POST', path: '/ping' }))).toBeInstanceOf(NotFound);
+  });
+});
+
+describe('configuration', () => {
+  test.each<[string, Partial<ServiceConfig>]>([
+    ['baseUrl', { baseUrl: 'lab.example.com' }],
+    ['baseUrl', { baseUrl: 'ftp://lab.example.com' }],
+    ['baseUrl', { baseUrl: 'https://name@lab.example.com' }],
+    ['baseUrl', { baseUrl: 'https://lab.example.com/?x=1' }],
+    ['brand', { brand: 'two words' }],
+    ['apiKey', { apiKey: '' }],
+    ['apiKey', { apiKey: 'sk_invented\n' }],
+    ['apiKey', { apiKey: 'same', managementKey: 'same' }],
+    ['managementKey', { managementKey: '' }],
+    ['ordersPath', { ordersPath: 'v3/orders' }],
+    ['usersPath', { usersPath: '/v2/user?x=1' }],
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['connections', { connections: 1.5 }],
+  ])('%s: %j is refused by name', (name, config) => {
+    const create = () => createTransport({ baseUrl: 'http://127.0.0.1:1', apiKey: 'sk_invented', ...config });
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow(name);
+  });
+
+  test('a key is never repeated', () => {
+    const create = () => createTransport({ baseUrl: 'http://127.0.0.1:1', apiKey: 'sk secret' });
+    expect(create).not.toThrow(/secret/);
+    expect(create).toThrow('apiKey');
+  });
+});
+
+test('a request that is invalid names its call', async () => {
+  const error = await rejection(transportTo('http://127.0.0.1:1').send({ method: 'GET', path: '/user/{id}' }));
+  expect(error).toBeInstanceOf(RequestInvalid);
+  expect(String(error)).toContain('GET /user/{id} was not sent: id must be');
+});

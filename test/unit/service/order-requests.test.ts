@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RequestInvalid } from '../../../service/errors.js';
+import type { OrderRequest, RegisterRequest } from '../../../service/orders.js';
+import { orderRequestSchema, patientDetailsSchema } from '../../../service/orders.js';
+import { ADDRESS, ORDER, PATIENT, REGISTRATION, SHIPPING, TESTKIT } from './persons.js';
+import { rejection, serviceAt } from './recording-server.js';
+
+/** Nothing listens at this port: a request that was sent would be `ServiceUnreachable` and no `RequestInvalid`. */
+const NOWHERE = 'http://127.0.0.1:1';
+
+/** The broken rules as "field rule"; the change replaces whole top-level fields. */
+async function brokenBy(change: Partial<OrderRequest>): Promise<string[]> {
+  const error = await rejection(serviceAt(NOWHERE).orders.create({ ...ORDER, ...change }));
+  expect(error).toMatchObject({ name: 'RequestInvalid', method: 'POST', path: '/v3/order' });
+  return (error as RequestInvalid).fields.map(({ field, rule }) => `${field} ${rule}`);
+}
+
+const patient = (change: Partial<typeof PATIENT>) => brokenBy({ patient_details: { ...PATIENT, ...change } });
+const address = (change: Partial<typeof ADDRESS>) => brokenBy({ patient_address: { ...ADDRESS, ...change } });
+
+const tomorrow = new Date(Date.now() + 36 * 3_600_000).toISOString().slice(0, 10);
+
+describe('names', () => {
+  test.each(['José', '-John', ' John', 'John ', "O'Brien!", 'A  B', 'Ünal', '李'])(
+    '%j is refused',
+    async (first_name) => {
+      expect(await patient({ first_name })).toEqual([
+        expect.stringMatching(/^patient_details\.first_name must start with a letter/),
+      ]);
+    },
+  );
+
+  test.each(['', 'x'.repeat(51)])('of length outside 1 to 50 are refused: %j', async (last_name) => {
+    expect(await patient({ last_name })).toEqual(['patient_details.last_name must be 1 to 50 characters long']);
+  });
+
+  test.each(['John', "O'Brien", 'Mary-Jane', 'J. R. R.', '4th', 'x'.repeat(50)])('%j is accepted', (first_name) => {
+    expect(patientDetailsSchema.safeParse({ ...PATIENT, first_name }).success).toBe(true);
+  });
+
+  test('are judged in a moment, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 100_000, unit: fc.constantFrom('a', ' ', '-', '.', '!') }), (first_name) => {
+        const before = performance.now();
+        patientDetailsSchema.safeParse({ ...PATIENT, first_name, email: first_name });
+        expect(performance.now() - before).toBeLessThan(500);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('birth dates', () => {
+  test.each(['1980-02-30', '1981-02-29', '80-02-28', '1980-2-28', '1980-02-28T00:00:00Z', '28.02.1980', 'never'])(
+    '%j is no date',
+    async (dob) => {
+      expect(await patient({ dob })).toEqual(['patient_details.dob must be a date that exists, written YYYY-MM-DD']);
+    },
+  );
+
+  test('in the future are refused', async () => {
+    expect(await patient({ dob: tomorrow })).toEqual(['patient_details.dob must not be in the future']);
+    expect(await patient({ dob: '2999-01-01' })).toEqual(['patient_details.dob must not be in the future']);
+  });
+
+  test('of today and of a leap day are accepted', () => {
+    for (const dob of [new Date().toISOString().slice(0, 10), '2000-02-29']) {
+      expect(patientDetailsSchema.safeParse({ ...PATIENT, dob }).success).toBe(true);
+    }
+  });
+});
+
+describe('other rules', () => {
+  test.each(['nobody', 'a@b', '@example.com', 'a b@example.com', 'a@example..com', 'a@@example.com', ''])(
+    'the e-mail address %j is refused',
+    async (email) => {
+      expect(await patient({ email })).toEqual(['patient_details.email must be an e-mail address']);
+    },
+  );
+
+  test.each(['9118', '123456', '12345-678', 'ABCDE', '12345 '])('the zip %j is refused', async (zip) => {
+    expect(await address({ zip })).toEqual([expect.stringMatching(/^patient_address\.zip must be five digits/)]);
+  });
+
+  test.each(['us', 'USA', 'United States', ''])('the country %j is refused', async (country) => {
+    expect(await address({ country })).toEqual([
+      'patient_address.country must be a two-letter country code in capitals, for instance US',
+    ]);
+  });
+
+  test.each(['', '   '])('the telephone number %j is refused', async (phone_number) => {
+    expect(await patient({ phone_number })).toEqual(['patient_details.phone_number must not be empty']);
+  });
+
+  test('the comment ends at 1,000 characters, an emoji being one', async () => {
+    expect(orderRequestSchema.safeParse({ ...ORDER, clinical_notes: '😀'.repeat(1000) }).success).toBe(true);
+    expect(await brokenBy({ clinical_notes: 'x'.repeat(1001) })).toEqual([
+      'clinical_notes must be at most 1,000 characters long',
+    ]);
+    expect(await brokenBy({ clinical_notes: '😀'.repeat(1001) })).toEqual([
+      'clinical_notes must be at most 1,000 characters long',
+    ]);
+  });
+
+  test('a physician is complete or absent', async () => {
+    const physician = { first_name: 'Doctor', last_name: '', npi: ' ' };
+    expect(await brokenBy({ physician })).toEqual([
+      'physician.last_name must not be empty',
+      'physician.npi must not be empty',
+    ]);
+    expect(orderRequestSchema.safeParse({ ...ORDER, physician: undefined }).success).toBe(true);
+  });
+
+  test('an id is any text that is not empty', async () => {
+    expect(await brokenBy({ user_id: '' })).toEqual(['user_id must not be empty']);
+    expect(orderRequestSchema.safeParse({ ...ORDER, user_id: 'e66321dd-4e0g-5226-9373-6124g811d8cf' }).success).toBe(
+      true,
+    );
+  });
+});
+
+describe('the error', () => {
+  test('names every broken rule at once', async () => {
+    const broken = await brokenBy({
+      patient_details: { ...PATIENT, first_name: 'José', dob: '2999-01-01' },
+      patient_address: { ...ADDRESS, zip: '1' },
+    });
+    expect(broken.map((rule) => rule.split(' ')[0])).toEqual([
+      'patient_details.first_name',
+      'patient_details.dob',
+      'patient_address.zip',
+    ]);
+  });
+
+  test('names missing fields, wrong types and fields too many', async () => {
+    const request = {
+      ...REGISTRATION,
+      sample_id: 7,
+      patient_details: { ...PATIENT, dob: undefined, nickname: 'x' },
+      patient_address: undefined,
+      patient_adress: ADDRESS,
+    } as unknown as RegisterRequest;
+    const error = await rejection(serviceAt(NOWHERE).orders.register(request));
+    expect((error as RequestInvalid).fields.map(({ field, rule }) => `${field} ${rule}`).toSorted()).toEqual([
+      'patient_address is required',
+      'patient_adress is not a field of this request',
+      'patient_details.dob is required',
+      'patient_details.nickname is not a field of this request',
+      'sample_id must be of type string',
+    ]);
+  });
+
+  test('of a test kit names the shipping detail', async () => {
+    const shipping_details = { ...SHIPPING, receiver_name: '' };
+    const error = await rejection(serviceAt(NOWHERE).orders.createTestkit({ ...TESTKIT, shipping_details }));
+    expect(String(error)).toBe(
+      'RequestInvalid: POST /v3/order/testkit was not sent: shipping_details.receiver_name must not be empty',
+    );
+  });
+
+  test('carries nothing of what was to be sent', async () => {
+    const secret = '§ecret';
+    const request = {
+      ...ORDER,
+      patient_details: {
+        first_name: secret,
+        last_name: secret,
+        dob: secret,
+        gender: '',
+        phone_number: '',
+        email: secret,
+      },
+      patient_address: { ...ADDRESS, zip: secret, country: secret, access_notes: secret.repeat(200) },
+      clinical_notes: secret.repeat(200),
+    };
+    const error = await rejection(serviceAt(NOWHERE).orders.create(request));
+    expect((error as RequestInvalid).fields).toHaveLength(10);
+    expect(JSON.stringify([error, String(error), (error as Error).stack, (error as Error).cause])).not.toContain(
+      secret,
+    );
+  });
+});

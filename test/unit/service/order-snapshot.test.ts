@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { snapshotOf } from '../../../service/order-snapshot.js';
+import { orderSchema } from '../../../service/orders.js';
+
+const snapshot = (order: object) => snapshotOf(orderSchema.parse({ id: 'order-1', ...order }));
+const eventsOf = (order: object) => snapshot(order).events;
+
+const AT = '2024-03-01T10:00:00.000Z';
+
+test('an order is projected to what the lifecycle needs, and nobody is in it', () => {
+  const secret = 'Testperson';
+  const person = { receiver_name: secret, first_line: secret, city: secret, phone_number: secret, notes: secret };
+  const projected = snapshot({
+    user_id: 'user-1',
+    team_id: 'team-1',
+    patient_details: { first_name: secret, dob: '1980-02-29', email: secret },
+    patient_address: person,
+    shipping_details: person,
+    physician: { first_name: secret },
+    notes: secret,
+    clinical_notes: secret,
+    requisition_form_url: `https://example.com/${secret}`,
+    next_year: secret,
+    lab_account_id: 'account-1',
+    lab_test: { id: 'test-1', name: secret, method: 'testkit' },
+    details: {
+      type: 'testkit',
+      data: {
+        id: 'kit-1',
+        shipment: {
+          id: 'shipment-1',
+          outbound_courier: 'usps',
+          outbound_tracking_number: '1Z',
+          outbound_tracking_url: `https://example.com/${secret}`,
+          inbound_courier: 'ups',
+          inbound_tracking_number: '2Z',
+          notes: secret,
+        },
+      },
+    },
+    passthrough: 'labops:-:ref-1:1',
+    origin: 'redraw',
+    status: 'completed',
+    events: [{ id: 7, created_at: AT, status: 'completed.testkit.completed', status_detail: 'a_detail', note: secret }],
+    sample_id: 'SAMPLE-1',
+    interpretation: 'abnormal',
+    has_missing_results: false,
+    activate_by: '2024-09-01',
+    expected_result_by_date: '2024-04-01',
+    created_at: '2024-03-01T10:00:00',
+    updated_at: '2024-03-01T12:00:00+01:00',
+    order_transaction: {
+      id: 'transaction-1',
+      status: 'active',
+      orders: [
+        { id: 'order-0', origin: 'initial', created_at: '2024-02-01T10:00:00', low_level_status: 'redraw_available' },
+        { id: 'order-1', origin: 'redraw', parent_id: 'order-0', created_at: AT },
+      ],
+    },
+  });
+  expect(projected).toEqual({
+    orderId: 'order-1',
+    userId: 'user-1',
+    labTestId: 'test-1',
+    labAccountId: 'account-1',
+    method: 'testkit',
+    passthrough: 'labops:-:ref-1:1',
+    origin: 'redraw',
+    parentId: 'order-0',
+    status: 'completed',
+    events: [{ id: 7, at: AT, status: 'completed.testkit.completed', detail: 'a_detail' }],
+    sampleId: 'SAMPLE-1',
+    shipment: {
+      outboundCourier: 'usps',
+      outboundTrackingNumber: '1Z',
+      inboundCourier: 'ups',
+      inboundTrackingNumber: '2Z',
+    },
+    transaction: {
+      id: 'transaction-1',
+      status: 'active',
+      orders: [
+        { id: 'order-0', origin: 'initial', createdAt: '2024-02-01T10:00:00.000Z' },
+        { id: 'order-1', origin: 'redraw', parentId: 'order-0', createdAt: AT },
+      ],
+    },
+    interpretation: 'abnormal',
+    hasMissingResults: false,
+    activateBy: '2024-09-01',
+    expectedResultBy: '2024-04-01',
+    createdAt: AT,
+    updatedAt: '2024-03-01T11:00:00.000Z',
+  });
+  expect(JSON.stringify(projected)).not.toContain(secret);
+});
+
+test('an order with nothing in it has no empty keys', () => {
+  expect(snapshot({ user_id: null, details: null, order_transaction: null, status: null, events: null })).toEqual({
+    orderId: 'order-1',
+    events: [],
+  });
+});
+
+test('origin and parent are read from the transaction where the order does not say', () => {
+  const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'recreation', parent_id: 'order-0' }] };
+  expect(snapshot({ order_transaction })).toMatchObject({ origin: 'recreation', parentId: 'order-0' });
+});
+
+test('members of a transaction without an id, and a transaction without one, are left out', () => {
+  const orders = [{ origin: 'initial' }, { id: 'order-2', origin: null }];
+  expect(snapshot({ order_transaction: { id: 't', orders } }).transaction).toEqual({
+    id: 't',
+    orders: [{ id: 'order-2' }],
+  });
+  expect(snapshot({ order_transaction: { orders } })).not.toHaveProperty('transaction');
+});
+
+describe('events', () => {
+  const status = 'received.testkit.ordered';
+
+  test('are ordered by id, whatever their order and their times', () => {
+    const events = [
+      { id: 9, created_at: '2024-01-01T00:00:00Z', status: 'c' },
+      { id: 4056, created_at: '2023-01-01T00:00:00Z', status: 'd' },
+      { id: 3, created_at: '2024-01-01T00:00:00Z', status: 'b' },
+    ];
+    expect(eventsOf({ events }).map((event) => event.status)).toEqual(['b', 'c', 'd']);
+  });
+
+  test('with one id are one event; with one status they may be two', () => {
+    const events = [1, 2, 1, 3].map((id) => ({
+      id,
+      created_at: AT,
+      status: 'sample_with_lab.walk_in_test.partial_results',
+    }));
+    expect(eventsOf({ events }).map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
+
+  test('with numeric texts as ids are the same events', () => {
+    const events = [
+      { id: '10', created_at: AT, status },
+      { id: 9, created_at: AT, status },
+      { id: '9', created_at: AT, status },
+    ];
+    expect(eventsOf({ events }).map(({ id }) => id)).toEqual([9, 10]);
+  });
+
+  test('with the id -0, which JSON can write, have the id 0', () => {
+    const events = JSON.parse(`[{"id":-0,"created_at":"${AT}","status":"a"}]`) as unknown;
+    expect(eventsOf({ events })).toEqual([{ id: 0, at: AT, status: 'a' }]);
+  });
+
+  test('without any id are numbered by their places', () => {
+    const events = [{ status: 'a' }, { id: null, status: 'b' }, { id: 'x', status: 'c' }];
+    expect(eventsOf({ events, created_at: AT })).toEqual([
+      { id: 1, at: AT, status: 'a' },
+      { id: 2, at: AT, status: 'b' },
+      { id: 3, at: AT, status: 'c' },
+    ]);
+  });
+
+  test('without an id among events with one are left out', () => {
+    const events = [{ status: 'a' }, { id: 5, created_at: AT, status: 'b' }, { id: 1.5, status: 'c' }];
+    expect(eventsOf({ events })).toEqual([{ id: 5, at: AT, status: 'b' }]);
+  });
+
+  test('are the last event where the list is missing or empty', () => {
+    const last_event = { id: 4, created_at: AT, status };
+    for (const events of [undefined, null, []]) {
+      expect(eventsOf({ events, last_event })).toEqual([{ id: 4, at: AT, status }]);
+    }
+    expect(eventsOf({ last_event: { created_at: AT, status } })).toEqual([{ id: 1, at: AT, status }]);
+  });
+
+  test("without a usable time take the order's", () => {
+    const events = [
+      { id: 1, status },
+      { id: 2, status, created_at: 'yesterday' },
+      { id: 3, status, created_at: '2024-13-01T00:00:00Z' },
+    ];
+    const at = (order: object) => eventsOf({ events, ...order }).map((event) => event.at);
+    expect(at({ updated_at: AT, created_at: '2020-01-01T00:00:00Z' })).toEqual([AT, AT, AT]);
+    expect(at({ updated_at: 'never', created_at: AT })).toEqual([AT, AT, AT]);
+    expect(at({})).toEqual(Array.from({ length: 3 }, () => '1970-01-01T00:00:00.000Z'));
+  });
+
+  test.each([
+    ['2024-03-01T10:00:00', AT],
+    ['2024-03-01 10:00:00', AT],
+    ['2024-03-01T10:00:00.000000+00:00', AT],
+    ['2024-03-01T12:00:00+02:00', AT],
+    ['2024-03-01T12:00:00+0200', AT],
+    ['2024-03-01T12:00:00+02', AT],
+    ['2024-03-01t10:00z', AT],
+    ['2024-03-01', '2024-03-01T00:00:00.000Z'],
+  ])('at %j happened at %j', (created_at, at) => {
+    expect(eventsOf({ events: [{ id: 1, created_at, status }] })[0]?.at).toBe(at);
+  });
+
+  test.each(['received.testkit.testkit_registered', 'received.testkit.registered', 'a.status.of.next.year', ''])(
+    'keep the status %j as it was sent',
+    (sent) => {
+      expect(eventsOf({ events: [{ id: 1, created_at: AT, status: sent }] })[0]?.status).toBe(sent);
+    },
+  );
+
+  test('without a status are left out', () => {
+    expect(
+      eventsOf({
+        events: [
+          { id: 1, created_at: AT },
+          { id: 2, status },
+        ],
+        created_at: AT,
+      }),
+    ).toEqual([{ id: 2, at: AT, status }]);
+  });
+});
+
+describe('untidy orders', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.constantFrom(AT, '2024-03-01T10:00:00', '2024-02-30', '5'),
+    fc.constantFrom(null, undefined),
+  );
+  const event = fc.record(
+    {
+      id: fc.oneof(fc.double(), fc.integer(), fc.string(), fc.nat(5).map(String), fc.constant(null)),
+      created_at: text,
+      status: text,
+      status_detail: text,
+    },
+    { requiredKeys: [] },
+  );
+  const member = fc.record({ id: text, origin: text, parent_id: text, created_at: text }, { requiredKeys: [] });
+  const untidy = fc.record(
+    {
+      id: fc.string({ minLength: 1 }),
+      user_id: text,
+      status: text,
+      created_at: text,
+      updated_at: text,
+      events: fc.option(fc.array(event)),
+      last_event: fc.option(event),
+      details: fc.option(
+        fc.record({
+          type: text,
+          data: fc.option(fc.record({ shipment: fc.option(fc.record({ outbound_courier: text })) })),
+        }),
+      ),
+      order_transaction: fc.option(fc.record({ id: text, status: text, orders: fc.option(fc.array(member)) })),
+      extra: fc.anything(),
+    },
+    { requiredKeys: ['id'] },
+  );
+
+  test('are projected without a throw, to plain JSON, with ascending events that have a time', () => {
+    fc.assert(
+      fc.property(untidy, (order) => {
+        const projected = snapshotOf(orderSchema.parse(order));
+        expect(JSON.parse(JSON.stringify(projected))).toEqual(projected);
+        const ids = projected.events.map(({ id }) => id);
+        expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));
+        for (const { at } of projected.events) expect(new Date(at).toISOString()).toBe(at);
+      }),
+    );
+  });
+
+  test('have the same events in whatever order and how often they are listed', () => {
+    const listed = fc.uniqueArray(fc.integer({ min: 1, max: 50 }), { minLength: 1 });
+    fc.assert(
+      fc.property(listed, fc.infiniteStream(fc.nat()), (ids, numbers) => {
+        const events = ids.map((id) => ({ id, created_at: AT, status: `status ${id}` }));
+        const shuffled = [...events, ...events].toSorted(() => (numbers.next().value % 2 === 0 ? -1 : 1));
+        expect(eventsOf({ events: shuffled })).toEqual(eventsOf({ events }));
+      }),
+    );
+  });
+});

@@ -1,0 +1,66 @@
+import type { OrderRequest, RegisterRequest, TestkitOrderRequest } from '../../../service/orders.js';
+
+/* Invented throughout: nobody of this name, number or address exists. */
+
+export const SHIPPING = {
+  receiver_name: 'Testperson Invented',
+  first_line: '1 Nowhere Lane',
+  second_line: 'Flat 2',
+  city: 'Phantomville',
+  state: 'AZ',
+  zip: '85004',
+  country: 'US',
+  phone_number: '+15550100',
+};
+
+export const PATIENT = {
+  first_name: 'Testperson',
+  last_name: 'Invented',
+  dob: '1980-02-29',
+  gender: 'female',
+  phone_number: '+15550100',
+  email: 'testperson@example.com',
+};
+
+export const ADDRESS = {
+  receiver_name: 'Testperson Invented',
+  first_line: '1 Nowhere Lane',
+  second_line: null,
+  city: 'Phantomville',
+  state: 'AZ',
+  zip: '85004-1234',
+  country: 'US',
+  phone_number: '+15550100',
+  access_notes: 'Gate code invented',
+};
+
+export const PHYSICIAN = { first_name: 'Doctor', last_name: 'Invented', npi: '0123456789' };
+
+export const TESTKIT: TestkitOrderRequest = {
+  user_id: 'user-1',
+  lab_test_id: 'test-1',
+  shipping_details: SHIPPING,
+  passthrough: 'labops:-:ref-1:1',
+  lab_account_id: 'account-1',
+};
+
+export const ORDER: OrderRequest = {
+  user_id: 'user-1',
+  lab_test_id: 'test-1',
+  patient_details: PATIENT,
+  patient_address: ADDRESS,
+  physician: PHYSICIAN,
+  consents: [{ consentType: 'terms-of-use' }],
+  clinical_notes: 'invented comment',
+  lab_account_id: 'account-1',
+  passthrough: 'labops:-:ref-1:1',
+};
+
+export const REGISTRATION: RegisterRequest = {
+  user_id: 'user-2',
+  sample_id: 'SAMPLE-1',
+  patient_details: PATIENT,
+  patient_address: ADDRESS,
+  consents: [{ consentType: 'telehealth-informed-consent' }, { consentType: 'a-consent-of-next-year' }],
+  physician: PHYSICIAN,
+};

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { ServiceConfig } from '../../../service/http.js';
+import { createLabService } from '../../../service/lab-service.js';
+import type { LabService } from '../../../service/lab-service.js';
+
+export interface RecordedRequest {
+  method: string | undefined;
+  url: string | undefined;
+  headers: IncomingHttpHeaders;
+  body: unknown;
+}
+
+export interface Answer {
+  status?: number;
+  headers?: Record<string, string>;
+  /** Sent as JSON; a string as plain text. */
+  body?: unknown;
+}
+
+export interface RecordingServer {
+  baseUrl: string;
+  server: Server;
+  requests: RecordedRequest[];
+  connections: () => number;
+}
+
+/** A real HTTP server on loopback that answers as told and remembers what it was asked; ends with the test. */
+export async function answering(answer: (request: RecordedRequest, index: number) => Answer): Promise<RecordingServer> {
+  const requests: RecordedRequest[] = [];
+  const recording = await serving((request, response) => {
+    void record(request).then((recorded) => {
+      requests.push(recorded);
+      send(response, answer(recorded, requests.length - 1));
+    });
+  });
+  return { ...recording, requests };
+}
+
+/** A real HTTP server on loopback with a listener of the test's own. */
+export async function serving(listener: RequestListener): Promise<Omit<RecordingServer, 'requests'>> {
+  const server = createServer(listener);
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}`, server, connections: () => connections };
+}
+
+/** A service at that address, closed with the test. */
+export function serviceAt(baseUrl: string, config: Partial<ServiceConfig> = {}): LabService {
+  const service = createLabService({ baseUrl, apiKey: 'sk_invented', ...config });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** What a promise rejects with; fails where it does not. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error('expected a rejection');
+    },
+    (error: unknown) => error,
+  );
+}
+
+async function record(request: IncomingMessage): Promise<RecordedRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  const body: unknown = text === '' ? undefined : JSON.parse(text);
+  return { method: request.method, url: request.url, headers: request.headers, body };
+}
+
+function send(response: ServerResponse, { status = 200, headers = {}, body }: Answer): void {
+  const plain = typeof body === 'string';
+  response.writeHead(status, { 'content-type': plain ? 'text/plain' : 'application/json', ...headers });
+  response.end(plain ? body : JSON.stringify(body));
+}

@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import {
+  FeatureNotEnabled,
+  NotFound,
+  ServiceRefused,
+  ServiceUnavailable,
+  TooManyRequests,
+  Unauthorized,
+} from '../../../service/errors.js';
+import { readRefusal, refusalError, retryAfterMs } from '../../../service/refusals.js';
+import type { Answer } from './recording-server.js';
+import { answering, rejection, serviceAt } from './recording-server.js';
+
+/** A copy of the error bodies that were seen in public documentation of a deployment of the same interface. */
+const seen = z
+  .object({
+    cases: z.array(
+      z.object({
+        when: z.string(),
+        status: z.number().nullable(),
+        body: z.unknown().optional(),
+        body_text: z.string().optional(),
+      }),
+    ),
+  })
+  .parse(JSON.parse(readFileSync(new URL('error-answers.json', import.meta.url), 'utf8'))).cases;
+
+async function refusedWith(answer: Answer): Promise<unknown> {
+  const { baseUrl } = await answering(() => answer);
+  return rejection(serviceAt(baseUrl).orders.get('order-1'));
+}
+
+const EXPECTED: Record<string, [kind: new (...parts: never[]) => Error, said: string]> = {
+  'POST /v2/user, client_user_id taken': [ServiceRefused, 'Client user id already exists.'],
+  'POST /v2/user, 51st sandbox user': [ServiceRefused, 'You have reached the maximum of 50 Sandbox users'],
+  'cancel order in a non-cancellable state': [
+    ServiceRefused,
+    'Transition from current_status to cancelled is not allowed',
+  ],
+  'parser job with needs_human_review on a team not enabled': [
+    FeatureNotEnabled,
+    'Human review is not supported yet for your team please contact support',
+  ],
+  'GET /v2/user/{id} of a user in deletion grace': [NotFound, 'You have scheduled this user for deletion.'],
+  'DELETE or PATCH a user already scheduled for deletion': [
+    NotFound,
+    'The user has been scheduled for deletion as per your previous request',
+  ],
+  'DELETE/PATCH unknown user': [NotFound, 'The user does not or no longer exists in this team'],
+  'GET unknown user': [NotFound, 'Not found'],
+  'GET user with non-uuid id': [ServiceRefused, 'Invalid format for parameter user_id'],
+  'POST /v2/user without client_user_id': [ServiceRefused, 'client_user_id: Field required'],
+  'PATCH user to a taken client_user_id': [ServiceRefused, 'Client user id already exists'],
+  'PATCH user with empty body': [ServiceRefused, 'Nothing to patch'],
+  'GET /v2/user with bad limit/offset': [ServiceUnavailable, 'Internal Server Error'],
+  'GET /v3/order/{unknown}': [NotFound, "This order doesn't exist"],
+  'POST /v3/order/{unknown}/cancel or /test': [NotFound, "Order doesn't exist"],
+  'appointment endpoints on unknown order': [NotFound, "This order doesn't exist."],
+  'result endpoints on unknown order': [NotFound, 'Order not found'],
+  'POST /v3/order for unknown user': [NotFound, 'User does not exist on this team'],
+  'POST /v3/order with collection_method=testkit': [ServiceRefused, 'Cannot set collection_method to TESTKIT'],
+  'POST /v3/order neither lab_test_id nor order_set': [ServiceRefused, 'Either lab_test_id or order_set must be set'],
+  'POST /v3/order invalid name': [ServiceRefused, 'patient_details.first_name: Value error, The field must start'],
+  'POST /v3/order dob in future': [ServiceRefused, 'patient_details.dob: Value error, dob cannot be in the future'],
+  'POST /v3/order bad zip': [ServiceRefused, 'patient_address.zip: String should match pattern'],
+  'POST /v3/order bad phone (555 area code etc.)': [ServiceRefused, 'Phone number is not correct'],
+};
+
+describe('error answers seen in a deployment', () => {
+  const failures = seen.filter(({ status }) => status !== null && status >= 400);
+
+  test('each has its expectation here', () => {
+    expect(failures.map(({ when }) => when).toSorted()).toEqual(Object.keys(EXPECTED).toSorted());
+  });
+
+  test.each(failures)('$when ($status)', async ({ when, status, body, body_text: text }) => {
+    const error = await refusedWith({ status: status ?? 0, body: text ?? body });
+    const [kind, said] = EXPECTED[when] ?? [];
+    expect((error as Error).constructor).toBe(kind);
+    expect(error).toMatchObject({ name: kind?.name, method: 'GET', path: '/v3/order/{order_id}', status });
+    expect(String(error)).toContain(said);
+  });
+
+  test('a refused field keeps place, rule and sentence, and loses what was sent', async () => {
+    const invalidName = seen.find(({ when }) => when === 'POST /v3/order invalid name');
+    const error = await refusedWith({ status: 422, body: invalidName?.body });
+    expect(error).toMatchObject({
+      reason: undefined,
+      fields: [
+        {
+          field: 'patient_details.first_name',
+          type: 'value_error',
+          message:
+            'Value error, The field must start with a letter (a-z or A-Z or 0-9) and can only contain -,. special characters, but cannot start with a space or hyphen.',
+        },
+      ],
+    });
+    expect(JSON.stringify({ ...(error as object), text: String(error) })).not.toContain('-John');
+  });
+});
+
+describe('status', () => {
+  test.each([
+    [400, ServiceRefused],
+    [401, Unauthorized],
+    [403, Unauthorized],
+    [404, NotFound],
+    [408, ServiceUnavailable],
+    [409, ServiceRefused],
+    [413, ServiceRefused],
+    [418, ServiceRefused],
+    [422, ServiceRefused],
+    [429, TooManyRequests],
+    [500, ServiceUnavailable],
+    [502, ServiceUnavailable],
+    [503, ServiceUnavailable],
+    [599, ServiceUnavailable],
+  ])('%i without a body is %o', async (status, kind) => {
+    const error = await refusedWith({ status });
+    expect((error as Error).constructor).toBe(kind);
+    expect(error).toMatchObject({ status, reason: undefined });
+  });
+
+  test.each<[number, unknown]>([
+    [403, { detail: 'This endpoint is in closed beta' }],
+    [403, 'This feature is not enabled for your team.'],
+    [400, { error: 'Bad Request', message: 'Portal links have not been enabled for this team' }],
+    [422, { detail: { error_type: 'FEATURE_NOT_ENABLED' } }],
+    [404, { detail: 'Not yet enabled' }],
+  ])('a team that is not enabled, status %i and body %j', async (status, body) => {
+    const error = await refusedWith({ status, body });
+    expect(error).toBeInstanceOf(FeatureNotEnabled);
+    expect(error).toBeInstanceOf(ServiceRefused);
+  });
+
+  test.each([429, 503])('%i brings the time after which to come again', async (status) => {
+    const error = await refusedWith({ status, headers: { 'retry-after': '7' }, body: { detail: 'slow down' } });
+    expect(error).toMatchObject({ retryAfterMs: 7000, reason: 'slow down' });
+  });
+
+  test('429 without Retry-After leaves the time open', async () => {
+    expect(await refusedWith({ status: 429 })).toMatchObject({ retryAfterMs: undefined });
+  });
+});
+
+describe('Retry-After', () => {
+  test('an HTTP date counts from now', () => {
+    vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z'), toFake: ['Date'] });
+    try {
+      expect(retryAfterMs('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
+      expect(retryAfterMs('Thursday, 01-Jan-26 00:01:00 GMT')).toBe(60_000);
+      expect(retryAfterMs('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each([
+    ['0', 0],
+    [' 120 ', 120_000],
+    ['99999999999999999999', 86_400_000],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['soon', undefined],
+    ['Monday', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%j is %j ms', (header, ms) => {
+    expect(retryAfterMs(header)).toBe(ms);
+  });
+});
+
+describe('what a refusal may say', () => {
+  test('a sentence ends at 300 characters, counted in code points', () => {
+    const { reason = '' } = readRefusal({ detail: '😀'.repeat(1000) });
+    expect([...reason]).toHaveLength(300);
+  });
+
+  test('e-mail addresses, telephone numbers and dates are taken out of sentences', () => {
+    const { reason } = readRefusal({
+      detail: 'testperson@example.com, born 1980-02-29, phone +1 (555) 010-0123 or 5550100123, is known',
+    });
+    expect(reason).toBe('<e-mail>, born <number>, phone <number> or <number>, is known');
+  });
+
+  test('identifiers, patterns and small numbers stay readable', () => {
+    const detail = "user 1449752e-0d8a-40e0-9206-91ab099b2537: at most 50, 300 reports, pattern '^\\d{5}(-\\d{4})?$'";
+    expect(readRefusal({ detail }).reason).toBe(detail);
+  });
+
+  test('a markup page from a proxy says nothing', () => {
+    expect(readRefusal('<html><body>Bad gateway</body></html>')).toEqual({ fields: [] });
+  });
+
+  test.each([
+    null,
+    5,
+    true,
+    [],
+    {},
+    { detail: null },
+    { detail: 5 },
+    { detail: [] },
+    { detail: [null, 5] },
+    { detail: {} },
+  ])('the body %j says nothing and breaks nothing', (body) => {
+    expect(readRefusal(body)).toEqual({ fields: [] });
+  });
+
+  test('untidy entries of detail are read as far as they go', () => {
+    const detail = [
+      'a sentence',
+      { msg: 'Field required' },
+      { loc: ['body', 'consents', 0, 'consentType'] },
+      { loc: 'x', msg: {} },
+    ];
+    expect(readRefusal({ detail })).toEqual({
+      fields: [
+        { field: '', message: 'a sentence' },
+        { field: '', message: 'Field required' },
+        { field: 'consents.0.consentType', message: 'is invalid' },
+        { field: '', message: 'is invalid' },
+      ],
+    });
+  });
+
+  test('no more than thirty fields are kept', () => {
+    const detail = Array.from({ length: 1000 }, (_, n) => ({ loc: ['body', `f${n}`], msg: 'bad', type: 'x' }));
+    expect(readRefusal({ detail }).fields).toHaveLength(30);
+  });
+
+  test('an error message reads as a sentence', () => {
+    const call = { method: 'POST', path: '/v3/order', status: 422 };
+    const body = { detail: [{ loc: ['body', 'patient_address', 'zip'], msg: 'is wrong' }] };
+    expect(refusalError(call, body, undefined).message).toBe(
+      'POST /v3/order was refused with status 422: patient_address.zip: is wrong',
+    );
+  });
+});

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import { FeatureNotEnabled, NotFound, RequestInvalid, ServiceRefused } from '../../../service/errors.js';
+import { needsPhysician } from '../../../service/lab-tests.js';
+import type { User } from '../../../service/users.js';
+import { PATIENT } from './persons.js';
+import { answering, rejection, serviceAt } from './recording-server.js';
+
+const USER = { user_id: 'user-1', client_user_id: 'client 1', team_id: 'team-1', created_on: '2024-01-01T10:00:00' };
+
+async function collected(users: AsyncIterable<User>): Promise<string[]> {
+  const ids = [];
+  for await (const user of users) ids.push(user.user_id);
+  return ids;
+}
+
+function userPages(total: number, cap: number) {
+  return answering(({ url }) => {
+    const query = new URL(url ?? '', 'http://x').searchParams;
+    const [offset, limit] = [Number(query.get('offset')), Math.min(Number(query.get('limit')), cap)];
+    const ids = Array.from({ length: total }, (_, n) => `user-${n}`).slice(offset, offset + limit);
+    return { body: { users: ids.map((user_id) => ({ user_id })), total, offset, limit } };
+  });
+}
+
+describe('the user list', () => {
+  test('is read page by page, a hundred at a time', async () => {
+    const { baseUrl, requests } = await userPages(250, 500);
+    const ids = await collected(serviceAt(baseUrl).users.list());
+    expect(ids).toHaveLength(250);
+    expect(new Set(ids).size).toBe(250);
+    expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET /v2/user/?offset=0&limit=100',
+      'GET /v2/user/?offset=100&limit=100',
+      'GET /v2/user/?offset=200&limit=100',
+    ]);
+  });
+
+  test('loses nobody where the service gives fewer than were asked for', async () => {
+    const { baseUrl } = await userPages(25, 10);
+    expect(new Set(await collected(serviceAt(baseUrl).users.list({ pageSize: 20 }))).size).toBe(25);
+  });
+
+  test('asks for no page that nobody reads', async () => {
+    const { baseUrl, requests } = await userPages(250, 500);
+    for await (const user of serviceAt(baseUrl).users.list({ pageSize: 10 })) {
+      if (user.user_id === 'user-12') break;
+    }
+    expect(requests).toHaveLength(2);
+  });
+
+  test('ends with an empty page, whatever the total says', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { users: [], total: 7, offset: 0, limit: 100 } }));
+    expect(await collected(serviceAt(baseUrl).users.list())).toEqual([]);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('has its path from the configuration', async () => {
+    const { baseUrl, requests } = await userPages(1, 1);
+    await collected(serviceAt(baseUrl, { usersPath: '/v2/user' }).users.list());
+    expect(requests[0]?.url).toBe('/v2/user?offset=0&limit=100');
+  });
+});
+
+describe('a user', () => {
+  test('is read by id, with unknown fields kept and times without a zone read as UTC', async () => {
+    const { baseUrl, requests } = await answering(() => ({
+      body: { ...USER, next_year: { a: 1 }, fallback_time_zone: null },
+    }));
+    const user = await serviceAt(baseUrl).users.get('user-1');
+    expect(requests[0]).toMatchObject({ method: 'GET', url: '/v2/user/user-1', body: undefined });
+    expect(user).toMatchObject({ ...USER, created_on: '2024-01-01T10:00:00Z', next_year: { a: 1 } });
+  });
+
+  test('is resolved by a client id that is free text', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: USER }));
+    await serviceAt(baseUrl).users.resolve('3Zru4O8c/EiwGTs XgUQGaQ==');
+    expect(requests[0]?.url).toBe('/v2/user/resolve/3Zru4O8c%2FEiwGTs%20XgUQGaQ%3D%3D');
+  });
+
+  test('has sources in either form and under either name', async () => {
+    const slug = { name: 'Invented', slug: 'invented', logo: null };
+    const typed = { provider: 'invented', type: 'watch' };
+    const connected_sources = [
+      { created_on: '2024-01-01T00:00:00Z', source: slug },
+      { created_on: '2024-01-01T00:00:00Z', provider: typed },
+    ];
+    const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+    const user = await serviceAt(baseUrl).users.get('user-1');
+    expect(user.connected_sources).toMatchObject([
+      { source: slug, provider: slug },
+      { source: typed, provider: typed },
+    ]);
+  });
+
+  test('that does not exist is not found', async () => {
+    const { baseUrl } = await answering(() => ({ status: 404, body: { detail: 'Not found' } }));
+    expect(await rejection(serviceAt(baseUrl).users.get('user-1'))).toBeInstanceOf(NotFound);
+  });
+});
+
+describe('creating a user', () => {
+  const request = {
+    client_user_id: 'client 1',
+    fallback_time_zone: 'Europe/Vienna',
+    fallback_birth_date: '1980-02-29',
+  };
+
+  test('sends the request as it is and gives the new user', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: USER }));
+    expect(await serviceAt(baseUrl).users.create(request)).toMatchObject({
+      created: true,
+      user: { user_id: 'user-1' },
+    });
+    expect(requests).toMatchObject([{ method: 'POST', url: '/v2/user', body: request }]);
+  });
+
+  test.each([
+    [
+      'under detail',
+      { detail: { error_type: 'INVALID_REQUEST', user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' } },
+    ],
+    ['at the top', { user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' }],
+  ])('gives the existing user where the conflict names it %s', async (_where, body) => {
+    const { baseUrl, requests } = await answering((_request, n) => (n === 0 ? { status: 400, body } : { body: USER }));
+    const answer = await serviceAt(baseUrl).users.create(request);
+    expect(answer).toMatchObject({ created: false, user: { user_id: 'user-1', client_user_id: 'client 1' } });
+    expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /v2/user', 'GET /v2/user/user-1']);
+  });
+
+  test('is refused where the 400 is no conflict', async () => {
+    const detail = { error_type: 'INVALID_REQUEST', error_message: 'You have reached the maximum of 50 Sandbox users' };
+    const { baseUrl } = await answering(() => ({ status: 400, body: { detail } }));
+    const error = await rejection(serviceAt(baseUrl).users.create(request));
+    expect(error).toBeInstanceOf(ServiceRefused);
+    expect(error).toMatchObject({ reason: detail.error_message });
+  });
+
+  test('without a client id is refused before it is sent', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: USER }));
+    const error = await rejection(serviceAt(baseUrl).users.create({ client_user_id: ' ' }));
+    expect(error).toBeInstanceOf(RequestInvalid);
+    expect(error).toMatchObject({ fields: [{ field: 'client_user_id', rule: 'must not be empty' }] });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('demographics', () => {
+  const address = { first_line: '1 Nowhere Lane', city: 'Phantomville', state: 'AZ', zip: '85004', country: 'US' };
+
+  test('are read as the latest ones', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address, race: null, next_year: 1 } }));
+    const demographics = await serviceAt(baseUrl).users.getDemographics('user-1');
+    expect(requests[0]).toMatchObject({ method: 'GET', url: '/v2/user/user-1/info/latest' });
+    expect(demographics).toMatchObject({ ...PATIENT, address, next_year: 1 });
+  });
+
+  test('are set field by field', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address } }));
+    await serviceAt(baseUrl).users.upsertDemographics('user-1', { ...PATIENT, address });
+    expect(requests).toMatchObject([{ method: 'PATCH', url: '/v2/user/user-1/info' }]);
+    expect(requests[0]?.body).toEqual({ ...PATIENT, address });
+  });
+
+  test('with a bad e-mail address and birth date are refused before they are sent', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const request = { ...PATIENT, email: 'nobody', dob: '1980-02-30', address };
+    const error = await rejection(serviceAt(baseUrl).users.upsertDemographics('user-1', request));
+    expect(error).toMatchObject({ fields: [{ field: 'email' }, { field: 'dob' }] });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('a portal link', () => {
+  const link = { url: 'https://portal.example.com/x', expires_in: 600 };
+
+  test('is asked for with its context, and with the order where one is named', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: link }));
+    const { portal } = serviceAt(baseUrl);
+    expect(await portal.createUrl('user-1', { context: 'communications', orderId: 'order-1' })).toEqual(link);
+    await portal.createUrl('user-1', { context: 'a-context-of-next-year' });
+    expect(requests).toMatchObject([
+      { method: 'POST', url: '/v2/user/user-1/create_portal_url' },
+      { method: 'POST', url: '/v2/user/user-1/create_portal_url' },
+    ]);
+    expect(requests.map(({ body }) => body)).toEqual([
+      { context: 'communications', order_id: 'order-1' },
+      { context: 'a-context-of-next-year' },
+    ]);
+  });
+
+  test('for a user without demographics is refused', async () => {
+    const { baseUrl } = await answering(() => ({ status: 422, body: { detail: 'User has no demographics' } }));
+    const error = await rejection(serviceAt(baseUrl).portal.createUrl('user-1', { context: 'launch' }));
+    expect(error).toMatchObject({ name: 'ServiceRefused', status: 422, reason: 'User has no demographics' });
+  });
+
+  test('of a team that is not enabled says so', async () => {
+    const { baseUrl } = await answering(() => ({
+      status: 403,
+      body: { detail: 'Portal is not enabled for this team' },
+    }));
+    const error = await rejection(serviceAt(baseUrl).portal.createUrl('user-1', { context: 'launch' }));
+    expect(error).toBeInstanceOf(FeatureNotEnabled);
+  });
+});
+
+describe('lab accounts', () => {
+  const account = {
+    id: 'account-1',
+    lab: 'invented',
+    status: 'active',
+    delegated_flow: 'a_flow_of_next_year',
+    extra: 1,
+  };
+
+  test('are listed, narrowed by id and status', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { data: [account] } }));
+    const { labTests } = serviceAt(baseUrl);
+    expect(await labTests.listLabAccounts({ labAccountId: 'account-1', status: 'active' })).toEqual([account]);
+    await labTests.listLabAccounts();
+    expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET /v3/lab_test/lab_account?lab_account_id=account-1&status=active',
+      'GET /v3/lab_test/lab_account',
+    ]);
+  });
+
+  test('are none where the answer has no data', async () => {
+    const { baseUrl } = await answering(() => ({ body: {} }));
+    expect(await serviceAt(baseUrl).labTests.listLabAccounts()).toEqual([]);
+  });
+
+  test.each([
+    ['order_delegated', true],
+    ['fully_delegated', true],
+    ['result_delegated', false],
+    ['not_delegated', false],
+    ['a_flow_of_next_year', false],
+    [null, false],
+  ])('of the flow %j need a physician: %j', (delegated_flow, needed) => {
+    expect(needsPhysician({ delegated_flow })).toBe(needed);
+  });
+});

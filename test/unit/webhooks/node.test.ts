@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { WebhookHandler } from '../../../client/webhooks/handler.js';
+import { handlerWithoutTemporal, noise, serve, signed } from './sending.js';
+
+const mebibyte = 1024 * 1024;
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function served(handler: WebhookHandler): Promise<string> {
+  const { port, close } = await serve(handler);
+  closing.push(close);
+  return `http://127.0.0.1:${port}/`;
+}
+
+const unhandled = { event_type: 'labtest.appointment.updated' };
+
+test('a signed webhook is answered 204 through node:http, one after the other on one connection', async () => {
+  const url = await served(await handlerWithoutTemporal());
+  for (let n = 0; n < 3; n++) {
+    const response = await fetch(url, signed(unhandled));
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe('');
+  }
+});
+
+test('a refusal is JSON', async () => {
+  const url = await served(await handlerWithoutTemporal());
+  const response = await fetch(url, { ...signed(unhandled), headers: {} });
+  expect(response.status).toBe(401);
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(await response.json()).toMatchObject({ error: 'headers_missing' });
+});
+
+/** Sends the head, then chunks as fast as they are taken. `written`: how much the kernel took before the connection ended. */
+async function pour(port: number, head: string, most: number): Promise<{ written: number; answer: string }> {
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
+  socket.on('error', () => undefined); // to be cut off in mid-sentence is what the test is about
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.write(head);
+  const bytes = noise(64 * 1024);
+  const chunk = Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+  for (let sent = 0; sent < most && !socket.destroyed; sent += chunk.length) {
+    if (socket.write(chunk)) continue;
+    await Promise.race([new Promise<void>((resolve) => socket.once('drain', resolve)), closed]);
+  }
+  await closed;
+  return { written: socket.bytesWritten - socket.writableLength, answer };
+}
+
+test('a body above the limit is cut off: the sender cannot write it to the end, and the connection is closed', async () => {
+  const handler = await handlerWithoutTemporal({ maxBytes: 64 * 1024 });
+  const { port, close } = await serve(handler);
+  closing.push(close);
+  const head = 'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const { written } = await pour(port, head, 512 * mebibyte);
+  // What the kernel buffers on both sides of a loopback connection, and no more.
+  expect(written).toBeLessThan(16 * mebibyte);
+  expect(handler.counts().answers.body_too_large).toBe(1);
+});
+
+test('a declared length above the limit is answered 413 before any of the body is sent', async () => {
+  const { port, close } = await serve(await handlerWithoutTemporal({ maxBytes: 1000 }));
+  closing.push(close);
+  const { answer } = await pour(port, 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 1001\r\n\r\n', 0);
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+});
+
+test('a body a little above the limit is answered 413', async () => {
+  const url = await served(await handlerWithoutTemporal({ maxBytes: 1000 }));
+  const response = await fetch(url, { method: 'POST', body: noise(1001) });
+  expect(response.status).toBe(413);
+});
+
+test('a sender that goes away in mid-body leaves the handler working', async () => {
+  const handler = await handlerWithoutTemporal();
+  const { port, close } = await serve(handler);
+  closing.push(close);
+  const socket = connect(port, '127.0.0.1');
+  socket.write('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\nhalf', () => socket.destroy());
+  await expect.poll(() => handler.counts().answers.body_broke_off).toBe(1);
+  expect((await fetch(`http://127.0.0.1:${port}/`, signed(unhandled))).status).toBe(204);
+});
+
+/** A server that reads the body before the handler, as body parsers do. */
+async function behindParser(handler: WebhookHandler, left: (raw: Buffer) => unknown): Promise<string> {
+  const server = createServer((request: IncomingMessage & { body?: unknown }, response) => {
+    void (async () => {
+      request.body = left(Buffer.concat(await request.toArray()));
+      await handler.node(request, response);
+    })();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+test('works behind a parser that leaves the raw bytes in request.body', async () => {
+  const url = await behindParser(await handlerWithoutTemporal(), (raw) => raw);
+  expect((await fetch(url, signed(unhandled))).status).toBe(204);
+});
+
+test('behind a parser that leaves an object it answers 500 and says what to do', async () => {
+  const url = await behindParser(await handlerWithoutTemporal(), (raw) => JSON.parse(raw.toString()) as unknown);
+  const response = await fetch(url, signed(unhandled));
+  expect(response.status).toBe(500);
+  expect(await response.text()).toMatch(/before the body parser/);
+});
+
+test('the signer makes what the handler accepts, from an object, text or bytes', async () => {
+  const url = await served(await handlerWithoutTemporal());
+  const body = JSON.stringify(unhandled);
+  for (const given of [unhandled, body, Buffer.from(body)]) {
+    expect((await fetch(url, signed(given))).status).toBe(204);
+  }
+});

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import {
+  createWebhookHandler,
+  type WebhookHandler,
+  type WebhookHandlerOptions,
+} from '../../../client/webhooks/handler.js';
+import { signWebhook } from '../../../client/webhooks/sign.js';
+
+/** Made for these tests; no service has them. */
+export const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
+
+/** A port of this machine that nothing listens on. */
+export async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A handler whose Temporal cannot be reached: whatever it answers without 503 was decided before Temporal. */
+export async function handlerWithoutTemporal(options: Partial<WebhookHandlerOptions> = {}): Promise<WebhookHandler> {
+  const connection = Connection.lazy({ address: `127.0.0.1:${await closedPort()}` });
+  return createWebhookHandler({ temporal: new Client({ connection }), secrets: [secret], deadlineMs: 500, ...options });
+}
+
+/** What the service would send for the body. */
+export function signed(body: string | Uint8Array | Record<string, unknown>) {
+  const { headers, body: raw } = signWebhook({ body, secret });
+  return { method: 'POST', headers, body: typeof raw === 'string' ? Buffer.from(raw) : raw };
+}
+
+/** An order as the service sends it, with an invented patient. */
+export function orderBody(id: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id,
+    user_id: '6f0c0a49-2f0a-4b5e-8d6f-000000000001',
+    patient_details: { first_name: 'Testperson', last_name: 'Invented', email: 'testperson@example.com' },
+    status: 'received',
+    created_at: '2026-01-05T10:00:00Z',
+    updated_at: '2026-01-05T10:00:00Z',
+    events: [{ id: 1, created_at: '2026-01-05T10:00:00Z', status: 'received.testkit.ordered' }],
+    ...changes,
+  };
+}
+
+export function orderEvent(id: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return { event_type: 'labtest.order.updated', data: orderBody(id, changes) };
+}
+
+export interface LogLine {
+  level: 'info' | 'warn' | 'error';
+  fields: Record<string, unknown>;
+  message: string;
+}
+
+/** A logger that remembers. */
+export function remembering() {
+  const lines: LogLine[] = [];
+  const at = (level: LogLine['level']) => (fields: Record<string, unknown>, message: string) => {
+    lines.push({ level, fields, message });
+  };
+  return { lines, logger: { info: at('info'), warn: at('warn'), error: at('error') } };
+}
+
+/** The handler behind a plain node:http server. */
+export async function serve(handler: WebhookHandler): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer((request, response) => void handler.node(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export const noise = (bytes: number) => randomBytes(bytes);

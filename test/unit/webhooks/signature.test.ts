@@ -1,0 +1,160 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseSecret, sign, toleranceSeconds, verify } from '../../../service/webhook-signature.js';
+
+/** The published test vector of Standard Webhooks. */
+const published = {
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  timestampSeconds: 1614265330,
+  body: '{"test": 2432232314}',
+};
+const publishedSignature = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
+const now = published.timestampSeconds * 1000;
+const body = Buffer.from(published.body);
+const otherSecret = `whsec_${Buffer.from('another-invented-key-of-32-bytes').toString('base64')}`;
+
+function headersOf(signature: string, prefix = 'webhook', timestamp = String(published.timestampSeconds)) {
+  return {
+    [`${prefix}-id`]: published.id,
+    [`${prefix}-timestamp`]: timestamp,
+    [`${prefix}-signature`]: signature,
+  };
+}
+
+describe('signing', () => {
+  test('gives the published signature for the published message', () => {
+    expect(sign(published)).toBe(publishedSignature);
+  });
+
+  test('signs bytes and the same text alike', () => {
+    expect(sign({ ...published, body })).toBe(publishedSignature);
+  });
+
+  test('signs the bytes as they are, also when they are no text', () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
+    const headers = headersOf(sign({ ...published, body: bytes }));
+    expect(verify(headers, bytes, [published.secret], now).ok).toBe(true);
+    const decoded = Buffer.from(bytes.toString('utf8'));
+    expect(verify(headers, decoded, [published.secret], now)).toEqual({ ok: false, reason: 'signature_mismatch' });
+  });
+});
+
+describe('verifying', () => {
+  test.each(['webhook', 'svix', 'Webhook', 'SVIX'])('reads %s-* headers', (prefix) => {
+    const verified = verify(headersOf(publishedSignature, prefix), body, [published.secret], now);
+    expect(verified).toEqual({ ok: true, id: published.id });
+  });
+
+  test('accepts a secret without its prefix', () => {
+    const bare = published.secret.slice('whsec_'.length);
+    expect(verify(headersOf(publishedSignature), body, [bare], now).ok).toBe(true);
+  });
+
+  test('accepts either of two secrets while they are rotated', () => {
+    const rotating = [otherSecret, published.secret];
+    expect(verify(headersOf(publishedSignature), body, rotating, now).ok).toBe(true);
+    expect(verify(headersOf(sign({ ...published, secret: otherSecret })), body, rotating, now).ok).toBe(true);
+  });
+
+  test.each([
+    ['in one header', `v1,AAAA v1a,asymmetric ${sign({ ...published, secret: otherSecret })} ${publishedSignature}`],
+    [
+      'in a header that came twice, joined by Node',
+      `${sign({ ...published, secret: otherSecret })}, ${publishedSignature}`,
+    ],
+  ])('accepts several signatures %s when one of them matches', (_how, signatures) => {
+    expect(verify(headersOf(signatures), body, [published.secret], now).ok).toBe(true);
+  });
+
+  test('accepts headers that are arrays', () => {
+    const headers = {
+      'webhook-id': [published.id],
+      'webhook-timestamp': [String(published.timestampSeconds)],
+      'webhook-signature': [sign({ ...published, secret: otherSecret }), publishedSignature],
+    };
+    expect(verify(headers, body, [published.secret], now).ok).toBe(true);
+  });
+
+  test('accepts every signature of its own, whatever the base64 looks like', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), fc.stringMatching(/^[\w-]{1,40}$/), (bytes, id) => {
+        const signature = sign({ ...published, id, body: bytes });
+        const headers = { ...headersOf(signature), 'webhook-id': id };
+        expect(verify(headers, bytes, [published.secret], now)).toEqual({ ok: true, id });
+      }),
+      { numRuns: 3000 }, // one digest in 400 begins with v and a digit, like a version
+    );
+  });
+
+  test.each([0, 1, 9, body.length - 1])('refuses a body that was changed by one bit at byte %i', (position) => {
+    const changed = Buffer.from(body);
+    changed.writeUInt8(changed.readUInt8(position) ^ 1, position);
+    const verified = verify(headersOf(publishedSignature), changed, [published.secret], now);
+    expect(verified).toEqual({ ok: false, reason: 'signature_mismatch' });
+  });
+
+  test('refuses the signature of another message id', () => {
+    const headers = { ...headersOf(publishedSignature), 'webhook-id': 'msg_other' };
+    expect(verify(headers, body, [published.secret], now)).toEqual({ ok: false, reason: 'signature_mismatch' });
+  });
+
+  test.each([
+    ['5 minutes ago', -toleranceSeconds, true],
+    ['5 minutes and a second ago', -toleranceSeconds - 1, false],
+    ['5 minutes ahead', toleranceSeconds, true],
+    ['5 minutes and a second ahead', toleranceSeconds + 1, false],
+  ])('a timestamp %s', (_when, offset, accepted) => {
+    const timestampSeconds = published.timestampSeconds + offset;
+    const headers = headersOf(sign({ ...published, timestampSeconds }), 'webhook', String(timestampSeconds));
+    const verified = verify(headers, body, [published.secret], now);
+    expect(verified).toEqual(accepted ? { ok: true, id: published.id } : { ok: false, reason: 'timestamp_stale' });
+  });
+
+  test.each(['', 'yesterday', '1614265330.5', '-1614265330', '1e9', '0x60', '٣'])(
+    'refuses the timestamp %j',
+    (given) => {
+      const hmac = createHmac('sha256', parseSecret(published.secret));
+      const signature = `v1,${hmac.update(`${published.id}.${given}.${published.body}`).digest('base64')}`;
+      const verified = verify(headersOf(signature, 'webhook', given), body, [published.secret], now);
+      expect(verified).toEqual({ ok: false, reason: given === '' ? 'headers_missing' : 'timestamp_unreadable' });
+    },
+  );
+
+  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('refuses a message without %s', (missing) => {
+    const headers = { ...headersOf(publishedSignature), [missing]: undefined };
+    expect(verify(headers, body, [published.secret], now)).toEqual({ ok: false, reason: 'headers_missing' });
+  });
+
+  test('does not complete half of one spelling with half of the other', () => {
+    const { 'webhook-id': id, ...rest } = headersOf(publishedSignature);
+    const verified = verify({ 'svix-id': id, ...rest }, body, [published.secret], now);
+    expect(verified).toEqual({ ok: false, reason: 'headers_missing' });
+  });
+
+  test.each(['', 'v1', 'v1,', 'v1,AAAA', 'v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=', 'g0hM9SsE'])(
+    'refuses the signature header %j',
+    (signature) => {
+      expect(verify(headersOf(signature), body, [published.secret], now).ok).toBe(false);
+    },
+  );
+
+  test('refuses everything when there are no secrets', () => {
+    expect(verify(headersOf(publishedSignature), body, [], now).ok).toBe(false);
+  });
+});
+
+describe('reading a secret', () => {
+  test.each(['', ' ', 'whsec_'])('refuses %j as empty', (secret) => {
+    expect(() => parseSecret(secret)).toThrow(/is empty/);
+  });
+
+  test.each(['whsec_not base64!', 'whsec_whsec_AAAA', 'abcde', 'A===='])('refuses %j without showing it', (secret) => {
+    expect(() => parseSecret(secret)).toThrow(/^is not whsec_ followed by base64$/);
+  });
+
+  test('reads padded and unpadded base64 alike', () => {
+    expect(parseSecret('whsec_AAECAw==')).toEqual(parseSecret('AAECAw'));
+  });
+});

@@ -1,0 +1,15 @@
+import type { Client } from '@temporalio/client';
+import type { ActivityDependencies } from '../activities/activities.js';
+import { createLabService } from '../service/lab-service.js';
+import type { WorkerConfig } from './config.js';
+
+/** What the activities of this process work with. Its `service` holds connections: close it after the last activity. */
+export function activityDependencies(config: WorkerConfig, temporal: Client): ActivityDependencies {
+  return {
+    service: createLabService(config.service),
+    temporal,
+    taskQueue: config.taskQueue,
+    echoesPassthrough: config.echoesPassthrough,
+    ...(config.notify && { target: config.notify }),
+  };
+}

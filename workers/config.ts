@@ -1,0 +1,227 @@
+import { existsSync } from 'node:fs';
+import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
+import type { ServiceConfig } from '../service/http.js';
+import { type commonSettings, type Environment, ingressSettings, workerSettings } from './settings.js';
+
+/**
+ * All settings of the processes, read in one place. Each process demands only what it needs, and all faults are told
+ * at once: a start that fails three times for three settings costs an operator three deployments.
+ */
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface TemporalConfig {
+  /** Host and port. Default 127.0.0.1:7233, where a development server listens. */
+  address: string;
+  /** Default `default`. */
+  namespace: string;
+  /** Goes to both kinds of connection of the SDK as it is. */
+  connection: { address: string; tls?: TemporalTls; apiKey?: string; metadata?: Record<string, string> };
+}
+
+type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
+
+interface CommonConfig {
+  temporal: TemporalConfig;
+  taskQueue: string;
+  logLevel: z.output<typeof commonSettings.LOG_LEVEL>;
+  shutdownGraceSeconds: number;
+}
+
+export interface WorkerConfig extends CommonConfig {
+  service: ServiceConfig;
+  /** Whether orders show the passthrough they were created with: decides how a lost creation is found again. */
+  echoesPassthrough: boolean;
+  /** Where the product is told. Without it nothing is scheduled. */
+  notify?: { url: string; secret: string };
+  maxCachedWorkflows: number;
+}
+
+export interface IngressConfig extends CommonConfig {
+  host: string;
+  port: number;
+  webhookSecrets: string[];
+  webhookMaxBytes: number;
+}
+
+export interface SettingFault {
+  setting: string;
+  /** What is wrong, in words that follow the setting's name. */
+  problem: string;
+  /** What to do about it. */
+  remedy: string;
+}
+
+/** The settings cannot be worked with. Holds every fault; shows no value, because any of them may be a secret. */
+export class ConfigInvalid extends Error {
+  override readonly name = 'ConfigInvalid';
+  readonly faults: readonly SettingFault[];
+
+  constructor(faults: readonly SettingFault[]) {
+    const lines = faults.map(({ setting, problem, remedy }) => `  ${setting} ${problem}: ${remedy}.`);
+    const count = faults.length === 1 ? 'One setting is' : `${faults.length} settings are`;
+    super(`${count} not right:\n${lines.join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/** @throws ConfigInvalid with every fault of the settings that the worker reads */
+export function readWorkerConfig(env: Env = process.env): WorkerConfig {
+  const given = withoutBlanks(env);
+  const faults: SettingFault[] = [];
+  const settings = parse(workerSettings, given, faults);
+  const baseUrl = serviceAddress(given, faults);
+  checkNotify(given, faults);
+  const temporal = readTemporal(given, faults);
+  if (faults.length > 0 || !settings || !temporal || baseUrl === undefined) throw new ConfigInvalid(faults);
+  const { NOTIFY_URL: url, NOTIFY_SECRET: secret } = settings;
+  return {
+    ...commonOf(settings, temporal),
+    service: serviceConfig(settings, baseUrl),
+    echoesPassthrough: settings.SERVICE_ECHOES_PASSTHROUGH,
+    ...(url !== undefined && secret !== undefined && { notify: { url, secret } }),
+    maxCachedWorkflows: settings.MAX_CACHED_WORKFLOWS,
+  };
+}
+
+/** @throws ConfigInvalid with every fault of the settings that the ingress reads */
+export function readIngressConfig(env: Env = process.env): IngressConfig {
+  const given = withoutBlanks(env);
+  const faults: SettingFault[] = [];
+  const settings = parse(ingressSettings, given, faults);
+  const temporal = readTemporal(given, faults);
+  if (faults.length > 0 || !settings || !temporal) throw new ConfigInvalid(faults);
+  return {
+    ...commonOf(settings, temporal),
+    host: settings.INGRESS_HOST,
+    port: settings.INGRESS_PORT,
+    webhookSecrets: settings.WEBHOOK_SECRETS,
+    webhookMaxBytes: settings.WEBHOOK_MAX_BYTES,
+  };
+}
+
+/** A setting that is there but blank counts as not set: compose files and CI systems pass on what they do not have. */
+function withoutBlanks(env: Env): Record<string, string> {
+  const entries = Object.entries(env).flatMap(([name, value]) => {
+    // Of these alone a blank one means something: it takes a header of the profile away.
+    if (name.startsWith('TEMPORAL_GRPC_META_') && value !== undefined) return [[name, value] as const];
+    return value === undefined || value.trim() === '' ? [] : [[name, value.trim()] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function parse<Shape extends z.core.$ZodLooseShape>(shape: Shape, given: Env, faults: SettingFault[]) {
+  const read = z.object(shape).safeParse(given);
+  for (const { path, message } of read.error?.issues ?? []) {
+    const setting = String(path[0]);
+    faults.push({ setting, problem: message, remedy: remedyOf(setting) });
+  }
+  return read.data;
+}
+
+function remedyOf(setting: string): string {
+  const known: Record<string, z.ZodType | undefined> = { ...workerSettings, ...ingressSettings };
+  return known[setting]?.description ?? 'see the table of settings in the README';
+}
+
+type WorkerSettings = z.output<z.ZodObject<typeof workerSettings>>;
+type CommonSettings = z.output<z.ZodObject<typeof commonSettings>>;
+
+function commonOf(settings: CommonSettings, temporal: TemporalConfig): CommonConfig {
+  return {
+    temporal,
+    taskQueue: settings.TASK_QUEUE,
+    logLevel: settings.LOG_LEVEL,
+    shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS,
+  };
+}
+
+function serviceConfig(settings: WorkerSettings, baseUrl: string): ServiceConfig {
+  const headersTimeoutMs = settings.SERVICE_TIMEOUT_SECONDS * 1000;
+  return {
+    baseUrl,
+    apiKey: settings.SERVICE_API_KEY,
+    brand: settings.SERVICE_BRAND,
+    ordersPath: settings.SERVICE_ORDERS_PATH,
+    usersPath: settings.SERVICE_USERS_PATH,
+    createOrderPath: settings.SERVICE_CREATE_ORDER_PATH,
+    headersTimeoutMs,
+    // The answer's body gets as long again as the transport gives it by default: 30 s.
+    timeoutMs: headersTimeoutMs + 30_000,
+  };
+}
+
+const addressSettings = {
+  'production-us': 'SERVICE_URL_PRODUCTION_US',
+  'production-eu': 'SERVICE_URL_PRODUCTION_EU',
+  'sandbox-us': 'SERVICE_URL_SANDBOX_US',
+  'sandbox-eu': 'SERVICE_URL_SANDBOX_EU',
+} as const satisfies Record<Environment, string>;
+
+/** SERVICE_BASE_URL, else the address of SERVICE_ENVIRONMENT. None is built in: a missing one is a fault. */
+function serviceAddress(given: Env, faults: SettingFault[]): string | undefined {
+  if (given['SERVICE_BASE_URL'] !== undefined) return given['SERVICE_BASE_URL'];
+  const environment = given['SERVICE_ENVIRONMENT'];
+  if (environment === undefined) {
+    const remedy = 'set it, or set SERVICE_ENVIRONMENT and the address of that environment';
+    faults.push({ setting: 'SERVICE_BASE_URL', problem: 'is missing', remedy });
+    return undefined;
+  }
+  const setting = Object.entries(addressSettings).find(([name]) => name === environment)?.[1];
+  if (setting === undefined) return undefined; // an unknown environment is a fault already
+  if (given[setting] === undefined) {
+    const problem = `is missing, but SERVICE_ENVIRONMENT is ${environment}`;
+    faults.push({ setting, problem, remedy: remedyOf(setting) });
+  }
+  return given[setting];
+}
+
+function checkNotify(given: Env, faults: SettingFault[]): void {
+  if (given['NOTIFY_URL'] === undefined || given['NOTIFY_SECRET'] !== undefined) return;
+  const problem = 'is missing, but NOTIFY_URL is set';
+  faults.push({ setting: 'NOTIFY_SECRET', problem, remedy: remedyOf('NOTIFY_SECRET') });
+}
+
+/** The standard TEMPORAL_* settings and the TOML profiles of the Temporal command line. */
+function readTemporal(given: Record<string, string>, faults: SettingFault[]): TemporalConfig | undefined {
+  const file = given['TEMPORAL_CONFIG_FILE'];
+  if (file !== undefined && !existsSync(file)) {
+    // The SDK's reader passes over a file that is not there, and the worker would work in another namespace.
+    const remedy = 'correct the path, or leave it unset';
+    faults.push({ setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist', remedy });
+    return undefined;
+  }
+  try {
+    return temporalConfig(given);
+  } catch (error) {
+    const problem = `could not be read (${firstLine(error)})`;
+    const remedy = 'correct the TEMPORAL_* settings, or the profile in the TOML file of the Temporal command line';
+    faults.push({ setting: 'TEMPORAL_*', problem, remedy });
+    return undefined;
+  }
+}
+
+function temporalConfig(given: Record<string, string>): TemporalConfig {
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: given });
+  const { address = '127.0.0.1:7233', tls, apiKey, metadata } = connectionOptions;
+  return {
+    address,
+    namespace: namespace ?? 'default',
+    connection: {
+      address,
+      ...(tls != null && { tls }),
+      ...(apiKey !== undefined && { apiKey }),
+      ...(metadata !== undefined && { metadata: textOf(metadata) }),
+    },
+  };
+}
+
+function textOf(metadata: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, String(value)]));
+}
+
+/** A TOML error shows the lines around it, which may hold a key: only its first line says what is wrong. */
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
+}

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
+import { fastify, type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
+import { type IngressConfig, readIngressConfig } from './config.js';
+import { createLog } from './log.js';
+import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
+
+/** The sender gives up after 15 s: a request that takes longer to arrive is of no use to anybody. */
+const requestTimeoutMs = 15_000;
+
+/** Probes of container platforms usually wait for 1 to 5 seconds. */
+const readyTimeoutMs = 2_000;
+
+const reconnection = {
+  // By default gRPC pauses up to 2 minutes between attempts to reconnect; webhooks would be refused for as long.
+  channelArgs: { 'grpc.max_reconnect_backoff_ms': 5_000 },
+  // Two retries within a second and a bit, for a blip: the sender has a schedule of its own. The SDK's ten attempts
+  // outlast the handler's deadline, and one that still waits when the connection is closed ends the process.
+  interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 3, initialIntervalMs: () => 200 }))],
+};
+
+export interface RunningIngress {
+  /** Where it listens, without a trailing slash; webhooks go to `<url>/webhooks`. */
+  url: string;
+  counts: WebhookHandler['counts'];
+  /** Takes no new connections, lets requests under way finish within the grace, and closes the rest. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the ingress in this process. It starts without Temporal too: until Temporal can be reached, webhooks are
+ * answered 503, which makes the sender try again, and `/ready` says why.
+ * @throws StartFailed in one line when it cannot listen
+ */
+export async function startIngress(config: IngressConfig, log: Logger): Promise<RunningIngress> {
+  const { namespace, connection: options } = config.temporal;
+  const connection = Connection.lazy({ ...options, ...reconnection });
+  const handler = createWebhookHandler({
+    temporal: new Client({ connection, namespace }),
+    secrets: config.webhookSecrets,
+    taskQueue: config.taskQueue,
+    maxBytes: config.webhookMaxBytes,
+    logger: log,
+  });
+  const app = routes(handler, () => notReadyReason(connection, namespace));
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await connection.close();
+    throw new StartFailed(whyNotListening(error, config), { cause: error });
+  }
+  return {
+    url: urlOf(app),
+    counts: () => handler.counts(),
+    close: async () => {
+      await closeWithin(app, config.shutdownGraceSeconds * 1000);
+      await connection.close();
+    },
+  };
+}
+
+function routes(handler: WebhookHandler, notReady: () => Promise<string | undefined>): FastifyInstance {
+  const app = fastify({ requestTimeout: requestTimeoutMs, http: { connectionsCheckingInterval: 5_000 } });
+  app.all('/webhooks', {
+    // A hook before any parsing, because the handler needs the bytes, and fastify refuses odd content types with 415.
+    onRequest: async (request, reply) => {
+      reply.hijack();
+      await handler.node(request.raw, reply.raw);
+      return reply;
+    },
+    handler: () => undefined, // never reached: the hook has answered
+  });
+  app.get('/health', () => ({ status: 'up' }));
+  app.get('/ready', async (_request, reply) => {
+    const reason = await notReady();
+    return reason === undefined ? { status: 'ready' } : reply.code(503).send({ status: 'not ready', reason });
+  });
+  return app;
+}
+
+async function notReadyReason(connection: Connection, namespace: string): Promise<string | undefined> {
+  const abort = AbortSignal.timeout(readyTimeoutMs);
+  const tooLong = once(abort, 'abort').then(() => `Temporal did not answer within ${readyTimeoutMs / 1000} seconds`);
+  const asked = connection
+    .withAbortSignal(abort, () => connection.workflowService.describeNamespace({ namespace }))
+    .then(() => undefined)
+    .catch((error: unknown) => {
+      if (!isGrpcServiceError(error)) throw error;
+      return `Temporal: ${error.details || error.message}`;
+    });
+  return Promise.race([asked, tooLong]);
+}
+
+function whyNotListening(error: unknown, { host, port }: IngressConfig): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is taken: set INGRESS_PORT to a free one.`;
+  if (code === 'EACCES') return `Port ${port} needs more rights than this process has: set INGRESS_PORT above 1023.`;
+  const reason = error instanceof Error ? error.message : String(error);
+  return `Cannot listen on ${host}, port ${port} (${reason}): correct INGRESS_HOST and INGRESS_PORT.`;
+}
+
+function urlOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo;
+  const host = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}
+
+async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
+  // A connection that was busy when the close began is kept alive after its answer, and would hold the close up.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  await app.close();
+  clearTimeout(timer);
+  clearInterval(sweep);
+}
+
+async function main(): Promise<void> {
+  const config = readIngressConfig();
+  const log = createLog(config.logLevel, 'ingress');
+  const requested = shutdownRequested();
+  const ingress = await startIngress(config, log);
+  const { address, namespace } = config.temporal;
+  log.info({ url: `${ingress.url}/webhooks`, address, namespace, taskQueue: config.taskQueue }, 'ingress started');
+  const signal = await requested;
+  log.info({ signal }, 'ingress stops: requests under way may finish');
+  await ingress.close();
+  log.info('ingress stopped');
+}
+
+if (isProgram(import.meta.url)) await runProgram(main);

@@ -1,0 +1,45 @@
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ConfigInvalid } from './config.js';
+
+/** Why a process could not start, in one line that names the setting or the thing to mend. */
+export class StartFailed extends Error {
+  override readonly name = 'StartFailed';
+}
+
+/** Whether the module is the program that was started, and not imported by a test or by another program. */
+export function isProgram(moduleUrl: string): boolean {
+  const [, script] = process.argv;
+  return script !== undefined && realpathSync(script) === fileURLToPath(moduleUrl);
+}
+
+/**
+ * Runs a process to its end. Exit status: 0 after an orderly shutdown, 1 when it could not start or broke, 2 when the
+ * settings are not right.
+ */
+export async function runProgram(main: () => Promise<void>): Promise<void> {
+  let status = 0;
+  try {
+    await main();
+  } catch (error) {
+    status = error instanceof ConfigInvalid ? 2 : 1;
+    process.stderr.write(`${explain(error)}\n`);
+  }
+  // Whatever a broken start left open (a connection that still tries) must not keep the process alive.
+  process.exit(status);
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigInvalid || error instanceof StartFailed) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/**
+ * Settles at the first SIGINT or SIGTERM. Later ones are let pass: a terminal and a package manager both send Ctrl-C
+ * on, and the shutdown that has begun has its own limit.
+ */
+export function shutdownRequested(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, resolve);
+  });
+}

@@ -1,0 +1,98 @@
+import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import { searchAttributeKeys } from '../workflows/search-attributes.js';
+
+/** The namespace lacks what the workflows set, and it could not be mended from here. */
+export class SearchAttributesMissing extends Error {
+  override readonly name = 'SearchAttributesMissing';
+}
+
+/** Of either kind of connection: the worker's native one and the client's have the same services. */
+type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
+
+/** Numbers of temporal.api.enums.v1.IndexedValueType for the types that we use. */
+const indexedTypes = { [SearchAttributeType.KEYWORD]: 2, [SearchAttributeType.KEYWORD_LIST]: 7 } as const;
+
+const wanted = searchAttributeKeys.map(({ name, type }) => ({ name, type, indexed: indexedTypes[type] }));
+
+/**
+ * Makes sure that the namespace has the search attributes: a workflow that sets one that is not registered would be
+ * retried for ever. Registers what is missing where it may.
+ * @returns the names that were registered now
+ * @throws SearchAttributesMissing with the commands that an administrator has to run
+ */
+export async function ensureSearchAttributes(services: Services, namespace: string): Promise<string[]> {
+  const present = await listed(services, namespace);
+  if (present === 'refused') {
+    if (await accepted(services, namespace)) return [];
+    throw missing(namespace, wanted, 'and this worker may neither list nor register them');
+  }
+  const wrong = wanted.filter(({ name, indexed }) => present[name] !== undefined && present[name] !== indexed);
+  if (wrong.length > 0) throw missing(namespace, wrong, 'with these types, because others have taken their names');
+  const absent = wanted.filter(({ name }) => present[name] === undefined);
+  if (absent.length === 0) return [];
+  await register(services, namespace, absent);
+  await untilAccepted(services, namespace);
+  return absent.map(({ name }) => name);
+}
+
+async function listed(services: Services, namespace: string): Promise<Record<string, number> | 'refused'> {
+  try {
+    return (await services.operatorService.listSearchAttributes({ namespace })).customAttributes;
+  } catch (error) {
+    if (isRefusal(error)) return 'refused';
+    throw error;
+  }
+}
+
+async function register(services: Services, namespace: string, absent: typeof wanted): Promise<void> {
+  const searchAttributes = Object.fromEntries(absent.map(({ name, indexed }) => [name, indexed]));
+  try {
+    await services.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  } catch (error) {
+    if (hasCode(error, alreadyExists)) return; // another worker that starts at the same time was faster
+    if (isRefusal(error)) throw missing(namespace, absent, 'and this worker may not register them');
+    throw error;
+  }
+}
+
+/** Whether the namespace knows all names: a query by them is refused otherwise. Needs no more than a reader's rights. */
+async function accepted({ workflowService }: Services, namespace: string): Promise<boolean> {
+  const query = wanted.map(({ name }) => `${name} = 'none'`).join(' OR ');
+  try {
+    await workflowService.countWorkflowExecutions({ namespace, query });
+    return true;
+  } catch (error) {
+    if (hasCode(error, invalidArgument)) return false;
+    throw error;
+  }
+}
+
+/** The server's parts learn of a new search attribute one after the other, within seconds. */
+async function untilAccepted(services: Services, namespace: string): Promise<void> {
+  for (const deadline = Date.now() + 30_000; !(await accepted(services, namespace));) {
+    if (Date.now() > deadline) throw missing(namespace, wanted, 'though they were registered 30 seconds ago');
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+function missing(namespace: string, attributes: typeof wanted, circumstance: string): SearchAttributesMissing {
+  const names = attributes
+    .map(({ name, type }) => `--name ${name} --type ${TypedSearchAttributes.toMetadataType(type)}`)
+    .join(' ');
+  return new SearchAttributesMissing(
+    `The namespace ${namespace} lacks search attributes, ${circumstance}. Let an administrator run: ` +
+      `temporal operator search-attribute create --namespace ${namespace} ${names}`,
+  );
+}
+
+const [invalidArgument, alreadyExists, permissionDenied, unimplemented, unauthenticated] = [3, 6, 7, 12, 16];
+
+/** A hosted server has no operator service at all, or not for us. */
+function isRefusal(error: unknown): boolean {
+  return [permissionDenied, unimplemented, unauthenticated].some((code) => hasCode(error, code));
+}
+
+function hasCode(error: unknown, code: number | undefined): boolean {
+  return isGrpcServiceError(error) && error.code === code;
+}

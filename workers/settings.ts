@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { parseSecret, WebhookSecretInvalid } from '../service/webhook-signature.js';
+
+/**
+ * Every setting of the processes, one at a time: how its text is read, its default with the reason, and (in
+ * `describe`) what to set when it is wrong. A message says what is wrong in words that follow the setting's name, and
+ * never repeats a value: it may be a secret in the wrong place.
+ */
+
+const mebibyte = 1024 * 1024;
+
+const missing = { error: 'is missing' };
+
+function wholeNumber(least: number, most: number) {
+  const error = `is not a whole number from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error, abort: true })
+    .transform(Number)
+    .refine((number) => number >= least && number <= most, { error });
+}
+
+function word(pattern: RegExp, error: string) {
+  return z.string(missing).regex(pattern, { error });
+}
+
+const webAddress = z
+  .string(missing)
+  .refine(isWebAddress, { error: 'is not an http or https address without credentials', abort: true });
+
+/** What paths are put behind. */
+const baseAddress = webAddress.refine((text) => !/[?#]/.test(text), { error: 'has a query or a fragment' });
+
+function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return /^https?:$/.test(url.protocol) && url.username + url.password === '';
+}
+
+const path = word(/^\/[^?#\s{}]*$/, 'is not a path that begins with a slash');
+
+/** Faults of a list are told by position, because the secret itself must not be shown. */
+const secretList = z
+  .string(missing)
+  .transform((text) => text.split(',').map((secret) => secret.trim()))
+  .transform((secrets) => secrets.filter((secret) => secret !== ''))
+  .superRefine((secrets, context) => {
+    if (secrets.length === 0) context.addIssue({ code: 'custom', message: 'holds no secret' });
+    for (const [index, secret] of secrets.entries()) {
+      const fault = secretFault(secret);
+      const which = secrets.length === 1 ? '' : `(secret ${index + 1} of ${secrets.length}) `;
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: `${which}${fault}` });
+    }
+  });
+
+const secret = z.string(missing).superRefine((text, context) => {
+  const fault = secretFault(text);
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+});
+
+function secretFault(text: string): string | undefined {
+  try {
+    parseSecret(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof WebhookSecretInvalid) return error.message;
+    throw error;
+  }
+}
+
+export const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
+export type Environment = (typeof environments)[number];
+
+const urlRemedy = 'set the base address of that environment, for instance https://api.example.com';
+
+/** What both processes read. */
+export const commonSettings = {
+  TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
+    .default('lab-operations')
+    .describe('use the same name for the worker, the ingress and the product; the default is lab-operations'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'is not a level' })
+    .default('info')
+    .describe('use one of trace, debug, info, warn, error, fatal, silent; the default is info'),
+  // Longer than a webhook's 15 s and most activities, shorter than the 30 s that container platforms usually wait.
+  SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600)
+    .default(20)
+    .describe('set how long running work may take to finish at shutdown; the default is 20'),
+};
+
+export const workerSettings = {
+  ...commonSettings,
+  SERVICE_BASE_URL: baseAddress
+    .optional()
+    .describe('set the base address of the lab service, for instance https://api.example.com'),
+  SERVICE_ENVIRONMENT: z
+    .enum(environments, { error: 'is not an environment' })
+    .optional()
+    .describe(`use one of ${environments.join(', ')}`),
+  SERVICE_URL_PRODUCTION_US: baseAddress.optional().describe(urlRemedy),
+  SERVICE_URL_PRODUCTION_EU: baseAddress.optional().describe(urlRemedy),
+  SERVICE_URL_SANDBOX_US: baseAddress.optional().describe(urlRemedy),
+  SERVICE_URL_SANDBOX_EU: baseAddress.optional().describe(urlRemedy),
+  SERVICE_API_KEY: word(/^[\x21-\x7e]+$/, 'has characters that cannot stand in a header').describe(
+    'set the team API key of the environment; a management key does not work here',
+  ),
+  SERVICE_BRAND: word(/^[a-z0-9-]+$/i, 'is not one word of letters, digits and hyphens')
+    .default('service')
+    .describe("set the deployment's word in x-<brand>-api-key; the default is service"),
+  SERVICE_ORDERS_PATH: path
+    .default('/orders')
+    .describe('set the path of the order list, for instance /v3/orders; the default is /orders'),
+  SERVICE_USERS_PATH: path.default('/v2/user/').describe('set the path of the user list; the default is /v2/user/'),
+  SERVICE_CREATE_ORDER_PATH: path
+    .default('/v3/order')
+    .describe('set the path of order creation, /v3/order (the default) or /v3/order/create'),
+  SERVICE_ECHOES_PASSTHROUGH: z
+    .enum(['true', 'false'], { error: 'is neither true nor false' })
+    .default('true')
+    .transform((text) => text === 'true')
+    .describe("say whether the service shows an order's passthrough again; the default is true"),
+  // Order creation talks to labs and couriers; giving up early makes an outcome unknown that was about to be known.
+  SERVICE_TIMEOUT_SECONDS: wholeNumber(1, 600)
+    .default(30)
+    .describe('set how long the lab service may take to begin its answer; the default is 30'),
+  NOTIFY_URL: webAddress
+    .optional()
+    .describe('set the address of the product that receives notifications, or leave it unset to send none'),
+  NOTIFY_SECRET: secret
+    .optional()
+    .describe('set the secret that notifications are signed with: whsec_ and at least 24 random bytes in base64'),
+  // A cached order holds 0.24 to 0.34 MB (measured) beside 235 MB of the process: 1,000 make 575 MB, so that any number
+  // of open orders stays under 600 MB. Running out of memory kills the worker; an uncached order only takes longer.
+  MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000)
+    .default(1000)
+    .describe('set how many orders the worker keeps in memory, 0.34 MB each; the default is 1000'),
+};
+
+export const ingressSettings = {
+  ...commonSettings,
+  WEBHOOK_SECRETS: secretList.describe(
+    "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
+  ),
+  // The largest webhook seen is 0.4 MB (facts.md); an order with a long history still fits many times over.
+  WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
+    .default(5 * mebibyte)
+    .describe('set the largest webhook to accept, in bytes; the default is 5242880 (5 MiB)'),
+  INGRESS_PORT: wholeNumber(0, 65_535).default(4000).describe('set a free port; the default is 4000'),
+  INGRESS_HOST: word(/^\S+$/, 'is not a host name or address')
+    .default('0.0.0.0')
+    .describe('set the address to listen on, 127.0.0.1 for this machine only; the default is 0.0.0.0'),
+};

@@ -1,0 +1,132 @@
+import { Client, isGrpcServiceError } from '@temporalio/client';
+import { makeTelemetryFilterString, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from '../activities/activities.js';
+import { activityDependencies } from './activity-dependencies.js';
+import { workflowBundle } from './bundle.js';
+import { readWorkerConfig, type TemporalConfig, type WorkerConfig } from './config.js';
+import { createLog, temporalLogger } from './log.js';
+import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
+import { ensureSearchAttributes, SearchAttributesMissing } from './search-attributes.js';
+
+/** A development server answers at once; over a slow line TLS and a first call take a few seconds. */
+const connectTimeoutMs = 15_000;
+
+/** What activities that do not heed their cancellation get, after the grace, before the process leaves them behind. */
+const forceAfterGraceMs = 5_000;
+
+export interface RunningWorker {
+  /** Settles when the worker has stopped; rejects when it broke. */
+  ended: Promise<void>;
+  /** Takes no more work, lets what is running finish within the grace, and settles when all is closed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the worker in this process: connects, makes sure of the search attributes, and polls the task queue.
+ * @throws StartFailed in one line when Temporal cannot be reached or the namespace cannot be used
+ */
+export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
+  const connection = await connect(config.temporal);
+  try {
+    await checkNamespace(connection, config.temporal, log);
+    return await poll(connection, config, log);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function poll(connection: NativeConnection, config: WorkerConfig, log: Logger): Promise<RunningWorker> {
+  const { namespace } = config.temporal;
+  const dependencies = activityDependencies(config, new Client({ connection, namespace }));
+  const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: config.taskQueue,
+    workflowBundle: await workflowBundle(temporalLogger(log.child({}, { level: 'warn' }))), // webpack's report is long
+    activities: createActivities(dependencies),
+    maxCachedWorkflows: config.maxCachedWorkflows,
+    shutdownGraceTime: shutdownGraceMs,
+    shutdownForceTime: shutdownGraceMs + forceAfterGraceMs,
+  });
+  const ended = runToEnd(worker, async () => {
+    await dependencies.service.close();
+    await connection.close();
+  });
+  return {
+    ended,
+    stop: () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      return ended;
+    },
+  };
+}
+
+async function runToEnd(worker: Worker, close: () => Promise<void>): Promise<void> {
+  try {
+    await worker.run();
+  } finally {
+    await close();
+  }
+}
+
+async function connect({ address, connection }: TemporalConfig): Promise<NativeConnection> {
+  const timeout = AbortSignal.timeout(connectTimeoutMs);
+  const tooLong = new Promise<never>((_resolve, reject) => {
+    timeout.addEventListener('abort', () => reject(new Error(`no answer within ${connectTimeoutMs / 1000} seconds`)));
+  });
+  try {
+    return await Promise.race([NativeConnection.connect(connection), tooLong]);
+  } catch (error) {
+    const remedy = 'start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS or TEMPORAL_API_KEY where it needs them)';
+    throw new StartFailed(`Temporal cannot be reached at ${address} (${reasonOf(error)}): ${remedy}.`, {
+      cause: error,
+    });
+  }
+}
+
+async function checkNamespace(connection: NativeConnection, temporal: TemporalConfig, log: Logger): Promise<void> {
+  const { address, namespace } = temporal;
+  try {
+    const registered = await ensureSearchAttributes(connection, namespace);
+    if (registered.length > 0) log.info({ namespace, registered }, 'registered search attributes');
+  } catch (error) {
+    if (error instanceof SearchAttributesMissing) throw new StartFailed(error.message, { cause: error });
+    if (!isGrpcServiceError(error)) throw error;
+    const remedy = 'create the namespace, or correct TEMPORAL_NAMESPACE and the credentials';
+    const problem = `Temporal at ${address} does not let the worker use the namespace ${namespace}`;
+    throw new StartFailed(`${problem} (${reasonOf(error)}): ${remedy}.`, { cause: error });
+  }
+}
+
+/** The native core wraps the system's sentence several times over; that sentence is what helps. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const innermost = /message: "([^"]+)"/.exec(message)?.[1];
+  return innermost ?? message.split('\n', 1).join('');
+}
+
+async function main(): Promise<void> {
+  const config = readWorkerConfig();
+  const log = createLog(config.logLevel, 'worker');
+  const core = ['trace', 'debug'].includes(config.logLevel) ? 'DEBUG' : 'WARN';
+  Runtime.install({
+    logger: temporalLogger(log),
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core, other: 'WARN' }), forward: {} } },
+    shutdownSignals: [], // handled here, so that the connections are closed after the last activity
+  });
+  const requested = shutdownRequested();
+  const worker = await startWorker(config, log);
+  const { address, namespace } = config.temporal;
+  const { taskQueue, maxCachedWorkflows, notify } = config;
+  log.info({ address, namespace, taskQueue, maxCachedWorkflows, notifies: notify !== undefined }, 'worker started');
+  const signal = await Promise.race([requested, worker.ended]);
+  if (signal === undefined) throw new StartFailed('The worker stopped without being asked to.');
+  log.info({ signal, graceSeconds: config.shutdownGraceSeconds }, 'worker stops: no new work, running work may finish');
+  await worker.stop();
+  log.info('worker stopped');
+}
+
+if (isProgram(import.meta.url)) await runProgram(main);
