@@ -1,7 +1,8 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
+import { ServiceRefused } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
-import { isAddressable, kitOrderId, rootOf } from '../workflows/order/address.js';
+import { kitOrderId, rootOf } from '../workflows/order/address.js';
 import {
   kitOrderName,
   orderChangedSignal,
@@ -11,13 +12,14 @@ import {
 } from '../workflows/order/messages.js';
 import { kitOrderStart } from '../workflows/order/start.js';
 import type { ActivityDependencies } from './activities.js';
-import { asFailures } from './failures.js';
 import { readIfKnown } from './orders.js';
 
 /** What a run that a webhook started learns before it does anything. */
 export interface ChainReading {
-  /** Every order of the chain that can be read now; empty when the service does not know the order. */
+  /** Every order of the chain that can be read now. */
   snapshots: OrderSnapshot[];
+  /** The service does not know the order. */
+  gone: boolean;
   /** Where the chain's workflow really lives. */
   rootOrderId: string;
   notifies: boolean;
@@ -49,31 +51,47 @@ export function routingActivities(dependencies: ActivityDependencies) {
       });
     },
 
-    /** Reads an order, its transaction's orders and the last run of its workflow. */
+    /**
+     * Reads an order, its transaction's orders and the last run of its workflow. An error rises as it is, which makes it
+     * retried: what a run is for cannot be decided without an answer.
+     */
     async readChain(rootOrderId: string): Promise<ChainReading> {
-      return asFailures('ServiceRefused', async () => {
-        const own = await readIfKnown(service, rootOrderId);
-        const snapshots = own ? [own, ...(await readSiblings(service, own))] : [];
-        const previous = await previousResult(temporal, rootOrderId);
-        return {
-          snapshots,
-          rootOrderId: realRoot(rootOrderId, snapshots),
-          notifies: target !== undefined,
-          ...(previous && { previous }),
-        };
-      });
+      const own = await readIfReadable(service, rootOrderId);
+      const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
+      const previous = await previousResult(temporal, rootOrderId);
+      return {
+        snapshots,
+        gone: own.gone,
+        rootOrderId: realRoot(rootOrderId, snapshots),
+        notifies: target !== undefined,
+        ...(previous && { previous }),
+      };
     },
   };
 }
 
+/** The service refuses ids that are no UUIDs though it hands some out: such an order lives from its webhooks alone. */
+async function readIfReadable(
+  service: LabService,
+  orderId: string,
+): Promise<{ snapshot?: OrderSnapshot; gone: boolean }> {
+  try {
+    const snapshot = await readIfKnown(service, orderId);
+    return snapshot ? { snapshot, gone: false } : { gone: true };
+  } catch (error) {
+    if (error instanceof ServiceRefused && unreadableStatuses.includes(error.status)) return { gone: false };
+    throw error;
+  }
+}
+
+const unreadableStatuses: readonly number[] = [400, 422];
+
 async function readSiblings(service: LabService, own: OrderSnapshot): Promise<OrderSnapshot[]> {
-  if (own.transaction === undefined) return [];
-  const { orders } = await service.orders.transaction(own.transaction.id);
-  const ids = (orders ?? []).map(({ id }) => id).filter((id) => id != null && id !== own.orderId && isAddressable(id));
   const siblings: OrderSnapshot[] = [];
-  for (const id of ids) {
-    const sibling = id == null ? null : await readIfKnown(service, id);
-    if (sibling) siblings.push(sibling);
+  for (const { id } of own.transaction?.orders ?? []) {
+    if (id === own.orderId) continue;
+    const { snapshot } = await readIfReadable(service, id);
+    if (snapshot) siblings.push(snapshot);
   }
   return siblings;
 }

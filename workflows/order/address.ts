@@ -9,8 +9,11 @@ import { compareText } from '../canonical-json.js';
 /** The product's own key of an order. Never personal data: it is readable in IDs and search attributes. */
 export const referencePattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** What may stand in a workflow ID. Wider than a UUID, because some ids that the service sends are none. */
-const addressablePattern = /^[A-Za-z0-9._-]{1,128}$/;
+/**
+ * What may stand in a workflow ID and in the path of a request, where `.` and `..` would name another one. Wider than a
+ * UUID, because some ids that the service sends are none.
+ */
+const addressablePattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 export function isAddressable(orderId: string): boolean {
   return addressablePattern.test(orderId);
@@ -47,6 +50,7 @@ export function readPassthrough(value: string | undefined): Passthrough | undefi
   const match = passthroughPattern.exec(value ?? '');
   if (!match) return undefined;
   const [, root = '', reference = '', n = ''] = match;
+  if (!isAddressable(root)) return undefined;
   return { ...(root !== '-' && { root }), reference, n: Number(n) };
 }
 
@@ -59,10 +63,27 @@ export function readPassthrough(value: string | undefined): Passthrough | undefi
  */
 export function rootOf(snapshot: OrderSnapshot): string {
   const passthrough = readPassthrough(snapshot.passthrough);
-  if (passthrough) return passthrough.root ?? snapshot.orderId;
-  const siblings = snapshot.transaction?.orders.filter((order) => isAddressable(order.id)) ?? [];
-  if (siblings.length > 0) return rootOfTransaction(snapshot, siblings);
-  return addressable(snapshot.parentId) ?? snapshot.orderId;
+  if (passthrough?.root !== undefined) return passthrough.root;
+  if (passthrough && !followsAnother(snapshot)) return snapshot.orderId;
+  return rootOfTransaction(snapshot, siblingsOf(snapshot));
+}
+
+/** A redraw that the service made from our order may carry a copy of its passthrough, and is no root for that. */
+function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
+  return origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);
+}
+
+/** The transaction's orders; the order itself belongs to them even where its transaction lists only the others. */
+function siblingsOf({ orderId, origin, parentId, createdAt, transaction }: OrderSnapshot): Sibling[] {
+  const listed = transaction?.orders ?? [];
+  const own = {
+    id: orderId,
+    ...(origin !== undefined && { origin }),
+    ...(parentId !== undefined && { parentId }),
+    ...(createdAt !== undefined && { createdAt }),
+  };
+  const all = listed.some(({ id }) => id === orderId) ? listed : [...listed, own];
+  return all.filter(({ id }) => isAddressable(id));
 }
 
 type Sibling = NonNullable<OrderSnapshot['transaction']>['orders'][number];
@@ -73,7 +94,10 @@ function rootOfTransaction(snapshot: OrderSnapshot, siblings: readonly Sibling[]
   return initial?.id ?? endOfParents(snapshot, siblings) ?? byAge[0]?.id ?? snapshot.orderId;
 }
 
-/** Follows `parent_id` upwards. A loop, which the service should never send, counts as no answer. */
+/**
+ * Follows `parent_id` upwards; an order without a parent that is one itself is the end. A loop, which the service
+ * should never send, counts as no answer.
+ */
 function endOfParents(snapshot: OrderSnapshot, siblings: readonly Sibling[]): string | undefined {
   const parents = new Map(siblings.map((order) => [order.id, addressable(order.parentId)]));
   if (snapshot.parentId !== undefined) parents.set(snapshot.orderId, addressable(snapshot.parentId));
@@ -84,7 +108,8 @@ function endOfParents(snapshot: OrderSnapshot, siblings: readonly Sibling[]): st
     seen.add(parent);
     last = parent;
   }
-  return last === snapshot.orderId ? undefined : last;
+  const isParent = siblings.some(({ id, parentId }) => id !== last && parentId === last);
+  return last === snapshot.orderId && !isParent ? undefined : last;
 }
 
 function addressable(id: string | undefined): string | undefined {

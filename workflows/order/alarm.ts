@@ -1,4 +1,5 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import type { Moment } from './deadlines.js';
 
 /** One timer for the next moment that matters. It is armed anew only when that moment changes. */
 export class Alarm {
@@ -7,14 +8,14 @@ export class Alarm {
   /** True from the moment it went off until it is set again. */
   rang = false;
 
-  /** @param at milliseconds since the epoch; nothing disarms it */
-  set(at: number | undefined): void {
-    if (at === this.at && !this.rang) return;
+  /** Nothing disarms it. */
+  set(moment: Moment | undefined): void {
+    if (moment?.at === this.at && !this.rang) return;
     this.disarm();
-    if (at === undefined) return;
-    this.at = at;
+    if (moment === undefined) return;
+    this.at = moment.at;
     this.scope = new CancellationScope();
-    void this.scope.run(() => this.ring(at)).catch(ignoreCancellation);
+    void this.scope.run(() => this.ring(moment)).catch(ignoreCancellation);
   }
 
   disarm(): void {
@@ -24,8 +25,8 @@ export class Alarm {
     this.rang = false;
   }
 
-  private async ring(at: number): Promise<void> {
-    await sleep(Math.max(at - Date.now(), 1), { summary: 'next deadline' });
+  private async ring({ at, name }: Moment): Promise<void> {
+    await sleep(Math.max(at - Date.now(), 1), { summary: name.replaceAll('_', ' ') });
     this.rang = true;
   }
 }

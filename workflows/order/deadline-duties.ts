@@ -36,6 +36,7 @@ export async function meetDeadlines(run: Run): Promise<void> {
 async function meet(run: Run, deadline: Deadline, due: readonly Deadline[]): Promise<void> {
   const { kase } = run;
   const { name } = deadline;
+  if (!stands(kase, deadline)) return;
   if (isOverdueName(name)) return meetOverdue(run, deadline, name);
   kase.met.push(deadline.key);
   if (name === 'decision') kase.ending = 'failed';

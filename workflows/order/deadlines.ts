@@ -42,12 +42,20 @@ export function deadlinesOf(kase: Case): Deadline[] {
   return found.filter(({ at }) => Number.isFinite(at)).toSorted((a, b) => a.at - b.at);
 }
 
-/** The next moment at which something has to be done though nothing was heard. */
-export function nextMoment(kase: Case): number | undefined {
+/** A moment at which something has to be done though nothing was heard, and what: the timer's summary. */
+export interface Moment {
+  /** Milliseconds since the epoch. */
+  at: number;
+  name: string;
+}
+
+export function nextMoment(kase: Case): Moment | undefined {
   const deadlines = deadlinesOf(kase);
-  const unmet = deadlines.find(({ key }) => !kase.met.includes(key));
-  const moments = [unmet?.at, kase.recheckAt, givingUpAt(kase, deadlines)].filter((at) => at !== undefined);
-  return moments.length === 0 ? undefined : Math.min(...moments);
+  const moments: Moment[] = deadlines.filter(({ key }) => !kase.met.includes(key)).slice(0, 1);
+  if (kase.recheckAt !== undefined) moments.push({ at: kase.recheckAt, name: 'read_again' });
+  const givingUp = givingUpAt(kase, deadlines);
+  if (givingUp !== undefined) moments.push({ at: givingUp, name: 'give_up' });
+  return moments.toSorted((a, b) => a.at - b.at)[0];
 }
 
 /** When an order that missed a deadline and still has not moved is given up. */

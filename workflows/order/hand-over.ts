@@ -42,6 +42,7 @@ export async function identify(run: Run): Promise<void> {
   if (kase.notifies !== undefined) return;
   if (awaitsHandOver(kase)) await condition(() => kase.handedOver, handOverWait, { summary: 'hand-over' });
   if (kase.handedOver) return;
+  adoptReference(kase);
   const chain = await readingPatiently.readChain.executeWithOptions({ summary: 'whose order is this' }, [
     kase.rootOrderId,
   ]);
@@ -51,13 +52,23 @@ export async function identify(run: Run): Promise<void> {
   }
   if (chain.previous) resume(kase, chain.previous);
   for (const snapshot of chain.snapshots) hear(run, snapshot);
-  if (chain.snapshots.length === 0) kase.ending = 'order_gone';
+  if (chain.gone) kase.ending = 'order_gone';
   setNotifies(kase, chain.notifies);
 }
 
 function setNotifies(kase: Case, notifies: boolean): void {
   kase.notifies = notifies;
   if (!notifies) kase.outbox = [];
+}
+
+/** The hand-over may have been lost with its placing workflow; the order still says whose it is. */
+function adoptReference(kase: Case): void {
+  const ours = readPassthrough(ownPassthrough(kase));
+  if (ours && ours.reference !== kase.rootOrderId) kase.reference = ours.reference;
+}
+
+function ownPassthrough(kase: Case): string | undefined {
+  return kase.orders.find(({ orderId }) => orderId === kase.rootOrderId)?.greatest.passthrough;
 }
 
 /** Our own passthrough on the first order of a chain promises a hand-over, unless all of it is over already. */
@@ -82,6 +93,7 @@ function resume(kase: Case, previous: KitOrderResult): void {
     learn(before, { orderId, events });
   }
   for (const order of chainOf(before)) remember(before, order);
+  for (const { greatest } of before.orders) learn(kase, greatest);
   kase.announced = before.announced;
   kase.replacements = previous.chain.flatMap(({ orderId, origin, replaces }, index) => {
     if (origin !== 'replacement' || replaces === undefined) return [];

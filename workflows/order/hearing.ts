@@ -1,13 +1,25 @@
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import { log } from '@temporalio/workflow';
+import type { OrderEvent, OrderSnapshot } from '../../service/order-snapshot.js';
 import { readPassthrough } from './address.js';
 import { learn, type Case } from './case.js';
 import type { Run } from './run.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
 export function hear(run: Run, snapshot: OrderSnapshot): void {
+  if (!isSnapshot(snapshot)) {
+    // A malformed signal must not stop the task: it is the sender's fault, and the order's next deadline reads it.
+    log.error('a signal that is no order snapshot was dropped');
+    return;
+  }
   if (!learn(run.kase, snapshot)) return;
   recogniseReplacement(run.kase, snapshot);
   run.heard = true;
+}
+
+function isSnapshot(value: Partial<OrderSnapshot> | null | undefined): boolean {
+  const isEvent = (event: Partial<OrderEvent> | null) =>
+    typeof event?.id === 'number' && typeof event.at === 'string' && typeof event.status === 'string';
+  return typeof value?.orderId === 'string' && Array.isArray(value.events) && value.events.every(isEvent);
 }
 
 /** A replacement's webhook may come before its creation is answered: our own passthrough says which one it is. */

@@ -91,14 +91,19 @@ async function isSettled(run: Run): Promise<boolean> {
   if (!told()) {
     await condition(() => told() || !commands.isEmpty, kase.policy.notificationDeadline, { summary: 'notifications' });
   }
-  await condition(allHandlersFinished);
+  await settled(run);
   return commands.isEmpty && !run.heard;
+}
+
+/** Every command was answered; or another one came, whose handler waits for the main loop. */
+async function settled({ commands }: Run): Promise<void> {
+  await condition(() => allHandlersFinished() || !commands.isEmpty);
 }
 
 /** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */
 async function continueAnew(run: Run): Promise<void> {
+  await settled(run);
   if (!run.commands.isEmpty) return;
-  await condition(allHandlersFinished);
   const { rootOrderId } = run.kase;
   await makeContinueAsNewFunc<typeof kitOrder>({ workflowType: kitOrderName })({ rootOrderId, carried: run.kase });
 }

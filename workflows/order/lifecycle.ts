@@ -103,7 +103,8 @@ export function standingOf(events: readonly OrderEvent[], topLevelStatus?: strin
     understood: false,
   };
   for (const event of events) step(walk, event);
-  if (events.length === 0 && topLevelStatus !== undefined) move(walk, readStatus(topLevelStatus), undefined);
+  const own = readStatus(topLevelStatus ?? '');
+  if (events.length === 0 && isUnderstood(own)) move(walk, own, undefined);
   const { place: _place, ending: _ending, understood: _understood, ...standing } = walk;
   return { ...standing, phase: phaseOfWalk(walk) };
 }
@@ -116,16 +117,15 @@ export function phaseOf(events: readonly OrderEvent[], topLevelStatus?: string):
 function step(walk: Walk, event: OrderEvent): void {
   const parts = readStatus(event.status);
   walk.placedAt ??= event.at;
-  move(walk, parts, event.at);
+  if (isUnderstood(parts)) move(walk, parts, event.at);
   if (registrations.includes(parts.low)) register(walk, parts.low, event.at);
   if (parts.low === 'awaiting_registration') walk.awaitsRegistration = !walk.registered;
   if (problems.includes(parts.low)) walk.problem = problemAfter(walk.problem, event);
-  else delete walk.problem;
+  else if (isUnderstood(parts)) delete walk.problem;
   walk.last = event;
 }
 
 function move(walk: Walk, { top, low }: StatusParts, at: string | undefined): void {
-  if (!isUnderstood(top, low)) return;
   const ending = lookUp(finals, top);
   if (ending === undefined) delete walk.ending;
   else walk.ending = ending;
@@ -137,7 +137,7 @@ function move(walk: Walk, { top, low }: StatusParts, at: string | undefined): vo
 }
 
 /** A status of which neither part is known says nothing: the order stays where it was, ended or not. */
-function isUnderstood(top: string, low: string): boolean {
+function isUnderstood({ top, low }: StatusParts): boolean {
   const known = top === 'received' || lookUp(finals, top) !== undefined || lookUp(placesOfTop, top) !== undefined;
   return known || lookUp(places, low) !== undefined;
 }

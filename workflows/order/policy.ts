@@ -167,7 +167,7 @@ function readDurations(value: unknown, fault: Fault): number[] {
 }
 
 function readDuration(value: unknown, fault: Fault): number {
-  // `ms` throws on an empty or overlong string, where everything else here is collected.
+  // `ms` throws on an empty string; here every fault is collected.
   const span = typeof value === 'string' && value !== '' && value.length <= 100 ? ms(value as StringValue) : value;
   if (typeof span === 'number' && span > 0 && span <= longest) return Math.ceil(span);
   fault("must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years");

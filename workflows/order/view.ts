@@ -156,7 +156,8 @@ function waitingOf(kase: Case): Waiting {
   const current = currentOrder(kase);
   const deadlines = deadlinesOf(kase).filter(({ key }) => !kase.met.includes(key));
   const next: Deadline | undefined = deadlines[0];
-  const redraw = next?.name === 'redraw' || replacementOf(kase, current.orderId) !== undefined;
+  const claim = replacementOf(kase, current.orderId);
+  const redraw = next?.name === 'redraw' || (claim !== undefined && claim.orderId === undefined);
   return {
     for: redraw ? 'the order that follows' : waitedFor[current.standing.phase],
     ...(next && { until: new Date(next.at).toISOString() }),
