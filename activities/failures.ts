@@ -21,38 +21,47 @@ import type { FailureDetails } from '../workflows/order/messages.js';
 /** The refusal's type by what was asked for: the caller of an update reads it. */
 export type RefusedAs = 'RegistrationRefused' | 'CancelRefused' | 'OrderRefused' | 'ServiceRefused';
 
-/** How long after a lost answer the service may still be at work on the request. */
-const afterLostAnswer = '35 seconds';
+/** How long after a lost answer the service may still be at work on the request: its usual time limit, and a margin. */
+const usualSettling = 35_000;
 
-/** Runs calls of the service; every `ServiceError` leaves as the `ApplicationFailure` that this table gives it. */
-export async function asFailures<T>(refusedAs: RefusedAs, calls: () => Promise<T>): Promise<T> {
+/**
+ * Runs calls of the service; every `ServiceError` leaves as the `ApplicationFailure` that this table gives it.
+ *
+ * @param settling milliseconds that a creation may still be under way after its answer was lost; nothing is tried again
+ * before, whatever the service says about when to retry
+ */
+export async function asFailures<T>(refusedAs: RefusedAs, calls: () => Promise<T>, settling?: number): Promise<T> {
   try {
     return await calls();
   } catch (error) {
-    throw error instanceof ServiceError ? failureOf(error, refusedAs) : error;
+    throw error instanceof ServiceError ? failureOf(error, refusedAs, settling) : error;
   }
 }
 
-export function failureOf(error: ServiceError, refusedAs: RefusedAs): ApplicationFailure {
-  const failure = (type: string, options: { nonRetryable: boolean; nextRetryDelay?: number | '35 seconds' }) =>
-    ApplicationFailure.create({ message: error.message, type, details: [detailsOf(error)], cause: error, ...options });
+export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: number): ApplicationFailure {
+  const failure = (type: string, retry: Retry) =>
+    ApplicationFailure.create({ message: error.message, type, details: [detailsOf(error)], cause: error, ...retry });
 
   // The team's key or its features do not change by asking again; a person has to change them.
-  if (error instanceof Unauthorized) return failure('Unauthorized', { nonRetryable: true });
-  if (error instanceof FeatureNotEnabled) return failure('FeatureNotEnabled', { nonRetryable: true });
-  if (error instanceof TooManyRequests) return failure('TooManyRequests', retryAfter(error.retryAfterMs));
-  if (error instanceof ServiceRefused) return failure(refusedAs, { nonRetryable: true });
-  if (error instanceof RequestInvalid) return failure(refusedAs, { nonRetryable: true });
-  if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', retryAfter(error.retryAfterMs));
-  if (error instanceof AnswerLost)
-    return failure('AnswerLost', { nonRetryable: false, nextRetryDelay: afterLostAnswer });
+  if (error instanceof Unauthorized) return failure('Unauthorized', never);
+  if (error instanceof FeatureNotEnabled) return failure('FeatureNotEnabled', never);
+  if (error instanceof TooManyRequests) return failure('TooManyRequests', after(error.retryAfterMs, settling));
+  if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
+  if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
+  if (error instanceof AnswerLost) return failure('AnswerLost', after(usualSettling, settling));
   // What the service answers today it may answer better after its next release; until then nothing is lost by asking.
-  if (error instanceof AnswerUnreadable) return failure('AnswerUnreadable', { nonRetryable: false });
-  return failure('ServiceUnreachable', { nonRetryable: false });
+  if (error instanceof AnswerUnreadable) return failure('AnswerUnreadable', after(undefined, settling));
+  return failure('ServiceUnreachable', after(undefined));
 }
 
-function retryAfter(delay: number | undefined) {
-  return { nonRetryable: false, ...(delay !== undefined && { nextRetryDelay: delay }) };
+type Retry = { nonRetryable: true } | { nonRetryable: false; nextRetryDelay?: number };
+
+const never: Retry = { nonRetryable: true };
+
+/** With neither given, the activity's own retry policy decides. */
+function after(asked: number | undefined, settling?: number): Retry {
+  if (asked === undefined && settling === undefined) return { nonRetryable: false };
+  return { nonRetryable: false, nextRetryDelay: Math.max(asked ?? 0, settling ?? 0) };
 }
 
 function detailsOf(error: ServiceError): FailureDetails {

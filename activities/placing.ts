@@ -34,42 +34,45 @@ export interface PlacedOrder {
 
 /** Creations, which the service does not make idempotent: every attempt looks first whether the order is there. */
 export function placingActivities(dependencies: ActivityDependencies) {
-  const { service } = dependencies;
   return {
-    async createKitOrder({ request, reference, creationTimeout }: CreateKitOrder): Promise<PlacedOrder> {
-      return asFailures('OrderRefused', async () => {
-        const passthrough = writePassthrough({ reference, n: 1 });
-        const wanted = wantedBy(request, passthrough, reference);
-        return adoptOrCreate(dependencies, wanted, async () => {
-          if (request.kind === 'with_patient') {
-            await demandPhysician(service, request.order.lab_account_id, request.order.physician);
-          }
-          heartbeat('creating');
-          return create(dependencies, request, passthrough, creationTimeout);
-        });
-      });
-    },
+    createKitOrder: (wish: CreateKitOrder): Promise<PlacedOrder> =>
+      asFailures('OrderRefused', () => placeFirst(dependencies, wish), settlingAfter(wish.creationTimeout)),
 
-    /**
-     * Orders a new kit for a failed order, to the address that the failed order was sent to. A redraw that the service
-     * already made in the same transaction wins.
-     */
-    async replaceKitOrder(replacement: ReplaceKitOrder): Promise<PlacedOrder> {
-      return asFailures('OrderRefused', async () => {
-        const failed = await service.orders.get(replacement.failedOrderId);
-        const redraw = await redrawOf(dependencies, failed);
-        if (redraw) return { snapshot: snapshotOf(redraw), adopted: true };
-        const { rootOrderId, reference, n, creationTimeout } = replacement;
-        const passthrough = writePassthrough({ root: rootOrderId, reference, n });
-        const request: KitRequest = { kind: 'unregistered', order: sameAgain(failed, replacement) };
-        const wanted = wantedBy(request, passthrough, reference);
-        return adoptOrCreate(dependencies, wanted, async () => {
-          heartbeat('creating');
-          return create(dependencies, request, passthrough, creationTimeout);
-        });
-      });
-    },
+    replaceKitOrder: (wish: ReplaceKitOrder): Promise<PlacedOrder> =>
+      asFailures('OrderRefused', () => placeReplacement(dependencies, wish), settlingAfter(wish.creationTimeout)),
   };
+}
+
+async function placeFirst(dependencies: ActivityDependencies, wish: CreateKitOrder): Promise<PlacedOrder> {
+  const { request, reference, creationTimeout } = wish;
+  const passthrough = writePassthrough({ reference, n: 1 });
+  return adoptOrCreate(dependencies, wantedBy(request, passthrough, reference), async () => {
+    if (request.kind === 'with_patient') {
+      await demandPhysician(dependencies.service, request.order.lab_account_id, request.order.physician);
+    }
+    return create(dependencies, request, passthrough, creationTimeout);
+  });
+}
+
+/**
+ * Orders a new kit for a failed order, to the address that the failed order was sent to. A redraw that the service
+ * already made in the same transaction wins.
+ */
+async function placeReplacement(dependencies: ActivityDependencies, wish: ReplaceKitOrder): Promise<PlacedOrder> {
+  const { failedOrderId, rootOrderId, reference, n, creationTimeout } = wish;
+  const failed = await dependencies.service.orders.get(failedOrderId);
+  const redraw = await redrawOf(dependencies, failed);
+  if (redraw) return { snapshot: snapshotOf(redraw), adopted: true };
+  const passthrough = writePassthrough({ root: rootOrderId, reference, n });
+  const request: KitRequest = { kind: 'unregistered', order: sameAgain(failed, wish) };
+  return adoptOrCreate(dependencies, wantedBy(request, passthrough, reference), () =>
+    create(dependencies, request, passthrough, creationTimeout),
+  );
+}
+
+/** The service may still be at work on a creation whose answer was lost: half as long again as it may take. */
+function settlingAfter(creationTimeout: number): number {
+  return creationTimeout * 1.5;
 }
 
 async function adoptOrCreate(
@@ -89,6 +92,7 @@ async function create(
   passthrough: string,
   timeoutMs: number,
 ): Promise<Order> {
+  heartbeat('creating');
   if (request.kind === 'unregistered') {
     const { order } = await service.orders.createTestkit({ ...request.order, passthrough }, { timeoutMs });
     return order;
