@@ -38,7 +38,17 @@ export type { HealthDataSink } from './webhooks/route.js';
 export { sign, verify } from '../service/webhook-signature.js';
 export { createLabService, type LabService } from '../service/lab-service.js';
 export type { ServiceConfig } from '../service/http.js';
-export * as serviceErrors from '../service/errors.js';
+export {
+  AnswerLost,
+  AnswerUnreadable,
+  NotFound,
+  ServiceError,
+  ServiceRefused,
+  ServiceUnavailable,
+  ServiceUnreachable,
+  TooManyRequests,
+  Unauthorized,
+} from '../service/errors.js';
 export type { Order } from '../service/orders.js';
 export { defaultPolicy, type Duration, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
 export type {

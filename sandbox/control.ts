@@ -223,7 +223,9 @@ export class SandboxControl {
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    if (!answer.ok) throw new SandboxControlError(`${method} /_sandbox/${path} answered ${answer.status}: ${text}`);
+    if (!answer.ok) {
+      throw new SandboxControlError(`${method} /_sandbox/${path} answered ${answer.status}: ${sentence(text)}`);
+    }
     return JSON.parse(text) as Answer;
   }
 }
@@ -232,4 +234,10 @@ function query(filter: Readonly<Record<string, string | number | undefined>>): s
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) if (value !== undefined) parameters.set(name, String(value));
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
+}
+
+/** A refusal is `{error}` or, for a path that does not fit, `{detail}`. */
+function sentence(text: string): string {
+  const { error, detail } = JSON.parse(text) as { error?: string; detail?: string };
+  return error ?? detail ?? text;
 }

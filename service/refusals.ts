@@ -83,7 +83,7 @@ function sentenceIn(body: Record<string, unknown>): string | undefined {
     body['error'],
     body['error_type'],
   ];
-  return texts.find((text) => typeof text === 'string' && text !== '') as string | undefined;
+  return texts.find((text): text is string => typeof text === 'string' && text !== '');
 }
 
 /** A proxy's error page is markup that explains nothing. */

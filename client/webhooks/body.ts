@@ -11,7 +11,7 @@ export type BodyRead = { bytes: Uint8Array } | { refusal: AnswerName; error?: un
 export async function readBody(headers: WebhookHeaders, body: WebhookBody, maxBytes: number): Promise<BodyRead> {
   if (declaredLength(headers) > maxBytes) return { refusal: 'body_too_large' };
   if (body instanceof Uint8Array) return body.byteLength > maxBytes ? { refusal: 'body_too_large' } : { bytes: body };
-  // A stream that is destroyed takes the connection with it, and with that the answer.
+  // A loop that is left early destroys its stream, which may take the connection along, and the answer with it.
   const pieces = body instanceof Readable ? body.iterator({ destroyOnReturn: false }) : body;
   try {
     return await gather(pieces, maxBytes);

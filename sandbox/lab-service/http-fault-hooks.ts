@@ -32,10 +32,16 @@ export function faultHooks(app: FastifyInstance, lab: Lab, closing: AbortSignal)
       request.raw.socket.resetAndDestroy();
       return reply;
     }
-    if (action.kind !== 'drop_response' && action.phase === 'before_work') {
+    if (action.kind === 'answer' && action.phase === 'before_work') {
       await pause(action.delayMs, closing);
-      if (action.kind === 'answer') return reply.send(faultAnswer(action, reply));
+      return reply.send(faultAnswer(action, reply));
     }
+  });
+
+  // Not before the body is read: a caller that gives up meanwhile has sent its request all the same.
+  app.addHook('preHandler', async (request) => {
+    const { action } = inFlight.get(request) ?? {};
+    if (action?.kind === 'delay' && action.phase === 'before_work') await pause(action.delayMs, closing);
   });
 
   app.addHook('onSend', async (request, reply, payload) => {

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { findDevServer } from './find.js';
-import { freePort, loopback, requireFree } from './ports.js';
+import { freePort, isListening, loopback, requireFree } from './ports.js';
 import { lastLines, watchdog } from './programs.js';
 import { asArgument, type SearchAttribute } from './search-attribute.js';
 
@@ -43,7 +43,7 @@ const quickSteps = ['history.transferProcessorMaxPollRPS=1000', 'history.timerPr
 
 /** Ready in half a second on an idle machine. */
 const readyWithinMs = 60_000;
-const askEveryMs = 100;
+const askEveryMs = 50;
 
 /** With a file it is given time to close it; it takes a second. */
 const stopWithinMs = 5_000;
@@ -100,7 +100,7 @@ async function startOnce(program: string, options: DevServerOptions): Promise<De
   const waiting = new AbortController();
   try {
     await Promise.race([
-      ready(address, namespace, options.searchAttributes ?? [], waiting.signal),
+      ready(port, namespace, options.searchAttributes ?? [], waiting.signal),
       ended.then(() => {
         throw new Error(`The Temporal dev server (${program}) ended before it was ready: ${tail.text()}`);
       }),
@@ -128,7 +128,7 @@ function serverArguments(options: DevServerOptions, namespace: string, port: num
 }
 
 async function ready(
-  address: string,
+  port: number,
   namespace: string,
   attributes: readonly SearchAttribute[],
   signal: AbortSignal,
@@ -136,11 +136,16 @@ async function ready(
   const deadline = Date.now() + readyWithinMs;
   while (!signal.aborted) {
     try {
-      await requireAnswer(address, namespace, attributes);
+      // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
+      if (!(await isListening(port))) throw new Error(`nobody listens on port ${port}`);
+      await requireAnswer(`${loopback}:${port}`, namespace, attributes);
       return;
     } catch (error) {
       if (Date.now() < deadline) await sleep(askEveryMs);
-      else throw new Error(`The Temporal dev server was not ready in ${readyWithinMs / 1000} s`, { cause: error });
+      else
+        throw new Error(`The Temporal dev server was not ready in ${readyWithinMs / 1000} s: ${String(error)}`, {
+          cause: error,
+        });
     }
   }
 }

@@ -8,17 +8,22 @@ import { run } from './programs.js';
 export type ServerKind = 'dev-server' | 'test-server';
 
 /** A machine without internet goes on after this long without a byte; a slow line is not cut off. */
-const stalledMs = 20_000;
-const lookMs = 1_000;
+const patienceMs = 20_000;
+const lookMs = 500;
 
 /**
  * The SDK's own download, put at `target`. The SDK cannot be told to stop, nor to download without starting: so it runs
  * in a process of its own, which is ended when nothing arrives.
  */
-export async function downloadWithSdk(kind: ServerKind, target: string, environment: NodeJS.ProcessEnv): Promise<void> {
+export async function downloadWithSdk(
+  kind: ServerKind,
+  target: string,
+  environment: NodeJS.ProcessEnv,
+  stalledMs = patienceMs,
+): Promise<void> {
   const folder = join(target, '..');
   const stalled = new AbortController();
-  const watching = setInterval(watchGrowth(folder, stalled), lookMs);
+  const watching = setInterval(watchGrowth(folder, stalled, stalledMs), lookMs);
   try {
     const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
     const program = fileURLToPath(new URL('download-process.ts', import.meta.url));
@@ -35,7 +40,7 @@ export async function downloadWithSdk(kind: ServerKind, target: string, environm
 }
 
 /** Aborts when the folder has not grown for `stalledMs`. */
-function watchGrowth(folder: string, stalled: AbortController): () => void {
+function watchGrowth(folder: string, stalled: AbortController, stalledMs: number): () => void {
   let size = 0;
   let grown = Date.now();
   const look = async (): Promise<void> => {

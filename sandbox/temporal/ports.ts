@@ -43,6 +43,19 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** Whether a program listens on the port. */
+export async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, loopback);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
 async function listen(port: number): Promise<Server> {
   const server = createServer();
   server.listen(port, loopback);

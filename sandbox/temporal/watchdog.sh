@@ -19,6 +19,8 @@ parent_of() {
 }
 
 (
+  # The program may be given a PATH without them.
+  PATH=$PATH:/usr/bin:/bin
   while :; do
     now=$(parent_of "$self" 2>/dev/null || true)
     case $now in

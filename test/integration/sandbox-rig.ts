@@ -42,6 +42,7 @@ export interface Body extends OrderBody {
   readonly orders: readonly OrderBody[];
   readonly order_ids: readonly string[];
   readonly users: readonly { readonly user_id: string }[];
+  readonly client_user_id: string;
   readonly created_on: string;
   readonly data: readonly { readonly id: string }[];
   readonly total: number;

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 /** How a process ended: by itself with a code, or by a signal. */
 export interface Exit {
@@ -102,4 +103,10 @@ export async function startProgram(file: string, options?: ProcessOptions & { ar
 /** Ends what `startProcess` started and nobody has ended: after each test file, see setup.ts. */
 export async function stopProcesses(): Promise<void> {
   await Promise.all([...running].map((started) => started.stop()));
+}
+
+/** Whether a process still does anything. One that has ended and that nobody has waited for yet does not. */
+export async function isRunning(pid: number): Promise<boolean> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  return stdout.trim() !== '' && !stdout.startsWith('Z');
 }

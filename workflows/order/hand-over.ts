@@ -71,11 +71,16 @@ function ownPassthrough(kase: Case): string | undefined {
   return kase.orders.find(({ orderId }) => orderId === kase.rootOrderId)?.greatest.passthrough;
 }
 
-/** Our own passthrough on the first order of a chain promises a hand-over, unless all of it is over already. */
+/**
+ * Our own passthrough on the first order of a chain promises a hand-over, as long as the kit has not shipped. Later it
+ * has come long ago, or is late: the service tells more than waiting would, and a late hand-over is taken all the same.
+ */
 function awaitsHandOver(kase: Case): boolean {
   const own = kase.orders.find(({ orderId }) => orderId === kase.rootOrderId);
   const ours = readPassthrough(own?.greatest.passthrough);
-  return own !== undefined && ours?.n === 1 && !standingOf(own.events, own.greatest.status).final;
+  if (own === undefined || ours?.n !== 1) return false;
+  const { final, shippedAt, deliveredAt, sentBackAt, arrivedAt } = standingOf(own.events, own.greatest.status);
+  return !final && (shippedAt ?? deliveredAt ?? sentBackAt ?? arrivedAt) === undefined;
 }
 
 /** Goes on where the last run of this root ended: with its policy and replacements, and without announcing anything again. */

@@ -211,11 +211,11 @@ describe('what an event is', () => {
 });
 
 describe('Temporal cannot be reached', () => {
-  test('the answer comes by the deadline', async () => {
-    const handler = await handlerWithoutTemporal({ deadlineMs: 300 });
+  test('the answer comes by the deadline, also when the client pauses beyond it before it tries again', async () => {
+    const handler = await handlerWithoutTemporal({ deadlineMs: 2000 });
     const started = performance.now();
     expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(1500);
+    expect(performance.now() - started).toBeLessThan(2500);
   });
 
   test('the log names order, workflow, message and reason', async () => {

@@ -80,6 +80,14 @@ test('a body a little above the limit is answered 413', async () => {
   expect(response.status).toBe(413);
 });
 
+test('a sender that has gone beyond the limit and waits gets its 413, and then the end of the connection', async () => {
+  const { port, close } = await serve(await handlerWithoutTemporal({ maxBytes: 1000 }));
+  closing.push(close);
+  const head = 'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const { answer } = await pour(port, head, 1);
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+});
+
 test('a sender that goes away in mid-body leaves the handler working', async () => {
   const handler = await handlerWithoutTemporal();
   const { port, close } = await serve(handler);

@@ -1,0 +1,45 @@
+import ms from 'ms';
+import { defaultPolicy, type Duration, type OrderPolicy } from '../../client/index.js';
+
+/** The compressed days of the stories: how long they are, and which day of a story a moment falls on. */
+export class Calendar {
+  readonly dayMs: number;
+
+  constructor(daySeconds: number) {
+    this.dayMs = daySeconds * 1000;
+  }
+
+  /** The day of a story: 0 is the day it began. */
+  dayOf(moment: string | number, began: number): number {
+    const at = typeof moment === 'number' ? moment : Date.parse(moment);
+    return Math.max(0, Math.floor((at - began) / this.dayMs));
+  }
+
+  /** Real milliseconds of a span of story time. */
+  compressed(span: Duration): number {
+    return Math.max(1, Math.round((milliseconds(span) / ms('1d')) * this.dayMs));
+  }
+
+  /**
+   * The policy that an order gets: its own wishes or the defaults, with days as short as the sandbox's. What is measured
+   * in the time of networks instead of the post is not compressed.
+   */
+  policy(wishes: OrderPolicy): OrderPolicy {
+    const compressed = Object.entries({ ...defaultPolicy, ...wishes }).map(([name, value]) => {
+      if (Array.isArray(value)) return [name, value.map((span) => this.compressed(span))];
+      return [name, isSpan(name, value) ? this.compressed(value) : value];
+    });
+    return { ...(Object.fromEntries(compressed) as OrderPolicy), ...networkTime };
+  }
+}
+
+/** The local sandbox answers in milliseconds: after a lost answer nobody has to wait for as long as by default. */
+const networkTime = { creationTimeout: '2s', notificationDeadline: '1m' } as const satisfies OrderPolicy;
+
+function isSpan(name: string, value: unknown): value is Duration {
+  return !name.startsWith('on') && name !== 'replacementLimit' && (typeof value === 'string' || typeof value === 'number');
+}
+
+function milliseconds(span: Duration): number {
+  return typeof span === 'number' ? span : ms(span);
+}

@@ -1,0 +1,40 @@
+import { parseArgs } from 'node:util';
+
+export interface CommandLine {
+  /** End when the stories have been told, instead of staying up. */
+  once: boolean;
+  help: boolean;
+}
+
+/** The arguments are not those of the demo: says which one, and shows the usage. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const usage = `Usage: npm run demo [-- <options>]
+
+Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays order stories
+through the public client, with days compressed to seconds. It then stays up until Ctrl-C.
+
+Options:
+  --once   end when the stories have been told; exit status 0 only if every one ended as told
+  --help   show this
+
+Settings (environment): DEMO_TEMPORAL_PORT (7233), DEMO_UI_PORT (8233), SANDBOX_PORT (4010), INGRESS_PORT (4000),
+DEMO_DAY_SECONDS (1); TEMPORAL_CLI, the temporal program to use; NO_COLOR, for plain text.
+`;
+
+/** @throws UsageError */
+export function readCommandLine(args: readonly string[]): CommandLine {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { once: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    });
+    return { once: values.once ?? false, help: values.help ?? false };
+  } catch (error) {
+    // Node's sentence names the argument; what it adds about escaping positionals helps nobody here.
+    const reason = error instanceof Error ? error.message.split('. ', 1).join('') : String(error);
+    throw new UsageError(`${reason}.\n\n${usage}`);
+  }
+}

@@ -1,0 +1,72 @@
+/** The settings cannot be used: every fault is named, each with the setting to change. */
+export class DemoConfigError extends Error {
+  override readonly name = 'DemoConfigError';
+
+  constructor(faults: readonly string[]) {
+    super(`The demo cannot start:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  }
+}
+
+export interface DemoConfig {
+  /** Of Temporal's gRPC service. 0: a free one, as for all four. */
+  temporalPort: number;
+  uiPort: number;
+  sandboxPort: number;
+  ingressPort: number;
+  /** How many real seconds a day of a story lasts. */
+  daySeconds: number;
+  /** What the processes of the demo inherit: nothing of a real deployment's settings. */
+  inherited: Readonly<Record<string, string>>;
+}
+
+/** A day of a second: weeks pass in less than a minute, and a line can still be read before the next one comes. */
+const defaultDaySeconds = 1;
+
+/**
+ * The options of the demo from the environment:
+ *
+ * | Setting | Default | Meaning |
+ * |---|---|---|
+ * | DEMO_TEMPORAL_PORT | 7233 | port of the Temporal dev server |
+ * | DEMO_UI_PORT | 8233 | port of Temporal's Web UI |
+ * | SANDBOX_PORT | 4010 | port of the lab service's stand-in |
+ * | INGRESS_PORT | 4000 | port that receives the lab service's webhooks |
+ * | DEMO_DAY_SECONDS | 1 | how many real seconds a day of a story lasts |
+ *
+ * @throws DemoConfigError that names all faults at once
+ */
+export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): DemoConfig {
+  const faults: string[] = [];
+  const number = (name: string, otherwise: number, rule: string, holds: (value: number) => boolean): number => {
+    const text = environment[name]?.trim();
+    const value = text ? Number(text) : otherwise;
+    if (!holds(value)) faults.push(`${name} is "${text}": it must be ${rule}`);
+    return value;
+  };
+  const port = (name: string, otherwise: number): number =>
+    number(name, otherwise, 'a port from 1 to 65535, or 0 for a free one', isPort);
+  const config = {
+    temporalPort: port('DEMO_TEMPORAL_PORT', 7233),
+    uiPort: port('DEMO_UI_PORT', 8233),
+    sandboxPort: port('SANDBOX_PORT', 4010),
+    ingressPort: port('INGRESS_PORT', 4000),
+    daySeconds: number('DEMO_DAY_SECONDS', defaultDaySeconds, 'from 0.2 to 3600', (n) => n >= 0.2 && n <= 3600),
+    inherited: withoutDeployment(environment),
+  };
+  if (faults.length > 0) throw new DemoConfigError(faults);
+  return config;
+}
+
+function isPort(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= 65_535;
+}
+
+/** Whoever works with a real deployment has its settings in the shell: the demo must never reach it. */
+const deployment = /^(TEMPORAL|SERVICE|NOTIFY|WEBHOOK|SANDBOX|INGRESS)_|^(TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
+
+function withoutDeployment(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(environment).flatMap(([name, value]) =>
+    value === undefined || deployment.test(name) ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(entries);
+}

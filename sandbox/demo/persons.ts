@@ -1,0 +1,35 @@
+import type { PlaceKitOrderInput, KitOrderHandle } from '../../client/index.js';
+
+type Registration = Parameters<KitOrderHandle['register']>[0];
+type TestkitOrder = Extract<PlaceKitOrderInput, { kind: 'unregistered' }>['order'];
+
+/** Nobody of this name, number or address exists. */
+const address = {
+  receiver_name: 'Testperson Invented',
+  first_line: '1 Invented Street',
+  city: 'Springfield',
+  state: 'IL',
+  zip: '62701',
+  country: 'US',
+  phone_number: '+12025550123',
+};
+
+/** Where the kit goes. */
+export const shippingDetails: TestkitOrder['shipping_details'] = address;
+
+/** What a customer types in to register the kit with this number. */
+export function registrationOf(sampleId: string): Registration {
+  return {
+    sample_id: sampleId,
+    patient_details: {
+      first_name: 'Testperson',
+      last_name: 'Invented',
+      dob: '1990-01-01',
+      gender: 'female',
+      phone_number: '+12025550123',
+      email: 'testperson@example.com',
+    },
+    patient_address: address,
+    consents: [{ consentType: 'terms-of-use' }],
+  };
+}

@@ -1,0 +1,17 @@
+import type { Story } from './stage.js';
+import { earlyCancel, lateCancel, lateCustomer, refusedName } from './stories/customers.js';
+import { firstKit } from './stories/first-kit.js';
+import { correctedResult, lostAnswer, lostKit, redrawnSample } from './stories/mishaps.js';
+
+export interface Act {
+  title: string;
+  /** Played side by side. */
+  stories: readonly Story[];
+}
+
+/** One story to learn to read them; then several at once, as in life. */
+export const programme: readonly Act[] = [
+  { title: 'One kit, from placing to results', stories: [firstKit] },
+  { title: 'Customers are people', stories: [lateCustomer, refusedName, earlyCancel, lateCancel] },
+  { title: 'Labs, the post and the network have bad days', stories: [lostAnswer, lostKit, redrawnSample, correctedResult] },
+];

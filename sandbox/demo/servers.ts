@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { startDevServer, type DevServer } from '../temporal/dev-server.js';
+import { findDevServer } from '../temporal/find.js';
+import { freePort, loopback, PortInUse, requireFree } from '../temporal/ports.js';
+import type { Closing } from './closing.js';
+import type { DemoConfig } from './config.js';
+import { NotificationReceiver } from './notification-receiver.js';
+import { ProgramFailed, startProgram, type Program } from './processes.js';
+
+/** A port that the demo needs is in use. The message names each one with the setting that changes it. */
+export class PortsBusy extends Error {
+  override readonly name = 'PortsBusy';
+}
+
+/** Everything that the stories are played on. */
+export interface Servers {
+  temporalAddress: string;
+  uiUrl: string;
+  sandboxUrl: string;
+  ingressUrl: string;
+  serviceApiKey: string;
+  receiver: NotificationReceiver;
+  /** Settles when one of them has ended. */
+  failed: Promise<ProgramFailed>;
+}
+
+type PortName = 'temporal' | 'ui' | 'sandbox' | 'ingress';
+type Ports = Record<PortName, number>;
+
+/** Starts them all, each as its own process but for the receiver, which is a part of the product that the demo plays. */
+export async function startServers(
+  config: DemoConfig,
+  logFolder: string,
+  closing: Closing,
+  say: (text: string) => void,
+): Promise<Servers> {
+  const ports = await choosePorts(config);
+  const secrets = { serviceApiKey: `sk_${randomBytes(18).toString('hex')}`, webhook: newSecret(), notify: newSecret() };
+  const receiver = closing.use(
+    () => new NotificationReceiver(secrets.notify),
+    (started) => started.close(),
+  );
+  const notifyUrl = await receiver.start();
+  const temporal = await startTemporal(ports, logFolder, closing, say);
+  const environment = {
+    ...config.inherited,
+    ...(await environmentOf(config, ports, logFolder)),
+    TEMPORAL_ADDRESS: temporal.address,
+    SERVICE_API_KEY: secrets.serviceApiKey,
+    WEBHOOK_SECRETS: secrets.webhook,
+    NOTIFY_URL: notifyUrl,
+    NOTIFY_SECRET: secrets.notify,
+  };
+  say('starting the lab service sandbox, the worker and the ingress');
+  const programs = startPrograms(environment, logFolder, closing);
+  await Promise.all(programs.map(({ ready }) => ready));
+  const temporalEnded = temporal.ended.then(
+    () => new ProgramFailed('The Temporal dev server ended by itself', '', join(logFolder, 'temporal.log')),
+  );
+  return {
+    temporalAddress: temporal.address,
+    uiUrl: `http://${loopback}:${ports.ui}`,
+    sandboxUrl: `http://${loopback}:${ports.sandbox}`,
+    ingressUrl: `http://${loopback}:${ports.ingress}`,
+    serviceApiKey: secrets.serviceApiKey,
+    receiver,
+    failed: Promise.race([temporalEnded, ...programs.map(({ ended }) => ended)]),
+  };
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(24).toString('base64')}`;
+}
+
+/** Each port with its purpose and the setting that changes it. */
+const purposes: Readonly<Record<PortName, readonly [purpose: string, setting: string]>> = {
+  temporal: ['the Temporal dev server', 'DEMO_TEMPORAL_PORT'],
+  ui: ["Temporal's Web UI", 'DEMO_UI_PORT'],
+  sandbox: ["the lab service's stand-in", 'SANDBOX_PORT'],
+  ingress: ['the ingress', 'INGRESS_PORT'],
+};
+
+/** Before anything is started, because a busy port would else be noticed late, and by programs that know less. */
+async function choosePorts(config: DemoConfig): Promise<Ports> {
+  const busy: string[] = [];
+  const choose = async (name: PortName, wanted: number): Promise<number> => {
+    if (wanted === 0) return freePort();
+    const [purpose, setting] = purposes[name];
+    try {
+      await requireFree(wanted, purpose);
+    } catch (error) {
+      if (!(error instanceof PortInUse)) throw error;
+      busy.push(
+        `Port ${wanted} for ${purpose} is in use by another program: end that program, or set ${setting} to a free port (${setting}=0 takes any).`,
+      );
+    }
+    return wanted;
+  };
+  const ports = {
+    temporal: await choose('temporal', config.temporalPort),
+    ui: await choose('ui', config.uiPort),
+    sandbox: await choose('sandbox', config.sandboxPort),
+    ingress: await choose('ingress', config.ingressPort),
+  };
+  if (busy.length > 0) throw new PortsBusy(busy.join('\n'));
+  return ports;
+}
+
+async function startTemporal(
+  ports: Ports,
+  logFolder: string,
+  closing: Closing,
+  say: (text: string) => void,
+): Promise<DevServer> {
+  const program = await findDevServer();
+  say('starting Temporal with its Web UI');
+  const log = createWriteStream(join(logFolder, 'temporal.log'));
+  return closing.use(
+    () =>
+      startDevServer({
+        program,
+        port: ports.temporal,
+        uiPort: ports.ui,
+        searchAttributes: searchAttributeKeys,
+        log: (text) => log.write(text),
+      }),
+    async (starting) => {
+      // One that did not start has said so to whoever waits for it, and left nothing to stop.
+      const server = await starting.catch(() => undefined);
+      await server?.stop();
+      log.end();
+    },
+  );
+}
+
+/** What the three programs share. */
+async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string): Promise<Record<string, string>> {
+  // An empty one: the user's own may hold the key of a real namespace.
+  const profiles = join(logFolder, 'temporal.toml');
+  await writeFile(profiles, '');
+  return {
+    TEMPORAL_CONFIG_FILE: profiles,
+    SERVICE_BASE_URL: `http://${loopback}:${ports.sandbox}`,
+    SANDBOX_HOST: loopback,
+    SANDBOX_PORT: String(ports.sandbox),
+    SANDBOX_DAY_SECONDS: String(config.daySeconds),
+    INGRESS_HOST: loopback,
+    INGRESS_PORT: String(ports.ingress),
+    LOG_LEVEL: 'info',
+    // Nothing that is under way when the demo ends is worth a longer wait.
+    SHUTDOWN_GRACE_SECONDS: '2',
+  };
+}
+
+function startPrograms(environment: Record<string, string>, logFolder: string, closing: Closing): Program[] {
+  const start = (name: string, file: string, ready: RegExp): Program =>
+    closing.use(
+      () => startProgram({ name, file, environment, logFolder, ready }),
+      (program) => program.stop(),
+    );
+  return [
+    start('sandbox', 'sandbox/main.ts', /control surface below/),
+    start('worker', 'workers/worker.ts', /worker started/),
+    start('ingress', 'workers/ingress.ts', /ingress started/),
+  ];
+}

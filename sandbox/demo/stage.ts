@@ -1,0 +1,152 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LabOperations, OrderPolicy } from '../../client/index.js';
+import { kitOrderId } from '../../workflows/order/address.js';
+import type { SandboxControl } from '../control.js';
+import { LAB_TEST_IDS } from '../lab-service/seed.js';
+import type { Calendar } from './calendar.js';
+import type { Narrator, Voice } from './narrator.js';
+import type { NotificationReceiver } from './notification-receiver.js';
+import { shippingDetails } from './persons.js';
+import { PlayedOrder } from './played-order.js';
+
+/** A story did not go as it was told. */
+export class NotAsTold extends Error {
+  override readonly name = 'NotAsTold';
+}
+
+export interface Story extends Voice {
+  /** What will happen, in a sentence. */
+  promise: string;
+  /** Plays it to its end, checks that it ended as promised, and says how it ended. */
+  play(stage: Stage): Promise<string>;
+}
+
+/** What the stories share. */
+export interface Scenery {
+  operations: LabOperations;
+  control: SandboxControl;
+  receiver: NotificationReceiver;
+  calendar: Calendar;
+  uiUrl: string;
+  placing: OneAtATime;
+}
+
+/** Lets one go after the other. */
+export class OneAtATime {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work);
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
+}
+
+/** Where one story is played: the demo is the product's backend, its operator, and the customer. */
+export class Stage {
+  readonly control: SandboxControl;
+  readonly #scenery: Scenery;
+  readonly #narrator: Narrator;
+  readonly #label: string;
+  readonly #signal: AbortSignal;
+  readonly #broken: (error: unknown) => void;
+  #uiUrl: string | undefined;
+
+  /** @param broken is told when an order cannot be followed any more */
+  constructor(
+    scenery: Scenery,
+    voice: Voice,
+    narrator: Narrator,
+    signal: AbortSignal,
+    broken: (error: unknown) => void,
+  ) {
+    this.control = scenery.control;
+    this.#scenery = scenery;
+    this.#narrator = narrator;
+    this.#label = voice.label;
+    this.#signal = signal;
+    this.#broken = broken;
+  }
+
+  /** The Web UI's page of the order's workflow, once it was placed. */
+  get uiUrl(): string | undefined {
+    return this.#uiUrl;
+  }
+
+  /**
+   * The product places an order for a kit.
+   * @param policy in days of the story
+   * @param lostAnswer the lab service makes the kit, and its answer gets lost
+   */
+  async place(policy: OrderPolicy = {}, { lostAnswer = false } = {}): Promise<PlayedOrder> {
+    const { control, operations, calendar } = this.#scenery;
+    const { user } = await control.createUser();
+    const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
+    // One after the other, so that a lost answer is the one that is meant.
+    const handle = await this.#scenery.placing.run(async () => {
+      if (lostAnswer) await loseNextAnswer(control);
+      this.#narrator.begin();
+      this.acts('the product places an order for a kit');
+      const placed = await operations.orders.place({
+        reference: `demo-${this.#label}`,
+        kind: 'unregistered',
+        order,
+        policy: calendar.policy(policy),
+      });
+      if (lostAnswer) {
+        await answerLost(control, this.#signal);
+        this.acts('the lab makes the kit, but its answer never arrives: is there a kit or not?');
+      } else await placed.orderId();
+      return placed;
+    });
+    const played = new PlayedOrder(handle, await handle.orderId(), {
+      control,
+      narrator: this.#narrator,
+      signal: this.#signal,
+    });
+    this.#uiUrl = workflowPage(this.#scenery.uiUrl, played.orderId);
+    this.#narrator.address(this.#uiUrl);
+    this.#scenery.receiver.listen((notification) => {
+      if (notification.data.root_order_id === played.orderId) played.hear(notification);
+    });
+    this.follow(played);
+    return played;
+  }
+
+  /** Tells what happens to the order, beside the story, until it ends. */
+  follow(order: PlayedOrder): void {
+    order.follow().catch(this.#broken);
+  }
+
+  /** What the product, its operator or the customer does. */
+  acts(text: string): void {
+    this.#narrator.acts(text);
+  }
+
+  /** Some days of the story. */
+  async days(count: number): Promise<void> {
+    await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.#signal });
+  }
+
+  /** @throws NotAsTold */
+  check(claim: string, holds: boolean): void {
+    if (!holds) throw new NotAsTold(`it should be that ${claim}`);
+  }
+}
+
+/** Workflow IDs hold a slash. */
+function workflowPage(uiUrl: string, rootOrderId: string): string {
+  return `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(kitOrderId(rootOrderId))}`;
+}
+
+const creation = { method: 'POST', path: '/v3/order/testkit' } as const;
+
+async function loseNextAnswer(control: SandboxControl): Promise<void> {
+  await control.addFault({ ...creation, times: 1, action: { kind: 'drop_response' } });
+}
+
+async function answerLost(control: SandboxControl, signal: AbortSignal): Promise<void> {
+  const isLost = async (): Promise<boolean> =>
+    (await control.requests(creation)).some(({ outcome }) => outcome === 'dropped');
+  while (!(await isLost())) await pause(50, undefined, { signal });
+}

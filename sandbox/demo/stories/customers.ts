@@ -1,0 +1,113 @@
+import { CancelRefused, RegistrationRefused } from '../../../client/index.js';
+import type { PlayedOrder } from '../played-order.js';
+import type { Stage, Story } from '../stage.js';
+import { withResults } from './journeys.js';
+
+export const lateCustomer: Story = {
+  label: 'late',
+  colour: 'magenta',
+  promise: 'The kit lies on the table until the second reminder; each brings a link to the portal.',
+  async play(stage) {
+    const order = await stage.place({ registrationReminders: ['2d', '4d'] });
+    await order.goes(withResults);
+    const { data } = await order.told('registration_reminder', (told) => told.data.reminder === 2);
+    const links = await stage.control.portalLinks();
+    const sent = links.find(({ url }) => url === data.portal_url);
+    stage.check('the reminder brings a portal link to this order', sent?.order_id === order.orderId);
+    stage.acts('the customer follows the link and registers the kit');
+    await order.register();
+    const { outcome } = await order.end();
+    stage.check('the order is completed', outcome === 'completed');
+    return 'completed, after two reminders';
+  },
+};
+
+export const refusedName: Story = {
+  label: 'typing',
+  colour: 'yellow',
+  promise: 'A name the lab cannot take and a mistyped kit number are refused; the order waits, the third try is taken.',
+  async play(stage) {
+    const order = await stage.place();
+    await order.goes(withResults);
+    await order.toldOf('with_customer');
+    stage.acts('the customer registers as José');
+    const name = await refusal(stage, order, (registration) => ({
+      ...registration,
+      patient_details: { ...registration.patient_details, first_name: 'José' },
+    }));
+    stage.acts(`refused, ${explain(name)}`);
+    stage.check('the field is named', name.fields.some(({ field }) => field.endsWith('first_name')));
+    stage.acts('the customer registers as Jose, with a mistyped kit number');
+    const number = await refusal(stage, order, (registration) => ({ ...registration, sample_id: 'MISTYPED' }));
+    stage.acts(`refused with ${number.status}, ${explain(number)}`);
+    stage.check('the lab service refused it with 422', number.status === 422);
+    stage.acts('the customer registers as Jose, with the right number');
+    const { registered } = await order.register((registration) => ({
+      ...registration,
+      patient_details: { ...registration.patient_details, first_name: 'Jose' },
+    }));
+    stage.check('the kit is registered', registered);
+    const { outcome } = await order.end();
+    stage.check('the order is completed', outcome === 'completed');
+    return 'completed, after two refused registrations';
+  },
+};
+
+type Change = Parameters<PlayedOrder['register']>[0];
+
+async function refusal(stage: Stage, order: PlayedOrder, change: Change): Promise<RegistrationRefused> {
+  try {
+    await order.register(change);
+  } catch (error) {
+    if (error instanceof RegistrationRefused) return error;
+    throw error;
+  }
+  stage.check('this registration is refused', false);
+  throw new TypeError('never reached: the check above throws');
+}
+
+function explain({ fields }: RegistrationRefused): string {
+  return fields.map(({ field, message }) => `${field}: ${message}`).join('; ');
+}
+
+export const earlyCancel: Story = {
+  label: 'cancelled',
+  colour: 'blue',
+  promise: 'The customer changes their mind before the kit ships.',
+  async play(stage) {
+    const order = await stage.place();
+    await order.until(({ timeline }) => timeline.length > 0);
+    await stage.days(1);
+    stage.acts('the product cancels the order');
+    await order.handle.cancel();
+    const { outcome } = await order.end();
+    stage.check('the order is cancelled', outcome === 'cancelled');
+    stage.check('the product was told', order.wasTold('cancellation'));
+    return 'cancelled, no kit was sent';
+  },
+};
+
+export const lateCancel: Story = {
+  label: 'too late',
+  colour: 'green',
+  promise: 'A cancel after shipping is refused by the lab; the order goes on as if nobody had asked.',
+  async play(stage) {
+    const order = await stage.place();
+    await order.goes(withResults);
+    await order.toldOf('transit_customer');
+    stage.acts('the product tries to cancel the order');
+    const refused = await order.handle.cancel().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (refused !== undefined && !(refused instanceof CancelRefused)) throw refused;
+    stage.check('the lab service refused it with 400', refused?.status === 400);
+    stage.acts(`refused with ${refused?.status}: the kit is on its way, the order goes on`);
+    await order.toldOf('with_customer');
+    stage.acts('the customer registers the kit after all');
+    await order.register();
+    const { outcome } = await order.end();
+    stage.check('the order is completed', outcome === 'completed');
+    return 'completed, the cancel was refused';
+  },
+};

@@ -1,0 +1,25 @@
+import type { Story } from '../stage.js';
+import { lastPart } from '../notification-receiver.js';
+import { readValues } from './values.js';
+
+export const firstKit: Story = {
+  label: 'first kit',
+  colour: 'cyan',
+  promise: 'Placed, shipped, delivered, registered, sent back, results: nobody has to do anything in between.',
+  async play(stage) {
+    const order = await stage.place();
+    await order.goes('happy');
+    await order.toldOf('with_customer');
+    await stage.days(1);
+    stage.acts('the customer types in the number on the kit; the product registers it');
+    const { registered } = await order.register();
+    stage.check('the kit is registered', registered);
+    const { outcome, chain, interpretation, timeline } = await order.end();
+    stage.check('the order is completed', outcome === 'completed' && interpretation === 'normal');
+    stage.check('there was one kit', chain.length === 1);
+    const last = timeline.at(-1);
+    stage.check('the results came last', last !== undefined && lastPart(last.status) === 'completed');
+    stage.acts('the product reads the values from the lab service; they were never in Temporal');
+    return `completed: ${await readValues(stage, order)}`;
+  },
+};

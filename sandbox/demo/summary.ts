@@ -1,0 +1,36 @@
+import type { Screen } from './screen.js';
+import type { Servers } from './servers.js';
+import { isExact, type Tally } from './tally.js';
+import type { Ending } from './telling.js';
+
+/** How every story ended, with the Web UI's page of its order. */
+export function showEndings(endings: readonly Ending[], tally: Tally, seconds: number, screen: Screen): void {
+  const asTold = endings.filter((ending) => ending.asTold).length;
+  screen.heading(`${asTold} of ${endings.length} stories ended as told, in ${seconds} s`);
+  for (const ending of endings) {
+    const mark = ending.asTold ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
+    screen.line(`  ${mark} ${screen.styled(ending.story.colour, ending.story.label.padEnd(10))} ${ending.text}`);
+    if (ending.uiUrl !== undefined) screen.line(`               ${screen.styled('gray', ending.uiUrl)}`);
+  }
+  screen.line();
+  const mark = isExact(tally) ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
+  const { placed, replacements, made, lostAnswers, redrawn } = tally;
+  screen.line(
+    `  ${mark} kits        ${placed} orders and ${replacements} replacement: the lab was asked for ${made} kits ` +
+      `(${lostAnswers} answer lost), and made ${redrawn} more by itself`,
+  );
+}
+
+/** Where to look while everything stays up. */
+export function showAddresses(servers: Servers, logFolder: string, screen: Screen): void {
+  const rows = [
+    ['Web UI', `${servers.uiUrl}/namespaces/default/workflows`],
+    ['Temporal', servers.temporalAddress],
+    ['Lab service', `${servers.sandboxUrl} (control surface below /_sandbox/)`],
+    ['Ingress', `${servers.ingressUrl}/webhooks`],
+    ['Logs', logFolder],
+  ];
+  screen.heading('Everything stays up until Ctrl-C');
+  for (const [name = '', where = ''] of rows) screen.line(`  ${screen.styled('bold', name.padEnd(12))} ${where}`);
+  screen.line();
+}

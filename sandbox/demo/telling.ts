@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Calendar } from './calendar.js';
+import { Narrator } from './narrator.js';
+import { Occurrences } from './occurrences.js';
+import { programme, type Act } from './programme.js';
+import type { Screen } from './screen.js';
+import { NotAsTold, Stage, type Scenery, type Story } from './stage.js';
+
+export interface Ending {
+  story: Story;
+  /** How it ended, or why it did not end as told. */
+  text: string;
+  asTold: boolean;
+  uiUrl?: string;
+}
+
+/** The longest story takes two weeks; one that stands still for so long stands still for ever. */
+const longestStoryDays = 45;
+
+/** On a machine under load the days are not what takes the time. */
+const leastPatienceMs = 60_000;
+
+/** Plays all stories, act after act, and answers with how each of them ended. */
+export async function tellStories(scenery: Scenery, screen: Screen, signal: AbortSignal): Promise<Ending[]> {
+  const endings: Ending[] = [];
+  for (const [index, act] of programme.entries()) {
+    announce(act, index + 1, screen);
+    const stories = act.stories.map((story) => tell(story, scenery, screen, signal));
+    endings.push(...(await Promise.all(stories)));
+  }
+  return endings;
+}
+
+function announce({ title, stories }: Act, number: number, screen: Screen): void {
+  screen.heading(`Act ${number} of ${programme.length} · ${title}`);
+  for (const { label, colour, promise } of stories) {
+    screen.line(`  ${screen.styled(colour, label.padEnd(10))} ${promise}`);
+  }
+  screen.line();
+}
+
+async function tell(story: Story, scenery: Scenery, screen: Screen, signal: AbortSignal): Promise<Ending> {
+  const narrator = new Narrator(screen, scenery.calendar, story);
+  const over = new AbortController();
+  const troubles = new Occurrences<unknown>();
+  const stage = new Stage(scenery, story, narrator, AbortSignal.any([signal, over.signal]), (error) =>
+    troubles.add(error),
+  );
+  const trouble = troubles.first(() => true).then((error) => Promise.reject(error));
+  const ending = await Promise.race([story.play(stage), trouble, tooLate(scenery.calendar, over.signal)]).then(
+    (text) => ({ text, asTold: true }),
+    (error: unknown) => ({ text: error instanceof Error ? error.message : String(error), asTold: false }),
+  );
+  over.abort();
+  if (ending.asTold) narrator.asTold(ending.text);
+  else if (!signal.aborted) narrator.notAsTold(ending.text);
+  return { story, ...ending, ...(stage.uiUrl !== undefined && { uiUrl: stage.uiUrl }) };
+}
+
+async function tooLate({ dayMs }: Calendar, signal: AbortSignal): Promise<never> {
+  const patienceMs = Math.max(longestStoryDays * dayMs, leastPatienceMs);
+  await pause(patienceMs, undefined, { signal });
+  throw new NotAsTold(`the story stood still and was given up after ${patienceMs / 1000} s`);
+}

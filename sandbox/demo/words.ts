@@ -1,0 +1,63 @@
+import type { OrderNotification } from './notification-receiver.js';
+import { lastPart } from './notification-receiver.js';
+
+/** The lab service's statuses as a customer would say them. The list of statuses is open: the others keep their name. */
+const happenings: Readonly<Record<string, string>> = {
+  ordered: 'kit ordered at the lab',
+  awaiting_registration: 'nobody is registered for it yet',
+  requisition_created: 'requisition made',
+  testkit_registered: 'kit registered',
+  registered: 'kit registered',
+  transit_customer: 'kit shipped',
+  out_for_delivery: 'out for delivery',
+  with_customer: 'kit delivered',
+  problem_in_transit_customer: 'kit stuck in the post',
+  lost: 'kit lost',
+  transit_lab: 'sample posted back',
+  delivered_to_lab: 'sample at the lab',
+  sample_error: 'sample unusable',
+  completed: 'results ready',
+  corrected: 'results corrected by the lab',
+  cancelled: 'order cancelled',
+};
+
+export function happening(status: string, detail?: string): string {
+  const low = lastPart(status);
+  const words = happenings[low] ?? spaced(low);
+  return detail === undefined ? words : `${words} (${spaced(detail)})`;
+}
+
+/** What a notification tells the product. Its portal link is a credential: that there is one is told, and no more. */
+export function toldWords({ type, data }: OrderNotification): string {
+  const reason = spaced(String(data.reason ?? ''));
+  switch (type) {
+    case 'phase_changed':
+      return `the order is now "${spaced(String(data.phase))}"${data.problem === undefined ? '' : ', with a problem'}`;
+    case 'registration_reminder':
+      return `remind the customer to register (reminder ${data.reminder}${data.portal_url == null ? '' : ', with a portal link'})`;
+    case 'return_reminder':
+      return `remind the customer to send the sample back (reminder ${data.reminder})`;
+    case 'attention_raised':
+      return `a person should look: ${reason}`;
+    case 'attention_cleared':
+      return `settled: ${reason}`;
+    case 'replacement':
+      return 'a replacement kit was ordered';
+    case 'result':
+      return `results can be read${interpretation(data.interpretation)}`;
+    case 'correction':
+      return `the results were corrected${interpretation(data.interpretation)}`;
+    case 'cancellation':
+      return 'the order is cancelled';
+    default:
+      return spaced(type);
+  }
+}
+
+function interpretation(value: unknown): string {
+  return typeof value === 'string' ? `: ${value}` : '';
+}
+
+export function spaced(name: string): string {
+  return name.replaceAll('_', ' ');
+}

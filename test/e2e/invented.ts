@@ -1,0 +1,50 @@
+import type { PlaceKitOrderInput, KitOrderHandle, OrderPolicy } from '../../client/index.js';
+import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+
+/** Persons and places of the stories. Nobody of that name, number or address exists. */
+
+const place = {
+  first_line: '77 Fictional Avenue',
+  second_line: 'Unit 9',
+  city: 'Nowhereville',
+  state: 'IL',
+  zip: '62701',
+  country: 'US',
+};
+
+export const shippingDetails = { receiver_name: 'Testperson Imaginary', ...place, phone_number: '+12025550177' };
+
+const patient = {
+  first_name: 'Testpatient',
+  last_name: 'Imaginary',
+  dob: '1971-03-17',
+  gender: 'female',
+  phone_number: '+12025550188',
+  email: 'testpatient@example.com',
+};
+
+/** Everything above that tells of a person; none of it may be seen where it does not belong. */
+export const personal =
+  /Testperson|Testpatient|Imaginary|Fictional|Unit 9|Nowhereville|62701|2025550177|2025550188|1971-03-17|example\.com/;
+
+type Registration = Parameters<KitOrderHandle['register']>[0];
+
+export function registration(sampleId: string, userId?: string): Registration {
+  return {
+    sample_id: sampleId,
+    ...(userId !== undefined && { user_id: userId }),
+    patient_details: patient,
+    patient_address: { ...place, receiver_name: null, phone_number: null },
+    consents: [{ consentType: 'terms-of-use' }],
+  };
+}
+
+/** An order for a kit that is registered later. */
+export function kitFor(userId: string, reference: string, policy?: OrderPolicy): PlaceKitOrderInput {
+  return {
+    kind: 'unregistered',
+    reference,
+    order: { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails },
+    ...(policy && { policy }),
+  };
+}

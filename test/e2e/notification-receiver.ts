@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verify } from '../../client/index.js';
+
+/** What the product's endpoint is told, as far as the stories look at it. */
+export interface Told {
+  /** The CloudEvent's id: the same for every repetition. */
+  id: string;
+  /** `result`, `phase_changed`, … without the prefix. */
+  type: string;
+  /** The order it is about. */
+  subject: string;
+  data: Record<string, unknown>;
+}
+
+export interface NotificationReceiver {
+  url: string;
+  /** Everything about the chain of a root order, in the order in which it came, repetitions included. */
+  about(rootOrderId: string): Told[];
+  close(): Promise<void>;
+}
+
+/** The product's endpoint for notifications: a real server that takes only what is signed. */
+export async function startNotificationReceiver(secret: string): Promise<NotificationReceiver> {
+  const told: Told[] = [];
+  const server = createServer((request, response) => {
+    read(request).then(
+      (body) => {
+        const accepted = verify(request.headers, body, [secret], Date.now()).ok;
+        if (accepted) told.push(toldBy(body));
+        response.writeHead(accepted ? 204 : 401).end();
+      },
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
+    about: (rootOrderId) => told.filter(({ data }) => data['root_order_id'] === rootOrderId),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function toldBy(body: Buffer): Told {
+  const event = JSON.parse(body.toString()) as Told;
+  return { ...event, type: event.type.replace(/^labops\.order\./, '') };
+}

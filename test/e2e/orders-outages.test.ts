@@ -1,0 +1,137 @@
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, test } from 'vitest';
+import { placeKitOrderId } from '../../workflows/order/address.js';
+import { kitFor, registration } from './invented.js';
+import { patience, stack } from './stack.js';
+
+const lab = stack();
+
+/** So short that an attempt after a lost answer comes soon. */
+const quick = { creationTimeout: '2s' } as const;
+
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+test('a worker that is killed in mid-story and started again goes on where it was', async () => {
+  const { handle, orderId, reference } = await lab.place();
+  const { sandbox } = lab;
+  for (const status of ['transit_customer', 'with_customer']) await sandbox.move(orderId, status);
+  await expect.poll(async () => (await handle.state()).timeline.length, patience).toBe(4);
+  expect(await lab.worker.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
+  const { kit_sample_id: sampleId } = await sandbox.order(orderId);
+  const registering = handle.register(registration(sampleId ?? ''));
+  await sandbox.settleWebhooks();
+  await lab.startWorker();
+  expect(await registering).toMatchObject({ phase: 'with_customer', registered: true });
+  for (const status of ['transit_lab', 'delivered_to_lab']) await sandbox.move(orderId, status);
+  await lab.worker.stop('SIGKILL');
+  await sandbox.move(orderId, 'completed');
+  await sandbox.settleWebhooks();
+  await lab.startWorker();
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', orderId, reference });
+  const results = lab.receiver.about(orderId).filter(({ type }) => type === 'result');
+  expect(new Set(results.map(({ id }) => id)).size).toBe(1);
+});
+
+test('the dropped response of a successful creation gives one kit, not two', async () => {
+  await lab.sandbox.addFault({
+    method: 'POST',
+    path: '/v3/order/testkit',
+    times: 1,
+    action: { kind: 'drop_response' },
+  });
+  const { handle, orderId, userId } = await lab.place(quick);
+  expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
+  expect(await lab.creations()).toBe(1);
+  expect(await handle.state()).toMatchObject({ orderId, phase: 'awaiting_registration' });
+});
+
+test('a worker that is killed while a creation is in flight gives one kit', async () => {
+  const slow = { kind: 'delay', delayMs: 1_500, phase: 'before_work' } as const;
+  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
+  const userId = await lab.newUser();
+  const handle = await lab.labs.orders.place(kitFor(userId, `killed-${userId}`, quick));
+  await expect.poll(() => lab.creations(), patience).toBe(1);
+  await lab.worker.stop('SIGKILL');
+  expect(await lab.ordersOf(userId), 'killed before the service was done').toEqual([]);
+  await lab.startWorker();
+  const orderId = await handle.orderId();
+  expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
+  expect(await lab.creations()).toBe(1);
+  const placing = lab.rig.client.workflow.getHandle(placeKitOrderId(handle.reference ?? ''));
+  expect(await placing.result()).toEqual({ orderId, adopted: true });
+});
+
+test('a service that is down when an order is placed delays it, and loses and doubles nothing', async () => {
+  const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
+  await lab.sandbox.addFault({ path: '/**', times: 2, action: down });
+  const { orderId, userId } = await lab.place({ creationTimeout: '500ms' });
+  expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
+  expect(await lab.creations()).toBe(1);
+});
+
+test('while Temporal is down the ingress answers 503, and the next attempt of the sender delivers', async () => {
+  const proxy = await startProxy(lab.rig.address);
+  closing.push(() => proxy.close());
+  const url = `${await lab.startIngress({ TEMPORAL_ADDRESS: proxy.address })}`;
+  const before = await lab.sandbox.settings();
+  const { handle, orderId } = await lab.place();
+  // The second attempt comes 5 seconds after the first by the documented schedule; here after a half.
+  await lab.sandbox.changeSettings({ webhookUrl: url, daySeconds: 8_640 });
+  await proxy.close();
+  await lab.sandbox.move(orderId, 'transit_customer');
+  await lab.sandbox.settleWebhooks();
+  const attempts = async () =>
+    (await lab.sandbox.deliveries({ order_id: orderId })).at(-1)?.attempts.map(({ status }) => status) ?? [];
+  expect((await attempts()).slice(0, 1)).toEqual([503]);
+  expect((await handle.state()).phase).toBe('awaiting_registration');
+  await proxy.open();
+  await expect.poll(async () => (await attempts()).at(-1), { timeout: 60_000, interval: 100 }).toBe(204);
+  await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
+  await lab.sandbox.changeSettings({ webhookUrl: before.webhookUrl, daySeconds: before.daySeconds });
+});
+
+interface Proxy {
+  address: string;
+  open(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A way to Temporal that can be cut: then nothing listens at its address any more. */
+async function startProxy(target: string): Promise<Proxy> {
+  const [host, port] = target.split(':');
+  const sockets = new Set<Socket>();
+  const joined = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+  };
+  const server: Server = createServer((incoming) => {
+    const outgoing = joined(connect(Number(port), host));
+    joined(incoming).pipe(outgoing).pipe(incoming);
+  });
+  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  await listen(0);
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    address: `127.0.0.1:${own}`,
+    open: () => listen(own),
+    close: async () => {
+      if (!server.listening) return;
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+test('a kit that was placed during the outage of the ingress is known without any webhook', async () => {
+  const { webhookUrl } = await lab.sandbox.settings();
+  await lab.sandbox.changeSettings({ webhookUrl: '' });
+  const reference = `unheard-${randomUUID()}`;
+  const handle = await lab.labs.orders.place(kitFor(await lab.newUser(), reference));
+  expect(await handle.state()).toMatchObject({ reference, phase: 'awaiting_registration' });
+  await lab.sandbox.changeSettings({ webhookUrl });
+});

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { LabOperations, type KitOrderHandle, type OrderPolicy } from '../../client/index.js';
+import { SandboxControl, type RevealedOrder } from '../../sandbox/control.js';
+import { kitOrderId } from '../../workflows/order/address.js';
+import { devServer, type Rig } from '../rig/environments.js';
+import { startProgram, type StartedProcess } from '../rig/processes.js';
+import { kitFor } from './invented.js';
+import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
+
+/** Made for these tests; no service has them. */
+const apiKey = 'sk_test_invented';
+const webhookSecret = `whsec_${Buffer.from('an-invented-webhook-key-32-bytes').toString('base64')}`;
+const notifySecret = `whsec_${Buffer.from('an-invented-notify-key--32-bytes').toString('base64')}`;
+
+export interface StackOptions {
+  /** Added to the worker's environment. */
+  worker?: Record<string, string | undefined>;
+  /** Whether the worker has a target for notifications. Default true. */
+  notifies?: boolean;
+}
+
+/** Everything of a deployment, each part its own process: Temporal, the service's stand-in, the ingress, the worker. */
+export interface Stack {
+  readonly rig: Rig;
+  readonly labs: LabOperations;
+  readonly sandbox: SandboxControl;
+  readonly ingress: StartedProcess;
+  readonly ingressUrl: string;
+  readonly worker: StartedProcess;
+  readonly receiver: NotificationReceiver;
+  /** Address and key of the service, for what another system does there. */
+  readonly service: { url: string; apiKey: string };
+  startWorker(): Promise<void>;
+  /** Another ingress beside the first, with other settings. */
+  startIngress(env: Record<string, string>): Promise<string>;
+  /** Places an order for a new user and waits until it is there. */
+  place(policy?: OrderPolicy): Promise<Placed>;
+  /** A new user's id. */
+  newUser(): Promise<string>;
+  /** The orders of a user at the service. */
+  ordersOf(userId: string): Promise<RevealedOrder[]>;
+  /** How many creations reached the service since the test began. */
+  creations(): Promise<number>;
+  /** The names of the activities that a run of `kitOrder` scheduled, in their order. */
+  activitiesOf(rootOrderId: string): Promise<string[]>;
+  /** The runs of a root order, ended or not, once visibility has caught up with all that ended. */
+  runsOf(rootOrderId: string): Promise<WorkflowExecutionInfo[]>;
+  /** Waits until a workflow's end can be found by searching: it lags by moments. */
+  untilListedAsEnded(rootOrderId: string, runs?: number): Promise<void>;
+}
+
+export interface Placed {
+  handle: KitOrderHandle;
+  orderId: string;
+  userId: string;
+  reference: string;
+}
+
+/** Call it at the top of a test file. Between tests the stand-in forgets its faults and switches, not its orders. */
+export function stack(options: StackOptions = {}): Stack {
+  const rig = devServer();
+  let parts: Parts | undefined;
+  const up = (): Parts => {
+    if (!parts) throw new Error('The processes of this file are started before its tests: use them inside them.');
+    return parts;
+  };
+  const startWorker = async (): Promise<void> => {
+    up().worker = await start('workers/worker.ts', workerEnv(up(), rig, options), /worker started/);
+  };
+
+  beforeAll(async () => {
+    const receiver = await startNotificationReceiver(notifySecret);
+    const [ingress, sandbox] = await Promise.all([
+      startIngress(rig, {}),
+      start('sandbox/main.ts', sandboxEnv, /sandbox: (http\S+?),/),
+    ]);
+    const sandboxUrl = addressIn(sandbox, /sandbox: (http\S+?),/);
+    parts = { receiver, ingress, sandbox, sandboxUrl, labs: labOperations(rig, sandboxUrl), worker: ingress };
+    await new SandboxControl(sandboxUrl).changeSettings(settingsFor(ingress));
+    await startWorker();
+  });
+  afterEach(async () => {
+    const control = new SandboxControl(up().sandboxUrl);
+    await control.removeFaults();
+    await control.removeWebhookFaults();
+    await control.releaseWebhooks();
+    await control.clearRequests();
+  });
+  afterAll(async () => {
+    if (!parts) return;
+    const { labs, worker, ingress, sandbox, receiver } = parts;
+    await Promise.all([worker, ingress, sandbox].map((program) => program.stop()));
+    await labs.close();
+    await receiver.close();
+  });
+
+  return {
+    rig,
+    get labs() {
+      return up().labs;
+    },
+    get sandbox() {
+      return new SandboxControl(up().sandboxUrl);
+    },
+    get ingress() {
+      return up().ingress;
+    },
+    get ingressUrl() {
+      return addressIn(up().ingress, listening);
+    },
+    get worker() {
+      return up().worker;
+    },
+    get receiver() {
+      return up().receiver;
+    },
+    get service() {
+      return { url: up().sandboxUrl, apiKey };
+    },
+    startWorker,
+    startIngress: async (env) => addressIn(await startIngress(rig, env), listening),
+    async place(policy) {
+      const userId = await this.newUser();
+      const reference = `story-${randomUUID()}`;
+      const handle = await this.labs.orders.place(kitFor(userId, reference, policy));
+      return { handle, orderId: await handle.orderId(), userId, reference };
+    },
+    newUser: async () => (await new SandboxControl(up().sandboxUrl).createUser()).user.user_id,
+    async ordersOf(userId) {
+      return (await this.sandbox.orders()).filter(({ order }) => order.user_id === userId);
+    },
+    async creations() {
+      return (await this.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' })).length;
+    },
+    async activitiesOf(rootOrderId) {
+      const { events } = await rig.client.workflow.getHandle(kitOrderId(rootOrderId)).fetchHistory();
+      return (events ?? []).flatMap(
+        ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
+      );
+    },
+    async runsOf(rootOrderId) {
+      const runs: WorkflowExecutionInfo[] = [];
+      const query = `WorkflowId = '${kitOrderId(rootOrderId)}'`;
+      for await (const run of rig.client.workflow.list({ query })) runs.push(run);
+      return runs;
+    },
+    async untilListedAsEnded(rootOrderId, runs = 1) {
+      const ended = async () => (await this.runsOf(rootOrderId)).filter(({ closeTime }) => closeTime).length;
+      await expect.poll(ended, patience).toBe(runs);
+    },
+  };
+}
+
+/** How long a story may wait for what should come at once, on a busy machine. */
+export const patience = { timeout: 30_000, interval: 50 };
+
+interface Parts {
+  receiver: NotificationReceiver;
+  ingress: StartedProcess;
+  sandbox: StartedProcess;
+  sandboxUrl: string;
+  labs: LabOperations;
+  worker: StartedProcess;
+}
+
+const listening = /"url":"(http[^"]+)"/;
+
+function addressIn(program: StartedProcess, pattern: RegExp): string {
+  const [, address] = pattern.exec(program.output()) ?? [];
+  if (address === undefined) throw new Error(`The process did not say where it listens:\n${program.output()}`);
+  return address;
+}
+
+/** What this machine may have set must not decide about a story. */
+const unset = { SERVICE_ENVIRONMENT: undefined, NOTIFY_URL: undefined, NOTIFY_SECRET: undefined };
+const common = { ...unset, SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: webhookSecret, SHUTDOWN_GRACE_SECONDS: '2' };
+const sandboxEnv = { ...common, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
+
+async function start(file: string, env: Record<string, string | undefined>, ready: RegExp): Promise<StartedProcess> {
+  return startProgram(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready });
+}
+
+async function startIngress(rig: Rig, env: Record<string, string>): Promise<StartedProcess> {
+  const own = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue };
+  return start('workers/ingress.ts', { ...own, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', ...env }, listening);
+}
+
+function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, { worker, notifies = true }: StackOptions) {
+  return {
+    TEMPORAL_ADDRESS: rig.address,
+    TASK_QUEUE: rig.taskQueue,
+    SERVICE_BASE_URL: sandboxUrl,
+    ...(notifies && { NOTIFY_URL: receiver.url, NOTIFY_SECRET: notifySecret }),
+    ...worker,
+  };
+}
+
+/** A day of the stand-in lasts long enough that no retry of a webhook meddles with a story. */
+function settingsFor(ingress: StartedProcess) {
+  return { webhookUrl: addressIn(ingress, listening), daySeconds: 86_400 };
+}
+
+function labOperations(rig: Rig, baseUrl: string): LabOperations {
+  return new LabOperations(rig.client, { taskQueue: rig.taskQueue, service: { baseUrl, apiKey } });
+}

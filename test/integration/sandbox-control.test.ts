@@ -1,0 +1,319 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
+import { SandboxConfigError, readSandboxConfig } from '../../sandbox/config.js';
+import { SandboxControl } from '../../sandbox/control.js';
+import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { startLabService } from '../../sandbox/lab-service/server.js';
+import { API_KEY, SECRET, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
+
+const DAY = 86_400_000;
+
+describe('the clock', () => {
+  test('is set to a time and runs on from there', async () => {
+    const { control, newKit } = await startSandbox();
+    const { now } = await control.setClock(new Date('2031-05-06T07:08:09.000Z'));
+    expect(now).toMatch(/^2031-05-06T07:08:09/);
+    expect((await newKit()).created_at).toMatch(/^2031-05-06T07:08:/);
+    expect(Date.parse((await control.clock()).now)).toBeGreaterThanOrEqual(Date.parse(now));
+  });
+
+  test('going forward makes every step happen, each at its own time', async () => {
+    const { call, control, newKit } = await startSandbox();
+    const start = Date.parse('2030-01-01T00:00:00Z');
+    await control.setClock(new Date(start));
+    const { id } = await newKit();
+    await control.playStory(id, [
+      { after: '1d', status: 'transit_customer' },
+      { after: '2d', status: 'with_customer' },
+      { after: '30d', status: 'transit_lab' },
+    ]);
+    await control.advanceClock('4d');
+    const { events } = (await call('GET', `/v3/order/${id}`)).body;
+    expect(lows({ events })).toEqual(['ordered', 'awaiting_registration', 'transit_customer', 'with_customer']);
+    const days = events.slice(2).map((event) => (Date.parse(event.created_at) - start) / DAY);
+    expect(days.map(Math.round)).toEqual([1, 3]);
+    days.forEach((day) => expect(day % 1).toBeLessThan(0.001));
+  });
+
+  test('going back makes nothing happen', async () => {
+    const { control, newKit } = await startSandbox();
+    const { id } = await newKit();
+    await control.playStory(id, [{ after: '1d', status: 'transit_customer' }]);
+    await control.setClock(new Date('2020-01-01T00:00:00Z'));
+    expect((await control.order(id)).order.events).toHaveLength(2);
+  });
+
+  test('shortens delays with the length of a day, also of what is under way', async () => {
+    const { control, newKit } = await startSandbox();
+    const { id } = await newKit();
+    await control.playStory(id, 'happy');
+    await control.changeSettings({ daySeconds: 0.02 });
+    await vi.waitFor(async () => expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer'));
+    expect((await control.clock()).daySeconds).toBe(0.02);
+  });
+});
+
+describe('moving an order', () => {
+  test('goes anywhere, with details, interpretation and unknown statuses', async () => {
+    const { control, newKit } = await startSandbox();
+    const { id } = await newKit();
+    await control.move(id, { status: 'lab_processing_blocked', status_detail: 'date_of_collection_unspecified' });
+    await control.move(id, 'never_heard_of');
+    await control.move(id, 'limbo.testkit.somewhere');
+    const { order } = await control.move(id, 'transit_customer');
+    expect(order.events.slice(2).map(({ status, status_detail: detail }) => [status, detail])).toEqual([
+      ['sample_with_lab.testkit.lab_processing_blocked', 'date_of_collection_unspecified'],
+      ['sample_with_lab.testkit.never_heard_of', null],
+      ['limbo.testkit.somewhere', null],
+      ['collecting_sample.testkit.transit_customer', null],
+    ]);
+  });
+
+  test('gives a shipped kit its tracking numbers', async () => {
+    const { call, control, newKit } = await startSandbox();
+    const { id } = await newKit();
+    await control.move(id, 'transit_customer');
+    expect((await call('GET', `/v3/order/${id}`)).body.details.data.shipment).toMatchObject({
+      outbound_courier: 'usps',
+      inbound_courier: 'usps',
+      notes: null,
+    });
+  });
+
+  test('plays the statuses of the other collection methods', async () => {
+    const { control } = await startSandbox();
+    const walkIn = await control.createOrder({ lab_test_id: LAB_TEST_IDS.walkIn });
+    expect(walkIn.order).toMatchObject({ details: { type: 'walk_in_test' }, shipping_details: null });
+    await control.move(walkIn.order.id, 'appointment_scheduled');
+    const { order } = await control.move(walkIn.order.id, 'partial_results');
+    expect(order.events.map(({ status }) => status)).toEqual([
+      'received.walk_in_test.ordered',
+      'received.walk_in_test.requisition_created',
+      'collecting_sample.walk_in_test.appointment_scheduled',
+      'sample_with_lab.walk_in_test.partial_results',
+    ]);
+    const home = await control.createOrder({ lab_test_id: LAB_TEST_IDS.atHomePhlebotomy });
+    expect((await control.move(home.order.id, 'draw_completed')).order.status).toBe('collecting_sample');
+  });
+
+  test('can happen without a webhook', async () => {
+    const receiver = await startReceiver();
+    const { control } = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [SECRET] });
+    const { order } = await control.createOrder({ webhook: false });
+    await control.move(order.id, { status: 'transit_customer', webhook: false });
+    await control.move(order.id, 'with_customer');
+    await control.settleWebhooks();
+    expect(receiver.received.map(({ json }) => lows(json.data).at(-1))).toEqual(['with_customer']);
+  });
+});
+
+describe('stories', () => {
+  test('wait for the registration where they need it', async () => {
+    const { call, control, newKit } = await startSandbox();
+    const order = await newKit();
+    await control.playStory(order.id, 'happy');
+    await control.advanceClock('60d');
+    const now = async () => lows((await control.order(order.id)).order);
+    expect((await now()).at(-1)).toBe('with_customer');
+    await call('POST', '/v3/order/testkit/register', registerBody(order.user_id, 'INVENTED-1'));
+    await control.advanceClock('60d');
+    expect((await now()).slice(-5)).toEqual([
+      'requisition_created',
+      'testkit_registered',
+      'transit_lab',
+      'delivered_to_lab',
+      'completed',
+    ]);
+  });
+
+  test('all have steps that lead somewhere, and the redraw story makes an order', async () => {
+    const { call, control, newKit } = await startSandbox();
+    const names = Object.keys(await control.stories());
+    expect(names).toContain('sample_error_and_redraw');
+    for (const name of names) {
+      const order = await newKit();
+      await call('POST', '/v3/order/testkit/register', registerBody(order.user_id, `INVENTED-${name}`));
+      await control.playStory(order.id, name);
+    }
+    await control.advanceClock('90d');
+    const orders = await control.orders();
+    expect(orders).toHaveLength(names.length + 1);
+    expect(orders.slice(0, -1).every(({ order }) => order.events.length > 4)).toBe(true);
+    expect(orders.at(-1)?.order).toMatchObject({ origin: 'redraw' });
+  });
+
+  test('end with a cancelled or a deleted order', async () => {
+    const { call, control, newKit } = await startSandbox();
+    const [cancelled, deleted] = [await newKit(), await newKit()];
+    await control.playStory(cancelled.id, 'happy');
+    await control.playStory(deleted.id, 'happy');
+    await call('POST', `/v3/order/${cancelled.id}/cancel`);
+    await control.deleteOrder(deleted.id);
+    await control.advanceClock('60d');
+    expect(lows((await control.order(cancelled.id)).order).at(-1)).toBe('cancelled');
+    expect((await call('GET', `/v3/order/${deleted.id}`)).status).toBe(404);
+    expect((await call('GET', `/orders?user_id=${deleted.user_id}`)).body.total).toBe(0);
+  });
+
+  test('are played by every new kit where a switch says so', async () => {
+    const { control, newKit } = await startSandbox({ storyForNewOrders: 'never_returned' });
+    const { id } = await newKit();
+    await control.advanceClock('5d');
+    expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer');
+  });
+});
+
+test('an order of a dashboard is there with its webhooks, and no product made it', async () => {
+  const receiver = await startReceiver();
+  const { control } = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [SECRET] });
+  const { order, isRegistrable } = await control.createOrder();
+  await control.settleWebhooks();
+  expect(isRegistrable).toBe(true);
+  expect(order['passthrough']).toBeNull();
+  expect(receiver.received[0]?.json.data.id).toBe(order.id);
+  expect(await control.requests({ method: 'POST' })).toEqual([]);
+});
+
+test('a recreation joins the transaction of its parent', async () => {
+  const { control, newKit } = await startSandbox();
+  const parent = await newKit();
+  const child = await control.redraw(parent.id, { origin: 'recreation', passthrough: 'own' });
+  expect(child).toMatchObject({
+    parent_id: parent.id,
+    order_transaction_id: parent.order_transaction.id,
+    passthrough: 'own',
+    order: { origin: 'recreation' },
+  });
+});
+
+test('the request log counts, without bodies and without credentials', async () => {
+  const { call, control, newKit } = await startSandbox();
+  const { id } = await newKit();
+  await call('GET', `/v3/order/${id}?x=1`);
+  await call('GET', '/v3/order/abc');
+  const all = await control.requests();
+  expect(all.map(({ method, path, status }) => [method, path, status])).toEqual([
+    ['POST', '/v3/order/testkit', 200],
+    ['GET', `/v3/order/${id}`, 200],
+    ['GET', '/v3/order/abc', 422],
+  ]);
+  expect(all[1]?.query).toBe('?x=1');
+  expect(await control.requests({ method: 'GET', status: 422 })).toHaveLength(1);
+  expect(JSON.stringify(all)).not.toContain(API_KEY);
+  expect(JSON.stringify(all)).not.toContain('Testperson');
+  await control.clearRequests();
+  expect(await control.requests()).toEqual([]);
+});
+
+test('a reset leaves nothing but the seed and the settings of the start', async () => {
+  const { call, control, newKit } = await startSandbox({ lastEvent: false });
+  const { id } = await newKit();
+  await control.playStory(id, 'happy');
+  await control.addFault({ path: '/**', action: { kind: 'refuse' } });
+  await control.changeSettings({ lastEvent: true, daySeconds: 5 });
+  await control.advanceClock('40d');
+  await control.reset();
+  expect((await call('GET', '/v2/user')).body.total).toBe(0);
+  expect(await control.orders()).toEqual([]);
+  expect(await control.settings()).toMatchObject({ lastEvent: false, daySeconds: 86_400 });
+  expect(Math.abs(Date.parse((await control.clock()).now) - Date.now())).toBeLessThan(1_000);
+});
+
+test('a control request that cannot be read is refused with a sentence', async () => {
+  const { control, newKit } = await startSandbox();
+  const { id } = await newKit();
+  await expect(control.playStory(id, 'no such story')).rejects.toThrow('no story "no such story"; there are happy');
+  await expect(control.playStory(id, [{ after: '2 fortnights', status: 'x' }])).rejects.toThrow(
+    'expected milliseconds',
+  );
+  await expect(control.changeSettings({ daySeconds: 0 })).rejects.toThrow('daySeconds');
+  await expect(control.move('00000000-0000-4000-8000-000000000000', 'x')).rejects.toThrow('there is no order');
+  await expect(control.addFault({ path: 'x', action: { kind: 'refuse' } })).rejects.toThrow('path');
+});
+
+describe('the settings of the program', () => {
+  const complete = { SERVICE_API_KEY: 'key', WEBHOOK_SECRETS: `${SECRET},whsec_b3RoZXI=` };
+
+  test('have their documented defaults', () => {
+    expect(readSandboxConfig(complete)).toEqual({
+      port: 4010,
+      host: '127.0.0.1',
+      apiKey: 'key',
+      brand: 'service',
+      settings: { webhookUrl: 'http://127.0.0.1:4000/webhooks', webhookSecrets: [SECRET], daySeconds: 86_400 },
+    });
+    const moved = readSandboxConfig({ ...complete, INGRESS_PORT: '4555', SANDBOX_DAY_SECONDS: '2.5' });
+    expect(moved.settings).toMatchObject({ webhookUrl: 'http://127.0.0.1:4555/webhooks', daySeconds: 2.5 });
+    const silent = readSandboxConfig({ SERVICE_API_KEY: 'key', SANDBOX_WEBHOOK_URL: '' });
+    expect(silent.settings).toMatchObject({ webhookUrl: '', webhookSecrets: [] });
+  });
+
+  test('that cannot be used are named all at once, and no secret is shown', () => {
+    const read = (): unknown =>
+      readSandboxConfig({
+        SANDBOX_PORT: '99999',
+        SANDBOX_DAY_SECONDS: '-1',
+        SANDBOX_WEBHOOK_URL: 'ftp://x',
+        SERVICE_BRAND: 'two words',
+        WEBHOOK_SECRETS: 'plain-secret',
+      });
+    expect(read).toThrow(SandboxConfigError);
+    const names = ['SANDBOX_PORT', 'SANDBOX_DAY_SECONDS', 'SANDBOX_WEBHOOK_URL', 'SERVICE_BRAND', 'WEBHOOK_SECRETS'];
+    for (const name of [...names, 'SERVICE_API_KEY']) expect(read).toThrow(name);
+    expect(read).not.toThrow('plain-secret');
+  });
+});
+
+describe('the program', () => {
+  const environment = { SERVICE_API_KEY: 'key', SANDBOX_WEBHOOK_URL: '' };
+
+  function run(settings: Record<string, string>) {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts'], {
+      env: { ...process.env, ...environment, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()));
+    const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+    return { child, output: () => output, ended };
+  }
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, and then ends cleanly', async (signal) => {
+    const { child, output, ended } = run({ SANDBOX_PORT: '0' });
+    await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 15_000 });
+    const url = /http:\/\/[\d.:]+/.exec(output())?.[0] ?? '';
+    const control = new SandboxControl(url);
+    await control.playStory((await control.createOrder()).order.id, 'happy');
+    child.kill(signal);
+    expect(await ended).toBe(0);
+  });
+
+  test('says which setting changes a port that is in use', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const bound = taken.address();
+    const port = typeof bound === 'object' && bound !== null ? String(bound.port) : '';
+    const { output, ended } = run({ SANDBOX_PORT: port });
+    expect(await ended).toBe(1);
+    expect(output()).toContain(`Port ${port} is in use: set SANDBOX_PORT to a free one.`);
+    await new Promise((resolve) => taken.close(resolve));
+  });
+});
+
+test('a stand-in that has ended leaves no timer and no socket', async () => {
+  const receiver = await startReceiver(() => 500);
+  const service = await startLabService({
+    port: 0,
+    apiKey: API_KEY,
+    settings: { webhookUrl: receiver.url, webhookSecrets: [SECRET] },
+  });
+  const control = new SandboxControl(service.url);
+  const { order } = await control.createOrder();
+  await control.playStory(order.id, 'happy');
+  await control.settleWebhooks();
+  const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  await service.close();
+  await expect(control.health()).rejects.toThrow('fetch failed');
+  expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBeLessThan(before);
+});

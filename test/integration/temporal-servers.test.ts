@@ -1,0 +1,290 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { temporalConfig } from '../../sandbox/temporal/config.js';
+import { startDevServer } from '../../sandbox/temporal/dev-server.js';
+import { downloadWithSdk } from '../../sandbox/temporal/download.js';
+import { findDevServer, findTestServer } from '../../sandbox/temporal/find.js';
+import { isListening, PortInUse } from '../../sandbox/temporal/ports.js';
+import { progressReport, type Report } from '../../sandbox/temporal/report.js';
+import { startTestServer } from '../../sandbox/temporal/test-server.js';
+import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { isRunning, startProgram } from '../rig/processes.js';
+
+let folder: string;
+let said: string[];
+
+/** Keeps what the finder tells. */
+const report: Report = {
+  say: (text) => void said.push(text),
+  during: (text, work) => {
+    said.push(text);
+    return work();
+  },
+};
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lab-operations-servers-'));
+  await mkdir(bin());
+  said = [];
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** The only folder on PATH. */
+function bin(): string {
+  return join(folder, 'bin');
+}
+
+function cached(name: string): string {
+  return join(folder, 'cache', 'lab-operations-worker', name);
+}
+
+/** A machine of its own: an empty cache, nothing on PATH but the fakes, and a proxy that refuses every download. */
+function machine(more: Record<string, string> = {}): Record<string, string | undefined> {
+  return {
+    ...process.env,
+    TEMPORAL_CLI: undefined,
+    TEMPORAL_TEST_SERVER: undefined,
+    PATH: bin(),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    HTTPS_PROXY: 'http://127.0.0.1:1',
+    ...more,
+  };
+}
+
+async function fake(path: string, script: string): Promise<string> {
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+async function fakeTemporal(path: string, server: string): Promise<string> {
+  return fake(path, `echo "temporal version 9.9.9 (Server ${server}, UI 2.42.1)"`);
+}
+
+/** Notes that it was called, takes its time, and leaves a `temporal` where `go install` would. */
+async function fakeGo(): Promise<void> {
+  const built = await fakeTemporal(join(folder, 'built'), '1.29.1');
+  await fake(join(bin(), 'go'), `echo "$@" >>'${folder}/builds'; /bin/sleep 1; /bin/cp '${built}' "$GOBIN/temporal"`);
+}
+
+async function builds(): Promise<string[]> {
+  return (await readFile(join(folder, 'builds'), 'utf8')).trim().split('\n');
+}
+
+describe('finding the dev server', () => {
+  test('TEMPORAL_CLI is used, and nothing else is looked at', async () => {
+    const cli = await fakeTemporal(join(folder, 'mine'), '1.30.0');
+    await fakeTemporal(join(bin(), 'temporal'), '1.29.1');
+    expect(await findDevServer(report, temporalConfig(machine({ TEMPORAL_CLI: cli })))).toBe(cli);
+  });
+
+  test('a wrong TEMPORAL_CLI is an error, although there is one on PATH', async () => {
+    await fakeTemporal(join(bin(), 'temporal'), '1.29.1');
+    const config = temporalConfig(machine({ TEMPORAL_CLI: '/nowhere/temporal' }));
+    await expect(findDevServer(report, config)).rejects.toThrow(
+      'TEMPORAL_CLI is /nowhere/temporal, but there is no program at that path; correct it, or unset it',
+    );
+  });
+
+  test('a TEMPORAL_CLI with an old server is an error that names both versions', async () => {
+    const cli = await fakeTemporal(join(folder, 'mine'), '1.4.9');
+    const config = temporalConfig(machine({ TEMPORAL_CLI: cli }));
+    await expect(findDevServer(report, config)).rejects.toThrow('its server is 1.4.9, and 1.29.0 or later is needed');
+  });
+
+  test('one on PATH with an old server is passed over, aloud, for the one in the cache', async () => {
+    await fakeTemporal(join(bin(), 'temporal'), '1.28.2');
+    await mkdir(cached('temporal-cli-1.5.1'), { recursive: true });
+    const kept = await fakeTemporal(join(cached('temporal-cli-1.5.1'), 'temporal'), '1.29.0');
+    expect(await findDevServer(report, temporalConfig(machine()))).toBe(kept);
+    expect(said).toEqual([
+      `${join(bin(), 'temporal')} is passed over: its server is 1.28.2, and 1.29.0 or later is needed`,
+    ]);
+  });
+
+  test('without internet it is built with go, and one in the cache that does not run is replaced', async () => {
+    await fakeGo();
+    await mkdir(cached('temporal-cli-1.5.1'), { recursive: true });
+    await fake(join(cached('temporal-cli-1.5.1'), 'temporal'), 'exit 1');
+    const found = await findDevServer(report, temporalConfig(machine()));
+    expect(await readFile(found, 'utf8')).toContain('Server 1.29.1');
+    expect(await builds()).toEqual(['install github.com/temporalio/cli/cmd/temporal@v1.5.1']);
+    expect(said).toEqual([
+      'downloading the dev server with the Temporal SDK',
+      expect.stringMatching(/^downloading the dev server with the Temporal SDK failed: .*temporal\.download/s),
+      expect.stringMatching(/^building the dev server with go install/),
+    ]);
+  });
+
+  test('two processes at once build it once and find the same', async () => {
+    await fakeGo();
+    const both = await Promise.all([1, 2].map(() => startProgram('test/rig/find-dev-server.ts', { env: machine() })));
+    const exits = await Promise.all(both.map((process) => process.exit));
+    const outputs = both.map((process) => process.output());
+    expect(exits, outputs.join('\n')).toEqual([
+      { code: 0, signal: null },
+      { code: 0, signal: null },
+    ]);
+    const path = join(cached('temporal-cli-1.5.1'), 'temporal');
+    for (const output of outputs) expect(output).toContain(`found ${path}\n`);
+    expect(outputs.join('\n')).toContain('waiting for another process that is getting the Temporal dev server');
+    expect(await builds()).toHaveLength(1);
+    expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1']);
+  });
+
+  test('what a killed process held is taken over, and what it left is removed', async () => {
+    await fake(join(bin(), 'go'), `/bin/echo $$ >'${folder}/go-pid'; exec /bin/sleep 600`);
+    const killed = await startProgram('test/rig/find-dev-server.ts', { env: machine(), ready: /go install/ });
+    const pid = await vi.waitFor(async () => Number.parseInt(await readFile(join(folder, 'go-pid'), 'utf8')), 10_000);
+    await killed.stop('SIGKILL');
+    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+    expect(await readdir(cached('.'))).toHaveLength(2);
+    // As if fifteen seconds had passed.
+    await utimes(cached('temporal-cli-1.5.1.lock'), new Date(0), new Date(0));
+    await fakeGo();
+    await findDevServer(report, temporalConfig(machine()));
+    expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1']);
+  });
+
+  test('when nothing works it ends with one sentence that names the ways out and what went wrong', async () => {
+    const finding = findDevServer(report, temporalConfig(machine()));
+    await expect(finding).rejects.toThrow(
+      /^There is no Temporal dev server .* install the temporal CLI \(server 1\.29\.0 or later\), or set TEMPORAL_CLI to its path, or give this machine internet access or Go 1\.25 or later \(downloading .*; building .*: there is no `go` on PATH\)\.$/,
+    );
+    expect(await readdir(cached('.'))).toEqual([]);
+  });
+});
+
+describe('finding the time-skipping test server', () => {
+  test('TEMPORAL_TEST_SERVER is used, and a wrong one is an error', async () => {
+    const server = await fake(join(folder, 'mine'), 'exit 0');
+    const right = temporalConfig(machine({ TEMPORAL_TEST_SERVER: server }));
+    expect(await findTestServer(report, right)).toBe(server);
+    const wrong = temporalConfig(machine({ TEMPORAL_TEST_SERVER: folder }));
+    await expect(findTestServer(report, wrong)).rejects.toThrow(`TEMPORAL_TEST_SERVER is ${folder}, but`);
+  });
+
+  test('without internet its jars come from Maven, and no project is left', async () => {
+    await fake(join(bin(), 'java'), 'exit 0');
+    await fake(
+      join(bin(), 'mvn'),
+      `for a in "$@"; do case $a in -DoutputDirectory=*) /bin/mkdir "\${a#*=}"; /bin/cp pom.xml "\${a#*=}";; esac; done`,
+    );
+    const found = await findTestServer(report, temporalConfig(machine()));
+    expect(await readFile(join(found, '..', 'lib', 'pom.xml'), 'utf8')).toContain('<version>1.38.0</version>');
+    expect(await readdir(join(found, '..'))).toEqual(['lib', 'temporal-test-server']);
+  });
+
+  test('when nothing works it ends with one sentence that names the ways out', async () => {
+    await expect(findTestServer(report, temporalConfig(machine()))).rejects.toThrow(
+      /^There is no time-skipping Temporal test server .* set TEMPORAL_TEST_SERVER .* Java 11 or later with Maven \(.*there is no `mvn` on PATH\)\.$/,
+    );
+  });
+});
+
+test('a download of which nothing arrives is given up', async () => {
+  const silent = createServer(() => undefined);
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as { port: number };
+  const environment = machine({ HTTPS_PROXY: `http://127.0.0.1:${port}`, PATH: process.env.PATH ?? '' });
+  const download = downloadWithSdk('dev-server', join(bin(), 'temporal'), environment, 2_000);
+  await expect(download).rejects.toThrow('nothing arrived for 2 s');
+});
+
+test('progress is a line every few seconds in a log, and one line in place in a terminal', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const written = async (isTTY: boolean): Promise<string> => {
+    let text = '';
+    const stream = { isTTY, write: (more: string) => ((text += more), true) } as NodeJS.WriteStream;
+    await progressReport(stream).during('building', () => vi.advanceTimersByTimeAsync(10_500));
+    return text;
+  };
+  expect(await written(false)).toBe('temporal: building … 0 s\ntemporal: building … 5 s\ntemporal: building … 10 s\n');
+  expect((await written(true)).split('\r')).toHaveLength(12);
+});
+
+describe('the servers', () => {
+  const answers = (address: string): Promise<boolean> => isListening(Number(address.split(':')[1]));
+  const gone = async (address: string): Promise<void> => {
+    await expect.poll(() => answers(address), { timeout: 10_000 }).toBe(false);
+  };
+
+  test('the dev server answers with its search attributes and its Web UI, and stop leaves no process', async () => {
+    const server = await startDevServer({
+      program: inject('devServerProgram'),
+      searchAttributes: searchAttributeKeys,
+      ui: true,
+    });
+    const connection = await Connection.connect({ address: server.address });
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'default' });
+    expect(customAttributes).toMatchObject({ LabReference: 2, LabOrderId: 7 });
+    await connection.close();
+    expect((await fetch(server.uiUrl ?? '')).status).toBe(200);
+    await server.stop();
+    expect(await isRunning(server.pid)).toBe(false);
+  });
+
+  test('the dev server keeps its state in a file', async () => {
+    const options = { program: inject('devServerProgram'), dbFilename: join(folder, 'state.db'), namespace: 'kept' };
+    const first = await startDevServer({ ...options, searchAttributes: searchAttributeKeys });
+    await first.stop();
+    const second = await startDevServer(options);
+    onTestFinished(() => second.stop());
+    const connection = await Connection.connect({ address: second.address });
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'kept' });
+    expect(Object.keys(customAttributes ?? {})).toContain('LabReference');
+    await connection.close();
+  });
+
+  test('a busy port is named', async () => {
+    const busy = createServer();
+    busy.listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    onTestFinished(() => void busy.close());
+    const { port } = busy.address() as { port: number };
+    const program = inject('devServerProgram');
+    await expect(startDevServer({ program, port })).rejects.toThrow(PortInUse);
+    await expect(startDevServer({ program, uiPort: port })).rejects.toThrow(`Port ${port} for Temporal's Web UI`);
+    await expect(startTestServer({ program, port })).rejects.toThrow(`Port ${port} for the time-skipping test server`);
+  });
+
+  test('a program that is no server is an error with what it said', async () => {
+    const program = await fake(join(folder, 'no-server'), 'echo "unknown command" >&2; exit 3');
+    await expect(startDevServer({ program })).rejects.toThrow(/no-server\) ended before it was ready: unknown command/);
+  });
+
+  test('the test server answers with its search attributes, and teardown leaves no process', async () => {
+    const environment = await startTestServer({
+      program: inject('testServerProgram'),
+      searchAttributes: searchAttributeKeys,
+    });
+    const before = await environment.currentTimeMs();
+    await environment.sleep('30 days');
+    expect((await environment.currentTimeMs()) - before).toBeGreaterThan(29 * 86_400_000);
+    await environment.teardown();
+    await gone(environment.address);
+  });
+
+  test('both servers end when the process that started them is killed', async () => {
+    const env = {
+      TEMPORAL_CLI: inject('devServerProgram'),
+      TEMPORAL_TEST_SERVER: inject('testServerProgram'),
+    };
+    const holder = await startProgram('test/rig/hold-servers.ts', { env });
+    const [, devServer = '', testServer = ''] = await holder.waitFor(/holding (\S+) (\S+)/, 60_000);
+    expect(await answers(devServer)).toBe(true);
+    expect(await answers(testServer)).toBe(true);
+    await holder.stop('SIGKILL');
+    await gone(devServer);
+    await gone(testServer);
+  });
+});

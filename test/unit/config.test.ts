@@ -1,0 +1,265 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ConfigInvalid, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+
+const service = { SERVICE_BASE_URL: 'http://127.0.0.1:4010', SERVICE_API_KEY: 'sk_invented' };
+const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
+const webhooks = { WEBHOOK_SECRETS: secret };
+
+/** The faults by setting. */
+function faultsOf(read: () => unknown): Record<string, string> {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid)) throw error;
+    return Object.fromEntries(error.faults.map(({ setting, problem }) => [setting, problem]));
+  }
+  return expect.unreachable('the settings were accepted');
+}
+
+describe('the worker', () => {
+  test('needs an address and a key of the service, and has a default for the rest', () => {
+    expect(readWorkerConfig(service)).toEqual({
+      temporal: {
+        address: '127.0.0.1:7233',
+        namespace: 'default',
+        connection: { address: '127.0.0.1:7233' },
+      },
+      taskQueue: 'lab-operations',
+      logLevel: 'info',
+      shutdownGraceSeconds: 20,
+      service: {
+        baseUrl: 'http://127.0.0.1:4010',
+        apiKey: 'sk_invented',
+        brand: 'service',
+        ordersPath: '/orders',
+        usersPath: '/v2/user/',
+        createOrderPath: '/v3/order',
+        headersTimeoutMs: 30_000,
+        timeoutMs: 60_000,
+      },
+      echoesPassthrough: true,
+      maxCachedWorkflows: 1000,
+    });
+  });
+
+  test('takes every setting', () => {
+    const config = readWorkerConfig({
+      ...service,
+      SERVICE_BRAND: 'acme',
+      SERVICE_ORDERS_PATH: '/v3/orders',
+      SERVICE_USERS_PATH: '/v2/user',
+      SERVICE_CREATE_ORDER_PATH: '/v3/order/create',
+      SERVICE_ECHOES_PASSTHROUGH: 'false',
+      SERVICE_TIMEOUT_SECONDS: '10',
+      NOTIFY_URL: 'https://product.example/lab?tenant=1',
+      NOTIFY_SECRET: secret,
+      TASK_QUEUE: 'other',
+      LOG_LEVEL: 'warn',
+      MAX_CACHED_WORKFLOWS: '50',
+      SHUTDOWN_GRACE_SECONDS: '0',
+    });
+    expect(config).toMatchObject({
+      service: {
+        brand: 'acme',
+        ordersPath: '/v3/orders',
+        usersPath: '/v2/user',
+        createOrderPath: '/v3/order/create',
+        headersTimeoutMs: 10_000,
+      },
+      echoesPassthrough: false,
+      notify: { url: 'https://product.example/lab?tenant=1', secret },
+      taskQueue: 'other',
+      logLevel: 'warn',
+      maxCachedWorkflows: 50,
+      shutdownGraceSeconds: 0,
+    });
+  });
+
+  test.each([
+    ['production-us', 'SERVICE_URL_PRODUCTION_US'],
+    ['production-eu', 'SERVICE_URL_PRODUCTION_EU'],
+    ['sandbox-us', 'SERVICE_URL_SANDBOX_US'],
+    ['sandbox-eu', 'SERVICE_URL_SANDBOX_EU'],
+  ])('takes the address of the environment %s from %s, and none is built in', (environment, setting) => {
+    const env = { SERVICE_API_KEY: 'sk_invented', SERVICE_ENVIRONMENT: environment };
+    expect(faultsOf(() => readWorkerConfig(env))).toEqual({
+      [setting]: `is missing, but SERVICE_ENVIRONMENT is ${environment}`,
+    });
+    const config = readWorkerConfig({ ...env, [setting]: 'https://api.example.com' });
+    expect(config.service.baseUrl).toBe('https://api.example.com');
+  });
+
+  test('prefers SERVICE_BASE_URL to the environment', () => {
+    const env = { ...service, SERVICE_ENVIRONMENT: 'sandbox-eu', SERVICE_URL_SANDBOX_EU: 'https://api.example.com' };
+    expect(readWorkerConfig(env).service.baseUrl).toBe(service.SERVICE_BASE_URL);
+  });
+
+  test('takes a blank setting for one that is not there', () => {
+    const blank = { ...service, NOTIFY_URL: '', NOTIFY_SECRET: ' ', TASK_QUEUE: '', TEMPORAL_ADDRESS: '' };
+    expect(readWorkerConfig(blank)).toEqual(readWorkerConfig(service));
+    expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_API_KEY: ' ' }))).toEqual({
+      SERVICE_API_KEY: 'is missing',
+    });
+  });
+
+  test('has no need of webhook secrets, and does not mind faults in settings of the ingress', () => {
+    expect(() => readWorkerConfig({ ...service, INGRESS_PORT: 'wrong' })).not.toThrow();
+  });
+
+  test('needs NOTIFY_SECRET where NOTIFY_URL is set', () => {
+    expect(faultsOf(() => readWorkerConfig({ ...service, NOTIFY_URL: 'https://product.example' }))).toEqual({
+      NOTIFY_SECRET: 'is missing, but NOTIFY_URL is set',
+    });
+  });
+
+  test('tells all faults at once', () => {
+    const env = {
+      SERVICE_ENVIRONMENT: 'mars',
+      SERVICE_BRAND: 'two words',
+      SERVICE_ORDERS_PATH: 'orders',
+      SERVICE_ECHOES_PASSTHROUGH: 'maybe',
+      SERVICE_TIMEOUT_SECONDS: '0',
+      NOTIFY_URL: 'ftp://product.example',
+      NOTIFY_SECRET: 'not base64!',
+      LOG_LEVEL: 'loud',
+      MAX_CACHED_WORKFLOWS: '1e3',
+      SHUTDOWN_GRACE_SECONDS: '-1',
+      TEMPORAL_PROFILE: 'not-there',
+    };
+    const faults = faultsOf(() => readWorkerConfig(env));
+    expect(Object.keys(faults).toSorted()).toEqual(
+      ['SERVICE_API_KEY', 'TEMPORAL_*', ...Object.keys(env).filter((name) => name !== 'TEMPORAL_PROFILE')].toSorted(),
+    );
+  });
+
+  test.each([
+    'api.example.com',
+    'ftp://api.example.com',
+    'https://user:password@api.example.com',
+    'https://api.example.com?key=1',
+    'https://api.example.com#part',
+  ])('refuses %s as the address of the service', (address) => {
+    expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_BASE_URL: address }))).toHaveProperty(
+      'SERVICE_BASE_URL',
+    );
+  });
+});
+
+describe('the ingress', () => {
+  test('needs webhook secrets only', () => {
+    expect(readIngressConfig(webhooks)).toMatchObject({
+      host: '0.0.0.0',
+      port: 4000,
+      webhookSecrets: [secret],
+      webhookMaxBytes: 5 * 1024 * 1024,
+      taskQueue: 'lab-operations',
+    });
+    expect(faultsOf(() => readIngressConfig({}))).toEqual({ WEBHOOK_SECRETS: 'is missing' });
+  });
+
+  test('takes several secrets, with spaces and a comma at the end', () => {
+    expect(readIngressConfig({ WEBHOOK_SECRETS: ` ${secret} , AAECAw==, ` }).webhookSecrets).toEqual([
+      secret,
+      'AAECAw==',
+    ]);
+  });
+
+  test.each([
+    [',', 'holds no secret'],
+    ['whsec_', 'is empty after whsec_'],
+    ['whsec_!', 'is not whsec_ followed by base64'],
+    [`${secret},whsec_!`, '(secret 2 of 2) is not whsec_ followed by base64'],
+  ])('refuses the secrets %j', (secrets, problem) => {
+    expect(faultsOf(() => readIngressConfig({ WEBHOOK_SECRETS: secrets }))).toEqual({ WEBHOOK_SECRETS: problem });
+  });
+
+  test.each(['-1', '65536', '80.5', 'http', '0x50'])('refuses the port %s', (port) => {
+    expect(faultsOf(() => readIngressConfig({ ...webhooks, INGRESS_PORT: port }))).toEqual({
+      INGRESS_PORT: 'is not a whole number from 0 to 65535',
+    });
+  });
+});
+
+describe('the message', () => {
+  test('names setting, problem and remedy, one line each', () => {
+    expect(() => readIngressConfig({ INGRESS_PORT: 'x' })).toThrow(
+      new ConfigInvalid([
+        {
+          setting: 'WEBHOOK_SECRETS',
+          problem: 'is missing',
+          remedy:
+            "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
+        },
+        {
+          setting: 'INGRESS_PORT',
+          problem: 'is not a whole number from 0 to 65535',
+          remedy: 'set a free port; the default is 4000',
+        },
+      ]),
+    );
+  });
+
+  test('shows no value of any setting: each may be a secret in the wrong place', () => {
+    const names = [
+      ...['SERVICE_BASE_URL', 'SERVICE_API_KEY', 'SERVICE_BRAND', 'SERVICE_ORDERS_PATH', 'SERVICE_TIMEOUT_SECONDS'],
+      ...['SERVICE_ECHOES_PASSTHROUGH', 'NOTIFY_URL', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS', 'INGRESS_PORT', 'LOG_LEVEL'],
+      ...['WEBHOOK_MAX_BYTES', 'TASK_QUEUE', 'MAX_CACHED_WORKFLOWS', 'SERVICE_ENVIRONMENT', 'INGRESS_HOST'],
+    ];
+    const env = Object.fromEntries(names.map((name) => [name, `very secret ${'x'.repeat(200)}\u0007`]));
+    for (const read of [readWorkerConfig, readIngressConfig]) {
+      expect(() => read(env)).toThrow(ConfigInvalid);
+      expect(() => read(env)).not.toThrow(/very secret/);
+    }
+  });
+});
+
+describe('Temporal', () => {
+  const folders: string[] = [];
+  afterEach(async () => {
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+  });
+
+  async function profileFile(text: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'lab-operations-config-'));
+    folders.push(folder);
+    await writeFile(join(folder, 'temporal.toml'), text);
+    return join(folder, 'temporal.toml');
+  }
+
+  test('is found by the standard settings', () => {
+    const { temporal } = readIngressConfig({
+      ...webhooks,
+      TEMPORAL_ADDRESS: 'temporal.example:7233',
+      TEMPORAL_NAMESPACE: 'lab',
+      TEMPORAL_API_KEY: 'invented',
+    });
+    expect(temporal).toMatchObject({
+      address: 'temporal.example:7233',
+      namespace: 'lab',
+      connection: { address: 'temporal.example:7233', apiKey: 'invented', tls: true },
+    });
+  });
+
+  test('is found by a profile, and a setting overrides what the profile says', async () => {
+    const file = await profileFile('[profile.lab]\naddress = "a.example:7233"\nnamespace = "of-the-profile"\n');
+    const env = { ...webhooks, TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'lab', TEMPORAL_NAMESPACE: 'given' };
+    expect(readIngressConfig(env).temporal).toMatchObject({ address: 'a.example:7233', namespace: 'given' });
+  });
+
+  test('a profile file that is named but not there is a fault', () => {
+    const env = { ...webhooks, TEMPORAL_CONFIG_FILE: join(tmpdir(), 'not', 'there.toml') };
+    expect(faultsOf(() => readIngressConfig(env))).toEqual({
+      TEMPORAL_CONFIG_FILE: 'names a file that does not exist',
+    });
+  });
+
+  test('a profile file that is no TOML is a fault that does not show the lines around it', async () => {
+    const file = await profileFile('[profile.default]\napi_key = "very-secret"\naddress = \n');
+    const faults = faultsOf(() => readIngressConfig({ ...webhooks, TEMPORAL_CONFIG_FILE: file }));
+    expect(faults['TEMPORAL_*']).toMatch(/could not be read/);
+    expect(JSON.stringify(faults)).not.toContain('very-secret');
+  });
+});

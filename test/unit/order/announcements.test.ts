@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import { announceNews, remember } from '../../../workflows/order/announcements.js';
+import { clear, clearAnswered, raise } from '../../../workflows/order/attention.js';
+import { chainOf, learn, type Case } from '../../../workflows/order/case.js';
+import type { OrderNotification } from '../../../workflows/order/notifications.js';
+import { caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
+import { deliveriesOf, reportsOfChain } from './reports.js';
+
+const told = ({ outbox }: Case) => outbox.map(({ id }) => id);
+
+/** What is announced when these reports come one after the other. */
+function announce(reports: readonly OrderSnapshot[], kase = caseOf([])): Case {
+  for (const report of reports) if (learn(kase, report)) announceNews(kase);
+  return kase;
+}
+
+/** Every event of these statuses reported as it happens. */
+function eachStep(statuses: readonly string[], more: Partial<OrderSnapshot> = {}): OrderSnapshot[] {
+  return statuses.map((_, index) => kitOf('order-1', statuses.slice(0, index + 1), more));
+}
+
+describe('the product is told', () => {
+  test('each phase once, and the result', () => {
+    const { outbox } = announce(eachStep(happyPath, { interpretation: 'normal' }));
+    expect(
+      outbox.map(({ id, type, data }) => ({ id, ...('phase' in data ? { phase: data.phase } : { type }) })),
+    ).toEqual([
+      { id: 'order-1/1/phase_changed', phase: 'preparing' },
+      { id: 'order-1/2/phase_changed', phase: 'awaiting_registration' },
+      { id: 'order-1/3/phase_changed', phase: 'in_transit_to_customer' },
+      { id: 'order-1/5/phase_changed', phase: 'awaiting_registration' },
+      { id: 'order-1/6/phase_changed', phase: 'with_customer' },
+      { id: 'order-1/8/phase_changed', phase: 'in_transit_to_lab' },
+      { id: 'order-1/9/phase_changed', phase: 'at_lab' },
+      { id: 'order-1/10/result', type: 'result' },
+      { id: 'order-1/10/phase_changed', phase: 'completed' },
+    ]);
+    expect(outbox.at(-2)).toEqual({
+      id: 'order-1/10/result',
+      type: 'result',
+      at: daysAfterStart(9),
+      orderId: 'order-1',
+      rootOrderId: 'order-1',
+      data: { interpretation: 'normal' },
+    });
+  });
+
+  test('only where the order is now, when several events come at once', () => {
+    const kase = announce([kitOf('order-1', pathTo('transit_lab'))]);
+    expect(told(kase)).toEqual(['order-1/8/phase_changed']);
+  });
+
+  test('corrected results as a correction, though the phase stays', () => {
+    const kase = announce(eachStep([...happyPath, 'corrected']));
+    expect(told(kase).slice(-3)).toEqual(['order-1/10/result', 'order-1/10/phase_changed', 'order-1/11/correction']);
+  });
+
+  test('a result and its correction, when both come at once', () => {
+    const kase = announce([kitOf('order-1', [...happyPath, 'corrected'])]);
+    expect(told(kase)).toEqual(['order-1/10/result', 'order-1/11/correction', 'order-1/11/phase_changed']);
+  });
+
+  test.each(['cancelled', 'do_not_process'])('a cancellation by %s, with its status', (status) => {
+    const { outbox } = announce([kitOf('order-1', ['ordered', status])]);
+    expect(outbox).toMatchObject([
+      { id: 'order-1/2/cancellation', data: { status: `cancelled.testkit.${status}` } },
+      { id: 'order-1/2/phase_changed', data: { phase: 'cancelled' } },
+    ]);
+  });
+
+  test('a problem and its end, though the phase stays', () => {
+    const problem = 'collecting_sample.testkit.problem_in_transit_lab';
+    const { outbox } = announce(eachStep([...pathTo('transit_lab'), 'problem_in_transit_lab', 'transit_lab']));
+    expect(outbox.slice(-2)).toMatchObject([
+      { id: 'order-1/9/phase_changed', data: { phase: 'in_transit_to_lab', problem } },
+      { id: 'order-1/10/phase_changed', data: { phase: 'in_transit_to_lab' } },
+    ]);
+    expect(outbox.at(-1)?.data).not.toHaveProperty('problem');
+  });
+
+  test('nothing by an unknown status or detail that moves nothing', () => {
+    const steps = eachStep(['ordered', 'received.testkit.invented', 'invented', '']);
+    expect(told(announce(steps))).toEqual(['order-1/1/phase_changed']);
+  });
+
+  test('nothing twice', () => {
+    const steps = eachStep([...happyPath, 'corrected']);
+    const once = told(announce(steps));
+    expect(told(announce([...steps, ...steps.toReversed(), ...steps]))).toEqual(once);
+  });
+
+  test('nothing of what an earlier run has announced, and all that is new since', () => {
+    const kase = caseOf([kitOf('order-1', happyPath)]);
+    for (const order of chainOf(kase)) remember(kase, order);
+    announceNews(kase);
+    expect(told(kase)).toEqual([]);
+    announce([kitOf('order-1', [...happyPath, 'corrected'])], kase);
+    expect(told(kase)).toEqual(['order-1/11/correction']);
+  });
+
+  test('nothing, and nothing is kept, where the worker has no target', () => {
+    const kase = announce(eachStep(happyPath), caseOf([], { notifies: false }));
+    expect(kase.outbox).toEqual([]);
+    raise(kase, { key: 'k', reason: 'late_arrival', orderId: 'order-1' }, start);
+    expect(kase.outbox).toEqual([]);
+    expect(kase.attention).toHaveLength(1);
+  });
+
+  test('who it is about, of every order of the chain', () => {
+    const userId = 'user-2';
+    const redraw = kitOf('order-2', ['ordered'], { userId, createdAt: daysAfterStart(20) });
+    const { outbox } = announce([kitOf('order-1', ['ordered']), redraw], caseOf([], { reference: 'ref-1' }));
+    expect(outbox).toMatchObject([
+      { orderId: 'order-1', rootOrderId: 'order-1', reference: 'ref-1' },
+      { orderId: 'order-2', rootOrderId: 'order-1', reference: 'ref-1', userId },
+    ]);
+  });
+});
+
+describe('whatever order reports come in, repeated or lost', () => {
+  const deliveries = reportsOfChain.chain((reports) => fc.tuple(deliveriesOf(reports), deliveriesOf(reports)));
+  /** A report may tell more of an event later on, so that is left out. */
+  const phases = (outbox: OrderNotification[]) =>
+    outbox.flatMap((one) =>
+      one.type === 'phase_changed' ? [{ ...one, data: { ...one.data, detail: undefined } }] : [],
+    );
+  const identity = ({ id, at, type }: OrderNotification) => ({ id, at, type });
+
+  test('no notification has the id of another', () => {
+    fc.assert(
+      fc.property(deliveries, ([delivery]) => {
+        const ids = told(announce(delivery));
+        expect(ids).toHaveLength(new Set(ids).size);
+      }),
+    );
+  });
+
+  test('the same results, corrections and cancellations are told', () => {
+    const news = (delivery: OrderSnapshot[]) =>
+      announce(delivery)
+        .outbox.filter(({ type }) => type !== 'phase_changed')
+        .map(identity);
+    const byId = (a: { id: string }, b: { id: string }) => Number(a.id > b.id) - Number(a.id < b.id);
+    fc.assert(
+      fc.property(deliveries, ([one, other]) => {
+        expect(news(one).toSorted(byId)).toEqual(news(other).toSorted(byId));
+      }),
+    );
+  });
+
+  test('a phase that is told under one id is the same phase, at the same time', () => {
+    fc.assert(
+      fc.property(deliveries, ([one, other]) => {
+        const others = new Map(phases(announce(other).outbox).map((notification) => [notification.id, notification]));
+        for (const { id, at, data } of phases(announce(one).outbox)) {
+          const same = others.get(id);
+          if (same) expect({ at: same.at, data: same.data }).toEqual({ at, data });
+        }
+      }),
+    );
+  });
+
+  test('the last phase told of an order is the one it is in', () => {
+    fc.assert(
+      fc.property(deliveries, ([delivery]) => {
+        const kase = announce(delivery);
+        for (const { orderId, standing } of chainOf(kase)) {
+          if (!standing.last) continue;
+          const last = phases(kase.outbox).findLast((notification) => notification.orderId === orderId);
+          expect(last?.data).toMatchObject({ phase: standing.phase });
+        }
+      }),
+    );
+  });
+});
+
+describe('attention', () => {
+  const key = 'order-1/results_overdue';
+  const question = { key, reason: 'results_overdue', orderId: 'order-1' } as const;
+
+  test('is raised once per question, told with an id that comes from the question', () => {
+    const kase = caseOf([kitOf('order-1', pathTo('delivered_to_lab'))]);
+    raise(kase, question, start);
+    raise(kase, question, start + 1);
+    expect(kase.attention).toEqual([{ ...question, since: daysAfterStart(0) }]);
+    expect(kase.outbox).toMatchObject([
+      {
+        id: `${key}.results_overdue/attention_raised`,
+        at: daysAfterStart(0),
+        type: 'attention_raised',
+        data: { reason: 'results_overdue', orderId: 'order-1', since: daysAfterStart(0) },
+      },
+    ]);
+  });
+
+  test('stays while its deadline stands, and is cleared and told when the order moves', () => {
+    const kase = caseOf([kitOf('order-1', pathTo('delivered_to_lab'))]);
+    raise(kase, question, start);
+    clearAnswered(kase, start);
+    expect(kase.attention).toHaveLength(1);
+    learn(kase, kitOf('order-1', [...pathTo('delivered_to_lab'), 'sample_with_lab.testkit.partial_results']));
+    clearAnswered(kase, start);
+    expect(kase.attention).toHaveLength(1);
+    learn(
+      kase,
+      kitOf('order-1', [...pathTo('delivered_to_lab'), 'sample_with_lab.testkit.partial_results', 'completed']),
+    );
+    clearAnswered(kase, start + 5);
+    expect(kase.attention).toEqual([]);
+    expect(kase.outbox.at(-1)).toMatchObject({ type: 'attention_cleared', at: new Date(start + 5).toISOString() });
+  });
+
+  test('is cleared when a person gives more time', () => {
+    const kase = caseOf([kitOf('order-1', [...pathTo('transit_customer'), 'lost'])]);
+    raise(kase, { key: 'order-1/4.decision', reason: 'decision_needed', orderId: 'order-1' }, start);
+    clearAnswered(kase, start);
+    expect(kase.attention).toHaveLength(1);
+    kase.patience.push({ key: 'order-1/4.decision', since: daysAfterStart(5) });
+    clearAnswered(kase, start);
+    expect(kase.attention).toEqual([]);
+  });
+
+  test('that no event answers stays until it is cleared by name', () => {
+    const kase = caseOf([kitOf('order-1', ['ordered'])]);
+    raise(kase, { key: 'order-1', reason: 'registered_another_order', orderId: 'order-1' }, start);
+    learn(kase, kitOf('order-1', happyPath));
+    clearAnswered(kase, start);
+    expect(kase.attention).toHaveLength(1);
+    clear(kase, ({ reason }) => reason === 'registered_another_order', start);
+    expect(kase.attention).toEqual([]);
+  });
+
+  test('that was not raised is not cleared: nobody is told', () => {
+    const kase = caseOf([kitOf('order-1', ['ordered'])]);
+    clear(kase, () => true, start);
+    expect(kase.outbox).toEqual([]);
+  });
+
+  test('for an order that was never reported is told of the current one', () => {
+    const kase = caseOf([{ orderId: 'order-1', events: eventsOf('ordered'), userId: 'user-1' }]);
+    raise(kase, { key: 'order-9', reason: 'reference_conflict', orderId: 'order-9' }, start);
+    expect(kase.outbox).toMatchObject([{ orderId: 'order-1', userId: 'user-1', data: { orderId: 'order-9' } }]);
+  });
+});

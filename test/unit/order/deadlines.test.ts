@@ -1,0 +1,268 @@
+import { describe, expect, test } from 'vitest';
+import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { Case } from '../../../workflows/order/case.js';
+import { deadlinesOf, givingUpAt, isOverdueName, nextMoment } from '../../../workflows/order/deadlines.js';
+import { resolvePolicy } from '../../../workflows/order/policy.js';
+import { stateOf } from '../../../workflows/order/view.js';
+import {
+  caseOf,
+  day,
+  daysAfterStart,
+  happyPath,
+  kitOf,
+  pathTo,
+  start,
+  transactionOf,
+  withPatient,
+} from './histories.js';
+
+const kitCase = (statuses: readonly string[], more: Partial<Case> = {}, fields: Partial<OrderSnapshot> = {}) =>
+  caseOf([kitOf('order-1', statuses, fields)], more);
+/** Each deadline with the days from the start of the order; one event a day. */
+const daysOf = (kase: Case) => deadlinesOf(kase).map(({ name, at }) => `${name} ${(at - start) / day}`);
+const keysOf = (kase: Case) => deadlinesOf(kase).map(({ key, at }) => `${key} at ${(at - start) / day}`);
+
+describe('the deadlines that stand, with the default policy', () => {
+  test.each<[string, readonly string[], string[]]>([
+    ['placed with a patient', ['ordered', 'requisition_created'], ['shipping_overdue 5']],
+    [
+      'placed, not registered: reminders count from an assumed delivery',
+      pathTo('awaiting_registration'),
+      [
+        'shipping_overdue 5',
+        'registration_reminder 10',
+        'registration_reminder 17',
+        'registration_reminder 37',
+        'registration_overdue 90',
+      ],
+    ],
+    ['registered before it ships', [...pathTo('awaiting_registration'), 'testkit_registered'], ['shipping_overdue 5']],
+    [
+      'on its way, not registered: reminders count from shipping and the assumed delivery',
+      pathTo('transit_customer'),
+      [
+        'delivery_overdue 12',
+        'registration_reminder 12',
+        'registration_reminder 19',
+        'registration_reminder 39',
+        'registration_overdue 90',
+      ],
+    ],
+    ['on its way, registered', pathTo('transit_customer', withPatient), ['delivery_overdue 11']],
+    [
+      'delivered, not registered: reminders count from delivery',
+      pathTo('with_customer'),
+      ['registration_reminder 7', 'registration_reminder 14', 'registration_reminder 34', 'registration_overdue 90'],
+    ],
+    [
+      'delivered and registered: the return counts from registration',
+      pathTo('testkit_registered'),
+      ['return_reminder 7', 'return_reminder 12', 'return_overdue 19'],
+    ],
+    [
+      'delivered, registered before: the return counts from delivery',
+      ['ordered', 'requisition_created', 'transit_customer', 'with_customer'],
+      ['return_reminder 5', 'return_reminder 10', 'return_overdue 17'],
+    ],
+    ['sent back', pathTo('transit_lab'), ['transit_to_lab_overdue 17']],
+    [
+      'sent back with a problem: the problem counts from its first report',
+      [...pathTo('transit_lab'), 'problem_in_transit_lab', 'problem_in_transit_lab'],
+      ['problem_persists 15', 'transit_to_lab_overdue 17'],
+    ],
+    [
+      'sent back without ever being registered',
+      ['ordered', 'awaiting_registration', 'with_customer', 'transit_lab'],
+      ['transit_to_lab_overdue 13'],
+    ],
+    ['at the lab', pathTo('delivered_to_lab'), ['results_overdue 22']],
+    [
+      'blocked at the lab',
+      [...pathTo('delivered_to_lab'), 'lab_processing_blocked'],
+      ['problem_persists 16', 'results_overdue 22'],
+    ],
+    ['completed', happyPath, []],
+    ['cancelled', ['ordered', 'cancelled'], []],
+    ['lost', [...pathTo('transit_customer'), 'lost'], ['decision 33']],
+    ['not delivered to the lab', [...pathTo('transit_lab'), 'failure_to_deliver_to_lab'], ['decision 38']],
+    [
+      'a sample that cannot be used: first the service may redraw, then a person decides',
+      [...pathTo('delivered_to_lab'), 'sample_error'],
+      ['redraw 10', 'decision 40'],
+    ],
+    [
+      'a redraw that is announced',
+      ['received.walk_in_test.ordered', 'a.b.redraw_available'],
+      ['collection_overdue 90'],
+    ],
+    [
+      'a redraw that is announced',
+      ['received.walk_in_test.ordered', 'collecting_sample.walk_in_test.redraw_available'],
+      ['redraw 2', 'decision 32'],
+    ],
+    ['collected in an unknown way', ['ordered', 'collecting_sample.testkit.invented'], ['collection_overdue 90']],
+    ['in an unknown status', ['invented.testkit.status'], ['collection_overdue 90']],
+  ])('%s', (_name, statuses, expected) => {
+    const method = statuses[0]?.split('.')[1] ?? 'testkit';
+    expect(daysOf(kitCase(statuses, {}, { method }))).toEqual(expected);
+  });
+
+  test.each(['walk_in_test', 'at_home_phlebotomy', 'on_site_collection', 'invented'])(
+    'an order by %s has a limit for collecting and one for results, and nobody waits for a shipment',
+    (method) => {
+      const placed = [`received.${method}.ordered`];
+      const visited = [...placed, `collecting_sample.${method}.appointment_scheduled`];
+      const analysed = [...visited, `sample_with_lab.${method}.partial_results`];
+      expect(daysOf(kitCase(placed, {}, { method }))).toEqual(['collection_overdue 90']);
+      expect(daysOf(kitCase(visited, {}, { method }))).toEqual(['collection_overdue 90']);
+      expect(daysOf(kitCase(analysed, {}, { method }))).toEqual(['results_overdue 16']);
+    },
+  );
+
+  test('an order without any event counts from its creation', () => {
+    const kase = kitCase([], {}, { status: 'received', createdAt: daysAfterStart(3) });
+    expect(daysOf(kase)).toEqual(['shipping_overdue 8']);
+    expect(daysOf(caseOf([{ orderId: 'order-1', events: [], status: 'received' }]))).toEqual([]);
+  });
+
+  test('an event whose time cannot be read has no deadline, and breaks nothing', () => {
+    const events = [{ id: 1, at: 'soon', status: 'received.testkit.awaiting_registration' }];
+    expect(deadlinesOf(caseOf([{ orderId: 'order-1', events }]))).toEqual([]);
+    expect(stateOf(caseOf([{ orderId: 'order-1', events }])).waiting).toEqual({ for: 'the kit to be registered' });
+  });
+
+  test('come from the policy', () => {
+    const policy = resolvePolicy({
+      returnReminders: ['1d'],
+      returnDeadline: '3d',
+      redrawWait: '2d',
+      decisionWait: '5d',
+    });
+    expect(daysOf(kitCase(pathTo('testkit_registered'), { policy }))).toEqual([
+      'return_reminder 6',
+      'return_overdue 8',
+    ]);
+    const failed = [...pathTo('delivered_to_lab'), 'sample_error'];
+    expect(daysOf(kitCase(failed, { policy }))).toEqual(['redraw 11', 'decision 16']);
+  });
+});
+
+describe('a deadline’s key', () => {
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['out for delivery', pathTo('transit_customer'), ['out_for_delivery', 'out_for_delivery']],
+    ['an unknown status', pathTo('transit_customer'), ['collecting_sample.testkit.invented', '', 'invented.a.b']],
+    ['a requisition', pathTo('testkit_registered'), ['requisition_created', 'requisition_created']],
+    ['the same problem', [...pathTo('transit_lab'), 'problem_in_transit_lab'], ['problem_in_transit_lab']],
+    ['a later awaiting_registration', pathTo('with_customer'), ['awaiting_registration']],
+    ['partial results', pathTo('delivered_to_lab'), ['sample_with_lab.testkit.partial_results']],
+  ])('and time stay as they are after %s', (_name, statuses, more) => {
+    expect(keysOf(kitCase([...statuses, ...more]))).toEqual(keysOf(kitCase(statuses)));
+  });
+
+  test('and time stay as they are when an earlier order is reported again', () => {
+    const redraw = kitOf('order-2', ['ordered'], {
+      createdAt: daysAfterStart(10),
+      origin: 'redraw',
+      transaction: transactionOf(),
+    });
+    const failed = [...pathTo('delivered_to_lab'), 'sample_error'];
+    const before = keysOf(caseOf([kitOf('order-1', failed), redraw]));
+    expect(before).toEqual(['order-2/shipping_overdue at 5']);
+    expect(keysOf(caseOf([kitOf('order-1', [...failed, 'sample_error']), redraw]))).toEqual(before);
+  });
+
+  test('carries the event for what can happen more than once', () => {
+    const once = [...pathTo('transit_lab'), 'problem_in_transit_lab'];
+    const twice = [...once, 'transit_lab', 'problem_in_transit_lab'];
+    expect(keysOf(kitCase(once))[0]).toBe('order-1/9.problem_persists at 15');
+    expect(keysOf(kitCase(twice))[1]).toBe('order-1/11.problem_persists at 17');
+    expect(keysOf(kitCase([...once, 'lost']))).toEqual(['order-1/10.decision at 39']);
+  });
+
+  test('counts reminders', () => {
+    expect(deadlinesOf(kitCase(pathTo('testkit_registered')))).toMatchObject([
+      { key: 'order-1/return_reminder.1', baseKey: 'order-1/return_reminder', ordinal: 1 },
+      { key: 'order-1/return_reminder.2', ordinal: 2 },
+      { key: 'order-1/return_overdue', ordinal: 1 },
+    ]);
+  });
+});
+
+describe('patience', () => {
+  const overdue = 'order-1/transit_to_lab_overdue';
+
+  test('counts the limit anew under a new key, each time it is given', () => {
+    const once = { patience: [{ key: overdue, since: daysAfterStart(20) }] };
+    expect(keysOf(kitCase(pathTo('transit_lab'), once))).toEqual([`${overdue}.2 at 30`]);
+    const twice = { patience: [...once.patience, { key: overdue, since: daysAfterStart(31) }] };
+    expect(keysOf(kitCase(pathTo('transit_lab'), twice))).toEqual([`${overdue}.3 at 41`]);
+  });
+
+  test('for one limit leaves the others, and later problems, as they are', () => {
+    const patience = [{ key: 'order-1/9.problem_persists', since: daysAfterStart(20) }];
+    const once = [...pathTo('transit_lab'), 'problem_in_transit_lab'];
+    expect(keysOf(kitCase(once, { patience }))).toEqual([`${overdue} at 17`, 'order-1/9.problem_persists.2 at 27']);
+    expect(keysOf(kitCase([...once, 'transit_lab', 'problem_in_transit_lab'], { patience }))).toEqual([
+      `${overdue} at 17`,
+      'order-1/11.problem_persists at 17',
+    ]);
+  });
+
+  test('for a decision gives the whole wait again', () => {
+    const lost = [...pathTo('transit_customer'), 'lost'];
+    const patience = [{ key: 'order-1/4.decision', since: daysAfterStart(10) }];
+    expect(keysOf(kitCase(lost, { patience }))).toEqual(['order-1/4.decision.2 at 40']);
+  });
+});
+
+describe('the next moment', () => {
+  const at = (days: number) => start + days * day;
+
+  test('is the earliest deadline that was not met, or the re-reading, whichever comes first', () => {
+    const registered = pathTo('testkit_registered');
+    const met = ['order-1/return_reminder.1'];
+    expect(nextMoment(kitCase(registered))).toMatchObject({ at: at(7), name: 'return_reminder' });
+    expect(nextMoment(kitCase(registered, { met }))).toMatchObject({ at: at(12), name: 'return_reminder' });
+    expect(nextMoment(kitCase(registered, { recheckAt: at(6) }))).toMatchObject({ at: at(6), name: 'read_again' });
+    expect(nextMoment(kitCase(registered, { recheckAt: at(8) }))).toMatchObject({ at: at(7), name: 'return_reminder' });
+  });
+
+  test('is giving up once everything was missed, and there is none for an order that has ended', () => {
+    const met = ['order-1/results_overdue'];
+    expect(nextMoment(kitCase(pathTo('delivered_to_lab'), { met }))).toEqual({ at: at(22 + 60), name: 'give_up' });
+    expect(nextMoment(kitCase(happyPath))).toBeUndefined();
+    expect(nextMoment(kitCase(happyPath, { met }))).toBeUndefined();
+  });
+
+  test('is shown as what the order waits until', () => {
+    const met = ['order-1/return_reminder.1'];
+    expect(stateOf(kitCase(pathTo('testkit_registered'), { met })).waiting.until).toBe(daysAfterStart(12));
+  });
+});
+
+describe('giving up', () => {
+  const registered = pathTo('testkit_registered');
+
+  test('counts from a limit that was missed, never from a reminder or a question', () => {
+    expect(givingUpAt(kitCase(registered))).toBeUndefined();
+    expect(givingUpAt(kitCase(registered, { met: ['order-1/return_reminder.1'] }))).toBeUndefined();
+    expect(givingUpAt(kitCase(registered, { met: ['order-1/return_overdue'] }))).toBe(start + (19 + 60) * day);
+    const lost = [...pathTo('transit_customer'), 'lost'];
+    expect(givingUpAt(kitCase(lost, { met: ['order-1/4.decision'] }))).toBeUndefined();
+  });
+
+  test('is off once the order moves, or a person gives it time', () => {
+    const met = ['order-1/return_overdue'];
+    expect(givingUpAt(kitCase([...registered, 'requisition_created', 'transit_lab'], { met }))).toBeUndefined();
+    const patience = [{ key: 'order-1/return_overdue', since: daysAfterStart(30) }];
+    expect(givingUpAt(kitCase(registered, { met, patience }))).toBeUndefined();
+  });
+});
+
+test('limits are told from reminders, the redraw and the decision', () => {
+  expect(isOverdueName('problem_persists')).toBe(true);
+  expect(isOverdueName('collection_overdue')).toBe(true);
+  for (const name of ['registration_reminder', 'return_reminder', 'redraw', 'decision'] as const) {
+    expect(isOverdueName(name)).toBe(false);
+  }
+});

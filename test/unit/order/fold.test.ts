@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { OrderEvent, OrderSnapshot } from '../../../service/order-snapshot.js';
+import { canonicalJson, compareText } from '../../../workflows/canonical-json.js';
+import { observe, type Orders } from '../../../workflows/order/state.js';
+import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js';
+import { anyOrderOf, deliveriesOf, reportsOfChain } from './reports.js';
+
+const fold = (snapshots: readonly OrderSnapshot[]): Orders => snapshots.reduce(observe, []);
+const only = (orders: Orders) => {
+  const [order] = orders;
+  if (!order || orders.length > 1) throw new Error('one order expected');
+  return order;
+};
+
+describe('any order, repetition and loss of reports', () => {
+  test('that include the greatest of each order end in the same state', () => {
+    fc.assert(
+      fc.property(
+        reportsOfChain.chain((reports) =>
+          fc.record({ reports: fc.constant(reports), delivery: deliveriesOf(reports) }),
+        ),
+        ({ reports, delivery }) => {
+          expect(fold(delivery)).toEqual(fold(reports));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('that have been told already change nothing, not even the object, also after continue-as-new', () => {
+    fc.assert(
+      fc.property(reportsOfChain, (reports) => {
+        const orders = fold(reports);
+        const carried = JSON.parse(JSON.stringify(orders)) as Orders;
+        for (const report of reports) {
+          expect(observe(orders, report)).toBe(orders);
+          expect(observe(carried, structuredClone(report))).toBe(carried);
+        }
+      }),
+    );
+  });
+
+  test('that each show the last event alone end with all events', () => {
+    const events = fc
+      .array(fc.constantFrom(...Object.keys(topOf)), { minLength: 1, maxLength: 8 })
+      .map((lows) => eventsOf(...lows));
+    const scenario = events.chain((all) => {
+      const reports = all.map((event) => ({ orderId: 'order-1', events: [event] }));
+      return fc.record({ all: fc.constant(all), delivery: anyOrderOf([...reports, ...reports]) });
+    });
+    fc.assert(
+      fc.property(scenario, ({ all, delivery }) => {
+        expect(only(fold(delivery)).events).toEqual(all);
+      }),
+    );
+  });
+
+  test('that contradict each other about an event, of which the greatest says nothing, end in the same state', () => {
+    const reports = ['lost', 'transit_lab', 'with_customer'].map((low) => {
+      return { orderId: 'order-1', events: [{ id: 1, at: daysAfterStart(0), status: statusOf(low) }] };
+    });
+    const greatest = { orderId: 'order-1', events: [{ id: 2, at: daysAfterStart(1), status: statusOf('completed') }] };
+    const all = [...reports, greatest];
+    fc.assert(
+      fc.property(anyOrderOf(all), (delivery) => {
+        // The greatest comes first: what it shows was never contradicted.
+        expect(fold([greatest, ...delivery])).toEqual(fold([greatest, ...all]));
+      }),
+    );
+  });
+
+  test('leave what they are given untouched', () => {
+    fc.assert(
+      fc.property(reportsOfChain, (reports) => {
+        const before = structuredClone(reports);
+        fold(reports);
+        expect(reports).toEqual(before);
+      }),
+    );
+  });
+});
+
+describe('the greatest report', () => {
+  const kit = (lows: string[], more: Partial<OrderSnapshot> = {}) => kitOf('order-1', lows, more);
+
+  test('is the one with the highest event id, whatever the time of its update', () => {
+    const late = kit(['ordered'], { updatedAt: daysAfterStart(9), interpretation: 'normal' });
+    const further = kit(['ordered', 'transit_customer'], { updatedAt: daysAfterStart(1), interpretation: 'abnormal' });
+    expect(only(fold([further, late])).greatest).toBe(further);
+    expect(only(fold([late, further])).greatest).toBe(further);
+  });
+
+  test('is the later update of two with the same events; no update time counts as earliest', () => {
+    const unknown = kit(['ordered'], { interpretation: 'critical' });
+    const early = kit(['ordered'], { updatedAt: daysAfterStart(1), interpretation: 'normal' });
+    const late = kit(['ordered'], { updatedAt: daysAfterStart(2), interpretation: 'abnormal' });
+    expect(only(fold([late, early, unknown])).greatest).toBe(late);
+    expect(only(fold([unknown, early])).greatest).toBe(early);
+  });
+
+  test('is decided by its text where nothing else decides, however its keys are ordered', () => {
+    const a = { orderId: 'order-1', events: [], interpretation: 'a', sampleId: 's' };
+    const sameAsA = { sampleId: 's', interpretation: 'a', events: [], orderId: 'order-1' };
+    const b = { orderId: 'order-1', events: [], interpretation: 'b', sampleId: 's' };
+    expect(only(fold([b, a])).greatest).toBe(b);
+    expect(only(fold([a, b])).greatest).toBe(b);
+    const orders = fold([a]);
+    expect(observe(orders, sameAsA)).toBe(orders);
+  });
+
+  test('is any with an event before one without', () => {
+    const empty = kit([], { updatedAt: daysAfterStart(9) });
+    const told = kit(['ordered']);
+    expect(only(fold([told, empty])).greatest).toBe(told);
+  });
+
+  test('wins where two reports of one event differ', () => {
+    const [event] = eventsOf('sample_error');
+    const plain = { orderId: 'order-1', events: event ? [event] : [], updatedAt: daysAfterStart(1) };
+    const revised = {
+      ...plain,
+      events: plain.events.map((one): OrderEvent => ({ ...one, detail: 'sample_hemolyzed' })),
+      updatedAt: daysAfterStart(2),
+    };
+    expect(only(fold([revised, plain])).events).toEqual(revised.events);
+    expect(only(fold([plain, revised])).events).toEqual(revised.events);
+  });
+});
+
+test('events come out ascending by id, however they were listed', () => {
+  const [first, second, third] = eventsOf('ordered', 'transit_customer', 'with_customer');
+  if (!first || !second || !third) throw new Error('three events expected');
+  expect(only(fold([{ orderId: 'order-1', events: [third, first, second] }])).events).toEqual([first, second, third]);
+});
+
+test('orders come out by creation, then id; the first event stands in for a missing creation time', () => {
+  const orders = fold([
+    { orderId: 'd', events: [], createdAt: daysAfterStart(2) },
+    { orderId: 'c', events: [{ id: 1, at: daysAfterStart(1), status: 'received.testkit.ordered' }] },
+    { orderId: 'b', events: [], createdAt: daysAfterStart(0) },
+    { orderId: 'a', events: [], createdAt: daysAfterStart(0) },
+  ]);
+  expect(orders.map(({ orderId }) => orderId)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('canonical JSON is the same for the same content, whatever the order of its keys', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const reversed = Object.fromEntries(Object.entries(value).toReversed());
+      expect(canonicalJson(reversed)).toBe(canonicalJson(value));
+      expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
+test('text is compared by code units: capitals before small letters, no language', () => {
+  expect(['b', 'a', 'B', 'ä', 'a'].toSorted(compareText)).toEqual(['B', 'a', 'a', 'b', 'ä']);
+});

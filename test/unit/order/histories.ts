@@ -1,0 +1,85 @@
+import type { OrderEvent, OrderSnapshot, TransactionSnapshot } from '../../../service/order-snapshot.js';
+import { learn, openCase, type Case } from '../../../workflows/order/case.js';
+
+const hour = 3_600_000;
+export const day = 24 * hour;
+
+/** When the orders of these tests begin. */
+export const start = Date.parse('2024-03-01T10:00:00.000Z');
+
+export function daysAfterStart(days: number): string {
+  return new Date(start + days * day).toISOString();
+}
+
+/** The top-level status of each low-level one of a test kit. */
+export const topOf: Readonly<Record<string, string>> = {
+  ordered: 'received',
+  awaiting_registration: 'received',
+  testkit_registered: 'received',
+  registered: 'received',
+  requisition_created: 'received',
+  requisition_bypassed: 'received',
+  transit_customer: 'collecting_sample',
+  out_for_delivery: 'collecting_sample',
+  with_customer: 'collecting_sample',
+  transit_lab: 'collecting_sample',
+  problem_in_transit_customer: 'collecting_sample',
+  problem_in_transit_lab: 'collecting_sample',
+  delivered_to_lab: 'sample_with_lab',
+  lab_processing_blocked: 'sample_with_lab',
+  completed: 'completed',
+  corrected: 'completed',
+  failure_to_deliver_to_customer: 'failed',
+  failure_to_deliver_to_lab: 'failed',
+  sample_error: 'failed',
+  lost: 'failed',
+  cancelled: 'cancelled',
+  do_not_process: 'cancelled',
+};
+
+/** A low-level status of a test kit as the service writes it; what has a dot in it, or is not known, stays as it is. */
+export function statusOf(low: string): string {
+  const top = Object.hasOwn(topOf, low) ? topOf[low] : undefined;
+  return top === undefined ? low : `${top}.testkit.${low}`;
+}
+
+/** One event a day from the start on, with the ids 1, 2, 3. */
+export function eventsOf(...statuses: string[]): OrderEvent[] {
+  return statuses.map((status, index) => ({ id: index + 1, at: daysAfterStart(index), status: statusOf(status) }));
+}
+
+export const happyPath = [
+  'ordered',
+  'awaiting_registration',
+  'transit_customer',
+  'out_for_delivery',
+  'with_customer',
+  'testkit_registered',
+  'requisition_created',
+  'transit_lab',
+  'delivered_to_lab',
+  'completed',
+];
+
+/** The happy path up to and with this status, or the registered-before-shipping one where `skipping` says so. */
+export function pathTo(status: string, { skipping = [] }: { skipping?: readonly string[] } = {}): string[] {
+  return happyPath.slice(0, happyPath.indexOf(status) + 1).filter((step) => !skipping.includes(step));
+}
+
+/** The patient is known from the start: no registration is waited for. */
+export const withPatient = { skipping: ['awaiting_registration', 'testkit_registered'] };
+
+export function kitOf(orderId: string, statuses: readonly string[], more: Partial<OrderSnapshot> = {}): OrderSnapshot {
+  return { orderId, method: 'testkit', events: eventsOf(...statuses), createdAt: daysAfterStart(0), ...more };
+}
+
+export function transactionOf(...orders: TransactionSnapshot['orders']): TransactionSnapshot {
+  return { id: 'transaction-1', orders };
+}
+
+/** A case of a placed order that notifies, after these reports. */
+export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Case> = {}): Case {
+  const kase: Case = { ...openCase('order-1', undefined), handedOver: true, notifies: true, ...more };
+  for (const snapshot of snapshots) learn(kase, snapshot);
+  return kase;
+}

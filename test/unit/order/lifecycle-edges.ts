@@ -1,0 +1,107 @@
+import type { OrderPhase } from '../../../workflows/order/messages.js';
+
+/**
+ * Every edge of a test kit's lifecycle that is documented, shown by the specification, or inferred: the statuses that
+ * lead to it, where it comes from and goes to, and the phase before and after.
+ */
+export type Edge = [before: readonly string[], from: string, to: string, phase: OrderPhase, nextPhase: OrderPhase];
+
+const ordered = ['ordered'];
+const shippedRegistered = ['ordered', 'requisition_created', 'transit_customer'];
+const atHomeRegistered = [...shippedRegistered, 'out_for_delivery', 'with_customer'];
+const sentBackRegistered = [...atHomeRegistered, 'transit_lab'];
+
+/** Drawn for an order whose patient is known from the start. */
+export const registeredEdges: readonly Edge[] = [
+  [[], 'ordered', 'requisition_created', 'preparing', 'preparing'],
+  [[], 'ordered', 'cancelled', 'preparing', 'cancelled'],
+  [ordered, 'requisition_created', 'transit_customer', 'preparing', 'in_transit_to_customer'],
+  [ordered, 'requisition_created', 'cancelled', 'preparing', 'cancelled'],
+  [
+    ['ordered', 'requisition_created'],
+    'transit_customer',
+    'out_for_delivery',
+    'in_transit_to_customer',
+    'in_transit_to_customer',
+  ],
+  [
+    ['ordered', 'requisition_created'],
+    'transit_customer',
+    'failure_to_deliver_to_customer',
+    'in_transit_to_customer',
+    'failed',
+  ],
+  [shippedRegistered, 'out_for_delivery', 'with_customer', 'in_transit_to_customer', 'with_customer'],
+  [shippedRegistered, 'out_for_delivery', 'failure_to_deliver_to_customer', 'in_transit_to_customer', 'failed'],
+  [[...shippedRegistered, 'out_for_delivery'], 'with_customer', 'transit_lab', 'with_customer', 'in_transit_to_lab'],
+  [atHomeRegistered, 'transit_lab', 'delivered_to_lab', 'in_transit_to_lab', 'at_lab'],
+  [atHomeRegistered, 'transit_lab', 'failure_to_deliver_to_lab', 'in_transit_to_lab', 'failed'],
+  [sentBackRegistered, 'delivered_to_lab', 'completed', 'at_lab', 'completed'],
+  [sentBackRegistered, 'delivered_to_lab', 'sample_error', 'at_lab', 'failed'],
+];
+
+const awaiting = ['ordered', 'awaiting_registration'];
+const shipped = [...awaiting, 'transit_customer'];
+const atHome = [...shipped, 'out_for_delivery', 'with_customer'];
+const registered = [...atHome, 'testkit_registered', 'requisition_created'];
+const sentBack = [...registered, 'transit_lab'];
+
+/** Drawn for a kit that is registered once it is with the customer. */
+export const registrableEdges: readonly Edge[] = [
+  [[], 'ordered', 'awaiting_registration', 'preparing', 'awaiting_registration'],
+  [[], 'ordered', 'cancelled', 'preparing', 'cancelled'],
+  [ordered, 'awaiting_registration', 'transit_customer', 'awaiting_registration', 'in_transit_to_customer'],
+  [ordered, 'awaiting_registration', 'cancelled', 'awaiting_registration', 'cancelled'],
+  [awaiting, 'transit_customer', 'out_for_delivery', 'in_transit_to_customer', 'in_transit_to_customer'],
+  [awaiting, 'transit_customer', 'failure_to_deliver_to_customer', 'in_transit_to_customer', 'failed'],
+  [shipped, 'out_for_delivery', 'with_customer', 'in_transit_to_customer', 'awaiting_registration'],
+  [shipped, 'out_for_delivery', 'failure_to_deliver_to_customer', 'in_transit_to_customer', 'failed'],
+  [[...shipped, 'out_for_delivery'], 'with_customer', 'testkit_registered', 'awaiting_registration', 'with_customer'],
+  [atHome, 'testkit_registered', 'requisition_created', 'with_customer', 'with_customer'],
+  [[...atHome, 'testkit_registered'], 'requisition_created', 'transit_lab', 'with_customer', 'in_transit_to_lab'],
+  [registered, 'transit_lab', 'delivered_to_lab', 'in_transit_to_lab', 'at_lab'],
+  [registered, 'transit_lab', 'failure_to_deliver_to_lab', 'in_transit_to_lab', 'failed'],
+  [sentBack, 'delivered_to_lab', 'completed', 'at_lab', 'completed'],
+  [sentBack, 'delivered_to_lab', 'sample_error', 'at_lab', 'failed'],
+];
+
+/** Stated in the documentation's prose. */
+export const textEdges: readonly Edge[] = [
+  [ordered, 'requisition_bypassed', 'transit_customer', 'preparing', 'in_transit_to_customer'],
+  [[...atHome, 'testkit_registered'], 'requisition_bypassed', 'transit_lab', 'with_customer', 'in_transit_to_lab'],
+  [awaiting, 'testkit_registered', 'cancelled', 'preparing', 'cancelled'],
+  [ordered, 'requisition_bypassed', 'cancelled', 'preparing', 'cancelled'],
+];
+
+/** The order that the specification shows for a registration. */
+export const seedEdges: readonly Edge[] = [
+  [ordered, 'awaiting_registration', 'requisition_created', 'awaiting_registration', 'preparing'],
+  [awaiting, 'requisition_created', 'testkit_registered', 'preparing', 'preparing'],
+];
+
+const onItsWay = [...shipped, 'problem_in_transit_customer'];
+const lostOnItsWayBack = [...sentBack, 'problem_in_transit_lab'];
+
+/** Not documented; inferred. */
+export const inferredEdges: readonly Edge[] = [
+  [awaiting, 'transit_customer', 'problem_in_transit_customer', 'in_transit_to_customer', 'in_transit_to_customer'],
+  [shipped, 'out_for_delivery', 'problem_in_transit_customer', 'in_transit_to_customer', 'in_transit_to_customer'],
+  [shipped, 'problem_in_transit_customer', 'out_for_delivery', 'in_transit_to_customer', 'in_transit_to_customer'],
+  [shipped, 'problem_in_transit_customer', 'with_customer', 'in_transit_to_customer', 'awaiting_registration'],
+  [shipped, 'problem_in_transit_customer', 'failure_to_deliver_to_customer', 'in_transit_to_customer', 'failed'],
+  [shipped, 'problem_in_transit_customer', 'lost', 'in_transit_to_customer', 'failed'],
+  [registered, 'transit_lab', 'problem_in_transit_lab', 'in_transit_to_lab', 'in_transit_to_lab'],
+  [sentBack, 'problem_in_transit_lab', 'transit_lab', 'in_transit_to_lab', 'in_transit_to_lab'],
+  [sentBack, 'problem_in_transit_lab', 'delivered_to_lab', 'in_transit_to_lab', 'at_lab'],
+  [sentBack, 'problem_in_transit_lab', 'failure_to_deliver_to_lab', 'in_transit_to_lab', 'failed'],
+  [sentBack, 'problem_in_transit_lab', 'lost', 'in_transit_to_lab', 'failed'],
+  [sentBack, 'delivered_to_lab', 'lab_processing_blocked', 'at_lab', 'at_lab'],
+  [[...sentBack, 'delivered_to_lab'], 'lab_processing_blocked', 'delivered_to_lab', 'at_lab', 'at_lab'],
+  [[...sentBack, 'delivered_to_lab'], 'lab_processing_blocked', 'completed', 'at_lab', 'completed'],
+  [[...sentBack, 'delivered_to_lab'], 'lab_processing_blocked', 'sample_error', 'at_lab', 'failed'],
+  [[...sentBack, 'delivered_to_lab'], 'completed', 'corrected', 'completed', 'completed'],
+  [lostOnItsWayBack, 'lost', 'delivered_to_lab', 'failed', 'at_lab'],
+  [onItsWay, 'lost', 'delivered_to_lab', 'failed', 'at_lab'],
+  [sentBack, 'failure_to_deliver_to_lab', 'delivered_to_lab', 'failed', 'at_lab'],
+  [lostOnItsWayBack, 'lost', 'completed', 'failed', 'completed'],
+];

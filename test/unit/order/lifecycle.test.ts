@@ -1,0 +1,310 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { phaseOf, readStatus, standingOf } from '../../../workflows/order/lifecycle.js';
+import { daysAfterStart, eventsOf, happyPath, pathTo, topOf, withPatient } from './histories.js';
+import { inferredEdges, registeredEdges, registrableEdges, seedEdges, textEdges } from './lifecycle-edges.js';
+
+const phaseAfter = (...statuses: string[]) => phaseOf(eventsOf(...statuses));
+const standingAfter = (...statuses: string[]) => standingOf(eventsOf(...statuses));
+
+/** None of them is a status, not even `constructor`, which every object has something by. */
+const unknownStatuses = [
+  '',
+  '.',
+  '...',
+  'invented',
+  'invented.testkit.status',
+  'constructor',
+  'a.b.toString',
+  '__proto__',
+];
+
+describe.each([
+  ['registered (diagram)', registeredEdges],
+  ['registrable (diagram)', registrableEdges],
+  ['text', textEdges],
+  ['specification', seedEdges],
+  ['undocumented', inferredEdges],
+])('the edges of a test kit: %s', (_name, edges) => {
+  test.each(edges)('after %j, %s → %s leads from %s to %s', (before, from, to, phase, nextPhase) => {
+    expect(phaseAfter(...before, from)).toBe(phase);
+    expect(phaseAfter(...before, from, to)).toBe(nextPhase);
+  });
+});
+
+test('every known status of a test kit has a known phase, also when it is the only one ever heard of', () => {
+  for (const status of Object.keys(topOf)) expect.soft(phaseAfter(status), status).not.toBe('unknown');
+});
+
+describe('other collection methods', () => {
+  const phases = (method: string, ...lows: string[]) =>
+    lows.map((_, index) => phaseOf(eventsOf(...lows.slice(0, index + 1).map((low) => low.replace('*', method)))));
+  const placed = ['received.*.ordered', 'received.*.requisition_created'];
+
+  test('a walk-in test is prepared, collected, analysed and completed', () => {
+    const visit = [
+      'collecting_sample.*.appointment_pending',
+      'collecting_sample.*.appointment_scheduled',
+      'collecting_sample.*.appointment_cancelled',
+      'sample_with_lab.*.partial_results',
+      'sample_with_lab.*.partial_results',
+      'completed.*.completed',
+      'completed.*.corrected',
+    ];
+    expect(phases('walk_in_test', ...placed, ...visit)).toEqual([
+      'preparing',
+      'preparing',
+      'collecting_sample',
+      'collecting_sample',
+      'collecting_sample',
+      'at_lab',
+      'at_lab',
+      'completed',
+      'completed',
+    ]);
+  });
+
+  test('a draw at home that is done is still being collected until the lab reports', () => {
+    const visit = ['collecting_sample.*.appointment_scheduled', 'collecting_sample.*.draw_completed'];
+    const end = ['sample_with_lab.*.partial_results', 'failed.*.sample_error'];
+    expect(phases('at_home_phlebotomy', 'received.*.requisition_bypassed', ...visit, ...end)).toEqual([
+      'preparing',
+      'collecting_sample',
+      'collecting_sample',
+      'at_lab',
+      'failed',
+    ]);
+  });
+
+  test.each([
+    ['collecting_sample.*.draw_completed', 'collecting_sample'],
+    ['sample_with_lab.*.draw_completed', 'at_lab'],
+  ])('an on-site draw reported as %s counts by its top level: %s', (status, phase) => {
+    expect(phases('on_site_collection', ...placed, status, 'cancelled.*.cancelled').slice(-2)).toEqual([
+      phase,
+      'cancelled',
+    ]);
+  });
+
+  test('redraw_available is final, and the order goes on should it move after all', () => {
+    const standing = (...lows: string[]) => standingOf(eventsOf('received.walk_in_test.ordered', ...lows));
+    const redraw = 'collecting_sample.walk_in_test.redraw_available';
+    expect(standing(redraw)).toMatchObject({ phase: 'collecting_sample', final: true });
+    expect(standing(redraw, 'sample_with_lab.walk_in_test.partial_results')).toMatchObject({
+      phase: 'at_lab',
+      final: false,
+    });
+  });
+});
+
+describe('what is not known', () => {
+  test.each([
+    [[], 'received', 'preparing'],
+    [pathTo('awaiting_registration'), 'received', 'awaiting_registration'],
+    [pathTo('transit_customer'), 'received', 'in_transit_to_customer'],
+    [pathTo('ordered'), 'collecting_sample', 'collecting_sample'],
+    [pathTo('out_for_delivery'), 'collecting_sample', 'in_transit_to_customer'],
+    [pathTo('with_customer', withPatient), 'collecting_sample', 'with_customer'],
+    [pathTo('transit_lab'), 'collecting_sample', 'in_transit_to_lab'],
+    [pathTo('delivered_to_lab'), 'collecting_sample', 'collecting_sample'],
+    [pathTo('transit_lab'), 'sample_with_lab', 'at_lab'],
+    [pathTo('delivered_to_lab'), 'completed', 'completed'],
+    [pathTo('transit_customer'), 'failed', 'failed'],
+    [pathTo('ordered'), 'cancelled', 'cancelled'],
+  ])('an unknown low-level status keeps its top-level meaning: after %j, %s.… is %s', (before, top, phase) => {
+    for (const status of [`${top}.testkit.invented`, `${top}.constructor`, `${top}.a.b.invented`, top, `${top}.`]) {
+      expect.soft(phaseAfter(...before, status), status).toBe(phase);
+    }
+  });
+
+  test.each(unknownStatuses)('the status %j alone is the phase unknown', (status) => {
+    expect(phaseAfter(status)).toBe('unknown');
+    expect(phaseAfter('invented.testkit.first', status)).toBe('unknown');
+    expect(phaseOf([], status)).toBe('unknown');
+  });
+
+  test.each(unknownStatuses)('the status %j leaves every order where it was, also one that has ended', (status) => {
+    const ends = ['lost', 'sample_error', 'cancelled', 'corrected', 'problem_in_transit_lab'];
+    for (const path of [...happyPath.map((step) => pathTo(step)), ...ends.map((end) => ['ordered', end])]) {
+      const { last: _before, ...before } = standingAfter(...path);
+      const { last, ...after } = standingAfter(...path, status);
+      expect.soft(after, path.join()).toEqual(before);
+      expect.soft(last?.status).toBe(status);
+    }
+  });
+
+  test.each(['transit_lab', 'invented.transit_lab', 'invented.testkit.extra.transit_lab'])(
+    'a known low-level status counts under a top level that is missing or unknown: %s',
+    (status) => {
+      expect(phaseAfter('ordered', status)).toBe('in_transit_to_lab');
+      expect(phaseOf([{ id: 1, at: daysAfterStart(0), status }])).toBe('in_transit_to_lab');
+    },
+  );
+
+  test('the order’s own status counts only while there is no event', () => {
+    expect(phaseOf([], 'received')).toBe('preparing');
+    expect(phaseOf([], 'sample_with_lab')).toBe('at_lab');
+    expect(standingOf([], 'cancelled')).toMatchObject({ phase: 'cancelled', final: true });
+    expect(phaseOf([])).toBe('unknown');
+    expect(phaseOf(eventsOf('ordered'), 'completed')).toBe('preparing');
+  });
+
+  test('no text breaks the reading of a status', () => {
+    const part = fc.oneof(fc.string(), fc.constantFrom(...Object.keys(topOf), ...Object.values(topOf), 'valueOf'));
+    const status = fc.array(part, { maxLength: 5 }).map((parts) => parts.join('.'));
+    const phases = new Set(
+      'preparing awaiting_registration in_transit_to_customer with_customer collecting_sample in_transit_to_lab at_lab completed failed cancelled unknown'.split(
+        ' ',
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(status, { maxLength: 10 }), (statuses) => {
+        expect(phases).toContain(phaseOf(statuses.map((one, id) => ({ id, at: daysAfterStart(id), status: one }))));
+      }),
+    );
+  });
+
+  test('a status is read from its first and its last part', () => {
+    expect(readStatus('failed.testkit.sample_error')).toEqual({ top: 'failed', low: 'sample_error' });
+    expect(readStatus('a.b.c.d')).toEqual({ top: 'a', low: 'd' });
+    expect(readStatus('received')).toEqual({ top: 'received', low: 'received' });
+    expect(readStatus('')).toEqual({ top: '', low: '' });
+  });
+});
+
+const spellings = [
+  ['testkit_registered', 'requisition_created'],
+  ['registered', 'requisition_created'],
+  ['requisition_created', 'testkit_registered'],
+  ['requisition_created', 'registered'],
+  ['testkit_registered', 'requisition_bypassed'],
+  ['registered'],
+  ['testkit_registered'],
+];
+
+describe.each(spellings.map((statuses) => ({ statuses })))('registered as $statuses', ({ statuses }) => {
+  test('before shipping: the kit is prepared, and nobody is asked to register once it is delivered', () => {
+    const before = standingAfter(...pathTo('awaiting_registration'), ...statuses);
+    expect(before).toMatchObject({ phase: 'preparing', registered: true, awaitsRegistration: false });
+    expect(before.registeredAt).toBe(daysAfterStart(2));
+    const delivered = standingAfter(
+      ...pathTo('awaiting_registration'),
+      ...statuses,
+      'transit_customer',
+      'with_customer',
+    );
+    expect(delivered).toMatchObject({ phase: 'with_customer', registered: true, awaitsRegistration: false });
+  });
+
+  test('after delivery: the top level goes back to received, the phase does not go back to preparing', () => {
+    const delivered = pathTo('with_customer');
+    expect(standingAfter(...delivered)).toMatchObject({ phase: 'awaiting_registration', registered: false });
+    for (let count = 1; count <= statuses.length; count++) {
+      const standing = standingAfter(...delivered, ...statuses.slice(0, count));
+      expect(standing).toMatchObject({ phase: 'with_customer', registered: true, awaitsRegistration: false });
+      expect(standing.deliveredAt).toBe(daysAfterStart(4));
+      expect(standing.registeredAt).toBe(daysAfterStart(5));
+    }
+    expect(phaseAfter(...delivered, ...statuses, 'transit_lab')).toBe('in_transit_to_lab');
+  });
+
+  test('while it was thought to be on its way: it has arrived, for it is registered by what is printed on it', () => {
+    const standing = standingAfter(...pathTo('transit_customer'), ...statuses);
+    expect(standing).toMatchObject({ phase: 'with_customer', deliveredAt: daysAfterStart(3) });
+  });
+
+  test('once the sample is at the lab: it stays there', () => {
+    const arrived = ['ordered', 'awaiting_registration', 'transit_customer', 'transit_lab', 'delivered_to_lab'];
+    expect(standingAfter(...arrived)).toMatchObject({ phase: 'at_lab', registered: false, awaitsRegistration: true });
+    expect(standingAfter(...arrived, ...statuses)).toMatchObject({ phase: 'at_lab', registered: true });
+  });
+});
+
+describe('registration', () => {
+  test('a requisition of a patient who was known from the start does not make a kit arrive', () => {
+    expect(phaseAfter('ordered', 'transit_customer', 'requisition_created')).toBe('in_transit_to_customer');
+    expect(phaseAfter(...pathTo('transit_customer', withPatient), 'requisition_created')).toBe(
+      'in_transit_to_customer',
+    );
+  });
+
+  test('a late awaiting_registration does not undo it', () => {
+    const standing = standingAfter('ordered', 'testkit_registered', 'awaiting_registration');
+    expect(standing).toMatchObject({ phase: 'preparing', registered: true, awaitsRegistration: false });
+  });
+});
+
+describe('a problem', () => {
+  test.each([
+    ['problem_in_transit_customer', pathTo('out_for_delivery'), 'with_customer'],
+    ['problem_in_transit_lab', pathTo('transit_lab'), 'transit_lab'],
+    ['problem_in_transit_lab', pathTo('transit_lab'), 'delivered_to_lab'],
+    ['lab_processing_blocked', pathTo('delivered_to_lab'), 'delivered_to_lab'],
+    ['lab_processing_blocked', pathTo('delivered_to_lab'), 'completed'],
+    ['problem_in_transit_customer', pathTo('transit_customer'), 'collecting_sample.testkit.invented'],
+    ['problem_in_transit_customer', pathTo('transit_customer'), 'lost'],
+  ])('%s after %j is over once %s is reported', (problem, before, next) => {
+    expect(standingAfter(...before, problem).problem).toMatchObject({ since: daysAfterStart(before.length) });
+    expect(standingAfter(...before, problem, next).problem).toBeUndefined();
+  });
+
+  test('that is reported again lasts since its first report, with the latest detail', () => {
+    const [first, again] = eventsOf('lab_processing_blocked', 'lab_processing_blocked');
+    if (!first || !again) throw new Error('two events expected');
+    const events = [
+      { ...first, detail: 'demographic_information_mismatch' },
+      { ...again, detail: 'date_of_collection_unspecified' },
+    ];
+    expect(standingOf(events).problem).toEqual({
+      status: 'sample_with_lab.testkit.lab_processing_blocked',
+      since: daysAfterStart(0),
+      eventId: 1,
+      detail: 'date_of_collection_unspecified',
+    });
+  });
+
+  test('that comes back after it healed is a new one', () => {
+    const standing = standingAfter('transit_lab', 'problem_in_transit_lab', 'transit_lab', 'problem_in_transit_lab');
+    expect(standing.problem).toMatchObject({ since: daysAfterStart(3), eventId: 4 });
+  });
+
+  test('does not count its way anew when it heals', () => {
+    const standing = standingAfter('ordered', 'transit_lab', 'problem_in_transit_lab', 'transit_lab');
+    expect(standing.sentBackAt).toBe(daysAfterStart(1));
+  });
+});
+
+describe('nothing absorbs', () => {
+  test.each([
+    [[...pathTo('transit_customer'), 'problem_in_transit_customer', 'lost'], 'with_customer', 'awaiting_registration'],
+    [[...pathTo('transit_lab'), 'lost'], 'delivered_to_lab', 'at_lab'],
+    [[...pathTo('transit_customer'), 'failure_to_deliver_to_customer'], 'with_customer', 'awaiting_registration'],
+    [['ordered', 'cancelled'], 'transit_customer', 'in_transit_to_customer'],
+    [['ordered', 'do_not_process'], 'delivered_to_lab', 'at_lab'],
+    [pathTo('completed'), 'lab_processing_blocked', 'at_lab'],
+  ])('after the end of %j, %s makes it %s again', (ended, next, phase) => {
+    expect(standingAfter(...ended).final).toBe(true);
+    expect(standingAfter(...ended, next)).toMatchObject({ phase, final: false });
+  });
+
+  test('a lost kit that reaches the lab after all completes, and its arrival is the one that was reported', () => {
+    const path = [...pathTo('transit_lab'), 'problem_in_transit_lab', 'lost', 'delivered_to_lab'];
+    expect(standingAfter(...path).arrivedAt).toBe(daysAfterStart(path.length - 1));
+    expect(standingAfter(...path, 'completed')).toMatchObject({ phase: 'completed', final: true });
+  });
+
+  test('corrected results are completed results', () => {
+    expect(standingAfter(...happyPath, 'corrected')).toMatchObject({ phase: 'completed', final: true });
+  });
+});
+
+test('the times of the way are those of its events', () => {
+  expect(standingAfter(...happyPath)).toMatchObject({
+    placedAt: daysAfterStart(0),
+    shippedAt: daysAfterStart(2),
+    deliveredAt: daysAfterStart(4),
+    registeredAt: daysAfterStart(5),
+    sentBackAt: daysAfterStart(7),
+    arrivedAt: daysAfterStart(8),
+  });
+});

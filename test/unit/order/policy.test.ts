@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { defaultPolicy, PolicyInvalid, resolvePolicy, type OrderPolicy } from '../../../workflows/order/policy.js';
+import { day } from './histories.js';
+
+/** Policies come in as JSON: nothing holds them to the type. */
+function faultsOf(policy: object): string[] {
+  try {
+    resolvePolicy(policy as OrderPolicy);
+  } catch (error) {
+    if (error instanceof PolicyInvalid) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test('a policy that says nothing is the documented default, in milliseconds', () => {
+  const defaults = {
+    registrationDeadline: 90 * day,
+    registrationReminders: [3 * day, 10 * day, 30 * day],
+    assumedDelivery: 7 * day,
+    shippingDeadline: 5 * day,
+    deliveryDeadline: 10 * day,
+    returnReminders: [2 * day, 7 * day],
+    returnDeadline: 14 * day,
+    transitToLabDeadline: 10 * day,
+    resultsDeadline: 14 * day,
+    problemLimit: 7 * day,
+    onProblem: 'ask',
+    onLost: 'ask',
+    onSampleError: 'ask',
+    replacementLimit: 1,
+    redrawWait: day,
+    decisionWait: 30 * day,
+    recheckEvery: day,
+    giveUpAfter: 60 * day,
+    notificationDeadline: 3 * day,
+    creationTimeout: 30_000,
+  };
+  expect(resolvePolicy()).toEqual(defaults);
+  expect(resolvePolicy({})).toEqual(defaults);
+  expect(resolvePolicy(defaultPolicy)).toEqual(defaults);
+});
+
+test('null and undefined mean the default', () => {
+  const silent = { shippingDeadline: null, onLost: undefined, registrationReminders: null };
+  expect(resolvePolicy(silent as unknown as OrderPolicy)).toEqual(resolvePolicy());
+});
+
+test('a resolved policy resolves to itself', () => {
+  const resolved = resolvePolicy({ onLost: 'replace', replacementLimit: 3, returnReminders: ['1h'] });
+  expect(resolvePolicy(resolved)).toEqual(resolved);
+});
+
+test('what is given counts: durations as text or milliseconds, remedies, lists also when empty, the limit also when 0', () => {
+  const given = resolvePolicy({
+    shippingDeadline: '36 hours',
+    deliveryDeadline: '1.5h',
+    returnDeadline: 1,
+    resultsDeadline: 0.4,
+    problemLimit: '10y',
+    registrationReminders: [],
+    returnReminders: ['1s', 2],
+    onProblem: 'replace',
+    onLost: 'fail',
+    replacementLimit: 0,
+  });
+  expect(given).toEqual({
+    ...resolvePolicy(),
+    shippingDeadline: 1.5 * day,
+    deliveryDeadline: 5_400_000,
+    returnDeadline: 1,
+    resultsDeadline: 1,
+    problemLimit: 3652.5 * day,
+    registrationReminders: [],
+    returnReminders: [1000, 2],
+    onProblem: 'replace',
+    onLost: 'fail',
+    replacementLimit: 0,
+  });
+});
+
+describe('a setting that cannot be followed is named with its rule', () => {
+  const badDurations = [
+    '',
+    ' ',
+    'soon',
+    '7 fortnights',
+    '-1d',
+    '0',
+    0,
+    -1,
+    NaN,
+    Infinity,
+    '11y',
+    4e11,
+    true,
+    {},
+    [1],
+    '1'.repeat(200),
+  ];
+  test.each(badDurations)('no duration: %j', (value) => {
+    const rule = "must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years";
+    expect(faultsOf({ shippingDeadline: value })).toEqual([`shippingDeadline ${rule}`]);
+    expect(faultsOf({ returnReminders: ['1d', value] })).toEqual([`returnReminders entry 2 ${rule}`]);
+  });
+
+  test.each(['7d', 7, {}, Array.from({ length: 21 }, () => '1d')])('no list of durations: %j', (value) => {
+    expect(faultsOf({ registrationReminders: value })).toEqual([
+      'registrationReminders must be a list of at most 20 durations',
+    ]);
+  });
+
+  test.each(['', 'wait', 'ASK', 1, true, {}, ['ask']])('no remedy: %j', (value) => {
+    for (const name of ['onProblem', 'onLost', 'onSampleError']) {
+      expect(faultsOf({ [name]: value })).toEqual([`${name} must be ask, replace or fail`]);
+    }
+  });
+
+  test.each([-1, 1.5, 101, NaN, Infinity, '1', true, [1]])('no limit: %j', (value) => {
+    expect(faultsOf({ replacementLimit: value })).toEqual(['replacementLimit must be a whole number from 0 to 100']);
+  });
+
+  test.each(['shipingDeadline', 'onlost', 'constructor', 'toString', '0', ''])('no setting: %j', (name) => {
+    expect(faultsOf({ [name]: '1d' })).toEqual([`${name} is no setting`]);
+  });
+});
+
+test('all faults are told at once, in one message', () => {
+  const policy = {
+    shippingDeadline: 'soon',
+    replacementLimit: -1,
+    onLost: 'panic',
+    returnReminders: 'daily',
+    unheard: 1,
+  };
+  const faults = faultsOf(policy);
+  expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+    'shippingDeadline',
+    'returnReminders',
+    'onLost',
+    'replacementLimit',
+    'unheard',
+  ]);
+  expect(() => resolvePolicy(policy as unknown as OrderPolicy)).toThrow(
+    `This order policy cannot be followed: ${faults.join('; ')}`,
+  );
+});

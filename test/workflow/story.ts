@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { Client, WorkflowNotFoundError } from '@temporalio/client';
+import ms from 'ms';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { createActivities } from '../../activities/activities.js';
+import { LabOperations } from '../../client/lab-operations.js';
+import { createWebhookHandler } from '../../client/webhooks/handler.js';
+import { SandboxControl } from '../../sandbox/control.js';
+import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { startLabService } from '../../sandbox/lab-service/server.js';
+import { createLabService, type LabService } from '../../service/lab-service.js';
+import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
+import type { PlaceKitOrderInput } from '../../workflows/order/messages.js';
+import type { Duration, OrderPolicy } from '../../workflows/order/policy.js';
+import { namespace, taskQueue, testServer } from '../rig/environments.js';
+import { secret, serve } from '../unit/webhooks/sending.js';
+import { Kit } from './kit.js';
+import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
+import { consents, patientAddress, patientDetails, physician, shippingDetails } from './persons.js';
+
+/*
+ * The stage of the stories: a Temporal server whose time only `skip` moves, the product's worker, the lab service's
+ * stand-in with its signed webhooks, the webhook handler and the product's receiver of notifications. Everything talks
+ * over real HTTP and gRPC; nothing is replaced.
+ */
+
+const apiKey = 'sk_test_invented';
+
+/** What `place` and `input` take; everything that is left out is usual. */
+export interface KitOptions {
+  reference?: string;
+  /** A new one with demographics when left out. */
+  userId?: string;
+  kind?: PlaceKitOrderInput['kind'];
+  labAccountId?: string;
+  /** Only for a patient who is known. */
+  withPhysician?: boolean;
+  policy?: OrderPolicy;
+}
+
+export interface StageOptions {
+  /** Whether the service shows an order's passthrough again. Default true. */
+  echoesPassthrough?: boolean;
+}
+
+/** Sets the stage for a test file: call it once at the top. What a story leaves behind is cleared away after it. */
+export function setStage(options: StageOptions = {}): Stage {
+  const rig = testServer();
+  const stage = new Stage(() => rig.env);
+  beforeAll(async () => {
+    await stage.open(options, (activities) => rig.startWorker({ activities }));
+  });
+  afterEach(() => stage.clear());
+  afterAll(() => stage.close());
+  return stage;
+}
+
+type Environment = ReturnType<typeof testServer>['env'];
+
+export class Stage {
+  temporal!: Client;
+  product!: LabOperations;
+  service!: LabService;
+  sandbox!: SandboxControl;
+  receiver!: NotificationReceiver;
+  private readonly environment: () => Environment;
+  private readonly references: string[] = [];
+  private readonly closing: (() => Promise<void>)[] = [];
+
+  constructor(environment: () => Environment) {
+    this.environment = environment;
+  }
+
+  async open({ echoesPassthrough = true }: StageOptions, startWorker: (activities: object) => Promise<RunningWorker>) {
+    // The environment's own client skips time whenever a result is awaited; here only `skip` does.
+    this.temporal = new Client({ connection: this.environment().connection, namespace });
+    this.product = new LabOperations(this.temporal, { taskQueue });
+    this.receiver = await startNotificationReceiver(secret);
+    const ingress = await serve(createWebhookHandler({ temporal: this.temporal, secrets: [secret], taskQueue }));
+    const settings = {
+      webhookUrl: `http://127.0.0.1:${ingress.port}/webhooks`,
+      webhookSecrets: [secret],
+      anySampleId: false,
+      echoPassthrough: echoesPassthrough,
+    };
+    const lab = await startLabService({ port: 0, apiKey, settings });
+    this.sandbox = new SandboxControl(lab.url);
+    this.service = createLabService({ baseUrl: lab.url, apiKey });
+    const { service, temporal, receiver } = this;
+    const target = { url: receiver.url, secret };
+    const worker = await startWorker(createActivities({ service, temporal, taskQueue, echoesPassthrough, target }));
+    this.closing.push(
+      () => worker.stop(),
+      () => service.close(),
+      () => lab.close(),
+      () => ingress.close(),
+      () => receiver.close(),
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.closing) await close();
+  }
+
+  /** Ends what goes on, so that nothing of one story happens in the next. */
+  async clear(): Promise<void> {
+    const orders = await this.sandbox.orders();
+    const roots = orders.map(({ order }) => kitOrderId(order.id));
+    const placements = this.references.splice(0).map(placeKitOrderId);
+    for (const workflowId of [...placements, ...roots]) await this.terminate(workflowId);
+    await this.sandbox.reset();
+    this.receiver.isDown = false;
+    this.receiver.attempts = 0;
+    this.receiver.accepted.length = 0;
+  }
+
+  async newUser(demographics = true): Promise<string> {
+    return (await this.sandbox.createUser({ demographics })).user.user_id;
+  }
+
+  /** What a product backend gives to `orders.place`. */
+  async input(options: KitOptions = {}): Promise<PlaceKitOrderInput> {
+    const { kind = 'unregistered', labAccountId, policy, withPhysician = false } = options;
+    const reference = options.reference ?? `story-${randomUUID()}`;
+    this.references.push(reference);
+    const common = {
+      user_id: options.userId ?? (await this.newUser()),
+      lab_test_id: LAB_TEST_IDS.kit,
+      ...(labAccountId !== undefined && { lab_account_id: labAccountId }),
+    };
+    const more = { reference, ...(policy && { policy }) };
+    if (kind === 'unregistered') return { ...more, kind, order: { ...common, shipping_details: shippingDetails } };
+    const patient = { patient_details: patientDetails, patient_address: patientAddress, consents };
+    return { ...more, kind, order: { ...common, ...patient, ...(withPhysician && { physician }) } };
+  }
+
+  /** Places a kit through the public client; returns when its workflow follows it. */
+  async place(options: KitOptions = {}): Promise<Kit> {
+    await this.syncClock();
+    const handle = await this.product.orders.place(await this.input(options));
+    const kit = new Kit(this, handle, await handle.orderId());
+    await kit.shows({ reference: handle.reference ?? '' });
+    return kit;
+  }
+
+  /** The chain of an order that nobody placed through `place`. */
+  async follow(orderId: string): Promise<Kit> {
+    return new Kit(this, await this.product.orders.get({ orderId }), orderId);
+  }
+
+  /** Lets time pass for the workflows and, in steps of a day, for the lab service. */
+  async skip(span: Duration): Promise<void> {
+    const day = ms('1d');
+    for (let left = typeof span === 'number' ? span : ms(span); left > 0; left -= day) {
+      await this.environment().sleep(Math.min(left, day));
+      await this.syncClock();
+    }
+  }
+
+  /** The lab service's events get the time that the workflows live in. */
+  async syncClock(): Promise<void> {
+    await this.sandbox.setClock(new Date(await this.environment().currentTimeMs()));
+  }
+
+  /** How often the service was asked to do this. */
+  async countRequests(method: string, path: string): Promise<number> {
+    return (await this.sandbox.requests({ method, path })).length;
+  }
+
+  private async terminate(workflowId: string): Promise<void> {
+    try {
+      await this.temporal.workflow.getHandle(workflowId).terminate('the story has ended');
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+}
+
+interface RunningWorker {
+  stop(): Promise<void>;
+}
