@@ -58,16 +58,17 @@ describe('the worker', () => {
     expect(started.output()).toMatch(/^Temporal at .+ namespace not-there .+TEMPORAL_NAMESPACE.+\n$/);
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('drains and ends with status 0 on %s', async (signal) => {
+  test('drains and ends with status 0 on SIGTERM', async () => {
     const started = await startProgram(worker, { env: workerEnv(), ready: /worker started/ });
-    expect(await started.stop(signal)).toEqual({ code: 0, signal: null });
+    expect(await started.stop('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(started.output()).toMatch(/worker stopped/);
   });
 
-  test('asked to stop several times, as a terminal and a package manager do, it drains once', async () => {
+  test('drains once on several SIGINT, as a terminal and a package manager send them', async () => {
     const started = await startProgram(worker, { env: workerEnv(), ready: /worker started/ });
-    for (let n = 0; n < 3; n++) process.kill(started.pid, 'SIGTERM');
+    for (let n = 0; n < 3; n++) process.kill(started.pid, 'SIGINT');
     expect(await started.exit).toEqual({ code: 0, signal: null });
+    expect(started.output().match(/worker stopped/g)).toHaveLength(1);
   });
 });
 

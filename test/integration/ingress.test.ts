@@ -8,7 +8,7 @@ import { freePort } from '../../sandbox/temporal/ports.js';
 import { readIngressConfig } from '../../workers/config.js';
 import { type RunningIngress, startIngress } from '../../workers/ingress.js';
 import { kitOrderId, writePassthrough } from '../../workflows/order/address.js';
-import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { labOrderIdKey, labPhaseKey, searchAttributeKeys } from '../../workflows/search-attributes.js';
 import { devServer } from '../rig/environments.js';
 import { orderBody, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
 
@@ -58,7 +58,8 @@ describe('an order event', () => {
     expect((await send(ingress, orderEvent(orderId))).status).toBe(204);
     const described = await rig.client.workflow.getHandle(kitOrderId(orderId)).describe();
     expect(described).toMatchObject({ type: 'kitOrder', taskQueue: rig.taskQueue, status: { name: 'RUNNING' } });
-    expect(described.searchAttributes).toMatchObject({ LabOrderId: [orderId], LabPhase: ['preparing'] });
+    expect(described.typedSearchAttributes.get(labOrderIdKey)).toEqual([orderId]);
+    expect(described.typedSearchAttributes.get(labPhaseKey)).toBe('preparing');
     expect(await described.staticSummary()).toContain(orderId);
   });
 
@@ -186,11 +187,14 @@ describe('the process', () => {
     socket.write(`POST /webhooks HTTP/1.1\r\n${head.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n`);
     socket.write(body.subarray(0, 10));
     await expect.poll(async () => (await fetch(`${ingress.url}/health`)).status).toBe(200);
+    const started = performance.now();
     const closing = ingress.close();
     await expect(fetch(`${ingress.url}/health`)).rejects.toThrow('fetch failed');
     socket.write(body.subarray(10));
     await expect.poll(() => answer).toMatch(/^HTTP\/1\.1 204 /);
     await closing;
+    // The sender keeps the connection open; the close does not wait for it until the grace of 20 seconds is over.
+    expect(performance.now() - started).toBeLessThan(10_000);
     running.delete(ingress);
   });
 

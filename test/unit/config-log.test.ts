@@ -24,14 +24,30 @@ describe('the log', () => {
     ['email', 'hidden'],
     ['dob', 'hidden'],
     ['body', 'hidden'],
-  ])('does not write what stands under %s, up to two levels deep', (name, value) => {
+  ])('does not write what stands under %s, at any depth', (name, value) => {
     const { lines, log } = written();
     log.info({ [name]: value }, 'at the top');
     log.info({ request: { [name]: value } }, 'one level down');
-    log.info({ call: { request: { [name]: value } } }, 'two levels down');
-    expect(lines).toHaveLength(3);
+    log.info({ call: { requests: [{ [name]: value }] } }, 'in a list');
+    log.error({ err: Object.assign(new Error('refused'), { call: { [name]: value } }) }, 'on an error');
+    expect(lines).toHaveLength(4);
     expect(JSON.stringify(lines)).not.toContain('hidden');
     expect(JSON.stringify(lines)).toContain('[redacted]');
+  });
+
+  test('takes a value that contains itself, and one that is deeper than anything that is logged on purpose', () => {
+    const { lines, log } = written();
+    const cyclic: Record<string, unknown> = { id: 1 };
+    cyclic['self'] = cyclic;
+    log.info({ cyclic }, 'cyclic');
+    expect(lines).toMatchObject([{ cyclic: { id: 1, self: { id: 1 } }, msg: 'cyclic' }]);
+    expect(JSON.stringify(lines)).toContain('[too deep]');
+  });
+
+  test('writes dates as they are', () => {
+    const { lines, log } = written();
+    log.info({ at: new Date(0) }, 'then');
+    expect(lines).toMatchObject([{ at: '1970-01-01T00:00:00.000Z' }]);
   });
 
   test('writes ids, types and durations', () => {

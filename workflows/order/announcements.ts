@@ -23,7 +23,8 @@ export function headOf(kase: Case, { orderId, greatest }: ChainOrder, id: string
 export function announceNews(kase: Case): void {
   for (const order of chainOf(kase)) {
     const before = kase.announced.find(({ orderId }) => orderId === order.orderId);
-    if (before && lastEventId(order) <= before.eventId) continue;
+    // Without an event there is nothing to tell of, and nothing that was told.
+    if (!order.standing.last || (before && lastEventId(order) <= before.eventId)) continue;
     for (const event of order.events) if (event.id > (before?.eventId ?? -1)) announceEvent(kase, order, event);
     announcePhase(kase, order, before);
     remember(kase, order);

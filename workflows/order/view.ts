@@ -57,10 +57,10 @@ export function caseFileOf(kase: Case): string {
   const lines = [
     `### ${titleOf(phase)}`,
     '',
-    `Order \`${orderId}\`${kase.reference === undefined ? '' : `, reference \`${kase.reference}\``}: \`${status}\``,
+    `Order ${code(orderId)}${kase.reference === undefined ? '' : `, reference ${code(kase.reference)}`}: ${code(status)}`,
     '',
     `**Waits for** ${waiting.for}${waiting.until === undefined ? '' : ` until ${readable(waiting.until)}`}`,
-    ...(problem ? ['', `**Problem** \`${problem.status}\` since ${readable(problem.since)}`] : []),
+    ...(problem ? ['', `**Problem** ${code(problem.status)} since ${readable(problem.since)}`] : []),
     ...attention.map(({ reason, since }) => `\n**Attention** ${wordsOf(reason)} since ${readable(since)}`),
     '',
     '| When (UTC) | Order | What happened |',
@@ -71,10 +71,19 @@ export function caseFileOf(kase: Case): string {
 }
 
 function rowOf({ at, orderId, status, detail }: TimelineEntry): string {
-  return `| ${readable(at)} | \`${orderId.slice(0, 8)}\` | \`${status}\`${detail === undefined ? '' : ` (${wordsOf(detail)})`} |`;
+  const more = detail === undefined ? '' : ` (${plain(wordsOf(detail))})`;
+  return `| ${readable(at)} | ${code(orderId.slice(0, 8))} | ${code(status)}${more} |`;
 }
 
-/** Statuses come from outside: nothing in them may break the table. */
+function code(text: string): string {
+  return `\`${plain(text)}\``;
+}
+
+/** What comes from outside may not end a cell, a code span or a line; statuses and ids have none of what is replaced. */
+function plain(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N} _.:,/()+-]/gu, '·').trim() || '·';
+}
+
 function readable(at: string): string {
   return at.slice(0, 16).replace('T', ' ');
 }
@@ -117,10 +126,12 @@ function originOf(kase: Case, { orderId, greatest }: ChainOrder): string {
 /** The order that was replaced, or the one that a redraw of the same transaction follows. */
 function predecessorOf(kase: Case, chain: readonly ChainOrder[], order: ChainOrder): string | undefined {
   const replaced = kase.replacements.find(({ orderId }) => orderId === order.orderId)?.replaces;
-  if (replaced !== undefined || originOf(kase, order) === 'initial') return replaced;
+  const { parentId } = order.greatest;
+  if (replaced !== undefined || (originOf(kase, order) === 'initial' && parentId === undefined)) return replaced;
   const sameTransaction = (other: ChainOrder) => other.greatest.transaction?.id === order.greatest.transaction?.id;
   const earlier = chain.slice(0, chain.indexOf(order)).findLast(sameTransaction)?.orderId;
-  return order.greatest.parentId ?? earlier;
+  const parent = chain.find(({ orderId }) => orderId === parentId && orderId !== order.orderId)?.orderId;
+  return parent ?? earlier;
 }
 
 function timelineOf(kase: Case): TimelineEntry[] {

@@ -52,6 +52,17 @@ describe('the product is told', () => {
     expect(told(kase)).toEqual(['order-1/8/phase_changed']);
   });
 
+  test('with the ids and times of the service’s own events, which are not dense', () => {
+    const events = [
+      { id: 17, at: daysAfterStart(0), status: 'received.testkit.ordered' },
+      { id: 170, at: daysAfterStart(3), status: 'completed.testkit.completed' },
+    ];
+    expect(announce([{ orderId: 'order-1', events }]).outbox).toMatchObject([
+      { id: 'order-1/170/result', at: daysAfterStart(3) },
+      { id: 'order-1/170/phase_changed', at: daysAfterStart(3) },
+    ]);
+  });
+
   test('corrected results as a correction, though the phase stays', () => {
     const kase = announce(eachStep([...happyPath, 'corrected']));
     expect(told(kase).slice(-3)).toEqual(['order-1/10/result', 'order-1/10/phase_changed', 'order-1/11/correction']);
@@ -78,6 +89,11 @@ describe('the product is told', () => {
       { id: 'order-1/10/phase_changed', data: { phase: 'in_transit_to_lab' } },
     ]);
     expect(outbox.at(-1)?.data).not.toHaveProperty('problem');
+  });
+
+  test('the first phase also of an order that was reported before it had any event', () => {
+    const empty = { ...kitOf('order-1', []), status: 'received' };
+    expect(told(announce([empty, ...eachStep(['ordered'])]))).toEqual(['order-1/1/phase_changed']);
   });
 
   test('nothing by an unknown status or detail that moves nothing', () => {
@@ -126,6 +142,7 @@ describe('whatever order reports come in, repeated or lost', () => {
     outbox.flatMap((one) =>
       one.type === 'phase_changed' ? [{ ...one, data: { ...one.data, detail: undefined } }] : [],
     );
+  const byId = (a: { id: string }, b: { id: string }) => Number(a.id > b.id) - Number(a.id < b.id);
   const identity = ({ id, at, type }: OrderNotification) => ({ id, at, type });
 
   test('no notification has the id of another', () => {
@@ -142,7 +159,6 @@ describe('whatever order reports come in, repeated or lost', () => {
       announce(delivery)
         .outbox.filter(({ type }) => type !== 'phase_changed')
         .map(identity);
-    const byId = (a: { id: string }, b: { id: string }) => Number(a.id > b.id) - Number(a.id < b.id);
     fc.assert(
       fc.property(deliveries, ([one, other]) => {
         expect(news(one).toSorted(byId)).toEqual(news(other).toSorted(byId));
@@ -153,11 +169,11 @@ describe('whatever order reports come in, repeated or lost', () => {
   test('a phase that is told under one id is the same phase, at the same time', () => {
     fc.assert(
       fc.property(deliveries, ([one, other]) => {
-        const others = new Map(phases(announce(other).outbox).map((notification) => [notification.id, notification]));
-        for (const { id, at, data } of phases(announce(one).outbox)) {
-          const same = others.get(id);
-          if (same) expect({ at: same.at, data: same.data }).toEqual({ at, data });
-        }
+        const mine = phases(announce(one).outbox);
+        const others = phases(announce(other).outbox);
+        const inBoth = (some: typeof mine, rest: typeof mine) =>
+          some.filter(({ id }) => rest.some((notification) => notification.id === id)).toSorted(byId);
+        expect(inBoth(mine, others)).toEqual(inBoth(others, mine));
       }),
     );
   });

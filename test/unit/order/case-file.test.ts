@@ -52,18 +52,21 @@ describe('nothing that comes from outside breaks the case file', () => {
   /** What GFM reads: cells end at pipes that no backslash escapes, and code spans do not reach beyond their cell. */
   const cellsOf = (line: string) => line.split(/(?<!\\)\|/).slice(1, -1);
 
-  function expectWhole(file: string, rows: number): void {
+  const withoutCode = (line: string) => line.replaceAll(/`[^`]+`/g, '');
+
+  /** What is broken in a case file whose table has so many rows. */
+  function faultsIn(file: string, rows: number): string[] {
     const lines = file.split(/\r\n|[\n\r\u2028\u2029]/);
     const table = lines.slice(lines.indexOf('| --- | --- | --- |') + 1);
-    expect(table).toHaveLength(rows);
-    for (const line of table) {
-      const cells = cellsOf(line);
-      expect(cells, line).toHaveLength(3);
-      for (const cell of cells) expect(cell.replaceAll(/`[^`]+`/g, ''), line).not.toContain('`');
-    }
-    for (const line of lines.slice(0, -rows)) expect(line.replaceAll(/`[^`]+`/g, ''), line).not.toContain('`');
-    expect(lines.filter((line) => line.startsWith('#'))).toHaveLength(1);
-    expect(lines.filter((line) => line.startsWith('Order '))).toHaveLength(1);
+    const beginning = (text: string) => lines.filter((line) => line.startsWith(text)).length;
+    return [
+      ...(table.length === rows ? [] : [`${table.length} rows`]),
+      ...table.filter(
+        (line) => cellsOf(line).length !== 3 || cellsOf(line).some((cell) => withoutCode(cell).includes('`')),
+      ),
+      ...lines.filter((line) => withoutCode(line).includes('`')),
+      ...(beginning('#') === 1 && beginning('Order ') === 1 ? [] : ['another heading or order']),
+    ];
   }
 
   const orderWith = (status: string, detail: string, orderId = 'order-1'): OrderSnapshot => ({
@@ -72,11 +75,13 @@ describe('nothing that comes from outside breaks the case file', () => {
   });
 
   test.each(nasty)('a status, detail, order id or reference of %j', (text) => {
-    expectWhole(caseFileOf(caseOf([orderWith(text, 'detail')])), 2);
-    expectWhole(caseFileOf(caseOf([orderWith(`a${text}b`, 'detail')])), 2);
-    expectWhole(caseFileOf(caseOf([orderWith('received.testkit.ordered', text)])), 2);
-    expectWhole(caseFileOf(caseOf([orderWith(`${text}.lab_processing_blocked`, text)])), 2);
-    expectWhole(caseFileOf(caseOf([orderWith('received.testkit.ordered', 'detail', text)], { reference: text })), 2);
+    expect(faultsIn(caseFileOf(caseOf([orderWith(text, 'detail')])), 2)).toEqual([]);
+    expect(faultsIn(caseFileOf(caseOf([orderWith(`a${text}b`, 'detail')])), 2)).toEqual([]);
+    expect(faultsIn(caseFileOf(caseOf([orderWith('received.testkit.ordered', text)])), 2)).toEqual([]);
+    expect(faultsIn(caseFileOf(caseOf([orderWith(`${text}.lab_processing_blocked`, text)])), 2)).toEqual([]);
+    expect(
+      faultsIn(caseFileOf(caseOf([orderWith('received.testkit.ordered', 'detail', text)], { reference: text })), 2),
+    ).toEqual([]);
   });
 
   test('any text at all', () => {
@@ -86,7 +91,7 @@ describe('nothing that comes from outside breaks the case file', () => {
     );
     fc.assert(
       fc.property(text, text, text, text, (status, detail, orderId, reference) => {
-        expectWhole(caseFileOf(caseOf([orderWith(status, detail, orderId)], { reference })), 2);
+        expect(faultsIn(caseFileOf(caseOf([orderWith(status, detail, orderId)], { reference })), 2)).toEqual([]);
       }),
     );
   });

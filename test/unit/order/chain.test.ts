@@ -120,6 +120,22 @@ describe('a redraw', () => {
     ]);
   });
 
+  test('follows the last order of its own transaction, though a replacement came between', () => {
+    const kits = [
+      initialOf(badSample),
+      replacementKit('order-3', lost, { createdAt: daysAfterStart(10) }),
+      redrawOf(badSample),
+      redrawOf(['ordered'], { orderId: 'order-4', createdAt: daysAfterStart(30) }),
+    ];
+    const replacements = [replacing('order-9', 'order-3', kitOf('order-9', lost))];
+    expect(linksOf(caseOf(kits, { replacements }))).toMatchObject([
+      { orderId: 'order-1', replacedBy: 'order-2' },
+      { orderId: 'order-3' },
+      { orderId: 'order-2', replaces: 'order-1', replacedBy: 'order-4' },
+      { orderId: 'order-4', replaces: 'order-2' },
+    ]);
+  });
+
   test('that is named by the transaction and was never heard of is still to be read; one that cannot be read is not', () => {
     const kase = caseOf([initialOf(badSample)]);
     expect(unreadOrder(kase)).toBe('order-2');
@@ -253,5 +269,25 @@ test('the state says what is known of the current order, and nothing else', () =
     shipment,
     waiting: { for: 'the sample to reach the lab', until: daysAfterStart(15) },
     attention: [],
+  });
+});
+
+describe('links hold both ways', () => {
+  test.each(['order-9', 'order-2', 'no/uuid'])(
+    'where the parent that is told, %s, is none of the chain',
+    (parentId) => {
+      expect(linksOf(caseOf([initialOf(badSample), redrawOf(['ordered'], { parentId })]))).toMatchObject([
+        { orderId: 'order-1', replacedBy: 'order-2' },
+        { orderId: 'order-2', replaces: 'order-1' },
+      ]);
+    },
+  );
+
+  test('where a redraw tells its parent and not its origin', () => {
+    const { origin: _origin, ...redraw } = redrawOf(['ordered'], { parentId: 'order-1' });
+    expect(linksOf(caseOf([initialOf(badSample), redraw]))).toMatchObject([
+      { orderId: 'order-1', replacedBy: 'order-2' },
+      { orderId: 'order-2', replaces: 'order-1' },
+    ]);
   });
 });

@@ -5,7 +5,7 @@ import { day } from './histories.js';
 /** Policies come in as JSON: nothing holds them to the type. */
 function faultsOf(policy: object): string[] {
   try {
-    resolvePolicy(policy as OrderPolicy);
+    resolvePolicy(policy);
   } catch (error) {
     if (error instanceof PolicyInvalid) return error.faults;
     throw error;
