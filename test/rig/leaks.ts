@@ -10,7 +10,6 @@ const patienceMs = 8_000;
 
 interface Process {
   pid: number;
-  parent: number;
   command: string;
 }
 
@@ -24,11 +23,12 @@ export async function setup(): Promise<() => Promise<void>> {
   process.env[mark] = run;
   return async () => {
     const left = await waitUntilGone(run);
+    if (left.length === 0) return;
+    // Vitest prints what a teardown throws, and still calls the run a success.
+    process.exitCode = 1;
+    const list = left.map(({ pid, command }) => `  ${pid} ${command}`).join('\n');
     for (const { pid } of left) process.kill(pid, 'SIGKILL');
-    if (left.length > 0) {
-      const list = left.map(({ pid, command }) => `  ${pid} ${command}`).join('\n');
-      throw new Error(`Processes that the tests started outlived them (now killed):\n${list}`);
-    }
+    throw new Error(`Processes that the tests started outlived them (now killed):\n${list}`);
   };
 }
 
@@ -57,7 +57,7 @@ async function describe(pid: number, run: string): Promise<Process | undefined> 
     const status = await readFile(`/proc/${pid}/stat`, 'latin1');
     const [state, parent] = status.slice(status.lastIndexOf(')') + 2).split(' ');
     const ownFork = Number(parent) === process.pid && /vitest/.test(command);
-    return state === 'Z' || ownFork ? undefined : { pid, parent: Number(parent), command };
+    return state === 'Z' || ownFork ? undefined : { pid, command };
   } catch (error) {
     // It ended while it was being read, or it belongs to another user and so cannot be ours.
     const { code } = error as NodeJS.ErrnoException;
