@@ -37,11 +37,17 @@ export async function placedBefore(
   const candidates: Order[] = [];
   for await (const order of service.orders.list({ userId: wanted.userId })) {
     heartbeat('looking for an earlier attempt');
+    if (isFollowUp(order)) continue;
     if (order.passthrough === wanted.passthrough) return order;
     if (!echoesPassthrough && couldBe(order, wanted, since)) candidates.push(order);
   }
   if (candidates.length === 0) return undefined;
   return onlyUnclaimed(dependencies.temporal, candidates, wanted);
+}
+
+/** A redraw may carry a copy of the passthrough of the order that it follows. */
+function isFollowUp({ origin }: Order): boolean {
+  return origin === 'redraw' || origin === 'recreation';
 }
 
 function couldBe(order: Order, wanted: WantedOrder, since: number): boolean {

@@ -110,7 +110,9 @@ const unimplemented = 12;
 
 /** A server without visibility answers UNIMPLEMENTED; nothing is known of earlier runs there. */
 function hasNoVisibility(error: unknown): boolean {
-  return isGrpcServiceError(error) && error.code === unimplemented;
+  // The client wraps what gRPC says.
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return isGrpcServiceError(cause) && cause.code === unimplemented;
 }
 
 /**

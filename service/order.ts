@@ -8,15 +8,32 @@ import { withZone } from './timestamps.js';
  * absent or null. Objects are loose: a field that is not known here is kept as it was sent. Statuses, origins,
  * interpretations and the like are strings, because their lists grow. Identifiers are strings of any form: real
  * payloads carry UUIDs that are none (facts.md).
+ *
+ * A field of the wrong type counts as absent. An order must not stand still because its `has_abn` says "no".
  */
 
-export const textSchema = z.string().nullish();
-export const timestampSchema = z.string().transform(withZone).nullish();
+export const textSchema = z
+  .union([z.string(), z.number().transform(String)])
+  .nullish()
+  .catch(undefined);
+export const timestampSchema = z.string().transform(withZone).nullish().catch(undefined);
+const flagSchema = z.boolean().nullish().catch(undefined);
+
+function partSchema<T extends z.ZodType>(part: T) {
+  return part.nullish().catch(undefined);
+}
+
+/** What is no object of this shape is left out of the list. */
+function listSchema<T extends z.ZodType>(entry: T) {
+  const entries = z.array(z.unknown()).transform((sent) => sent.flatMap((each) => entry.safeParse(each).data ?? []));
+  return partSchema(entries as z.ZodType<z.output<T>[]>);
+}
 
 /** Ids are integers; a numeric string is read as its number, and anything else is kept as data. */
 const eventIdSchema = z
   .union([z.number(), z.string().transform((text) => (/^\d{1,15}$/.test(text) ? Number(text) : text))])
-  .nullish();
+  .nullish()
+  .catch(undefined);
 
 export const orderEventSchema = z.looseObject({
   id: eventIdSchema,
@@ -56,7 +73,8 @@ export const answeredPatientSchema = z.looseObject({
   dob: z
     .string()
     .transform((dob) => (/^\d{4}-\d{2}-\d{2}[T ]/.test(dob) ? dob.slice(0, 10) : dob))
-    .nullish(),
+    .nullish()
+    .catch(undefined),
   gender: textSchema,
 });
 
@@ -76,15 +94,15 @@ export const shipmentSchema = z.looseObject({
 export const orderDetailsSchema = z.looseObject({
   /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
   type: textSchema,
-  data: z
-    .looseObject({
+  data: partSchema(
+    z.looseObject({
       id: textSchema,
       created_at: timestampSchema,
       updated_at: timestampSchema,
       /** Absent or null before the kit ships. */
-      shipment: shipmentSchema.nullish(),
-    })
-    .nullish(),
+      shipment: partSchema(shipmentSchema),
+    }),
+  ),
 });
 
 export const transactionOrderSchema = z.looseObject({
@@ -103,7 +121,7 @@ export const orderTransactionSchema = z.looseObject({
   team_id: textSchema,
   /** `active`, `completed`, `cancelled`, or one not known yet. */
   status: textSchema,
-  orders: z.array(transactionOrderSchema).nullish(),
+  orders: listSchema(transactionOrderSchema),
 });
 
 export const labTestSchema = z.looseObject({
@@ -118,15 +136,15 @@ const physicianOfOrderSchema = z.looseObject({ first_name: textSchema, last_name
 
 export const orderSchema = z
   .looseObject({
-    id: z.string().min(1),
+    id: z.union([z.string(), z.number().transform(String)]).refine((id) => id !== '', 'must not be empty'),
     team_id: textSchema,
     /** Bound to the patient at registration: it can change. */
     user_id: textSchema,
-    patient_details: answeredPatientSchema.nullish(),
-    patient_address: addressSchema.nullish(),
-    shipping_details: addressSchema.nullish(),
-    details: orderDetailsSchema.nullish(),
-    lab_test: labTestSchema.nullish(),
+    patient_details: partSchema(answeredPatientSchema),
+    patient_address: partSchema(addressSchema),
+    shipping_details: partSchema(addressSchema),
+    details: partSchema(orderDetailsSchema),
+    lab_test: partSchema(labTestSchema),
     sample_id: textSchema,
     health_insurance_id: textSchema,
     health_insurace_id: textSchema,
@@ -136,21 +154,21 @@ export const orderSchema = z
     updated_at: timestampSchema,
     /** Top level: `received`, `collecting_sample`, `sample_with_lab`, `completed`, `cancelled`, `failed`, … */
     status: textSchema,
-    events: z.array(orderEventSchema).nullish(),
-    last_event: orderEventSchema.nullish(),
-    physician: physicianOfOrderSchema.nullish(),
+    events: listSchema(orderEventSchema),
+    last_event: partSchema(orderEventSchema),
+    physician: partSchema(physicianOfOrderSchema),
     /** `normal`, `abnormal`, `critical`, or one not known yet. */
     interpretation: textSchema,
-    has_missing_results: z.boolean().nullish(),
+    has_missing_results: flagSchema,
     /** Date, YYYY-MM-DD. */
     activate_by: textSchema,
     /** Date, YYYY-MM-DD. */
     expected_result_by_date: textSchema,
-    has_abn: z.boolean().nullish(),
+    has_abn: flagSchema,
     origin: textSchema,
     parent_id: textSchema,
     requisition_form_url: textSchema,
-    order_transaction: orderTransactionSchema.nullish(),
+    order_transaction: partSchema(orderTransactionSchema),
     lab_account_id: textSchema,
     /** The caller's own text from the order's creation; not every deployment echoes it. */
     passthrough: textSchema,

@@ -58,15 +58,15 @@ function announceEvent(kase: Case, order: ChainOrder, event: OrderEvent): void {
 
 /** One announcement for where the order is now, however many events brought it there. */
 function announcePhase(kase: Case, order: ChainOrder, before: Announced | undefined): void {
-  const { phase, problem, last } = order.standing;
-  if (!last || (before?.phase === phase && before.problem === problem?.status)) return;
+  const { phase, problem, turn } = order.standing;
+  if (!turn || (before?.phase === phase && before.problem === problem?.status)) return;
   enqueue(kase, {
-    ...headOf(kase, order, `${order.orderId}/${last.id}/phase_changed`, last.at),
+    ...headOf(kase, order, `${order.orderId}/${turn.id}/phase_changed`, turn.at),
     type: 'phase_changed',
     data: {
       phase,
-      status: last.status,
-      ...(last.detail !== undefined && { detail: last.detail }),
+      status: turn.status,
+      ...(turn.detail !== undefined && { detail: turn.detail }),
       ...(problem !== undefined && { problem: problem.status }),
     },
   });

@@ -24,12 +24,19 @@ export interface Question {
   orderId: string;
 }
 
-/** Asks a person to look, once per question, and tells the product. */
+/** Asks a person to look, once while the question stands, and tells the product. */
 export function raise(kase: Case, { key, reason, orderId }: Question, now: number): void {
   if (kase.attention.some((raised) => raised.key === key && raised.reason === reason)) return;
-  const attention: RaisedAttention = { key, reason, orderId, since: new Date(now).toISOString() };
+  const since = new Date(now).toISOString();
+  const attention: RaisedAttention = { key, reason, orderId, since, time: countRaise(kase, `${key}.${reason}`) };
   kase.attention.push(attention);
   tell(kase, attention, 'attention_raised', now);
+}
+
+function countRaise(kase: Case, key: string): number {
+  const before = kase.raised.find((raised) => raised.key === key)?.times ?? 0;
+  kase.raised = [...kase.raised.filter((raised) => raised.key !== key), { key, times: before + 1 }];
+  return before + 1;
 }
 
 export function clear(kase: Case, isAnswered: (attention: RaisedAttention) => boolean, now: number): void {
@@ -51,10 +58,11 @@ function tell(
   type: 'attention_raised' | 'attention_cleared',
   now: number,
 ): void {
-  const { key, ...data } = attention;
+  const { key, time, ...data } = attention;
+  const which = time === 1 ? '' : `.${time}`;
   const order = findOrder(kase, attention.orderId) ?? currentOrder(kase);
   enqueue(kase, {
-    ...headOf(kase, order, `${key}.${attention.reason}/${type}`, new Date(now).toISOString()),
+    ...headOf(kase, order, `${key}.${attention.reason}${which}/${type}`, new Date(now).toISOString()),
     type,
     data,
   });

@@ -1,6 +1,6 @@
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { standingOf, type Standing } from './lifecycle.js';
-import type { Attention, OrderOutcome, OrderPhase } from './messages.js';
+import type { Attention, OrderOutcome, OrderPhase, Replacement } from './messages.js';
 import type { OrderNotification } from './notifications.js';
 import { resolvePolicy, type ResolvedPolicy } from './policy.js';
 import { observe, type OrderRecord, type Orders } from './state.js';
@@ -29,23 +29,14 @@ export interface Case {
   /** More time, given by a person. */
   patience: Patience[];
   attention: RaisedAttention[];
+  /** How often each question was raised: a question that comes again is another notification. */
+  raised: { key: string; times: number }[];
   /** When an overdue order is read again. */
   recheckAt?: number;
   outbox: OrderNotification[];
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endTold?: boolean;
-}
-
-/** One replacement of one order. It is claimed before anything is awaited, so that no order is replaced twice. */
-export interface Replacement {
-  replaces: string;
-  /** The replaced order's last event at that time: one that moves on later has come back. */
-  atEventId: number;
-  /** Counts creations under one reference; 1 was the first kit. */
-  n: number;
-  /** The new order, once it is known. */
-  orderId?: string;
 }
 
 export interface Announced {
@@ -65,6 +56,8 @@ export interface Patience {
 export interface RaisedAttention extends Attention {
   /** The question it asks; it is cleared when the question no longer stands. */
   key: string;
+  /** Which time it is raised, from 1. */
+  time: number;
 }
 
 /** One order of the chain with what its events mean. */
@@ -85,6 +78,7 @@ export function openCase(rootOrderId: string, carried: unknown): Case {
     met: [],
     patience: [],
     attention: [],
+    raised: [],
     outbox: [],
   };
 }
@@ -118,8 +112,13 @@ export function currentOrder(kase: Case): ChainOrder {
 
 function isInPlay(kase: Case, order: ChainOrder): boolean {
   const replacement = replacementOf(kase, order.orderId);
-  if (replacement?.orderId !== undefined && lastEventId(order) <= replacement.atEventId) return false;
+  if (replacement?.orderId !== undefined && !hasMovedSince(order, replacement)) return false;
   return !order.standing.final || order.standing.phase === 'completed';
+}
+
+/** A problem that is reported once more is no movement. */
+function hasMovedSince(order: ChainOrder, { atEventId }: Replacement): boolean {
+  return lastEventId(order) > atEventId && order.standing.problem === undefined;
 }
 
 export function replacementOf(kase: Case, orderId: string): Replacement | undefined {
@@ -127,7 +126,7 @@ export function replacementOf(kase: Case, orderId: string): Replacement | undefi
 }
 
 export function lastEventId({ standing }: ChainOrder): number {
-  return standing.last?.id ?? 0;
+  return standing.last?.id ?? -1;
 }
 
 /** Set once nothing is left to wait for. */
@@ -152,11 +151,8 @@ export function unreadOrder(kase: Case): string | undefined {
 /** Orders that were replaced, and move again while their replacement is under way. */
 export function lateArrivals(kase: Case): ChainOrder[] {
   const current = currentOrder(kase).orderId;
-  return chainOf(kase).filter((order) => order.orderId !== current && hasComeBack(kase, order));
-}
-
-function hasComeBack(kase: Case, order: ChainOrder): boolean {
-  const replacement = replacementOf(kase, order.orderId);
-  if (replacement?.orderId === undefined || lastEventId(order) <= replacement.atEventId) return false;
-  return !order.standing.final || order.standing.phase === 'completed';
+  return chainOf(kase).filter(
+    (order) =>
+      order.orderId !== current && replacementOf(kase, order.orderId)?.orderId !== undefined && isInPlay(kase, order),
+  );
 }

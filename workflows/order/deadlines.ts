@@ -74,7 +74,8 @@ function waitingDeadlines(kase: Case, order: ChainOrder): Deadline[] {
       deadline(kase, order, 'problem_persists', standing.problem.since, policy.problemLimit, standing.problem.eventId),
     );
   }
-  if (standing.awaitsRegistration && standing.sentBackAt === undefined && standing.arrivedAt === undefined) {
+  // A sample that arrives unregistered is held for weeks at most: the questions stand until it is registered.
+  if (standing.awaitsRegistration) {
     const delivered = standing.deliveredAt ?? later(standing.shippedAt ?? standing.placedAt, policy.assumedDelivery);
     deadlines.push(...reminders(kase, order, 'registration_reminder', delivered, policy.registrationReminders));
     deadlines.push(deadline(kase, order, 'registration_overdue', standing.placedAt, policy.registrationDeadline));
@@ -86,7 +87,7 @@ function phaseDeadlines(kase: Case, order: ChainOrder): Deadline[] {
   const { policy } = kase;
   const { standing } = order;
   const overdue = (name: OverdueName, since: string | undefined, span: number) => [
-    deadline(kase, order, name, since, span),
+    deadline(kase, order, name, since, span, standing.arrivedBy),
   ];
   if (standing.phase === 'at_lab') return overdue('results_overdue', standing.arrivedAt, policy.resultsDeadline);
   if (!isKit(order)) return overdue('collection_overdue', standing.placedAt, policy.registrationDeadline);
@@ -117,11 +118,11 @@ function phaseDeadlines(kase: Case, order: ChainOrder): Deadline[] {
 
 /** The time to return counts from when the patient can: the kit is there and registered. */
 function returnDeadlines(kase: Case, order: ChainOrder): Deadline[] {
-  const { deliveredAt = '', registeredAt = '' } = order.standing;
+  const { deliveredAt = '', registeredAt = '', arrivedBy } = order.standing;
   const since = deliveredAt > registeredAt ? deliveredAt : registeredAt;
   return [
-    ...reminders(kase, order, 'return_reminder', since, kase.policy.returnReminders),
-    deadline(kase, order, 'return_overdue', since, kase.policy.returnDeadline),
+    ...reminders(kase, order, 'return_reminder', since, kase.policy.returnReminders, arrivedBy),
+    deadline(kase, order, 'return_overdue', since, kase.policy.returnDeadline, arrivedBy),
   ];
 }
 
@@ -142,7 +143,7 @@ export function mayBeRedrawn({ standing }: ChainOrder): boolean {
   return low === 'sample_error' || low === 'redraw_available';
 }
 
-function isKit({ greatest }: ChainOrder): boolean {
+export function isKit({ greatest }: ChainOrder): boolean {
   return (greatest.method ?? 'testkit') === 'testkit';
 }
 
@@ -152,9 +153,10 @@ function reminders(
   name: DeadlineName,
   since: string | undefined,
   spans: readonly number[],
+  eventId?: number,
 ): Deadline[] {
   return spans.map((span, index) => {
-    const plain = deadline(kase, order, name, since, span);
+    const plain = deadline(kase, order, name, since, span, eventId);
     return { ...plain, key: `${plain.key}.${index + 1}`, ordinal: index + 1 };
   });
 }

@@ -100,9 +100,5 @@ function resume(kase: Case, previous: KitOrderResult): void {
   for (const order of chainOf(before)) remember(before, order);
   for (const { greatest } of before.orders) learn(kase, greatest);
   kase.announced = before.announced;
-  kase.replacements = previous.chain.flatMap(({ orderId, origin, replaces }, index) => {
-    if (origin !== 'replacement' || replaces === undefined) return [];
-    const atEventId = before.announced.find((announced) => announced.orderId === replaces)?.eventId ?? 0;
-    return [{ replaces, orderId, atEventId, n: index + 1 }];
-  });
+  kase.replacements = previous.replacements;
 }

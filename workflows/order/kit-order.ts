@@ -28,6 +28,10 @@ import {
   type KitOrderInput,
   type KitOrderResult,
   type OrderState,
+  type CancelCommand,
+  type RegisterCommand,
+  type ReplaceKitCommand,
+  type ResolveProblemCommand,
 } from './messages.js';
 import { keepDelivering } from './outbox.js';
 import { takeRemedy } from './remedies.js';
@@ -121,23 +125,23 @@ function listen(run: Run): void {
   });
   setHandler(registerUpdate, (command) => run.commands.ask({ kind: 'register', ...command, ...meant(kase, command) }), {
     description: 'Registers the kit with its patient.',
-    validator: (command) => validateRegistration(run, command),
+    validator: (command: RegisterCommand) => validateRegistration(run, command),
   });
   setHandler(cancelUpdate, (command) => run.commands.ask({ kind: 'cancel', ...meant(kase, command) }), {
     description: 'Cancels the order, which the service allows until it ships.',
-    validator: (command) => validate(run, command),
+    validator: (command: CancelCommand) => validate(run, command),
   });
   setHandler(
     resolveProblemUpdate,
     (command) => run.commands.ask({ kind: 'resolveProblem', ...command, ...meant(kase, command) }),
     {
       description: 'Answers a problem: wait, replace or abandon.',
-      validator: (command) => validateDecision(run, command),
+      validator: (command: ResolveProblemCommand) => validateDecision(run, command),
     },
   );
   setHandler(replaceKitUpdate, (command) => run.commands.ask({ kind: 'replaceKit', ...meant(kase, command) }), {
     description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
-    validator: (command) => validate(run, command),
+    validator: (command: ReplaceKitCommand) => validate(run, command),
   });
 }
 

@@ -33,6 +33,10 @@ export interface Standing {
   sentBackAt?: string;
   arrivedAt?: string;
   problem?: Problem;
+  /** The event that brought the kit to the place where it is. */
+  arrivedBy?: number;
+  /** The event that brought the present phase or problem, which later events left as they were. */
+  turn?: OrderEvent;
   last?: OrderEvent;
 }
 
@@ -115,6 +119,15 @@ export function phaseOf(events: readonly OrderEvent[], topLevelStatus?: string):
 }
 
 function step(walk: Walk, event: OrderEvent): void {
+  const before = { phase: phaseOfWalk(walk), place: walk.place, problem: walk.problem?.status };
+  read(walk, event);
+  if (walk.place !== before.place) walk.arrivedBy = event.id;
+  const turned = phaseOfWalk(walk) !== before.phase || walk.problem?.status !== before.problem;
+  if (turned || walk.turn === undefined) walk.turn = event;
+  walk.last = event;
+}
+
+function read(walk: Walk, event: OrderEvent): void {
   const parts = readStatus(event.status);
   walk.placedAt ??= event.at;
   if (isUnderstood(parts)) move(walk, parts, event.at);
@@ -122,7 +135,6 @@ function step(walk: Walk, event: OrderEvent): void {
   if (parts.low === 'awaiting_registration') walk.awaitsRegistration = !walk.registered;
   if (problems.includes(parts.low)) walk.problem = problemAfter(walk.problem, event);
   else if (isUnderstood(parts)) delete walk.problem;
-  walk.last = event;
 }
 
 function move(walk: Walk, { top, low }: StatusParts, at: string | undefined): void {

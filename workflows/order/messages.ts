@@ -202,6 +202,17 @@ export type OrderOutcome =
   /** This run passed everything on to the workflow of another root order. */
   | 'forwarded';
 
+/** One replacement of one order. It is claimed before anything is awaited, so that no order is replaced twice. */
+export interface Replacement {
+  replaces: string;
+  /** The replaced order's last event at that time: one that moves on later has come back. */
+  atEventId: number;
+  /** Counts creations under one reference; 1 was the first kit. */
+  n: number;
+  /** The new order, once it is known. */
+  orderId?: string;
+}
+
 export interface KitOrderResult {
   outcome: OrderOutcome;
   /** The order of the chain that brought the outcome. Lab values stay in the service and are read by this id. */
@@ -211,5 +222,7 @@ export interface KitOrderResult {
   interpretation?: string;
   chain: ChainLink[];
   timeline: TimelineEntry[];
+  /** What a later run goes on with, should the order stir again. */
   policy: ResolvedPolicy;
+  replacements: Replacement[];
 }

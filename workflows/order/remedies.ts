@@ -10,12 +10,12 @@ import {
   replacementOf,
   type Case,
   type ChainOrder,
-  type Replacement,
 } from './case.js';
 import { refusalOf } from './commands.js';
 import { deadlinesOf, mayBeRedrawn } from './deadlines.js';
 import { hear } from './hearing.js';
 import { readStatus } from './lifecycle.js';
+import type { Replacement } from './messages.js';
 import type { Remedy } from './policy.js';
 import type { Run } from './run.js';
 

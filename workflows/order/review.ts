@@ -1,5 +1,5 @@
 import { announceNews, enqueue, headOf } from './announcements.js';
-import { clearAnswered, raise } from './attention.js';
+import { clear, clearAnswered, raise } from './attention.js';
 import { currentOrder, lateArrivals, outcomeOf } from './case.js';
 import type { Run } from './run.js';
 import { show } from './showing.js';
@@ -9,7 +9,9 @@ export function review(run: Run): void {
   const { kase } = run;
   const now = Date.now();
   clearAnswered(kase, now);
-  for (const { orderId } of lateArrivals(kase)) {
+  const late = lateArrivals(kase).map(({ orderId }) => orderId);
+  clear(kase, ({ reason, orderId }) => reason === 'late_arrival' && !late.includes(orderId), now);
+  for (const orderId of late) {
     raise(kase, { key: `${orderId}/late_arrival`, reason: 'late_arrival', orderId }, now);
   }
   announceNews(kase);

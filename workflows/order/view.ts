@@ -1,6 +1,6 @@
 import { compareText } from '../canonical-json.js';
-import { chainOf, currentOrder, outcomeOf, replacementOf, type Case, type ChainOrder } from './case.js';
-import { deadlinesOf, type Deadline } from './deadlines.js';
+import { chainOf, currentOrder, needsSuccessor, outcomeOf, replacementOf, type Case, type ChainOrder } from './case.js';
+import { deadlinesOf, isKit, type Deadline } from './deadlines.js';
 import type {
   Attention,
   ChainLink,
@@ -48,6 +48,7 @@ export function resultOf(kase: Case): KitOrderResult {
     chain: linksOf(kase),
     timeline: timelineOf(kase),
     policy: kase.policy,
+    replacements: kase.replacements,
   };
 }
 
@@ -98,7 +99,7 @@ function wordsOf(name: string): string {
 }
 
 export function attentionOf(kase: Case): Attention[] {
-  return kase.attention.map(({ key: _key, ...attention }) => attention);
+  return kase.attention.map(({ key: _key, time: _time, ...attention }) => attention);
 }
 
 function linksOf(kase: Case): ChainLink[] {
@@ -165,12 +166,17 @@ const waitedFor: Readonly<Record<OrderPhase, string>> = {
 function waitingOf(kase: Case): Waiting {
   if (kase.ending !== undefined) return { for: 'nothing' };
   const current = currentOrder(kase);
-  const deadlines = deadlinesOf(kase).filter(({ key }) => !kase.met.includes(key));
-  const next: Deadline | undefined = deadlines[0];
-  const claim = replacementOf(kase, current.orderId);
-  const redraw = next?.name === 'redraw' || (claim !== undefined && claim.orderId === undefined);
+  const next = deadlinesOf(kase).find(({ key }) => !kase.met.includes(key));
   return {
-    for: redraw ? 'the order that follows' : waitedFor[current.standing.phase],
+    for: whatFor(kase, current, next),
     ...(next && { until: new Date(next.at).toISOString() }),
   };
+}
+
+function whatFor(kase: Case, current: ChainOrder, next: Deadline | undefined): string {
+  const claim = replacementOf(kase, current.orderId);
+  if (next?.name === 'redraw' || (claim && claim.orderId === undefined)) return 'the order that follows';
+  if (needsSuccessor(current)) return waitedFor.failed;
+  const { phase } = current.standing;
+  return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
 }
