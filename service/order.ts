@@ -12,10 +12,10 @@ import { withZone } from './timestamps.js';
  * A field of the wrong type counts as absent. An order must not stand still because its `has_abn` says "no".
  */
 
-export const textSchema = z
-  .union([z.string(), z.number().transform(String)])
-  .nullish()
-  .catch(undefined);
+/** Beyond the safe integers JSON has lost digits: such a number would name something else. */
+const numberAsText = z.int().transform(String);
+
+export const textSchema = z.union([z.string(), numberAsText]).nullish().catch(undefined);
 export const timestampSchema = z.string().transform(withZone).nullish().catch(undefined);
 const flagSchema = z.boolean().nullish().catch(undefined);
 
@@ -136,7 +136,7 @@ const physicianOfOrderSchema = z.looseObject({ first_name: textSchema, last_name
 
 export const orderSchema = z
   .looseObject({
-    id: z.union([z.string(), z.number().transform(String)]).refine((id) => id !== '', 'must not be empty'),
+    id: z.union([z.string(), numberAsText]).refine((id) => id !== '', 'must not be empty'),
     team_id: textSchema,
     /** Bound to the patient at registration: it can change. */
     user_id: textSchema,

@@ -1,5 +1,5 @@
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import { standingOf, type Standing } from './lifecycle.js';
+import { isProblem, standingOf, type Standing } from './lifecycle.js';
 import type { Attention, OrderOutcome, OrderPhase, Replacement } from './messages.js';
 import type { OrderNotification } from './notifications.js';
 import { resolvePolicy, type ResolvedPolicy } from './policy.js';
@@ -116,9 +116,10 @@ function isInPlay(kase: Case, order: ChainOrder): boolean {
   return !order.standing.final || order.standing.phase === 'completed';
 }
 
-/** A problem that is reported once more is no movement. */
-function hasMovedSince(order: ChainOrder, { atEventId }: Replacement): boolean {
-  return lastEventId(order) > atEventId && order.standing.problem === undefined;
+/** A problem that is reported where the kit was anyway is no movement; one that tells of another place is. */
+function hasMovedSince({ events, standing }: ChainOrder, { atEventId }: Replacement): boolean {
+  const { arrivedBy = -1 } = standing;
+  return arrivedBy > atEventId || events.some(({ id, status }) => id > atEventId && !isProblem(status));
 }
 
 export function replacementOf(kase: Case, orderId: string): Replacement | undefined {

@@ -58,10 +58,12 @@ export function nextMoment(kase: Case): Moment | undefined {
   return moments.toSorted((a, b) => a.at - b.at)[0];
 }
 
-/** When an order that missed a deadline and still has not moved is given up. */
+/** When an order that missed a deadline and has stood still ever since is given up. */
 export function givingUpAt(kase: Case, deadlines = deadlinesOf(kase)): number | undefined {
   const missed = deadlines.find(({ key, name }) => kase.met.includes(key) && isOverdueName(name));
-  return missed && missed.at + kase.policy.giveUpAfter;
+  if (!missed) return undefined;
+  const movedAt = Date.parse(currentOrder(kase).standing.last?.at ?? '') || 0;
+  return Math.max(missed.at, movedAt) + kase.policy.giveUpAfter;
 }
 
 function waitingDeadlines(kase: Case, order: ChainOrder): Deadline[] {
@@ -90,7 +92,7 @@ function phaseDeadlines(kase: Case, order: ChainOrder): Deadline[] {
     deadline(kase, order, name, since, span, standing.arrivedBy),
   ];
   if (standing.phase === 'at_lab') return overdue('results_overdue', standing.arrivedAt, policy.resultsDeadline);
-  if (!isKit(order)) return overdue('collection_overdue', standing.placedAt, policy.registrationDeadline);
+  if (!isKit(order)) return [collectionDeadline(kase, order)];
   switch (standing.phase) {
     case 'preparing':
       return overdue('shipping_overdue', standing.placedAt, policy.shippingDeadline);
@@ -106,7 +108,7 @@ function phaseDeadlines(kase: Case, order: ChainOrder): Deadline[] {
       return overdue('transit_to_lab_overdue', standing.sentBackAt, policy.transitToLabDeadline);
     case 'collecting_sample':
     case 'unknown':
-      return overdue('collection_overdue', standing.placedAt, policy.registrationDeadline);
+      return [collectionDeadline(kase, order)];
     case 'completed':
     case 'failed':
     case 'cancelled':
@@ -114,6 +116,11 @@ function phaseDeadlines(kase: Case, order: ChainOrder): Deadline[] {
     default:
       return standing.phase satisfies never;
   }
+}
+
+/** It counts from the placing wherever the order is since, so no event is in its key: time that was given stays given. */
+function collectionDeadline(kase: Case, order: ChainOrder): Deadline {
+  return deadline(kase, order, 'collection_overdue', order.standing.placedAt, kase.policy.registrationDeadline);
 }
 
 /** The time to return counts from when the patient can: the kit is there and registered. */

@@ -82,6 +82,10 @@ const registrations: readonly string[] = [
 
 const problems: readonly string[] = ['problem_in_transit_customer', 'problem_in_transit_lab', 'lab_processing_blocked'];
 
+export function isProblem(status: string): boolean {
+  return problems.includes(readStatus(status).low);
+}
+
 /** Statuses come from outside: `constructor` is as unknown as any other word. */
 function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
@@ -133,7 +137,7 @@ function read(walk: Walk, event: OrderEvent): void {
   if (isUnderstood(parts)) move(walk, parts, event.at);
   if (registrations.includes(parts.low)) register(walk, parts.low, event.at);
   if (parts.low === 'awaiting_registration') walk.awaitsRegistration = !walk.registered;
-  if (problems.includes(parts.low)) walk.problem = problemAfter(walk.problem, event);
+  if (isProblem(event.status)) walk.problem = problemAfter(walk.problem, event);
   else if (isUnderstood(parts)) delete walk.problem;
 }
 

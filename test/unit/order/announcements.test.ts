@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { announceNews, remember } from '../../../workflows/order/announcements.js';
-import { clear, clearAnswered, raise } from '../../../workflows/order/attention.js';
+import { raise } from '../../../workflows/order/attention.js';
 import { chainOf, learn, type Case } from '../../../workflows/order/case.js';
 import type { OrderNotification } from '../../../workflows/order/notifications.js';
 import { caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
@@ -70,7 +70,66 @@ describe('the product is told', () => {
 
   test('a result and its correction, when both come at once', () => {
     const kase = announce([kitOf('order-1', [...happyPath, 'corrected'])]);
-    expect(told(kase)).toEqual(['order-1/10/result', 'order-1/11/correction', 'order-1/11/phase_changed']);
+    expect(told(kase)).toEqual(['order-1/10/result', 'order-1/11/correction', 'order-1/10/phase_changed']);
+  });
+
+  test.each<[string, readonly string[], readonly string[], object]>([
+    [
+      'a phase',
+      pathTo('transit_customer'),
+      ['out_for_delivery', 'invented.testkit.status'],
+      { phase: 'in_transit_to_customer', status: 'collecting_sample.testkit.transit_customer' },
+    ],
+    [
+      'a problem',
+      [...pathTo('transit_lab'), 'problem_in_transit_lab'],
+      ['problem_in_transit_lab'],
+      {
+        phase: 'in_transit_to_lab',
+        status: 'collecting_sample.testkit.problem_in_transit_lab',
+        problem: 'collecting_sample.testkit.problem_in_transit_lab',
+        detail: 'invented_detail',
+      },
+    ],
+    [
+      'the end of a problem',
+      [...pathTo('transit_lab'), 'problem_in_transit_lab', 'transit_lab'],
+      ['transit_lab'],
+      { phase: 'in_transit_to_lab', status: 'collecting_sample.testkit.transit_lab' },
+    ],
+  ])(
+    '%s by the event that brought it, also when later ones that left it so are told with it',
+    (_what, path, more, data) => {
+      const turn = path.length;
+      const events = eventsOf(...path, ...more).map((event) =>
+        'detail' in data && event.id === turn ? { ...event, detail: data.detail as string } : event,
+      );
+      // Told at once, and told one after the other: it is the same notification.
+      const atOnce = announce([{ orderId: 'order-1', method: 'testkit', events }]).outbox.at(-1);
+      const steps = events.map((_, index) => ({
+        orderId: 'order-1',
+        method: 'testkit',
+        events: events.slice(0, index + 1),
+      }));
+      expect(atOnce).toMatchObject({ id: `order-1/${turn}/phase_changed`, at: daysAfterStart(turn - 1) });
+      expect(atOnce?.data).toEqual(data);
+      expect(announce(steps).outbox.at(-1)).toEqual(atOnce);
+    },
+  );
+
+  test('an event with the id 0, also of an order that was reported without any', () => {
+    const events = [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }];
+    expect(
+      told(
+        announce([
+          { orderId: 'order-1', events: [] },
+          { orderId: 'order-1', events },
+        ]),
+      ),
+    ).toEqual(['order-1/0/phase_changed']);
+    const resumed = caseOf([{ orderId: 'order-1', events: [] }]);
+    for (const order of chainOf(resumed)) remember(resumed, order);
+    expect(told(announce([{ orderId: 'order-1', events }], resumed))).toEqual(['order-1/0/phase_changed']);
   });
 
   test.each(['cancelled', 'do_not_process'])('a cancellation by %s, with its status', (status) => {
@@ -189,74 +248,5 @@ describe('whatever order reports come in, repeated or lost', () => {
         }
       }),
     );
-  });
-});
-
-describe('attention', () => {
-  const key = 'order-1/results_overdue';
-  const question = { key, reason: 'results_overdue', orderId: 'order-1' } as const;
-
-  test('is raised once per question, told with an id that comes from the question', () => {
-    const kase = caseOf([kitOf('order-1', pathTo('delivered_to_lab'))]);
-    raise(kase, question, start);
-    raise(kase, question, start + 1);
-    expect(kase.attention).toEqual([{ ...question, since: daysAfterStart(0) }]);
-    expect(kase.outbox).toMatchObject([
-      {
-        id: `${key}.results_overdue/attention_raised`,
-        at: daysAfterStart(0),
-        type: 'attention_raised',
-        data: { reason: 'results_overdue', orderId: 'order-1', since: daysAfterStart(0) },
-      },
-    ]);
-  });
-
-  test('stays while its deadline stands, and is cleared and told when the order moves', () => {
-    const kase = caseOf([kitOf('order-1', pathTo('delivered_to_lab'))]);
-    raise(kase, question, start);
-    clearAnswered(kase, start);
-    expect(kase.attention).toHaveLength(1);
-    learn(kase, kitOf('order-1', [...pathTo('delivered_to_lab'), 'sample_with_lab.testkit.partial_results']));
-    clearAnswered(kase, start);
-    expect(kase.attention).toHaveLength(1);
-    learn(
-      kase,
-      kitOf('order-1', [...pathTo('delivered_to_lab'), 'sample_with_lab.testkit.partial_results', 'completed']),
-    );
-    clearAnswered(kase, start + 5);
-    expect(kase.attention).toEqual([]);
-    expect(kase.outbox.at(-1)).toMatchObject({ type: 'attention_cleared', at: new Date(start + 5).toISOString() });
-  });
-
-  test('is cleared when a person gives more time', () => {
-    const kase = caseOf([kitOf('order-1', [...pathTo('transit_customer'), 'lost'])]);
-    raise(kase, { key: 'order-1/4.decision', reason: 'decision_needed', orderId: 'order-1' }, start);
-    clearAnswered(kase, start);
-    expect(kase.attention).toHaveLength(1);
-    kase.patience.push({ key: 'order-1/4.decision', since: daysAfterStart(5) });
-    clearAnswered(kase, start);
-    expect(kase.attention).toEqual([]);
-  });
-
-  test('that no event answers stays until it is cleared by name', () => {
-    const kase = caseOf([kitOf('order-1', ['ordered'])]);
-    raise(kase, { key: 'order-1', reason: 'registered_another_order', orderId: 'order-1' }, start);
-    learn(kase, kitOf('order-1', happyPath));
-    clearAnswered(kase, start);
-    expect(kase.attention).toHaveLength(1);
-    clear(kase, ({ reason }) => reason === 'registered_another_order', start);
-    expect(kase.attention).toEqual([]);
-  });
-
-  test('that was not raised is not cleared: nobody is told', () => {
-    const kase = caseOf([kitOf('order-1', ['ordered'])]);
-    clear(kase, () => true, start);
-    expect(kase.outbox).toEqual([]);
-  });
-
-  test('for an order that was never reported is told of the current one', () => {
-    const kase = caseOf([{ orderId: 'order-1', events: eventsOf('ordered'), userId: 'user-1' }]);
-    raise(kase, { key: 'order-9', reason: 'reference_conflict', orderId: 'order-9' }, start);
-    expect(kase.outbox).toMatchObject([{ orderId: 'order-1', userId: 'user-1', data: { orderId: 'order-9' } }]);
   });
 });

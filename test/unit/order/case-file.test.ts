@@ -10,7 +10,7 @@ test('the case file says where the order is, what it waits for, what is wrong an
   kit.events = kit.events.map((event) =>
     event.id === 10 ? { ...event, detail: 'demographic_information_mismatch' } : event,
   );
-  const attention = [{ key: 'k', reason: 'problem_persists' as const, orderId, since: daysAfterStart(16) }];
+  const attention = [{ key: 'k', reason: 'problem_persists' as const, orderId, since: daysAfterStart(16), time: 2 }];
   const lines = caseFileOf(caseOf([kit], { reference: 'ref-1', attention })).split('\n');
   expect(lines.slice(0, 12)).toEqual([
     '### At lab',

@@ -12,8 +12,8 @@ import {
   replacementOf,
   unreadOrder,
   type Case,
-  type Replacement,
 } from '../../../workflows/order/case.js';
+import type { Replacement } from '../../../workflows/order/messages.js';
 import { resultOf, stateOf } from '../../../workflows/order/view.js';
 import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient } from './histories.js';
 
@@ -72,6 +72,7 @@ describe('a chain of initial, redraw and replacement', () => {
       rootOrderId: 'order-1',
       interpretation: 'normal',
       chain: [{ phase: 'failed' }, { phase: 'failed' }, { phase: 'completed' }],
+      replacements: [{ replaces: 'order-2', orderId: 'order-3', atEventId: lost.length, n: 2 }],
     });
   });
 
@@ -185,15 +186,35 @@ describe('a kit that is replaced while it only has a problem', () => {
     expect(currentOrder(kase).orderId).toBe('order-3');
   });
 
-  test.each([['delivered_to_lab'], ['transit_lab'], ['completed'], ['lost', 'delivered_to_lab']])(
-    'comes back with %s: the replacement stays the current order',
-    (...moved) => {
-      const kase = caseWith(['ordered'], moved);
-      expect(lateArrivals(kase).map(({ orderId }) => orderId)).toEqual(['order-1']);
-      expect(currentOrder(kase).orderId).toBe('order-3');
-      expect(outcomeOf(kase)).toBeUndefined();
-    },
-  );
+  test('has not come back when its problem is reported once more: its replacement is still what counts', () => {
+    expect(lateArrivals(caseWith(['ordered'], ['problem_in_transit_lab']))).toEqual([]);
+    expect(currentOrder(caseWith(['ordered'], ['problem_in_transit_lab'])).orderId).toBe('order-3');
+    expect(outcomeOf(caseWith(['ordered', 'cancelled'], ['problem_in_transit_lab']))).toBe('cancelled');
+  });
+
+  test('has not come back when its first problem is reported where it stood', () => {
+    const sent = pathTo('transit_lab');
+    const alone = { transaction: transactionOf({ id: 'order-1' }) };
+    const kase = caseOf([initialOf(stuck, alone), replacementKit('order-3', ['ordered'])], {
+      replacements: [replacing('order-1', 'order-3', initialOf(sent))],
+    });
+    expect(lateArrivals(kase)).toEqual([]);
+  });
+
+  test.each([
+    ['lab_processing_blocked'],
+    ['delivered_to_lab', 'lab_processing_blocked'],
+    ['transit_lab', 'problem_in_transit_lab'],
+    ['delivered_to_lab'],
+    ['transit_lab'],
+    ['completed'],
+    ['lost', 'delivered_to_lab'],
+  ])('comes back with %s: the replacement stays the current order', (...moved) => {
+    const kase = caseWith(['ordered'], moved);
+    expect(lateArrivals(kase).map(({ orderId }) => orderId)).toEqual(['order-1']);
+    expect(currentOrder(kase).orderId).toBe('order-3');
+    expect(outcomeOf(kase)).toBeUndefined();
+  });
 
   test.each(['cancelled', 'lost'])('decides the outcome once it has come back and its replacement is %s', (end) => {
     expect(outcomeOf(caseWith(['ordered', end], ['delivered_to_lab', 'completed']))).toBe('completed');
@@ -248,6 +269,12 @@ test('a case is found by the ids of its orders, and has no current order before 
   expect(findOrder(kase, 'order-9')).toBeUndefined();
   expect(lastEventId(currentOrder(kase))).toBe(2);
   expect(() => currentOrder(openCase('order-1', undefined))).toThrow('no current order');
+});
+
+test('the last event of an order without any comes before every event, also before one with the id 0', () => {
+  expect(lastEventId(currentOrder(caseOf([kitOf('order-1', [])])))).toBe(-1);
+  const events = [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }];
+  expect(lastEventId(currentOrder(caseOf([{ orderId: 'order-1', events }])))).toBe(0);
 });
 
 test('the state says what is known of the current order, and nothing else', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import type { Case } from '../../../workflows/order/case.js';
-import { deadlinesOf, givingUpAt, isOverdueName, nextMoment } from '../../../workflows/order/deadlines.js';
+import { deadlinesOf, isOverdueName } from '../../../workflows/order/deadlines.js';
 import { resolvePolicy } from '../../../workflows/order/policy.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import {
@@ -71,8 +71,30 @@ describe('the deadlines that stand, with the default policy', () => {
       ['problem_persists 15', 'transit_to_lab_overdue 17'],
     ],
     [
-      'sent back without ever being registered',
+      'sent back without ever being registered: the questions for the registration stand',
       ['ordered', 'awaiting_registration', 'with_customer', 'transit_lab'],
+      [
+        'registration_reminder 5',
+        'registration_reminder 12',
+        'transit_to_lab_overdue 13',
+        'registration_reminder 32',
+        'registration_overdue 90',
+      ],
+    ],
+    [
+      'at the lab without ever being registered: they still stand',
+      ['ordered', 'awaiting_registration', 'with_customer', 'transit_lab', 'delivered_to_lab'],
+      [
+        'registration_reminder 5',
+        'registration_reminder 12',
+        'results_overdue 18',
+        'registration_reminder 32',
+        'registration_overdue 90',
+      ],
+    ],
+    [
+      'registered once the sample was sent back',
+      ['ordered', 'awaiting_registration', 'with_customer', 'transit_lab', 'testkit_registered'],
       ['transit_to_lab_overdue 13'],
     ],
     ['at the lab', pathTo('delivered_to_lab'), ['results_overdue 22']],
@@ -179,17 +201,58 @@ describe('a deadline’s key', () => {
     expect(keysOf(kitCase([...once, 'lost']))).toEqual(['order-1/10.decision at 39']);
   });
 
+  test.each<[string, readonly string[], string[]]>([
+    ['not shipped: nothing brought it there', ['ordered'], ['order-1/shipping_overdue at 5']],
+    ['on its way', pathTo('out_for_delivery', withPatient), ['order-1/2.delivery_overdue at 11']],
+    [
+      'with the patient',
+      pathTo('requisition_created'),
+      ['order-1/5.return_reminder.1 at 7', 'order-1/5.return_reminder.2 at 12', 'order-1/5.return_overdue at 19'],
+    ],
+    [
+      'registered on its way, which is its arrival',
+      [...pathTo('out_for_delivery'), 'testkit_registered'],
+      ['order-1/5.return_reminder.1 at 6', 'order-1/5.return_reminder.2 at 11', 'order-1/5.return_overdue at 18'],
+    ],
+    ['sent back', pathTo('transit_lab'), ['order-1/8.transit_to_lab_overdue at 17']],
+    [
+      'sent back, as a problem is the first to tell',
+      [...pathTo('requisition_created'), 'problem_in_transit_lab', 'transit_lab'],
+      ['order-1/8.transit_to_lab_overdue at 17'],
+    ],
+    ['at the lab', pathTo('delivered_to_lab'), ['order-1/9.results_overdue at 22']],
+  ])('carries the event that brought the kit to its place: %s', (_name, statuses, expected) => {
+    expect(keysOf(kitCase(statuses))).toEqual(expected);
+  });
+
+  test('is another one when the kit is at a place once more: it is a new wait', () => {
+    const returned = [...pathTo('transit_lab'), 'with_customer', 'transit_lab'];
+    expect(keysOf(kitCase(pathTo('transit_lab')))).toEqual(['order-1/8.transit_to_lab_overdue at 17']);
+    expect(keysOf(kitCase(returned))).toEqual(['order-1/10.transit_to_lab_overdue at 19']);
+  });
+
+  test.each([
+    ['registration', pathTo('awaiting_registration'), ['transit_customer', 'with_customer', 'transit_lab']],
+    ['collection', ['received.walk_in_test.ordered'], ['collecting_sample.walk_in_test.appointment_scheduled']],
+  ])('carries none for the %s, which counts from the placing wherever the order is', (name, statuses, more) => {
+    const method = statuses[0]?.split('.')[1] ?? 'testkit';
+    for (let count = 0; count <= more.length; count++) {
+      const kase = kitCase([...statuses, ...more.slice(0, count)], {}, { method });
+      expect(keysOf(kase)).toContain(`order-1/${name}_overdue at 90`);
+    }
+  });
+
   test('counts reminders', () => {
     expect(deadlinesOf(kitCase(pathTo('testkit_registered')))).toMatchObject([
-      { key: 'order-1/return_reminder.1', baseKey: 'order-1/return_reminder', ordinal: 1 },
-      { key: 'order-1/return_reminder.2', ordinal: 2 },
-      { key: 'order-1/return_overdue', ordinal: 1 },
+      { key: 'order-1/5.return_reminder.1', baseKey: 'order-1/5.return_reminder', ordinal: 1 },
+      { key: 'order-1/5.return_reminder.2', ordinal: 2 },
+      { key: 'order-1/5.return_overdue', ordinal: 1 },
     ]);
   });
 });
 
 describe('patience', () => {
-  const overdue = 'order-1/transit_to_lab_overdue';
+  const overdue = 'order-1/8.transit_to_lab_overdue';
 
   test('counts the limit anew under a new key, each time it is given', () => {
     const once = { patience: [{ key: overdue, since: daysAfterStart(20) }] };
@@ -208,54 +271,24 @@ describe('patience', () => {
     ]);
   });
 
+  test('for one wait is none for a later wait at the same place', () => {
+    const patience = [{ key: overdue, since: daysAfterStart(20) }];
+    const returned = [...pathTo('transit_lab'), 'with_customer', 'transit_lab'];
+    expect(keysOf(kitCase(returned, { patience }))).toEqual(['order-1/10.transit_to_lab_overdue at 19']);
+  });
+
+  test('to collect the sample lasts while the visit is arranged', () => {
+    const patience = [{ key: 'order-1/collection_overdue', since: daysAfterStart(95) }];
+    const arranged = ['received.walk_in_test.ordered', 'collecting_sample.walk_in_test.appointment_scheduled'];
+    expect(keysOf(kitCase(arranged, { patience }, { method: 'walk_in_test' }))).toEqual([
+      'order-1/collection_overdue.2 at 185',
+    ]);
+  });
+
   test('for a decision gives the whole wait again', () => {
     const lost = [...pathTo('transit_customer'), 'lost'];
     const patience = [{ key: 'order-1/4.decision', since: daysAfterStart(10) }];
     expect(keysOf(kitCase(lost, { patience }))).toEqual(['order-1/4.decision.2 at 40']);
-  });
-});
-
-describe('the next moment', () => {
-  const at = (days: number) => start + days * day;
-
-  test('is the earliest deadline that was not met, or the re-reading, whichever comes first', () => {
-    const registered = pathTo('testkit_registered');
-    const met = ['order-1/return_reminder.1'];
-    expect(nextMoment(kitCase(registered))).toMatchObject({ at: at(7), name: 'return_reminder' });
-    expect(nextMoment(kitCase(registered, { met }))).toMatchObject({ at: at(12), name: 'return_reminder' });
-    expect(nextMoment(kitCase(registered, { recheckAt: at(6) }))).toMatchObject({ at: at(6), name: 'read_again' });
-    expect(nextMoment(kitCase(registered, { recheckAt: at(8) }))).toMatchObject({ at: at(7), name: 'return_reminder' });
-  });
-
-  test('is giving up once everything was missed, and there is none for an order that has ended', () => {
-    const met = ['order-1/results_overdue'];
-    expect(nextMoment(kitCase(pathTo('delivered_to_lab'), { met }))).toEqual({ at: at(22 + 60), name: 'give_up' });
-    expect(nextMoment(kitCase(happyPath))).toBeUndefined();
-    expect(nextMoment(kitCase(happyPath, { met }))).toBeUndefined();
-  });
-
-  test('is shown as what the order waits until', () => {
-    const met = ['order-1/return_reminder.1'];
-    expect(stateOf(kitCase(pathTo('testkit_registered'), { met })).waiting.until).toBe(daysAfterStart(12));
-  });
-});
-
-describe('giving up', () => {
-  const registered = pathTo('testkit_registered');
-
-  test('counts from a limit that was missed, never from a reminder or a question', () => {
-    expect(givingUpAt(kitCase(registered))).toBeUndefined();
-    expect(givingUpAt(kitCase(registered, { met: ['order-1/return_reminder.1'] }))).toBeUndefined();
-    expect(givingUpAt(kitCase(registered, { met: ['order-1/return_overdue'] }))).toBe(start + (19 + 60) * day);
-    const lost = [...pathTo('transit_customer'), 'lost'];
-    expect(givingUpAt(kitCase(lost, { met: ['order-1/4.decision'] }))).toBeUndefined();
-  });
-
-  test('is off once the order moves, or a person gives it time', () => {
-    const met = ['order-1/return_overdue'];
-    expect(givingUpAt(kitCase([...registered, 'requisition_created', 'transit_lab'], { met }))).toBeUndefined();
-    const patience = [{ key: 'order-1/return_overdue', since: daysAfterStart(30) }];
-    expect(givingUpAt(kitCase(registered, { met, patience }))).toBeUndefined();
   });
 });
 

@@ -47,19 +47,90 @@ describe('order events', () => {
     });
   });
 
-  test.each([undefined, null, 'text', 5, [], {}, { id: 5, events: [] }, { id: '' }])(
-    'with the data %j are unreadable',
-    (data) => {
-      expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
-        kind: 'unreadable',
-        eventType: 'labtest.order.updated',
-      });
-    },
-  );
+  test.each([
+    ['has_abn', 'no'],
+    ['events', 'none'],
+    ['events', { 0: { id: 1 } }],
+    ['status', ['received']],
+    ['user_id', { id: 'user-1' }],
+    ['created_at', 1_709_287_200],
+    ['patient_details', 'text'],
+    ['order_transaction', [{ id: 't' }]],
+    ['last_event', 7],
+    ['details', 'testkit'],
+    ['sample_id', 1.5],
+  ])('whose %s is of the wrong type, %j, are read without it', (field, value) => {
+    const event = readEvent({ event_type: 'labtest.order.updated', data: { ...ORDER, [field]: value } });
+    expect(event.kind === 'order' && event.order).toEqual({ ...ORDER, [field]: undefined });
+  });
+
+  test('keep of a list what are objects', () => {
+    const events = [
+      null,
+      5,
+      'text',
+      [],
+      [{ id: 9 }],
+      { id: 1, status: 'received.testkit.ordered' },
+      { id: 2, status: {} },
+    ];
+    const order_transaction = { id: 't', orders: [null, { id: 'order-1' }, 'order-2'] };
+    const event = readEvent({
+      event_type: 'labtest.order.updated',
+      data: { id: 'order-1', events, order_transaction },
+    });
+    expect(event).toMatchObject({
+      order: {
+        events: [{ id: 1, status: 'received.testkit.ordered' }, { id: 2 }],
+        order_transaction: { orders: [{ id: 'order-1' }] },
+      },
+    });
+    expect(
+      event.kind === 'order' && [event.order.events?.length, event.order.order_transaction?.orders?.length],
+    ).toEqual([2, 1]);
+  });
+
+  test('with numbers for ids have them as texts', () => {
+    const data = { id: 4711, user_id: 12, parent_id: 4710, order_transaction: { id: 3, orders: [{ id: 4711 }] } };
+    expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
+      kind: 'order',
+      userId: '12',
+      order: { id: '4711', user_id: '12', parent_id: '4710', order_transaction: { id: '3', orders: [{ id: '4711' }] } },
+    });
+  });
+
+  test('whose number for an id has lost digits on its way name another order: they are unreadable', () => {
+    const body = '{"event_type":"labtest.order.updated","data":{"id":12345678901234567890,"events":[]}}';
+    expect(readEvent(JSON.parse(body))).toMatchObject({ kind: 'unreadable' });
+    const relative = '{"event_type":"labtest.order.updated","data":{"id":"order-1","parent_id":12345678901234567890}}';
+    const event = readEvent(JSON.parse(relative));
+    expect(event.kind === 'order' && event.order.parent_id).toBeUndefined();
+  });
+
+  test.each([
+    undefined,
+    null,
+    'text',
+    5,
+    [],
+    {},
+    { id: '' },
+    { id: null },
+    { id: true },
+    { id: 1.5 },
+    { id: ['order-1'] },
+  ])('with the data %j are unreadable', (data) => {
+    expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
+      kind: 'unreadable',
+      eventType: 'labtest.order.updated',
+    });
+  });
 
   test('that are unreadable do not repeat what they hold', () => {
-    const data = { id: 'order-1', events: 'Testperson', sample_id: ['Testperson'], patient_details: 'Testperson' };
-    expect(JSON.stringify(readEvent({ event_type: 'labtest.order.updated', data }))).not.toContain('Testperson');
+    const data = { id: ['Testperson'], events: 'Testperson', sample_id: ['Testperson'], patient_details: 'Testperson' };
+    const event = readEvent({ event_type: 'labtest.order.updated', data });
+    expect(event.kind).toBe('unreadable');
+    expect(JSON.stringify(event)).not.toContain('Testperson');
   });
 
   test('a critical result is an order event where its data looks like an order', () => {
@@ -165,7 +236,13 @@ describe('whatever comes', () => {
       'order',
     );
     expect(read(`{"id":"order-1","events":[{"id":1,"x":${deep}}]}`)).toBe('order');
-    expect(read(`{"event_type":"labtest.order.updated","data":{"id":"order-1","events":${deep}}}`)).toBe('unreadable');
+    for (const field of ['status', 'events']) {
+      expect
+        .soft(read(`{"event_type":"labtest.order.updated","data":{"id":"order-1","${field}":${deep}}}`), field)
+        .toBe('order');
+    }
+    expect(read(`{"id":"order-1","events":[${deep},{"id":1,"status":${deep}}]}`)).toBe('order');
+    expect(read(`{"event_type":"labtest.order.updated","data":{"id":${deep}}}`)).toBe('unreadable');
     expect(read(`{"event_type":"labtest.order.updated","data":${deep}}`)).toBe('unreadable');
     expect(read(`{"event_type":"daily.data.steps.created","data":${deep}}`)).toBe('health_data');
   });

@@ -102,6 +102,39 @@ test('an order with nothing in it has no empty keys', () => {
   });
 });
 
+test('an order is followed whatever is odd about its other fields', () => {
+  const event = { id: '7', created_at: AT, status: 'received.testkit.ordered', status_detail: ['a'] };
+  const odd = {
+    id: 4711,
+    has_abn: 'no',
+    has_missing_results: 'yes',
+    status: {},
+    user_id: 12,
+    sample_id: [],
+    lab_test: 1,
+  };
+  const projected = snapshotOf(orderSchema.parse({ ...odd, events: [null, 5, event], created_at: 5, updated_at: AT }));
+  expect(projected).toEqual({
+    orderId: '4711',
+    userId: '12',
+    events: [{ id: 7, at: AT, status: 'received.testkit.ordered' }],
+    updatedAt: AT,
+  });
+});
+
+test('an unreadable value a million deep costs an order that field alone', () => {
+  const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+  const event = `{"id":1,"created_at":"${AT}","status":"received.testkit.ordered","status_detail":${deep}}`;
+  const order: unknown = JSON.parse(
+    `{"id":"order-1","status":${deep},"shipping_details":${deep},"events":[${deep},${event}],"origin":"initial"}`,
+  );
+  expect(snapshotOf(orderSchema.parse(order))).toEqual({
+    orderId: 'order-1',
+    origin: 'initial',
+    events: [{ id: 1, at: AT, status: 'received.testkit.ordered' }],
+  });
+});
+
 test('origin and parent are read from the transaction where the order does not say', () => {
   const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'recreation', parent_id: 'order-0' }] };
   expect(snapshot({ order_transaction })).toMatchObject({ origin: 'recreation', parentId: 'order-0' });

@@ -154,6 +154,7 @@ describe('what an event is', () => {
     ['an appointment', { event_type: 'labtest.appointment.updated', data: { id: orderId } }],
     ['a parsing job', { event_type: 'lab_report.parsing_job.created', data: { id: orderId } }],
     ['an order event without an order', { event_type: 'labtest.order.updated', data: null }],
+    ['an order event whose id is neither text nor number', orderEvent(orderId, { id: ['one'] })],
     ['an order event without an id', { event_type: 'labtest.order.updated', data: { events: [] } }],
     ['an id that could not stand in a workflow ID', orderEvent('kit/../order')],
     ['an id that is too long', orderEvent('a'.repeat(129))],
@@ -184,6 +185,8 @@ describe('what an event is', () => {
     ['without envelope ids', { event_type: 'labtest.order.created', data: orderBody(orderId) }],
     ['an order id that is no UUID', orderEvent('order_17.b')],
     ['an order without an envelope', orderBody(orderId)],
+    ['an order whose id is a number', orderEvent(orderId, { id: 4711 })],
+    ['an order with odd fields', orderEvent(orderId, { has_abn: 'no', events: [null, 5, { id: 1, status: {} }] })],
     [
       'with ids that are no UUIDs',
       { ...orderEvent(orderId), team_id: 'team', user_id: 'someone', client_user_id: 'free text' },
@@ -198,7 +201,9 @@ describe('what an event is', () => {
     ['in place of an order', `{"event_type":"labtest.order.updated","data":${deepArray}}`, 204],
     ['as the event type', `{"event_type":${deepObject}}`, 204],
     ['in an unknown field of an order', `{"id":"${orderId}","events":[],"new_field":${deepArray}}`, 503],
-    ['in a known field of an order', `{"id":"${orderId}","events":[],"status":${deepObject}}`, 204],
+    ['in a known field of an order', `{"id":"${orderId}","events":[],"status":${deepObject}}`, 503],
+    ['in place of an event of an order', `{"id":"${orderId}","events":[${deepArray}]}`, 503],
+    ['in place of the id of an order', `{"id":${deepArray},"events":[]}`, 204],
     ['in an event of an order', `{"id":"${orderId}","events":[{"id":1,"status":"s","new":${deepArray}}]}`, 503],
   ])('JSON nested a million deep %s crashes nothing', async (_where, body, status) => {
     expect((await answerTo(signed(body))).status).toBe(status);
@@ -333,9 +338,11 @@ describe('counting and logging', () => {
     const person = { client_user_id: 'Testperson Invented', user_id: 'user-1' };
     await handler.handle(signed({ ...orderEvent(orderId), ...person }));
     await handler.handle(signed({ ...orderEvent(orderId, { status: { bad: 'Testperson' } }), ...person }));
+    await handler.handle(signed({ ...orderEvent(orderId, { id: { bad: 'Testperson' } }), ...person }));
     await handler.handle(signed({ ...orderEvent('Testperson/Invented'), ...person }));
     await handler.handle({ ...signed({ ...orderEvent(orderId), ...person }), headers: {} });
     expect(lines.map(({ fields }) => fields['answer'])).toEqual([
+      'temporal_unavailable',
       'temporal_unavailable',
       'unreadable',
       'not_addressable',
