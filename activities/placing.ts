@@ -20,6 +20,8 @@ export interface ReplaceKitOrder {
   rootOrderId: string;
   reference: string;
   n: number;
+  /** The chain's orders that are known: none of them is the replacement. */
+  chain: string[];
   /** From the hand-over; else the failed order's own. */
   labTestId?: string;
   labAccountId?: string;
@@ -65,9 +67,8 @@ async function placeReplacement(dependencies: ActivityDependencies, wish: Replac
   if (redraw) return { snapshot: snapshotOf(redraw), adopted: true };
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
   const request: KitRequest = { kind: 'unregistered', order: sameAgain(failed, wish) };
-  return adoptOrCreate(dependencies, wantedBy(request, passthrough, reference), () =>
-    create(dependencies, request, passthrough, creationTimeout),
-  );
+  const wanted = { ...wantedBy(request, passthrough, reference), noneOf: wish.chain };
+  return adoptOrCreate(dependencies, wanted, () => create(dependencies, request, passthrough, creationTimeout));
 }
 
 /** The service may still be at work on a creation whose answer was lost: half as long again as it may take. */

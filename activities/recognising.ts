@@ -11,6 +11,8 @@ export interface WantedOrder {
   reference: string;
   userId: string;
   labTestId?: string;
+  /** Orders that are known to be others. */
+  noneOf?: readonly string[];
   address: {
     zip?: string | null | undefined;
     first_line?: string | null | undefined;
@@ -53,6 +55,7 @@ function isFollowUp({ origin }: Order): boolean {
 function couldBe(order: Order, wanted: WantedOrder, since: number): boolean {
   const address = order.shipping_details ?? order.patient_address;
   return (
+    wanted.noneOf?.includes(order.id) !== true &&
     readPassthrough(order.passthrough ?? undefined) === undefined &&
     Date.parse(order.created_at ?? '') >= since &&
     (order.lab_test?.id == null || order.lab_test.id === wanted.labTestId) &&

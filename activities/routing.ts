@@ -7,8 +7,10 @@ import {
   kitOrderName,
   orderChangedSignal,
   orderPlacedSignal,
+  replacementPlacedSignal,
   type KitOrderResult,
   type OrderPlaced,
+  type ReplacementPlaced,
 } from '../workflows/order/messages.js';
 import { kitOrderStart } from '../workflows/order/start.js';
 import type { ActivityDependencies } from './activities.js';
@@ -52,6 +54,20 @@ export function routingActivities(dependencies: ActivityDependencies) {
     },
 
     /**
+     * The order's webhooks do not say which chain it joined: they come to a workflow of its own, which is told here to
+     * pass them on.
+     */
+    async joinChain(placed: ReplacementPlaced): Promise<void> {
+      const { snapshot } = placed;
+      await temporal.workflow.signalWithStart(kitOrderName, {
+        ...kitOrderStart(snapshot, snapshot.orderId),
+        taskQueue,
+        signal: replacementPlacedSignal,
+        signalArgs: [placed],
+      });
+    },
+
+    /**
      * Reads an order, its transaction's orders and the last run of its workflow. An error rises as it is, which makes it
      * retried: what a run is for cannot be decided without an answer.
      */
@@ -62,7 +78,8 @@ export function routingActivities(dependencies: ActivityDependencies) {
       return {
         snapshots,
         gone: own.gone,
-        rootOrderId: realRoot(rootOrderId, snapshots),
+        // A replacement is known as one only by whoever placed it: what was passed on before still is.
+        rootOrderId: previous?.outcome === 'forwarded' ? previous.rootOrderId : realRoot(rootOrderId, snapshots),
         notifies: target !== undefined,
         ...(previous && { previous }),
       };

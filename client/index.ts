@@ -49,7 +49,7 @@ export {
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
-export type { Order } from '../service/orders.js';
+export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
 export { defaultPolicy, type Duration, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
 export type {
   Attention,

@@ -1,12 +1,12 @@
 import { log } from '@temporalio/workflow';
 import { reading } from '../proxies.js';
 import { enqueue, headOf } from './announcements.js';
-import { clear, raise } from './attention.js';
+import { raise } from './attention.js';
 import { currentOrder, unreadOrder, type Case } from './case.js';
 import { refusalOf } from './commands.js';
 import { deadlinesOf, givingUpAt, isOverdueName, type Deadline, type OverdueName } from './deadlines.js';
 import { hear } from './hearing.js';
-import { allowed, apply } from './remedies.js';
+import { allowed, apply, retryReplacement } from './remedies.js';
 import type { Run } from './run.js';
 
 /** Reads the orders that a transaction names and no webhook ever told of. */
@@ -67,11 +67,10 @@ function problemRemedy(kase: Case) {
 /** Reads an overdue order again from time to time, and gives it up when it never moves. */
 async function recheck(run: Run, now: number): Promise<void> {
   const { kase } = run;
-  if (kase.ending !== undefined || kase.recheckAt === undefined) return;
-  if (kase.recheckAt > now && (givingUpAt(kase) ?? Infinity) > now) return;
+  if (kase.ending !== undefined || Math.min(kase.recheckAt ?? Infinity, givingUpAt(kase) ?? Infinity) > now) return;
   delete kase.recheckAt;
   kase.unreadable = [];
-  clear(kase, ({ reason }) => reason === 'replacement_failed', now);
+  await retryReplacement(run);
   if (givingUpAt(kase) === undefined) return;
   await read(run, currentOrder(kase).orderId);
   const givingUp = givingUpAt(kase);

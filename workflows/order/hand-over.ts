@@ -4,7 +4,7 @@ import { remember } from './announcements.js';
 import { readPassthrough } from './address.js';
 import { chainOf, learn, type Case } from './case.js';
 import { hear } from './hearing.js';
-import type { KitOrderResult, OrderPlaced } from './messages.js';
+import type { KitOrderResult, OrderPlaced, ReplacementPlaced } from './messages.js';
 import { standingOf } from './lifecycle.js';
 import type { Run } from './run.js';
 import { readingPatiently } from '../proxies.js';
@@ -33,6 +33,13 @@ export function takeOver(run: Run, placed: OrderPlaced): void {
   run.heard = true;
 }
 
+/** The order turns out to be a replacement in another root's chain: from here on this run only passes things on. */
+export function join(run: Run, { rootOrderId, snapshot }: ReplacementPlaced): void {
+  run.forwardsTo = rootOrderId;
+  hear(run, snapshot);
+  run.heard = true;
+}
+
 /**
  * Finds out what this run is for: an order that was handed over, one that it adopts, one that ended before and stirs
  * again, or one that belongs to another root's workflow.
@@ -40,16 +47,15 @@ export function takeOver(run: Run, placed: OrderPlaced): void {
 export async function identify(run: Run): Promise<void> {
   const { kase } = run;
   if (kase.notifies !== undefined) return;
-  if (awaitsHandOver(kase)) await condition(() => kase.handedOver, handOverWait, { summary: 'hand-over' });
-  if (kase.handedOver) return;
+  const isKnown = () => kase.handedOver || run.forwardsTo !== undefined;
+  if (awaitsHandOver(kase)) await condition(isKnown, handOverWait, { summary: 'hand-over' });
+  if (isKnown()) return;
   adoptReference(kase);
   const chain = await readingPatiently.readChain.executeWithOptions({ summary: 'whose order is this' }, [
     kase.rootOrderId,
   ]);
-  if (chain.rootOrderId !== kase.rootOrderId) {
-    run.forwardsTo = chain.rootOrderId;
-    return;
-  }
+  if (chain.rootOrderId !== kase.rootOrderId) run.forwardsTo ??= chain.rootOrderId;
+  if (run.forwardsTo !== undefined) return;
   if (chain.previous) resume(kase, chain.previous);
   for (const snapshot of chain.snapshots) hear(run, snapshot);
   if (chain.gone) kase.ending = 'order_gone';

@@ -1,7 +1,7 @@
 import { log } from '@temporalio/workflow';
 import type { OrderEvent, OrderSnapshot } from '../../service/order-snapshot.js';
 import { readPassthrough } from './address.js';
-import { learn, type Case } from './case.js';
+import { currentOrder, lastEventId, learn, needsSuccessor, type Case } from './case.js';
 import type { Run } from './run.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
@@ -11,9 +11,21 @@ export function hear(run: Run, snapshot: OrderSnapshot): void {
     log.error('a signal that is no order snapshot was dropped');
     return;
   }
-  if (!learn(run.kase, snapshot)) return;
-  recogniseReplacement(run.kase, snapshot);
+  const { kase } = run;
+  if (!learn(kase, snapshot)) return;
+  recogniseReplacement(kase, snapshot);
+  reopen(kase);
   run.heard = true;
+}
+
+/** Giving up ends the waiting, not the truth: an order that moves on before its end was told is followed again. */
+function reopen(kase: Case): void {
+  if (kase.ending !== 'failed' && kase.ending !== 'unresolved') return;
+  const order = currentOrder(kase);
+  const told = kase.announced.find(({ orderId }) => orderId === order.orderId)?.eventId ?? -1;
+  if (lastEventId(order) <= told || needsSuccessor(order) || order.standing.problem) return;
+  delete kase.ending;
+  delete kase.endTold;
 }
 
 function isSnapshot(value: Partial<OrderSnapshot> | null | undefined): boolean {

@@ -14,7 +14,7 @@ import { meant, validate, validateDecision, validateRegistration } from './comma
 import { meetDeadlines, readUnreadOrders } from './deadline-duties.js';
 import { nextMoment } from './deadlines.js';
 import { forward } from './forwarding.js';
-import { identify, takeOver } from './hand-over.js';
+import { identify, join, takeOver } from './hand-over.js';
 import { hear } from './hearing.js';
 import {
   cancelUpdate,
@@ -23,6 +23,7 @@ import {
   orderPlacedSignal,
   registerUpdate,
   replaceKitUpdate,
+  replacementPlacedSignal,
   resolveProblemUpdate,
   stateQuery,
   type KitOrderInput,
@@ -33,10 +34,11 @@ import {
   type ReplaceKitCommand,
   type ResolveProblemCommand,
 } from './messages.js';
-import { keepDelivering } from './outbox.js';
+import { askAboutUndelivered, keepDelivering } from './outbox.js';
 import { takeRemedy } from './remedies.js';
 import { announceEnd, review } from './review.js';
 import type { Run } from './run.js';
+import { show } from './showing.js';
 import { resultOf, stateOf } from './view.js';
 
 /**
@@ -53,16 +55,20 @@ export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
   listen(run);
   await condition(() => run.kase.orders.length > 0);
   await identify(run);
-  if (run.forwardsTo !== undefined) return forward(run, run.forwardsTo);
+  if (run.forwardsTo === undefined) await follow(run);
+  return run.forwardsTo === undefined ? resultOf(run.kase) : forward(run, run.forwardsTo);
+}
 
+/** Follows the chain until its end is told, or until the order turns out to belong to another chain. */
+async function follow(run: Run): Promise<void> {
   const delivery = new CancellationScope();
   const delivering = delivery.run(() => keepDelivering(run));
   do {
     await followToTheEnd(run);
-  } while (!(await isSettled(run)));
+  } while (run.forwardsTo === undefined && !(await isSettled(run)));
+  run.alarm.disarm();
   delivery.cancel();
   await delivering;
-  return resultOf(run.kase);
 }
 
 /** Works until there is an outcome, one thing at a time. */
@@ -75,7 +81,8 @@ async function followToTheEnd(run: Run): Promise<void> {
     await takeRemedy(run);
     await commands.carryOutNext((command) => carryOut(run, command));
     review(run);
-    if (outcomeOf(kase) !== undefined) return;
+    if (run.forwardsTo !== undefined || outcomeOf(kase) !== undefined) return;
+    delete run.tellUntil;
     if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
     alarm.set(nextMoment(kase));
     await condition(() => run.heard || alarm.rang || !commands.isEmpty);
@@ -84,19 +91,28 @@ async function followToTheEnd(run: Run): Promise<void> {
 
 /**
  * An end holds once everybody was told and answered, and nothing new came in meanwhile: a correction may still reopen
- * the case. A receiver that stays silent does not hold it for ever.
+ * the case.
  */
 async function isSettled(run: Run): Promise<boolean> {
-  const { kase, commands, alarm } = run;
-  alarm.disarm();
+  run.alarm.disarm();
   announceEnd(run);
-  const told = () => kase.notifies !== true || kase.outbox.length === 0;
   run.heard = false;
-  if (!told()) {
-    await condition(() => told() || !commands.isEmpty, kase.policy.notificationDeadline, { summary: 'notifications' });
-  }
+  await tellTheEnd(run);
   await settled(run);
-  return commands.isEmpty && !run.heard;
+  return run.commands.isEmpty && !run.heard;
+}
+
+/** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
+async function tellTheEnd(run: Run): Promise<void> {
+  const { kase, commands } = run;
+  const told = () => kase.notifies !== true || kase.outbox.length === 0;
+  if (told()) return;
+  run.tellUntil ??= Date.now() + kase.policy.notificationDeadline;
+  const left = run.tellUntil - Date.now();
+  const isWaiting = () => !told() && !run.heard && commands.isEmpty;
+  if (left > 0 && (await condition(() => !isWaiting(), left, { summary: 'notifications' }))) return;
+  askAboutUndelivered(kase);
+  show(run);
 }
 
 /** Every command was answered; or another one came, whose handler waits for the main loop. */
@@ -119,6 +135,9 @@ function listen(run: Run): void {
   });
   setHandler(orderPlacedSignal, (placed) => takeOver(run, placed), {
     description: 'placeKitOrder hands over the order that it placed, with its reference and policy.',
+  });
+  setHandler(replacementPlacedSignal, (placed) => join(run, placed), {
+    description: 'This order is a replacement in the chain of another order, whose workflow follows it.',
   });
   setHandler(stateQuery, () => currentState(run), {
     description: 'Where the order stands, what it waits for, its chain and timeline.',

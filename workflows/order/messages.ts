@@ -60,6 +60,14 @@ export interface OrderPlaced {
 export const orderPlacedSignal = defineSignal<[OrderPlaced]>('orderPlaced');
 export const orderChangedSignal = defineSignal<[OrderSnapshot]>('orderChanged');
 
+/** Tells the run of a replacement's own id whose chain the order joins, where the order itself cannot tell. */
+export interface ReplacementPlaced {
+  rootOrderId: string;
+  snapshot: OrderSnapshot;
+}
+
+export const replacementPlacedSignal = defineSignal<[ReplacementPlaced]>('replacementPlaced');
+
 /** A command may name the order of the chain it means; otherwise it means the current one. */
 interface OrderCommand {
   orderId?: string;

@@ -1,6 +1,8 @@
 import { condition, isCancellation } from '@temporalio/workflow';
 import { notifying } from '../proxies.js';
 import { clear, raise } from './attention.js';
+import type { Case } from './case.js';
+import type { Attention } from './messages.js';
 import type { Run } from './run.js';
 import { refusalOf } from './commands.js';
 
@@ -26,22 +28,27 @@ export async function keepDelivering(run: Run): Promise<void> {
 async function deliverBatch(run: Run): Promise<void> {
   const { kase } = run;
   const batch = kase.outbox.slice(0, batchSize);
-  const question = {
-    key: kase.rootOrderId,
-    orderId: kase.rootOrderId,
-    reason: 'notifications_undelivered',
-  } as const;
   try {
     const summary = batch.map(({ type }) => type).join(', ');
     const { delivered } = await notifying(kase.policy.notificationDeadline).notify.executeWithOptions({ summary }, [
       batch,
     ]);
     kase.outbox = kase.outbox.filter(({ id }) => !delivered.includes(id));
-    if (!kase.attention.some(({ reason }) => reason === question.reason)) return;
-    clear(kase, ({ reason }) => reason === question.reason, Date.now());
+    if (!kase.attention.some(isUndelivered)) return;
+    clear(kase, isUndelivered, Date.now());
   } catch (error) {
     refusalOf(error);
-    raise(kase, question, Date.now());
+    askAboutUndelivered(kase);
   }
   run.heard = true;
+}
+
+/** What the product was to be told could not be delivered in time. */
+export function askAboutUndelivered(kase: Case): void {
+  const { rootOrderId } = kase;
+  raise(kase, { key: rootOrderId, orderId: rootOrderId, reason: 'notifications_undelivered' }, Date.now());
+}
+
+function isUndelivered({ reason }: Attention): boolean {
+  return reason === 'notifications_undelivered';
 }

@@ -1,5 +1,7 @@
 import { ApplicationFailure, log } from '@temporalio/workflow';
-import { creating } from '../proxies.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import { creating, handingOver } from '../proxies.js';
+import { readPassthrough } from './address.js';
 import { enqueue, headOf } from './announcements.js';
 import { clear, raise } from './attention.js';
 import {
@@ -73,6 +75,15 @@ export async function apply(run: Run, order: ChainOrder, remedy: Remedy, key: st
   }
 }
 
+/** A replacement that the policy wanted and that failed is tried again; the question stands until one is ordered. */
+export async function retryReplacement(run: Run): Promise<void> {
+  const { kase } = run;
+  const failed = kase.attention.find(({ reason }) => reason === 'replacement_failed');
+  const order = failed && findOrder(kase, failed.orderId);
+  if (!failed || !order || !deadlinesOf(kase).some(({ key }) => key === failed.key)) return;
+  await apply(run, order, 'replace', failed.key);
+}
+
 /**
  * Orders a new kit for a failed or missing one, once: the claim is set before anything is awaited and kept whatever
  * happens, so that trying again continues the same replacement.
@@ -83,7 +94,9 @@ export async function replaceKit(run: Run, orderId: string): Promise<void> {
   const { kase } = run;
   const order = findOrder(kase, orderId);
   if (!order || replacementOf(kase, orderId)?.orderId !== undefined) return;
+  demandReplaceable(order);
   const claim = replacementOf(kase, orderId) ?? claimReplacement(kase, order);
+  claim.atEventId = lastEventId(order);
   const { snapshot } = await creating(
     kase.policy.creationTimeout,
     replacementPatience,
@@ -93,6 +106,7 @@ export async function replaceKit(run: Run, orderId: string): Promise<void> {
       rootOrderId: kase.rootOrderId,
       reference: kase.reference ?? kase.rootOrderId,
       n: claim.n,
+      chain: kase.orders.map((known) => known.orderId),
       creationTimeout: kase.policy.creationTimeout,
       ...(kase.labTestId !== undefined && { labTestId: kase.labTestId }),
       ...(kase.labAccountId !== undefined && { labAccountId: kase.labAccountId }),
@@ -106,6 +120,7 @@ export async function replaceKit(run: Run, orderId: string): Promise<void> {
     return;
   }
   claim.orderId = snapshot.orderId;
+  await leadToChain(kase, snapshot);
   const placed = findOrder(kase, snapshot.orderId) ?? order;
   const head = headOf(
     kase,
@@ -116,7 +131,13 @@ export async function replaceKit(run: Run, orderId: string): Promise<void> {
   enqueue(kase, { ...head, type: 'replacement', data: { replaces: orderId } });
 }
 
-function claimReplacement(kase: Case, order: ChainOrder): Replacement {
+/** Where passthrough is not echoed, nothing in the new order's webhooks leads to this chain. */
+async function leadToChain({ rootOrderId }: Case, snapshot: OrderSnapshot): Promise<void> {
+  if (readPassthrough(snapshot.passthrough)?.root === rootOrderId) return;
+  await handingOver.joinChain.executeWithOptions({ summary: `${snapshot.orderId} joins` }, [{ rootOrderId, snapshot }]);
+}
+
+function demandReplaceable(order: ChainOrder): void {
   const { phase, final } = order.standing;
   const onItsWay = phase === 'in_transit_to_customer' || phase === 'with_customer' || phase === 'in_transit_to_lab';
   const withCustomer = phase === 'awaiting_registration' && order.standing.deliveredAt !== undefined;
@@ -127,6 +148,9 @@ function claimReplacement(kase: Case, order: ChainOrder): Replacement {
       { fields: [], reason: phase },
     );
   }
+}
+
+function claimReplacement(kase: Case, order: ChainOrder): Replacement {
   if (kase.replacements.length >= kase.policy.replacementLimit) {
     throw ApplicationFailure.nonRetryable(
       `The policy allows ${kase.policy.replacementLimit} replacements; place a new order instead`,

@@ -9,6 +9,8 @@ export interface Run {
   alarm: Alarm;
   /** Something was heard that the main loop has not looked at yet. */
   heard: boolean;
+  /** Until when an order that has ended waits for its notifications to be delivered; milliseconds since the epoch. */
+  tellUntil?: number;
   /** Set when another root order's workflow does the work, and this run only passes things on. */
   forwardsTo?: string;
 }
