@@ -50,18 +50,20 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
   if (error instanceof AnswerLost) return failure('AnswerLost', after(settling ?? usualSettling));
   // What the service answers today it may answer better after its next release; until then nothing is lost by asking.
-  if (error instanceof AnswerUnreadable) return failure('AnswerUnreadable', after(undefined, settling));
-  return failure('ServiceUnreachable', after(undefined));
+  if (error instanceof AnswerUnreadable) return failure('AnswerUnreadable', soon);
+  return failure('ServiceUnreachable', soon);
 }
 
 type Retry = { nonRetryable: true } | { nonRetryable: false; nextRetryDelay?: number };
 
 const never: Retry = { nonRetryable: true };
 
-/** With neither given, the activity's own retry policy decides. */
-function after(asked: number | undefined, settling?: number): Retry {
-  if (asked === undefined && settling === undefined) return { nonRetryable: false };
-  return { nonRetryable: false, nextRetryDelay: Math.max(asked ?? 0, settling ?? 0) };
+/** When the activity's own retry policy says so; for creations that is never before the settling has passed. */
+const soon: Retry = { nonRetryable: false };
+
+/** When the service asked for it, but not before the settling has passed. */
+function after(asked: number | undefined, settling = 0): Retry {
+  return asked === undefined ? soon : { nonRetryable: false, nextRetryDelay: Math.max(asked, settling) };
 }
 
 function detailsOf(error: ServiceError): FailureDetails {

@@ -1,5 +1,5 @@
-import { ApplicationFailure, activityInfo, heartbeat, log } from '@temporalio/activity';
-import { ServiceRefused, TooManyRequests } from '../service/errors.js';
+import { ApplicationFailure, activityInfo, log } from '@temporalio/activity';
+import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { sign } from '../service/webhook-signature.js';
 import type { OrderNotification } from '../workflows/order/notifications.js';
@@ -27,6 +27,12 @@ interface CloudEvent {
   data: Record<string, unknown>;
 }
 
+/** What was delivered must be told before the activity's time is up, or all of it is sent again. */
+const enoughMs = 60_000;
+
+/** From this attempt on a reminder goes out without its link: one that cannot be made must not hold back results. */
+const attemptsForLink = 5;
+
 export function notificationActivities({ service, target }: Pick<ActivityDependencies, 'service' | 'target'>) {
   return {
     /**
@@ -35,7 +41,9 @@ export function notificationActivities({ service, target }: Pick<ActivityDepende
      */
     async notify(notifications: OrderNotification[]): Promise<{ delivered: string[] }> {
       const delivered: string[] = [];
+      const enoughAt = Date.now() + enoughMs;
       for (const notification of notifications) {
+        if (delivered.length > 0 && Date.now() > enoughAt) break;
         try {
           if (target) await deliver(target, await eventOf(service, notification));
         } catch (error) {
@@ -44,7 +52,6 @@ export function notificationActivities({ service, target }: Pick<ActivityDepende
           break;
         }
         delivered.push(notification.id);
-        heartbeat(delivered.length);
       }
       return { delivered };
     },
@@ -82,12 +89,12 @@ async function portalLink(service: LabService, userId: string, orderId: string):
   return asFailures('ServiceRefused', async () => {
     try {
       const link = await service.portal.createUrl(userId, { context: 'communications', orderId });
-      return { portal_url: link.url, portal_url_expires_in: link.expires_in };
+      return { portal_url: link.url, portal_url_expires_in: link.expires_in ?? null };
     } catch (error) {
-      if (error instanceof ServiceRefused && !(error instanceof TooManyRequests)) {
-        return { portal_url: null, portal_url_refused: error.name };
-      }
-      throw error;
+      if (!(error instanceof ServiceError)) throw error;
+      const isFinal = error instanceof ServiceRefused && !(error instanceof TooManyRequests);
+      if (!isFinal && activityInfo().attempt < attemptsForLink) throw error;
+      return { portal_url: null, portal_url_refused: error.name };
     }
   });
 }

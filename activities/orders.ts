@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { NotFound, ServiceRefused } from '../service/errors.js';
+import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { needsPhysician } from '../service/lab-tests.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
@@ -11,6 +12,8 @@ import { asFailures, failureOf } from './failures.js';
 export interface RegisterKit {
   orderId: string;
   registration: RegisterRequest;
+  /** Orders of the same chain, which the patient's sample id may belong to just as well. */
+  chain: string[];
   /** Used where the order itself does not name its lab account. */
   labAccountId?: string;
 }
@@ -39,13 +42,14 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
      * Registers the kit of an order with its patient. The order is read first: an earlier attempt whose answer was
      * lost has registered it already when it carries this sample id.
      */
-    async registerKit({ orderId, registration, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
+    async registerKit({ orderId, registration, chain, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
       return asFailures('RegistrationRefused', async () => {
         const before = await service.orders.get(orderId);
         if (isRegisteredWith(before, registration.sample_id)) return snapshotOf(before);
         await demandPhysician(service, before.lab_account_id ?? labAccountId, registration.physician);
         const registered = await registerOrFindRegistered(service, orderId, registration);
-        if (registered.id !== orderId) throw registeredAnotherOrder(orderId, registered.id);
+        if (registered.id !== orderId && !chain.includes(registered.id))
+          throw registeredAnotherOrder(orderId, registered.id);
         return snapshotOf(registered);
       });
     },
@@ -99,9 +103,10 @@ export async function demandPhysician(
   service: LabService,
   labAccountId: string | null | undefined,
   physician: unknown,
+  options?: CallOptions,
 ): Promise<void> {
   if (labAccountId == null || physician != null) return;
-  const accounts = await service.labTests.listLabAccounts({ labAccountId });
+  const accounts = await service.labTests.listLabAccounts({ labAccountId }, options);
   const account = accounts.find(({ id }) => id === labAccountId);
   if (account === undefined || !needsPhysician(account)) return;
   throw ApplicationFailure.nonRetryable(

@@ -1,4 +1,4 @@
-import { ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure, log } from '@temporalio/activity';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { countryCodeOf, type Order, type ShippingDetails } from '../service/orders.js';
 import { writePassthrough } from '../workflows/order/address.js';
@@ -6,6 +6,7 @@ import type { KitRequest } from '../workflows/order/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 import { demandPhysician } from './orders.js';
+import { startAttempt, type Attempt } from './attempt.js';
 import { placedBefore, type WantedOrder } from './recognising.js';
 
 export interface CreateKitOrder {
@@ -22,6 +23,8 @@ export interface ReplaceKitOrder {
   n: number;
   /** The chain's orders that are known: none of them is the replacement. */
   chain: string[];
+  /** When the replacement was first wanted, ISO 8601: no earlier order can be it. */
+  claimedAt: string;
   /** From the hand-over; else the failed order's own. */
   labTestId?: string;
   labAccountId?: string;
@@ -48,27 +51,30 @@ export function placingActivities(dependencies: ActivityDependencies) {
 async function placeFirst(dependencies: ActivityDependencies, wish: CreateKitOrder): Promise<PlacedOrder> {
   const { request, reference, creationTimeout } = wish;
   const passthrough = writePassthrough({ reference, n: 1 });
-  return adoptOrCreate(dependencies, wantedBy(request, passthrough, reference), async () => {
-    if (request.kind === 'with_patient') {
-      await demandPhysician(dependencies.service, request.order.lab_account_id, request.order.physician);
-    }
-    return create(dependencies, request, passthrough, creationTimeout);
-  });
+  const attempt = startAttempt(creationTimeout);
+  const found = await placedBefore(dependencies, wantedBy(request, passthrough, reference), attempt);
+  if (found) return { snapshot: snapshotOf(found), adopted: true };
+  if (request.kind === 'with_patient') {
+    const { lab_account_id: labAccountId, physician } = request.order;
+    await demandPhysician(dependencies.service, labAccountId, physician, attempt.call());
+  }
+  return create(dependencies, request, passthrough, attempt);
 }
 
 /**
  * Orders a new kit for a failed order, to the address that the failed order was sent to. A redraw that the service
- * already made in the same transaction wins.
+ * already made in the same transaction wins, unless an earlier attempt has placed the replacement before it.
  */
 async function placeReplacement(dependencies: ActivityDependencies, wish: ReplaceKitOrder): Promise<PlacedOrder> {
-  const { failedOrderId, rootOrderId, reference, n, creationTimeout } = wish;
-  const failed = await dependencies.service.orders.get(failedOrderId);
-  const redraw = await redrawOf(dependencies, failed);
-  if (redraw) return { snapshot: snapshotOf(redraw), adopted: true };
+  const { failedOrderId, rootOrderId, reference, n, chain, claimedAt, creationTimeout } = wish;
+  const attempt = startAttempt(creationTimeout);
+  const failed = await dependencies.service.orders.get(failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
   const request: KitRequest = { kind: 'unregistered', order: sameAgain(failed, wish) };
-  const wanted = { ...wantedBy(request, passthrough, reference), noneOf: wish.chain };
-  return adoptOrCreate(dependencies, wanted, () => create(dependencies, request, passthrough, creationTimeout));
+  const wanted = { ...wantedBy(request, passthrough, reference), noneOf: chain, since: claimedAt };
+  const found = (await placedBefore(dependencies, wanted, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
+  if (found) return { snapshot: snapshotOf(found), adopted: true };
+  return create(dependencies, request, passthrough, attempt);
 }
 
 /** The service may still be at work on a creation whose answer was lost: half as long again as it may take. */
@@ -76,33 +82,25 @@ function settlingAfter(creationTimeout: number): number {
   return creationTimeout * 1.5;
 }
 
-async function adoptOrCreate(
-  dependencies: ActivityDependencies,
-  wanted: WantedOrder,
-  createOrder: () => Promise<Order>,
-): Promise<PlacedOrder> {
-  heartbeat('looking for an earlier attempt');
-  const found = await placedBefore(dependencies, wanted);
-  if (found) return { snapshot: snapshotOf(found), adopted: true };
-  return { snapshot: snapshotOf(await createOrder()), adopted: false };
-}
-
+/** The only place that creates. It is the last call of an attempt that is still the latest one. */
 async function create(
-  { service }: ActivityDependencies,
+  { service, echoesPassthrough }: ActivityDependencies,
   request: KitRequest,
   passthrough: string,
-  timeoutMs: number,
-): Promise<Order> {
-  heartbeat('creating');
-  if (request.kind === 'unregistered') {
-    const { order } = await service.orders.createTestkit({ ...request.order, passthrough }, { timeoutMs });
-    return order;
+  attempt: Attempt,
+): Promise<PlacedOrder> {
+  attempt.demandFresh();
+  const { order } =
+    request.kind === 'unregistered'
+      ? await service.orders.createTestkit({ ...request.order, passthrough }, attempt.call())
+      : await service.orders.create(
+          { ...request.order, passthrough },
+          { ...attempt.call(), idempotencyKey: passthrough },
+        );
+  if (echoesPassthrough && order.passthrough !== passthrough) {
+    log.error('the service did not echo our passthrough: set SERVICE_ECHOES_PASSTHROUGH=false', { orderId: order.id });
   }
-  const { order } = await service.orders.create(
-    { ...request.order, passthrough },
-    { timeoutMs, idempotencyKey: passthrough },
-  );
-  return order;
+  return { snapshot: snapshotOf(order), adopted: false };
 }
 
 function wantedBy(request: KitRequest, passthrough: string, reference: string): WantedOrder {
@@ -111,13 +109,20 @@ function wantedBy(request: KitRequest, passthrough: string, reference: string): 
   return { passthrough, reference, userId, address, ...(labTestId != null && { labTestId }) };
 }
 
-async function redrawOf({ service }: ActivityDependencies, failed: Order): Promise<Order | undefined> {
-  const transaction = failed.order_transaction?.orders ?? [];
-  const own = transaction.findIndex(({ id }) => id === failed.id);
-  const redraw = transaction
-    .slice(own + 1)
-    .find(({ origin, parent_id: parent }) => parent === failed.id || (origin != null && origin !== 'initial'));
-  return redraw?.id == null ? undefined : service.orders.get(redraw.id);
+/** The redraw that the service made of the failed order, by its parent; else a later redraw of the same transaction. */
+async function redrawOf(
+  { service }: ActivityDependencies,
+  failed: Order,
+  attempt: Attempt,
+): Promise<Order | undefined> {
+  const others = (failed.order_transaction?.orders ?? []).filter(({ id }) => id !== failed.id);
+  const isRedraw = (origin: string | null | undefined) => origin === 'redraw' || origin === 'recreation';
+  const isLater = (createdAt: string | null | undefined) =>
+    Date.parse(createdAt ?? '') > Date.parse(failed.created_at ?? '');
+  const redraw =
+    others.find(({ parent_id: parent }) => parent === failed.id) ??
+    others.find(({ origin, created_at: createdAt }) => isRedraw(origin) && isLater(createdAt));
+  return redraw?.id == null ? undefined : service.orders.get(redraw.id, attempt.call());
 }
 
 /** The failed order's own kit once more. An answer's address has the country in long form; requests want the code. */

@@ -1,9 +1,11 @@
-import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { countryCodeOf, type Order } from '../service/orders.js';
-import { kitOrderId, readPassthrough } from '../workflows/order/address.js';
+import { kitOrderId, placeKitOrderId, readPassthrough } from '../workflows/order/address.js';
 import { labReferenceKey } from '../workflows/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
+import type { Attempt } from './attempt.js';
+import { runsOf } from './runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt has placed already. */
 export interface WantedOrder {
@@ -11,6 +13,8 @@ export interface WantedOrder {
   reference: string;
   userId: string;
   labTestId?: string;
+  /** ISO 8601: no order that is older can be it. Default: when the reference was first placed. */
+  since?: string;
   /** Orders that are known to be others. */
   noneOf?: readonly string[];
   address: {
@@ -33,18 +37,43 @@ const clockSkew = 5 * 60_000;
 export async function placedBefore(
   dependencies: ActivityDependencies,
   wanted: WantedOrder,
+  attempt: Attempt,
 ): Promise<Order | undefined> {
-  const { service, echoesPassthrough } = dependencies;
-  const since = activityInfo().scheduledTimestampMs - clockSkew;
+  const { service } = dependencies;
   const candidates: Order[] = [];
-  for await (const order of service.orders.list({ userId: wanted.userId })) {
-    heartbeat('looking for an earlier attempt');
+  const since = Date.parse(wanted.since ?? (await firstPlacing(dependencies, wanted))) - clockSkew;
+  for await (const order of service.orders.list({ userId: wanted.userId }, attempt.call())) {
+    attempt.call();
     if (isFollowUp(order)) continue;
     if (order.passthrough === wanted.passthrough) return order;
-    if (!echoesPassthrough && couldBe(order, wanted, since)) candidates.push(order);
+    if (couldBe(order, wanted, since)) candidates.push(order);
   }
-  if (candidates.length === 0) return undefined;
-  return onlyUnclaimed(dependencies.temporal, candidates, wanted);
+  return candidates.length === 0 ? undefined : theOneOf(candidates, dependencies, wanted);
+}
+
+/** When the reference was first placed: an earlier run may have failed after a creation whose answer it never got. */
+async function firstPlacing(
+  { temporal, echoesPassthrough }: ActivityDependencies,
+  { reference }: WantedOrder,
+): Promise<string> {
+  const scheduled = new Date(activityInfo().scheduledTimestampMs).toISOString();
+  if (echoesPassthrough) return scheduled;
+  const starts = await runsOf(temporal, placeKitOrderId(reference));
+  return [scheduled, ...starts.map(({ startTime }) => startTime.toISOString())].toSorted()[0] ?? scheduled;
+}
+
+async function theOneOf(
+  candidates: Order[],
+  { temporal, echoesPassthrough }: ActivityDependencies,
+  wanted: WantedOrder,
+): Promise<Order | undefined> {
+  if (!echoesPassthrough) return onlyUnclaimed(temporal, candidates, wanted);
+  // Where passthrough is echoed, an order without ours is somebody else's. After a failed attempt it may also mean that
+  // the deployment does not echo it after all: better nothing than a second kit.
+  if (activityInfo().attempt === 1) return undefined;
+  const unclaimed = await Promise.all(candidates.map(async ({ id }) => (await claimOn(temporal, id)) === undefined));
+  if (unclaimed.includes(true)) throw ambiguous(candidates);
+  return undefined;
 }
 
 /** A redraw may carry a copy of the passthrough of the order that it follows. */

@@ -1,4 +1,4 @@
-import { isGrpcServiceError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ServiceRefused } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
@@ -15,6 +15,7 @@ import {
 import { kitOrderStart } from '../workflows/order/start.js';
 import type { ActivityDependencies } from './activities.js';
 import { readIfKnown } from './orders.js';
+import { runsOf } from './runs.js';
 
 /** What a run that a webhook started learns before it does anything. */
 export interface ChainReading {
@@ -60,7 +61,7 @@ export function routingActivities(dependencies: ActivityDependencies) {
     async joinChain(placed: ReplacementPlaced): Promise<void> {
       const { snapshot } = placed;
       await temporal.workflow.signalWithStart(kitOrderName, {
-        ...kitOrderStart(snapshot, snapshot.orderId),
+        ...kitOrderStart(snapshot, snapshot.orderId, placed.reference),
         taskQueue,
         signal: replacementPlacedSignal,
         signalArgs: [placed],
@@ -122,32 +123,14 @@ function realRoot(orderId: string, snapshots: readonly OrderSnapshot[]): string 
   return first ? rootOf(first) : root;
 }
 
-/** gRPC's number of UNIMPLEMENTED. */
-const unimplemented = 12;
-
-/** A server without visibility answers UNIMPLEMENTED; nothing is known of earlier runs there. */
-function hasNoVisibility(error: unknown): boolean {
-  // The client wraps what gRPC says.
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return isGrpcServiceError(cause) && cause.code === unimplemented;
-}
-
 /**
- * The last run with this workflow ID that ended by itself. Visibility lags by moments: a run that ended just now may not
- * be found, and what it announced is announced once more with the same ids, which a receiver drops.
+ * The last run with this workflow ID that ended by itself. One that ended just now may not be found; what it announced is
+ * announced once more with the same ids, which a receiver drops.
  */
 async function previousResult(temporal: Client, rootOrderId: string): Promise<KitOrderResult | undefined> {
   const workflowId = kitOrderId(rootOrderId);
-  const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
-  let last: { runId: string; closeTime: number } | undefined;
-  try {
-    for await (const { runId, closeTime } of temporal.workflow.list({ query })) {
-      const closed = closeTime?.getTime() ?? 0;
-      if (!last || closed > last.closeTime) last = { runId, closeTime: closed };
-    }
-  } catch (error) {
-    if (!hasNoVisibility(error)) throw error;
-  }
+  const ended = (await runsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
+  const [last] = ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
   if (!last) return undefined;
   return temporal.workflow.getHandle(workflowId, last.runId).result() as Promise<KitOrderResult>;
 }

@@ -152,13 +152,24 @@ const refusals: Readonly<Record<string, RefusalClass>> = {
   AnswerLost: ServiceDown,
   AnswerUnreadable: ServiceDown,
   CommandTimedOut: ServiceDown,
+  // The run ended between accepting a command and carrying it out.
+  AcceptedUpdateCompletedWorkflow: OrderEnded,
 };
+
+/** The root order whose workflow took over, where a command was sent to one that only passes things on. */
+export function forwardedTo(error: unknown): string | undefined {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  if (!(cause instanceof ApplicationFailure) || cause.type !== 'OrderForwarded') return undefined;
+  const [details] = (cause.details ?? []) as Partial<FailureDetails>[];
+  return details?.reason;
+}
 
 /** Turns what Temporal's client rejects with into the product's words; what it has no word for stays as it is. */
 export function inProductWords(error: unknown): unknown {
   if (!(error instanceof WorkflowUpdateFailedError) && !(error instanceof WorkflowFailedError)) return error;
   const { cause } = error;
   if (cause instanceof ApplicationFailure) {
+    if (cause.type === 'OrderNotFound') return new OrderNotFound(cause.message);
     const known = refusals[cause.type ?? ''];
     const [details] = cause.details ?? [];
     return known ? new known(cause.message, details as Partial<FailureDetails> | undefined) : error;

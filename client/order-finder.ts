@@ -25,12 +25,17 @@ export async function findRootOrder(finder: OrderFinder, orderId: string): Promi
   return root;
 }
 
-/** Whether a reference was placed: its placing workflow, or, where that is past retention, the order's own. */
+/**
+ * Whether a reference was placed: its placing workflow, or, where that is past retention or did not end by itself, the
+ * order's own workflow, which a webhook may have started.
+ */
 export async function findPlacement({ temporal }: OrderFinder, reference: string): Promise<{ rootOrderId?: string }> {
-  if (await describe(temporal, placeKitOrderId(reference))) return {};
+  const placing = await describe(temporal, placeKitOrderId(reference));
+  if (placing && ['RUNNING', 'COMPLETED'].includes(placing.status.name)) return {};
   const rootOrderId = await rootByVisibility(temporal, labReferenceKey.name, reference);
-  if (rootOrderId === undefined) throw new OrderNotFound(`No order was placed with the reference ${reference}`);
-  return { rootOrderId };
+  if (rootOrderId !== undefined) return { rootOrderId };
+  if (placing) return {};
+  throw new OrderNotFound(`No order was placed with the reference ${reference}`);
 }
 
 async function describe(temporal: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {

@@ -14,7 +14,7 @@ import {
   type RegisterCommand,
   type ResolveProblemCommand,
 } from '../workflows/order/messages.js';
-import { inProductWords, OrderEnded, OrderNotFound, ServiceNotConfigured } from './errors.js';
+import { forwardedTo, inProductWords, OrderEnded, OrderNotFound, ServiceNotConfigured } from './errors.js';
 import type { OrderFinder } from './order-finder.js';
 import { watchState, type WatchOptions } from './watching.js';
 
@@ -127,6 +127,8 @@ export class KitOrderHandle {
     try {
       return await workflow.executeUpdate(update, { args: [argument] });
     } catch (error) {
+      const root = forwardedTo(error);
+      if (root !== undefined) return new KitOrderHandle(this.finder, { rootOrderId: root }).command(update, argument);
       // An update of a workflow that has ended is "not found", as one of a workflow that never was.
       if (error instanceof WorkflowNotFoundError && (await exists(workflow))) {
         throw new OrderEnded('The order has ended; it takes no command any more');

@@ -25,7 +25,7 @@ export type WhichHandle = { reference: string } | { orderId: string };
 export interface OrderFilter {
   phase?: OrderPhase;
   /** `true`: orders that ask for attention for any reason. */
-  attention?: true | AttentionReason;
+  attention?: true | Exclude<AttentionReason, 'ambiguous_order' | 'placing_delayed'>;
   userId?: string;
   /** Also orders that have ended, as long as the namespace retains them. Default false. */
   ended?: boolean;

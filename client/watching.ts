@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isGrpcServiceError, isRetryableError, ServiceError } from '@temporalio/client';
 import ms from 'ms';
 import type { OrderState } from '../workflows/order/messages.js';
 import type { Duration } from '../workflows/order/policy.js';
@@ -23,14 +24,26 @@ export async function* watchState(
   let seen = '';
   for (;;) {
     signal?.throwIfAborted();
-    const state = await ask();
-    const said = canonicalJson(state);
-    interval = said === seen ? Math.min(interval * 2, milliseconds(maxInterval)) : shortest;
-    if (said !== seen) yield state;
-    seen = said;
-    if (state.outcome !== undefined) return;
-    await pause(interval, undefined, signal && { signal });
+    const state = await ask().catch(unlessPassing);
+    const said = canonicalJson(state ?? null);
+    const isNews = state !== undefined && said !== seen;
+    interval = isNews ? shortest : Math.min(interval * 2, milliseconds(maxInterval));
+    if (isNews) {
+      seen = said;
+      yield state;
+      if (state.outcome !== undefined) return;
+    }
+    await pause(interval, undefined, signal && { signal }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw error;
+    });
   }
+}
+
+/** A worker that restarts, a server that is busy: a watch that lasts weeks asks again. */
+function unlessPassing(error: unknown): undefined {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  if (!isGrpcServiceError(cause) || !isRetryableError(cause)) throw error;
 }
 
 function milliseconds(duration: Duration): number {

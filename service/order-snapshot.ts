@@ -11,8 +11,6 @@ import { utcInstant } from './timestamps.js';
 export interface OrderSnapshot {
   orderId: string;
   userId?: string;
-  labTestId?: string;
-  labAccountId?: string;
   /** Collection method: `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
   method?: string;
   /** The caller's own key, echoed by the service. Ours reads `labops:<root order id or ->:<reference>:<n>`. */
@@ -30,11 +28,6 @@ export interface OrderSnapshot {
   transaction?: TransactionSnapshot;
   /** `normal`, `abnormal`, `critical`, or one not known yet. */
   interpretation?: string;
-  hasMissingResults?: boolean;
-  /** Date, YYYY-MM-DD. */
-  activateBy?: string;
-  /** Date, YYYY-MM-DD. */
-  expectedResultBy?: string;
   createdAt?: string;
   updatedAt?: string;
 }
@@ -79,8 +72,6 @@ export function snapshotOf(order: Order): OrderSnapshot {
   const snapshot: Sparse<OrderSnapshot> = {
     orderId: order.id,
     userId: order.user_id,
-    labTestId: order.lab_test?.id,
-    labAccountId: order.lab_account_id,
     method: order.details?.type ?? order.lab_test?.method,
     passthrough: order.passthrough,
     origin: order.origin ?? inTransaction?.origin,
@@ -91,9 +82,6 @@ export function snapshotOf(order: Order): OrderSnapshot {
     shipment: shipmentOf(order),
     transaction: transactionOf(order),
     interpretation: order.interpretation,
-    hasMissingResults: order.has_missing_results,
-    activateBy: order.activate_by,
-    expectedResultBy: order.expected_result_by_date,
     createdAt: utcInstant(order.created_at),
     updatedAt: utcInstant(order.updated_at),
   };

@@ -5,7 +5,7 @@ import type { CallOptions, Transport } from './http.js';
 export const portalUrlSchema = z.looseObject({
   url: z.string(),
   /** Seconds; the unit is not documented and assumed here. */
-  expires_in: z.number(),
+  expires_in: z.number().nullish(),
 });
 
 export type PortalUrl = z.output<typeof portalUrlSchema>;

@@ -9,10 +9,10 @@ import type { Activities } from '../activities/activities.js';
 /** One call of the service takes seconds; an activity makes a few. Longer than that, its worker is gone. */
 const oneExchange = '2 minutes';
 
-/** Reads: nothing is lost by asking again soon, and an order can wait for the next deadline if the service stays down. */
+/** Reads: nothing is lost by asking again soon, and commands wait meanwhile; if the service stays down the order is read later. */
 export const reading = proxyActivities<Pick<Activities, 'readOrder'>>({
   startToCloseTimeout: oneExchange,
-  scheduleToCloseTimeout: '10 minutes',
+  scheduleToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
@@ -39,7 +39,10 @@ export const handingOver = proxyActivities<Pick<Activities, 'handOver' | 'forwar
 });
 
 /** After a failed attempt the next one waits half as long again as a creation may take: the service may still be at it. */
-const settling = 1.5;
+export const settling = 1.5;
+
+/** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */
+const heartbeatMargin = 10_000;
 
 /**
  * Creations are not idempotent at the service. Every attempt looks for the order first; the interval before an attempt
@@ -47,13 +50,13 @@ const settling = 1.5;
  * next look. The looking and the creation together are one attempt: it may page for a minute and create once.
  *
  * @param creationTimeout milliseconds, see `OrderPolicy`
- * @param patience milliseconds until the caller is told; none means for ever, for an order must be placed once it is asked for
+ * @param patience milliseconds until the workflow is told that it did not succeed
  */
-export function creating(creationTimeout: number, patience?: number) {
+export function creating(creationTimeout: number, patience: number) {
   return proxyActivities<Pick<Activities, 'createKitOrder' | 'replaceKitOrder'>>({
-    startToCloseTimeout: creationTimeout + 90_000,
-    ...(patience !== undefined && { scheduleToCloseTimeout: patience }),
-    heartbeatTimeout: creationTimeout * settling,
+    startToCloseTimeout: creationTimeout + 120_000,
+    scheduleToCloseTimeout: patience,
+    heartbeatTimeout: creationTimeout + heartbeatMargin,
     retry: { initialInterval: creationTimeout * settling, backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
   });
 }
@@ -66,6 +69,8 @@ export function notifying(deadline: number) {
   return proxyActivities<Pick<Activities, 'notify'>>({
     startToCloseTimeout: oneExchange,
     scheduleToCloseTimeout: deadline,
+    // Nobody waits for a delivery that is given up: the run is ending, and what comes in meanwhile must not be lost.
+    cancellationType: 'TRY_CANCEL',
     retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
   });
 }

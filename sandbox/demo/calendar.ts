@@ -37,7 +37,9 @@ export class Calendar {
 const networkTime = { creationTimeout: '2s', notificationDeadline: '1m' } as const satisfies OrderPolicy;
 
 function isSpan(name: string, value: unknown): value is Duration {
-  return !name.startsWith('on') && name !== 'replacementLimit' && (typeof value === 'string' || typeof value === 'number');
+  return (
+    !name.startsWith('on') && name !== 'replacementLimit' && (typeof value === 'string' || typeof value === 'number')
+  );
 }
 
 function milliseconds(span: Duration): number {

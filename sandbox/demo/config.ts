@@ -53,6 +53,11 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
     daySeconds: number('DEMO_DAY_SECONDS', defaultDaySeconds, 'from 0.2 to 3600', (n) => n >= 0.2 && n <= 3600),
     inherited: withoutDeployment(environment),
   };
+  const { temporalPort, uiPort, sandboxPort, ingressPort } = config;
+  const chosen = [temporalPort, uiPort, sandboxPort, ingressPort].filter((chosenPort) => chosenPort !== 0);
+  if (new Set(chosen).size < chosen.length) {
+    faults.push('DEMO_TEMPORAL_PORT, DEMO_UI_PORT, SANDBOX_PORT and INGRESS_PORT must be different ports');
+  }
   if (faults.length > 0) throw new DemoConfigError(faults);
   return config;
 }

@@ -1,54 +1,60 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
-import { LabOperations } from '../../client/index.js';
-import { SandboxControl } from '../control.js';
-import { Calendar } from './calendar.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Closing } from './closing.js';
-import { readCommandLine, usage, UsageError, type CommandLine } from './command-line.js';
-import { DemoConfigError, readDemoConfig, type DemoConfig } from './config.js';
-import { ProgramFailed } from './processes.js';
+import { readCommandLine, usage, UsageError } from './command-line.js';
+import { DemoConfigError, readDemoConfig } from './config.js';
+import { Interrupted, runDemo } from './demo.js';
 import { Screen } from './screen.js';
-import { PortsBusy, startServers, type Servers } from './servers.js';
-import { OneAtATime, type Scenery } from './stage.js';
-import { showAddresses, showEndings } from './summary.js';
-import { isExact, takeTally } from './tally.js';
-import { tellStories } from './telling.js';
 
-/** How the demo ends: its exit status. */
-const [asTold, notAsTold, badUsage] = [0, 1, 2];
+/** After that whatever still runs is killed by its watchdog as soon as this process has gone. */
+const closeWithinMs = 10_000;
 
-const screen = new Screen();
+/** @returns the exit status: 0 when all went as told, 1 when not, 2 for a wrong setting or argument, 128 + n by a signal */
+async function main(screen: Screen): Promise<number> {
+  const { once, help } = readCommandLine(process.argv.slice(2));
+  if (help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const config = readDemoConfig();
+  const interrupted = interruption();
+  const logFolder = await mkdtemp(join(tmpdir(), 'lab-operations-demo-'));
+  const closing = new Closing();
+  let status = 1;
+  try {
+    status = await runDemo({ once, config, logFolder, closing, screen, interrupted });
+  } catch (error) {
+    status = explain(error, screen);
+  } finally {
+    await Promise.race([closing.close(), pause(closeWithinMs)]);
+  }
+  // A port that is busy is found before anything has written.
+  if (status === 1 && (await readdir(logFolder)).length > 0) screen.line(`The logs of all parts: ${logFolder}`);
+  else await rm(logFolder, { recursive: true });
+  return status;
+}
 
-/** Settles at the first SIGINT or SIGTERM. A terminal, npm and tsx each pass Ctrl-C on: the later ones are let pass. */
+/** Settles at the first SIGINT or SIGTERM. A terminal and npm each pass Ctrl-C on: later ones are let pass, for the end has its own limit. */
 function interruption(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, resolve);
   });
 }
 
-async function main(): Promise<number> {
-  const commandLine = readCommandLine(process.argv.slice(2));
-  if (commandLine.help) {
-    process.stdout.write(usage);
-    return asTold;
+/** Says what went wrong, and answers with the exit status. */
+function explain(error: unknown, screen: Screen): number {
+  if (error instanceof Interrupted) {
+    screen.line(`\n${error.signal}: ending before the stories have ended.`);
+    return 128 + constants.signals[error.signal];
   }
-  const config = readDemoConfig();
-  const interrupted = interruption();
-  const logFolder = await mkdtemp(join(tmpdir(), 'lab-operations-demo-'));
-  const closing = new Closing();
-  const stopping = new AbortController();
-  let status = notAsTold;
-  try {
-    const performed = perform(config, commandLine, { logFolder, closing, signal: stopping.signal, interrupted });
-    const ended = await Promise.race([performed, interrupted]);
-    status = typeof ended === 'number' ? ended : 128 + constants.signals[ended];
-    if (typeof ended !== 'number') screen.line(`\n${ended}: the demo ends before its stories do.`);
-  } finally {
-    stopping.abort();
-    await closing.close();
-  }
-  if (status !== notAsTold) await rm(logFolder, { recursive: true });
-  return status;
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`\n${message}\n`);
+  return error instanceof UsageError || error instanceof DemoConfigError ? 2 : 1;
 }
+
+const screen = new Screen();
+const status = await main(screen).catch((error: unknown) => explain(error, screen));
+// What was interrupted on its way (a download, a question to Temporal) must not keep the process alive.
+process.exit(status);

@@ -2,7 +2,7 @@ import type { OrderState, TimelineEntry } from '../../client/index.js';
 import type { Calendar } from './calendar.js';
 import type { OrderNotification } from './notification-receiver.js';
 import type { Screen, Style } from './screen.js';
-import { happening, toldWords } from './words.js';
+import { happening, phaseWords, toldWords } from './words.js';
 
 export interface Voice {
   /** At the head of each line of the story. */
@@ -10,6 +10,7 @@ export interface Voice {
   colour: Style;
 }
 
+/** What happened to one kit on one day: one line. */
 interface Group {
   orderId: string;
   at: string;
@@ -17,7 +18,11 @@ interface Group {
 }
 
 /** How much room the labels of the stories get. */
-const labelWidth = 10;
+export const labelWidth = 10;
+
+/** What the signs at the heads of the lines mean. */
+export const legend =
+  '● lab and post   ▸ product, operator, customer   ✉ what the product is told   ◷ what the workflow waits for';
 
 /** Says what happens in one story, each line with the story's name and its own day. */
 export class Narrator {
@@ -25,6 +30,8 @@ export class Narrator {
   readonly #calendar: Calendar;
   readonly #voice: Voice;
   readonly #told = new Set<string>();
+  /** Phases that the product was told of, by the event: they go into the event's line. */
+  readonly #phases = new Map<string, OrderNotification>();
   #began = Date.now();
   #waits = '';
 
@@ -44,32 +51,50 @@ export class Narrator {
     this.#line(Date.now(), this.#screen.styled('bold', `▸ ${text}`));
   }
 
-  /** An address, on a line of its own so that it can be clicked or copied whole. */
+  /** An address, alone on its line so that it can be clicked or copied whole. */
   address(url: string): void {
-    this.#line(Date.now(), this.#screen.styled('gray', `  ${url}`));
+    this.#screen.line(`  ${this.#label()} ${this.#screen.styled('gray', url)}`);
   }
 
   /** What is new in an order's state: events of the lab and the post, and what the workflow waits for now. */
   state(state: OrderState): void {
-    const fresh = state.timeline.filter((entry) => !this.#told.has(keyOf(entry)));
-    for (const entry of fresh) this.#told.add(keyOf(entry));
+    const fresh = this.untold(state);
     const waits = this.#waitsFor(state);
     const changed = waits !== this.#waits;
     this.#waits = waits;
     const groups = this.#groups(fresh);
     for (const group of groups) this.#events(group, state, group === groups.at(-1) ? waits : '');
-    if (fresh.length === 0 && changed && waits !== '') this.#line(Date.now(), this.#screen.styled('gray', `◷ ${waits}`));
+    for (const entry of fresh) this.#told.add(keyOf(entry));
+    if (fresh.length === 0 && changed && waits !== '')
+      this.#line(Date.now(), this.#screen.styled('gray', `◷ ${waits}`));
   }
 
-  /** Whether an event was shown: what the product is told of it comes after it. */
-  hasTold(key: string): boolean {
-    return this.#told.has(key);
+  /** The events that no line has told of yet. */
+  untold({ timeline }: OrderState): TimelineEntry[] {
+    return timeline.filter((entry) => !this.#told.has(keyOf(entry)));
   }
 
-  product(notification: OrderNotification): void {
+  /** Whether a line has told of the event: what the product is told of it comes after it. */
+  hasTold(orderId: string, eventId: string): boolean {
+    return this.#told.has(`${orderId}/${eventId}`);
+  }
+
+  /** The product was told of a phase, perhaps before anybody has looked at the order again. */
+  phaseArrived(eventId: string, notification: OrderNotification): void {
+    this.#phases.set(`${notification.data.order_id}/${eventId}`, notification);
+  }
+
+  hasPhaseOf({ orderId, eventId }: TimelineEntry): boolean {
+    return this.#phases.has(`${orderId}/${eventId}`);
+  }
+
+  /** What the product was told, unless the line of the event says so already. */
+  product(eventId: string, notification: OrderNotification): void {
+    const key = `${notification.data.order_id}/${eventId}`;
+    if (notification.type === 'phase_changed' && !this.#phases.delete(key)) return;
     const urgent = notification.type === 'attention_raised';
-    const text = `✉ product told: ${toldWords(notification)}`;
-    this.#line(notification.time, this.#screen.styled(urgent ? ['bold', 'yellow'] : 'gray', text));
+    const text = `✉ ${toldWords(notification)}`;
+    this.#line(notification.time, this.#screen.styled(urgent ? ['bold', 'yellow'] : 'blueBright', text));
   }
 
   asTold(text: string): void {
@@ -80,7 +105,6 @@ export class Narrator {
     this.#line(Date.now(), this.#screen.styled(['bold', 'red'], `✘ not as told: ${text}`));
   }
 
-  /** What happened to one kit on one day is one line. */
   #groups(entries: readonly TimelineEntry[]): Group[] {
     const groups: Group[] = [];
     for (const entry of entries) {
@@ -95,14 +119,24 @@ export class Narrator {
   #events({ orderId, at, entries }: Group, { chain }: OrderState, waits: string): void {
     const kit = chain.findIndex((link) => link.orderId === orderId);
     const what = entries.map(({ status, detail }) => happening(status, detail)).join(', ');
-    const rest = waits === '' ? '' : this.#screen.styled('gray', ` · ${waits}`);
-    this.#line(at, `● ${kit > 0 ? `kit ${kit + 1}: ` : ''}${what}${rest}`);
+    const told = this.#screen.styled('blueBright', this.#takePhase(entries));
+    const rest = waits === '' ? '' : this.#screen.styled('gray', `  ◷ ${waits}`);
+    this.#line(at, `● ${kit > 0 ? ofKit(kit + 1, what) : what}${told}${rest}`);
+  }
+
+  #takePhase(entries: readonly TimelineEntry[]): string {
+    const phases = entries.flatMap((entry) => {
+      const phase = this.#phases.get(keyOf(entry));
+      this.#phases.delete(keyOf(entry));
+      return phase === undefined ? [] : [`  ✉ ${phaseWords(phase)}`];
+    });
+    return phases.join('');
   }
 
   #waitsFor({ waiting, outcome }: OrderState): string {
     if (outcome !== undefined) return '';
     const until = waiting.until === undefined ? '' : `, until day ${this.#day(waiting.until)}`;
-    return `waits for ${waiting.for}${until}`;
+    return `${waiting.for}${until}`;
   }
 
   #day(moment: string | number): number {
@@ -110,12 +144,20 @@ export class Narrator {
   }
 
   #line(moment: string | number, text: string): void {
-    const label = this.#screen.styled(this.#voice.colour, this.#voice.label.padEnd(labelWidth));
     const day = this.#screen.styled('gray', `day ${String(this.#day(moment)).padStart(2)}`);
-    this.#screen.line(`  ${label} ${day}  ${text}`);
+    this.#screen.line(`  ${this.#label()} ${day}  ${text}`);
+  }
+
+  #label(): string {
+    return this.#screen.styled(this.#voice.colour, this.#voice.label.padEnd(labelWidth));
   }
 }
 
 function keyOf({ orderId, eventId }: TimelineEntry): string {
   return `${orderId}/${eventId}`;
+}
+
+/** "kit shipped" of the second kit is "kit 2 shipped". */
+function ofKit(number: number, what: string): string {
+  return what.startsWith('kit ') ? what.replace('kit', `kit ${number}`) : `kit ${number}: ${what}`;
 }

@@ -25,21 +25,15 @@ const eventSchema = z.object({
 /** What the product is told of an order: the part of the CloudEvent that the stories look at. */
 export type OrderNotification = z.output<typeof eventSchema>;
 
-/** The word behind the last dot: what happened, of `received.testkit.ordered`. */
-export function lastPart(status: string): string {
-  return status.split('.').at(-1) ?? status;
-}
-
 /** Far more than any notification has. */
 const largestBody = 64 * 1024;
-
-type Listener = (notification: OrderNotification) => void;
 
 /** The product's own endpoint for notifications, as a product would write it: it verifies, drops repeats and passes on. */
 export class NotificationReceiver {
   readonly #secret: string;
-  readonly #listeners = new Set<Listener>();
-  readonly #seen = new Set<string>();
+  /** By id: what comes again was delivered though its answer got lost. */
+  readonly #received = new Map<string, OrderNotification>();
+  readonly #listeners = new Map<string, (notification: OrderNotification) => void>();
   readonly #server = createServer((request, response) => {
     this.#receive(request, response).catch(() => response.destroy());
   });
@@ -56,9 +50,10 @@ export class NotificationReceiver {
     return `http://${loopback}:${(this.#server.address() as AddressInfo).port}/notifications`;
   }
 
-  /** Calls back for each notification once, whatever order it is about. */
-  listen(listener: Listener): void {
-    this.#listeners.add(listener);
+  /** Calls back once for each notification of the chain, also for those that have come already. */
+  listen(rootOrderId: string, listener: (notification: OrderNotification) => void): void {
+    for (const past of this.#received.values()) if (past.data.root_order_id === rootOrderId) listener(past);
+    this.#listeners.set(rootOrderId, listener);
   }
 
   async close(): Promise<void> {
@@ -76,9 +71,9 @@ export class NotificationReceiver {
     const { data: notification } = eventSchema.safeParse(JSON.parse(body.toString('utf8')));
     if (!notification) return answer(400);
     answer(204);
-    if (this.#seen.has(notification.id)) return;
-    this.#seen.add(notification.id);
-    for (const listener of this.#listeners) listener(notification);
+    if (this.#received.has(notification.id)) return;
+    this.#received.set(notification.id, notification);
+    this.#listeners.get(notification.data.root_order_id)?.(notification);
   }
 }
 

@@ -9,14 +9,19 @@ import { registrationOf } from './persons.js';
 
 type Registration = Parameters<KitOrderHandle['register']>[0];
 
+/** What differs from the usual registration. */
+export type Change = (usual: Registration) => Registration;
+
 /** Quick enough that a line comes with its event, slow enough for a small machine with several orders. */
 const watching = { minInterval: 120, maxInterval: 240 };
 
-/** A notification usually overtakes the next look at the state: it is told after its event, unless that takes longer. */
+/** How long an event's line waits for the notification about it, so that both stand in one line. */
+const togetherMs = 300;
+
+/** How long a notification waits for the line of its event. */
 const eventFirstMs = 1_500;
 
-/** A correction reopens an order that had ended: its new run answers a moment after the webhook came. */
-const askAgainMs = 50;
+const lookAgainMs = 20;
 
 /** An order of a story: the product's handle of it, and what lab, post and customer do with it. */
 export class PlayedOrder {
@@ -28,6 +33,7 @@ export class PlayedOrder {
   readonly #notifications = new Occurrences<OrderNotification>();
   readonly #signal: AbortSignal;
   #telling: Promise<void> = Promise.resolve();
+  #following = false;
 
   constructor(
     handle: KitOrderHandle,
@@ -43,19 +49,24 @@ export class PlayedOrder {
 
   /** Tells every change until the order has ended. */
   async follow(): Promise<void> {
+    this.#following = true;
     for await (const state of this.handle.watch({ ...watching, signal: this.#signal })) {
-      this.#narrator.state(state);
-      this.#states.add(state);
+      await this.#noticesOf(state);
+      this.#show(state);
     }
+    this.#following = false;
   }
 
-  /** The product was told something: shown after the event that it is about, then known to the story. */
-  hear(notification: OrderNotification): void {
+  /** The product was told something: shown with the event that it is about or after it, then known to the story. */
+  hear(notification: OrderNotification): Promise<void> {
+    const [, eventId = ''] = notification.id.split('/');
+    if (notification.type === 'phase_changed') this.#narrator.phaseArrived(eventId, notification);
     this.#telling = this.#telling.then(async () => {
-      await this.#eventShown(notification);
-      this.#narrator.product(notification);
+      await this.#eventShown(eventId, notification);
+      this.#narrator.product(eventId, notification);
       this.#notifications.add(notification);
     });
+    return this.#telling;
   }
 
   /** Waits until the product is told of it. */
@@ -65,7 +76,10 @@ export class PlayedOrder {
 
   /** Waits until the product is told that an order of the chain has come to this status. */
   toldOf(status: string, orderId = this.orderId): Promise<OrderNotification> {
-    return this.told('phase_changed', ({ data }) => data.order_id === orderId && data.status?.endsWith(status) === true);
+    return this.told(
+      'phase_changed',
+      ({ data }) => data.order_id === orderId && data.status?.endsWith(status) === true,
+    );
   }
 
   wasTold(type: string): boolean {
@@ -83,7 +97,7 @@ export class PlayedOrder {
   }
 
   /** The customer finds the number on the kit, and the product registers it. */
-  async register(change: (registration: Registration) => Registration = (same) => same, orderId = this.orderId) {
+  async register(change: Change = (usual) => usual, orderId = this.orderId) {
     const { kit_sample_id: sampleId } = await this.#control.order(orderId);
     return this.handle.register(change(registrationOf(sampleId ?? '')), { orderId });
   }
@@ -95,12 +109,25 @@ export class PlayedOrder {
     return result;
   }
 
-  /** Events have a number; reminders and questions are about no event. */
-  async #eventShown({ id, data }: OrderNotification): Promise<void> {
-    const [, event = ''] = id.split('/');
-    const deadline = Date.now() + eventFirstMs;
-    while (/^\d+$/.test(event) && !this.#narrator.hasTold(`${data.order_id}/${event}`) && Date.now() < deadline) {
-      await pause(askAgainMs);
+  #show(state: OrderState): void {
+    this.#narrator.state(state);
+    this.#states.add(state);
+  }
+
+  /** Waits a moment for what the product is told of the last event. */
+  async #noticesOf(state: OrderState): Promise<void> {
+    const last = this.#narrator.untold(state).at(-1);
+    for (const deadline = Date.now() + togetherMs; last && Date.now() < deadline; await pause(lookAgainMs)) {
+      if (this.#narrator.hasPhaseOf(last)) return;
     }
+  }
+
+  /** Events have a number; reminders and questions are about no event. */
+  async #eventShown(eventId: string, { data }: OrderNotification): Promise<void> {
+    if (!/^\d+$/.test(eventId)) return;
+    const isShown = (): boolean => this.#narrator.hasTold(data.order_id, eventId);
+    // An order that had ended and was reopened is followed by nobody.
+    if (!this.#following && !isShown()) this.#show(await this.handle.state());
+    for (const deadline = Date.now() + eventFirstMs; !isShown() && Date.now() < deadline;) await pause(lookAgainMs);
   }
 }

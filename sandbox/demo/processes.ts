@@ -59,6 +59,13 @@ export function startProgram({ name, file, environment, logFolder, ready: patter
   const logFile = join(logFolder, `${name}.log`);
   const log = createWriteStream(logFile);
   const tail = lastLines(shownLines);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      log.write(text);
+      tail.add(text);
+      child.emit('wrote');
+    });
+  }
   const failed = (what: string): ProgramFailed => new ProgramFailed(`The ${name} ${what}`, tail.text(), logFile);
   const ended = new Promise<ProgramFailed>((resolve) => {
     child.once('error', (error) => resolve(failed(`could not be started (${error.message})`)));
@@ -69,15 +76,13 @@ export function startProgram({ name, file, environment, logFolder, ready: patter
   });
   const ready = new Promise<void>((resolve, reject) => {
     const late = setTimeout(() => reject(failed(`was not ready in ${readyWithinMs / 1000} s`)), readyWithinMs);
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        log.write(text);
-        tail.add(text);
-        if (!pattern.test(tail.text())) return;
-        clearTimeout(late);
-        resolve();
-      });
-    }
+    const look = (): void => {
+      if (!pattern.test(tail.text())) return;
+      clearTimeout(late);
+      child.off('wrote', look);
+      resolve();
+    };
+    child.on('wrote', look);
     void ended.then((failure) => {
       clearTimeout(late);
       reject(failure);

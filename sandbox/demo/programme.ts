@@ -13,5 +13,8 @@ export interface Act {
 export const programme: readonly Act[] = [
   { title: 'One kit, from placing to results', stories: [firstKit] },
   { title: 'Customers are people', stories: [lateCustomer, refusedName, earlyCancel, lateCancel] },
-  { title: 'Labs, the post and the network have bad days', stories: [lostAnswer, lostKit, redrawnSample, correctedResult] },
+  {
+    title: 'Labs, the post and the network have bad days',
+    stories: [lostAnswer, lostKit, redrawnSample, correctedResult],
+  },
 ];

@@ -139,9 +139,9 @@ async function startTemporal(
 
 /** What the three programs share. */
 async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string): Promise<Record<string, string>> {
-  // An empty one: the user's own may hold the key of a real namespace.
+  // The user's own may hold the key of a real namespace.
   const profiles = join(logFolder, 'temporal.toml');
-  await writeFile(profiles, '');
+  await writeFile(profiles, '[profile.default]\n');
   return {
     TEMPORAL_CONFIG_FILE: profiles,
     SERVICE_BASE_URL: `http://${loopback}:${ports.sandbox}`,
@@ -158,13 +158,15 @@ async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string
 
 function startPrograms(environment: Record<string, string>, logFolder: string, closing: Closing): Program[] {
   const start = (name: string, file: string, ready: RegExp): Program =>
-    closing.use(
-      () => startProgram({ name, file, environment, logFolder, ready }),
-      (program) => program.stop(),
-    );
-  return [
-    start('sandbox', 'sandbox/main.ts', /control surface below/),
-    start('worker', 'workers/worker.ts', /worker started/),
-    start('ingress', 'workers/ingress.ts', /ingress started/),
-  ];
+    startProgram({ name, file, environment, logFolder, ready });
+  return closing.use(
+    () => [
+      start('sandbox', 'sandbox/main.ts', /control surface below/),
+      start('worker', 'workers/worker.ts', /worker started/),
+      start('ingress', 'workers/ingress.ts', /ingress started/),
+    ],
+    async (programs) => {
+      await Promise.all(programs.map((program) => program.stop()));
+    },
+  );
 }

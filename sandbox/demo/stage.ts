@@ -49,17 +49,11 @@ export class Stage {
   readonly #narrator: Narrator;
   readonly #label: string;
   readonly #signal: AbortSignal;
-  readonly #broken: (error: unknown) => void;
+  readonly #broken: (error: Error) => void;
   #uiUrl: string | undefined;
 
   /** @param broken is told when an order cannot be followed any more */
-  constructor(
-    scenery: Scenery,
-    voice: Voice,
-    narrator: Narrator,
-    signal: AbortSignal,
-    broken: (error: unknown) => void,
-  ) {
+  constructor(scenery: Scenery, voice: Voice, narrator: Narrator, signal: AbortSignal, broken: (error: Error) => void) {
     this.control = scenery.control;
     this.#scenery = scenery;
     this.#narrator = narrator;
@@ -84,19 +78,17 @@ export class Stage {
     const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
     // One after the other, so that a lost answer is the one that is meant.
     const handle = await this.#scenery.placing.run(async () => {
-      if (lostAnswer) await loseNextAnswer(control);
+      if (lostAnswer) await control.addFault({ ...creation, times: 1, action: { kind: 'drop_response' } });
       this.#narrator.begin();
       this.acts('the product places an order for a kit');
       const placed = await operations.orders.place({
-        reference: `demo-${this.#label}`,
+        reference: `demo-${this.#label.replaceAll(' ', '-')}`,
         kind: 'unregistered',
         order,
         policy: calendar.policy(policy),
       });
-      if (lostAnswer) {
-        await answerLost(control, this.#signal);
-        this.acts('the lab makes the kit, but its answer never arrives: is there a kit or not?');
-      } else await placed.orderId();
+      if (lostAnswer) await this.#answerLost();
+      else await placed.orderId();
       return placed;
     });
     const played = new PlayedOrder(handle, await handle.orderId(), {
@@ -106,16 +98,12 @@ export class Stage {
     });
     this.#uiUrl = workflowPage(this.#scenery.uiUrl, played.orderId);
     this.#narrator.address(this.#uiUrl);
-    this.#scenery.receiver.listen((notification) => {
-      if (notification.data.root_order_id === played.orderId) played.hear(notification);
+    this.#scenery.receiver.listen(played.orderId, (notification) => {
+      played.hear(notification).catch(this.#lose);
     });
-    this.follow(played);
+    // Beside the story, until the order ends.
+    played.follow().catch(this.#lose);
     return played;
-  }
-
-  /** Tells what happens to the order, beside the story, until it ends. */
-  follow(order: PlayedOrder): void {
-    order.follow().catch(this.#broken);
   }
 
   /** What the product, its operator or the customer does. */
@@ -126,6 +114,19 @@ export class Stage {
   /** Some days of the story. */
   async days(count: number): Promise<void> {
     await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.#signal });
+  }
+
+  /** The order is not heard of any more: its story cannot end as told. */
+  readonly #lose = (error: unknown): void => {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#broken(new NotAsTold(`the order was lost sight of: ${reason}`, { cause: error }));
+  };
+
+  async #answerLost(): Promise<void> {
+    const isLost = async (): Promise<boolean> =>
+      (await this.control.requests(creation)).some(({ outcome }) => outcome === 'dropped');
+    while (!(await isLost())) await pause(50, undefined, { signal: this.#signal });
+    this.acts('the lab makes the kit, but its answer never arrives: is there a kit or not?');
   }
 
   /** @throws NotAsTold */
@@ -140,13 +141,3 @@ function workflowPage(uiUrl: string, rootOrderId: string): string {
 }
 
 const creation = { method: 'POST', path: '/v3/order/testkit' } as const;
-
-async function loseNextAnswer(control: SandboxControl): Promise<void> {
-  await control.addFault({ ...creation, times: 1, action: { kind: 'drop_response' } });
-}
-
-async function answerLost(control: SandboxControl, signal: AbortSignal): Promise<void> {
-  const isLost = async (): Promise<boolean> =>
-    (await control.requests(creation)).some(({ outcome }) => outcome === 'dropped');
-  while (!(await isLost())) await pause(50, undefined, { signal });
-}

@@ -1,3 +1,4 @@
+import { labelWidth } from './narrator.js';
 import type { Screen } from './screen.js';
 import type { Servers } from './servers.js';
 import { isExact, type Tally } from './tally.js';
@@ -9,15 +10,17 @@ export function showEndings(endings: readonly Ending[], tally: Tally, seconds: n
   screen.heading(`${asTold} of ${endings.length} stories ended as told, in ${seconds} s`);
   for (const ending of endings) {
     const mark = ending.asTold ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
-    screen.line(`  ${mark} ${screen.styled(ending.story.colour, ending.story.label.padEnd(10))} ${ending.text}`);
+    screen.line(
+      `  ${mark} ${screen.styled(ending.story.colour, ending.story.label.padEnd(labelWidth))} ${ending.text}`,
+    );
     if (ending.uiUrl !== undefined) screen.line(`               ${screen.styled('gray', ending.uiUrl)}`);
   }
   screen.line();
   const mark = isExact(tally) ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
   const { placed, replacements, made, lostAnswers, redrawn } = tally;
   screen.line(
-    `  ${mark} kits        ${placed} orders and ${replacements} replacement: the lab was asked for ${made} kits ` +
-      `(${lostAnswers} answer lost), and made ${redrawn} more by itself`,
+    `  ${mark} kits       ${made} for ${placed} orders and ${replacements} replacement, though ${lostAnswers} answer ` +
+      `was lost; ${redrawn} more by the lab itself`,
   );
 }
 

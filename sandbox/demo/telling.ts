@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Calendar } from './calendar.js';
-import { Narrator } from './narrator.js';
+import { labelWidth, legend, Narrator } from './narrator.js';
 import { Occurrences } from './occurrences.js';
 import { programme, type Act } from './programme.js';
 import type { Screen } from './screen.js';
@@ -22,8 +22,10 @@ const leastPatienceMs = 60_000;
 
 /** Plays all stories, act after act, and answers with how each of them ended. */
 export async function tellStories(scenery: Scenery, screen: Screen, signal: AbortSignal): Promise<Ending[]> {
+  screen.line(`\n  ${legend}`);
   const endings: Ending[] = [];
   for (const [index, act] of programme.entries()) {
+    if (signal.aborted) break;
     announce(act, index + 1, screen);
     const stories = act.stories.map((story) => tell(story, scenery, screen, signal));
     endings.push(...(await Promise.all(stories)));
@@ -34,7 +36,7 @@ export async function tellStories(scenery: Scenery, screen: Screen, signal: Abor
 function announce({ title, stories }: Act, number: number, screen: Screen): void {
   screen.heading(`Act ${number} of ${programme.length} · ${title}`);
   for (const { label, colour, promise } of stories) {
-    screen.line(`  ${screen.styled(colour, label.padEnd(10))} ${promise}`);
+    screen.line(`  ${screen.styled(colour, label.padEnd(labelWidth))} ${promise}`);
   }
   screen.line();
 }
@@ -42,11 +44,15 @@ function announce({ title, stories }: Act, number: number, screen: Screen): void
 async function tell(story: Story, scenery: Scenery, screen: Screen, signal: AbortSignal): Promise<Ending> {
   const narrator = new Narrator(screen, scenery.calendar, story);
   const over = new AbortController();
-  const troubles = new Occurrences<unknown>();
+  const troubles = new Occurrences<Error>();
   const stage = new Stage(scenery, story, narrator, AbortSignal.any([signal, over.signal]), (error) =>
     troubles.add(error),
   );
-  const trouble = troubles.first(() => true).then((error) => Promise.reject(error));
+  const trouble = troubles
+    .first(() => true)
+    .then((error) => {
+      throw error;
+    });
   const ending = await Promise.race([story.play(stage), trouble, tooLate(scenery.calendar, over.signal)]).then(
     (text) => ({ text, asTold: true }),
     (error: unknown) => ({ text: error instanceof Error ? error.message : String(error), asTold: false }),

@@ -1,10 +1,10 @@
+import { lowLevel } from '../lab-service/lifecycle.js';
 import type { OrderNotification } from './notification-receiver.js';
-import { lastPart } from './notification-receiver.js';
 
 /** The lab service's statuses as a customer would say them. The list of statuses is open: the others keep their name. */
 const happenings: Readonly<Record<string, string>> = {
-  ordered: 'kit ordered at the lab',
-  awaiting_registration: 'nobody is registered for it yet',
+  ordered: 'kit ordered',
+  awaiting_registration: 'not registered yet',
   requisition_created: 'requisition made',
   testkit_registered: 'kit registered',
   registered: 'kit registered',
@@ -22,9 +22,13 @@ const happenings: Readonly<Record<string, string>> = {
 };
 
 export function happening(status: string, detail?: string): string {
-  const low = lastPart(status);
+  const low = lowLevel(status);
   const words = happenings[low] ?? spaced(low);
   return detail === undefined ? words : `${words} (${spaced(detail)})`;
+}
+
+export function phaseWords({ data }: Pick<OrderNotification, 'data'>): string {
+  return `${spaced(String(data.phase))}${data.problem === undefined ? '' : ', with a problem'}`;
 }
 
 /** What a notification tells the product. Its portal link is a credential: that there is one is told, and no more. */
@@ -32,13 +36,13 @@ export function toldWords({ type, data }: OrderNotification): string {
   const reason = spaced(String(data.reason ?? ''));
   switch (type) {
     case 'phase_changed':
-      return `the order is now "${spaced(String(data.phase))}"${data.problem === undefined ? '' : ', with a problem'}`;
+      return phaseWords({ data });
     case 'registration_reminder':
-      return `remind the customer to register (reminder ${data.reminder}${data.portal_url == null ? '' : ', with a portal link'})`;
+      return `registration reminder ${data.reminder}${data.portal_url == null ? '' : ' with a portal link for the customer'}`;
     case 'return_reminder':
-      return `remind the customer to send the sample back (reminder ${data.reminder})`;
+      return `return reminder ${data.reminder}`;
     case 'attention_raised':
-      return `a person should look: ${reason}`;
+      return `a person has to look: ${reason}`;
     case 'attention_cleared':
       return `settled: ${reason}`;
     case 'replacement':
@@ -58,6 +62,6 @@ function interpretation(value: unknown): string {
   return typeof value === 'string' ? `: ${value}` : '';
 }
 
-export function spaced(name: string): string {
+function spaced(name: string): string {
   return name.replaceAll('_', ' ');
 }

@@ -86,6 +86,8 @@ test("a replacement's webhook that comes before its creation is answered joins t
   await expect.poll(async () => (await lab.ordersOf(userId)).length, patience).toBe(2);
   const replacement = (await lab.ordersOf(userId)).find(({ order }) => order.id !== orderId)?.order.id ?? '';
   await expect.poll(async () => (await handle.state()).orderId, patience).toBe(replacement);
+  const links = [{ replacedBy: replacement }, { origin: 'replacement', replaces: orderId }];
+  expect((await handle.state()).chain).toMatchObject(links);
   const [creation] = (await lab.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' })).slice(-1);
   expect(creation?.outcome, 'the webhook came first').toBe('pending');
   await move(replacement, [...toCustomer, ...toResults]);

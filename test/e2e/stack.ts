@@ -32,6 +32,8 @@ export interface Stack {
   readonly receiver: NotificationReceiver;
   /** Address and key of the service, for what another system does there. */
   readonly service: { url: string; apiKey: string };
+  /** What the service's webhooks are signed with. */
+  readonly webhookSecret: string;
   startWorker(): Promise<void>;
   /** Another ingress beside the first, with other settings. */
   startIngress(env: Record<string, string>): Promise<string>;
@@ -43,6 +45,8 @@ export interface Stack {
   ordersOf(userId: string): Promise<RevealedOrder[]>;
   /** How many creations reached the service since the test began. */
   creations(): Promise<number>;
+  /** Waits until no activity of the order is under way. */
+  untilIdle(rootOrderId: string): Promise<void>;
   /** The names of the activities that a run of `kitOrder` scheduled, in their order. */
   activitiesOf(rootOrderId: string): Promise<string[]>;
   /** The runs of a root order, ended or not, once visibility has caught up with all that ended. */
@@ -98,6 +102,7 @@ export function stack(options: StackOptions = {}): Stack {
 
   return {
     rig,
+    webhookSecret,
     get labs() {
       return up().labs;
     },
@@ -133,6 +138,11 @@ export function stack(options: StackOptions = {}): Stack {
     },
     async creations() {
       return (await this.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' })).length;
+    },
+    async untilIdle(rootOrderId) {
+      const workflow = rig.client.workflow.getHandle(kitOrderId(rootOrderId));
+      const pending = async () => (await workflow.describe()).raw.pendingActivities?.length ?? 0;
+      await expect.poll(pending, patience).toBe(0);
     },
     async activitiesOf(rootOrderId) {
       const { events } = await rig.client.workflow.getHandle(kitOrderId(rootOrderId)).fetchHistory();

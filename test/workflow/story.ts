@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Client, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import ms from 'ms';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
 import { LabOperations } from '../../client/lab-operations.js';
 import { createWebhookHandler } from '../../client/webhooks/handler.js';
@@ -10,11 +10,11 @@ import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
-import type { PlaceKitOrderInput } from '../../workflows/order/messages.js';
+import { resolveProblemUpdate, type PlaceKitOrderInput } from '../../workflows/order/messages.js';
 import type { Duration, OrderPolicy } from '../../workflows/order/policy.js';
 import { namespace, taskQueue, testServer } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
-import { Kit } from './kit.js';
+import { eventually, Kit } from './kit.js';
 import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
 import { consents, patientAddress, patientDetails, physician, shippingDetails } from './persons.js';
 
@@ -41,6 +41,8 @@ export interface KitOptions {
 export interface StageOptions {
   /** Whether the service shows an order's passthrough again. Default true. */
   echoesPassthrough?: boolean;
+  /** Whether the product has an endpoint for notifications. Default true. */
+  notifies?: boolean;
 }
 
 /** Sets the stage for a test file: call it once at the top. What a story leaves behind is cleared away after it. */
@@ -71,7 +73,10 @@ export class Stage {
     this.environment = environment;
   }
 
-  async open({ echoesPassthrough = true }: StageOptions, startWorker: (activities: object) => Promise<RunningWorker>) {
+  async open(
+    { echoesPassthrough = true, notifies = true }: StageOptions,
+    startWorker: (activities: object) => Promise<RunningWorker>,
+  ) {
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
     this.product = new LabOperations(this.temporal, { taskQueue });
@@ -87,8 +92,8 @@ export class Stage {
     this.sandbox = new SandboxControl(lab.url);
     this.service = createLabService({ baseUrl: lab.url, apiKey });
     const { service, temporal, receiver } = this;
-    const target = { url: receiver.url, secret };
-    const worker = await startWorker(createActivities({ service, temporal, taskQueue, echoesPassthrough, target }));
+    const target = notifies ? { target: { url: receiver.url, secret } } : {};
+    const worker = await startWorker(createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target }));
     this.closing.push(
       () => worker.stop(),
       () => service.close(),
@@ -102,14 +107,16 @@ export class Stage {
     for (const close of this.closing) await close();
   }
 
-  /** Ends what goes on, so that nothing of one story happens in the next. */
+  /**
+   * Brings every order to its end, so that nothing of one story happens in the next. Nothing is terminated: the test
+   * server would wait for the terminated workflow's task or activity for ever, and skip no time any more.
+   */
   async clear(): Promise<void> {
-    const orders = await this.sandbox.orders();
-    const roots = orders.map(({ order }) => kitOrderId(order.id));
-    const placements = this.references.splice(0).map(placeKitOrderId);
-    for (const workflowId of [...placements, ...roots]) await this.terminate(workflowId);
-    await this.sandbox.reset();
     this.receiver.isDown = false;
+    await this.sandbox.removeFaults();
+    for (const reference of this.references.splice(0)) await this.awaitPlacement(reference);
+    for (const { order } of await this.sandbox.orders()) await this.abandon(order.id);
+    await this.sandbox.reset();
     this.receiver.attempts = 0;
     this.receiver.accepted.length = 0;
   }
@@ -123,6 +130,7 @@ export class Stage {
     const { kind = 'unregistered', labAccountId, policy, withPhysician = false } = options;
     const reference = options.reference ?? `story-${randomUUID()}`;
     this.references.push(reference);
+    await this.syncClock();
     const common = {
       user_id: options.userId ?? (await this.newUser()),
       lab_test_id: LAB_TEST_IDS.kit,
@@ -136,7 +144,6 @@ export class Stage {
 
   /** Places a kit through the public client; returns when its workflow follows it. */
   async place(options: KitOptions = {}): Promise<Kit> {
-    await this.syncClock();
     const handle = await this.product.orders.place(await this.input(options));
     const kit = new Kit(this, handle, await handle.orderId());
     await kit.shows({ reference: handle.reference ?? '' });
@@ -167,11 +174,28 @@ export class Stage {
     return (await this.sandbox.requests({ method, path })).length;
   }
 
-  private async terminate(workflowId: string): Promise<void> {
+  /** Waits until the service was asked so often. */
+  async seesRequests(method: string, path: string, count = 1): Promise<void> {
+    await eventually(async () => expect(await this.countRequests(method, path)).toBe(count));
+  }
+
+  private async awaitPlacement(reference: string): Promise<void> {
     try {
-      await this.temporal.workflow.getHandle(workflowId).terminate('the story has ended');
+      await this.environment().client.workflow.getHandle(placeKitOrderId(reference)).result();
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      // Some stories are about a placement that fails, or that is refused before it starts.
+      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
+    }
+  }
+
+  private async abandon(orderId: string): Promise<void> {
+    const order = this.environment().client.workflow.getHandle(kitOrderId(orderId));
+    try {
+      await order.startUpdate(resolveProblemUpdate, { args: [{ decision: 'abandon' }], waitForStage: 'ACCEPTED' });
+      await order.result();
+    } catch (error) {
+      // It has ended, is about to, or belongs to another order's workflow.
+      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)) throw error;
     }
   }
 }

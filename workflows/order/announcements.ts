@@ -1,5 +1,5 @@
 import type { OrderEvent } from '../../service/order-snapshot.js';
-import { chainOf, lastEventId, type Announced, type Case, type ChainOrder } from './case.js';
+import { chainOf, findOrder, lastEventId, type Announced, type Case, type ChainOrder } from './case.js';
 import { readStatus } from './lifecycle.js';
 import type { NotificationHead, OrderNotification } from './notifications.js';
 
@@ -28,6 +28,18 @@ export function announceNews(kase: Case): void {
     for (const event of order.events) if (event.id > (before?.eventId ?? -1)) announceEvent(kase, order, event);
     announcePhase(kase, order, before);
     remember(kase, order);
+  }
+}
+
+/** Tells of each new kit once, whether the creation's answer or a webhook made it known. */
+export function announceReplacements(kase: Case, now: number): void {
+  for (const replacement of kase.replacements) {
+    const placed = findOrder(kase, replacement.orderId);
+    if (replacement.told || !placed) continue;
+    const id = `${placed.orderId}/${placed.events[0]?.id ?? 0}/replacement`;
+    const data = { replaces: replacement.replaces };
+    enqueue(kase, { ...headOf(kase, placed, id, new Date(now).toISOString()), type: 'replacement', data });
+    replacement.told = true;
   }
 }
 

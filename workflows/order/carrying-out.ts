@@ -2,11 +2,13 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import { commanding } from '../proxies.js';
 import { clear, raise } from './attention.js';
 import { findOrder, type Case } from './case.js';
+import { validate } from './command-rules.js';
 import { refusalOf, type Command } from './commands.js';
 import { deadlinesOf, isOverdueName } from './deadlines.js';
 import { hear } from './hearing.js';
-import type { RegisterCommand } from './messages.js';
-import { replaceKit } from './remedies.js';
+import type { FailureDetails, RegisterCommand } from './messages.js';
+import { replaceKit } from './replacement.js';
+import { readOrder } from './reading.js';
 import { review } from './review.js';
 import type { Run } from './run.js';
 import { stateOf } from './view.js';
@@ -15,12 +17,14 @@ import type { OrderState } from './messages.js';
 /** Carries out one command and answers with the state after it. */
 export async function carryOut(run: Run, command: Command): Promise<OrderState> {
   const { orderId } = command;
+  // Commands before it may have changed what this one was accepted for.
+  validate(run, command);
   switch (command.kind) {
     case 'register':
       await register(run, orderId, command.registration);
       break;
     case 'cancel':
-      hear(run, await commanding.cancelOrder.executeWithOptions({ summary: `cancel ${orderId}` }, [orderId]));
+      await cancel(run, orderId);
       break;
     case 'replaceKit':
       await replaceKit(run, orderId);
@@ -35,17 +39,32 @@ export async function carryOut(run: Run, command: Command): Promise<OrderState> 
   return stateOf(run.kase);
 }
 
+async function cancel(run: Run, orderId: string): Promise<void> {
+  try {
+    hear(run, await commanding.cancelOrder.executeWithOptions({ summary: `cancel ${orderId}` }, [orderId]));
+  } catch (error) {
+    throw await refused(run, orderId, refusalOf(error));
+  }
+}
+
+/** An order that the service does not find any more is gone, which ends the case. */
+async function refused(run: Run, orderId: string, refusal: ApplicationFailure): Promise<ApplicationFailure> {
+  const [details] = (refusal.details ?? []) as Partial<FailureDetails>[];
+  if (details?.status === 404) await readOrder(run, orderId);
+  return refusal;
+}
+
 async function register(run: Run, orderId: string, registration: RegisterCommand['registration']): Promise<void> {
   const { kase } = run;
   const question = { key: orderId, reason: 'registered_another_order', orderId } as const;
   try {
     const account = kase.labAccountId === undefined ? {} : { labAccountId: kase.labAccountId };
-    const call = { orderId, registration, ...account };
+    const call = { orderId, registration, chain: kase.orders.map((order) => order.orderId), ...account };
     hear(run, await commanding.registerKit.executeWithOptions({ summary: `register ${orderId}` }, [call]));
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal.type === 'RegisteredAnotherOrder') raise(kase, question, Date.now());
-    throw refusal;
+    throw await refused(run, orderId, refusal);
   }
   clear(kase, ({ key, reason }) => key === question.key && reason === question.reason, Date.now());
 }

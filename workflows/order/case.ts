@@ -14,6 +14,10 @@ export interface Case {
   policy: ResolvedPolicy;
   /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
   handedOver: boolean;
+  /** The order was created for this hand-over, so that there is no history to read. */
+  placedAnew: boolean;
+  /** What the run is for has been found out. */
+  identified: boolean;
   reference?: string;
   labTestId?: string;
   labAccountId?: string;
@@ -71,6 +75,8 @@ export function openCase(rootOrderId: string, carried: unknown): Case {
     rootOrderId,
     policy: resolvePolicy(),
     handedOver: false,
+    placedAnew: false,
+    identified: false,
     orders: [],
     replacements: [],
     unreadable: [],
@@ -95,7 +101,7 @@ export function chainOf(kase: Case): ChainOrder[] {
   return kase.orders.map((order) => ({ ...order, standing: standingOf(order.events, order.greatest.status) }));
 }
 
-export function findOrder(kase: Case, orderId: string): ChainOrder | undefined {
+export function findOrder(kase: Case, orderId: string | undefined): ChainOrder | undefined {
   return chainOf(kase).find((order) => order.orderId === orderId);
 }
 
@@ -149,11 +155,22 @@ export function unreadOrder(kase: Case): string | undefined {
     ?.id;
 }
 
-/** Orders that were replaced, and move again while their replacement is under way. */
+/**
+ * Orders in play beside the current one: a kit that was replaced and moves again, or a replacement whose original was
+ * redrawn after all. An order that a redraw of its own transaction follows is only not finished yet.
+ */
 export function lateArrivals(kase: Case): ChainOrder[] {
   const current = currentOrder(kase).orderId;
   return chainOf(kase).filter(
-    (order) =>
-      order.orderId !== current && replacementOf(kase, order.orderId)?.orderId !== undefined && isInPlay(kase, order),
+    (order) => order.orderId !== current && isInPlay(kase, order) && !isRedrawn(kase.orders, order),
+  );
+}
+
+function isRedrawn(orders: Orders, { orderId, greatest }: OrderRecord): boolean {
+  const transactionId = greatest.transaction?.id;
+  const followers = orders.slice(orders.findIndex((order) => order.orderId === orderId) + 1);
+  return followers.some(
+    ({ greatest: follower }) =>
+      follower.parentId === orderId || (transactionId !== undefined && follower.transaction?.id === transactionId),
   );
 }

@@ -140,8 +140,22 @@ function successorDeadlines(kase: Case, order: ChainOrder): Deadline[] {
   const wait = mayBeRedrawn(order) ? policy.redrawWait : 0;
   return [
     ...(wait > 0 ? [deadline(kase, order, 'redraw', failedAt, wait, eventId)] : []),
-    deadline(kase, order, 'decision', failedAt, wait + policy.decisionWait, eventId),
+    fromAsking(kase, deadline(kase, order, 'decision', failedAt, wait + policy.decisionWait, eventId)),
   ];
+}
+
+/** A person has the whole time to decide from when they were asked, which silence may have delayed. */
+function fromAsking(kase: Case, decision: Deadline): Deadline {
+  const asked = kase.attention.find(({ key }) => key === decision.key)?.since;
+  return asked === undefined
+    ? decision
+    : { ...decision, at: Math.max(decision.at, Date.parse(asked) + kase.policy.decisionWait) };
+}
+
+/** Nobody was asked yet: the time to decide cannot be up. */
+export function isUnasked(kase: Case, { name, key, baseKey }: Deadline): boolean {
+  if (name !== 'decision') return false;
+  return !kase.attention.some((asked) => asked.key === key) && !kase.patience.some((given) => given.key === baseKey);
 }
 
 /** Whether the service may follow this order up with a redraw of its own. */

@@ -1,6 +1,12 @@
-import { allHandlersFinished, condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { handingOver } from '../proxies.js';
-import { forwardedPhase, labPhaseKey } from '../search-attributes.js';
+import { forwardedPhase, labPhaseKey, labReferenceKey } from '../search-attributes.js';
 import { kitOrderId } from './address.js';
 import { currentOrder } from './case.js';
 import { forwarded } from './command-rules.js';
@@ -16,7 +22,10 @@ import { resultOf } from './view.js';
 export async function forward(run: Run, rootOrderId: string): Promise<KitOrderResult> {
   const { kase } = run;
   run.commands.refuseAll(forwarded(rootOrderId));
-  upsertSearchAttributes([{ key: labPhaseKey, value: forwardedPhase }]);
+  upsertSearchAttributes([
+    { key: labPhaseKey, value: forwardedPhase },
+    ...(kase.reference === undefined ? [] : [{ key: labReferenceKey, value: kase.reference }]),
+  ]);
   setCurrentDetails(`Passes on what it hears to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
   let passedOn: Orders = [];
   do {
@@ -29,7 +38,9 @@ export async function forward(run: Run, rootOrderId: string): Promise<KitOrderRe
         { snapshot, rootOrderId },
       ]);
     }
-    if (!run.heard && currentOrder(kase).standing.final) break;
+    // With a long history it ends, too: the next webhook starts another.
+    const isOver = currentOrder(kase).standing.final || workflowInfo().continueAsNewSuggested;
+    if (!run.heard && isOver) break;
   } while (await condition(() => run.heard, kase.policy.giveUpAfter, { summary: 'silence' }));
   await condition(allHandlersFinished);
   return { ...resultOf(kase), outcome: 'forwarded', rootOrderId };

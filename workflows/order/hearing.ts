@@ -1,12 +1,14 @@
 import { log } from '@temporalio/workflow';
-import type { OrderEvent, OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { readPassthrough } from './address.js';
 import { currentOrder, lastEventId, learn, needsSuccessor, type Case } from './case.js';
 import type { Run } from './run.js';
+import { readSnapshot } from './snapshot.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
-export function hear(run: Run, snapshot: OrderSnapshot): void {
-  if (!isSnapshot(snapshot)) {
+export function hear(run: Run, reported: OrderSnapshot): void {
+  const snapshot = readSnapshot(reported);
+  if (!snapshot) {
     // A malformed signal must not stop the task: it is the sender's fault, and the order's next deadline reads it.
     log.error('a signal that is no order snapshot was dropped');
     return;
@@ -26,12 +28,6 @@ function reopen(kase: Case): void {
   if (lastEventId(order) <= told || needsSuccessor(order) || order.standing.problem) return;
   delete kase.ending;
   delete kase.endTold;
-}
-
-function isSnapshot(value: Partial<OrderSnapshot> | null | undefined): boolean {
-  const isEvent = (event: Partial<OrderEvent> | null) =>
-    typeof event?.id === 'number' && typeof event.at === 'string' && typeof event.status === 'string';
-  return typeof value?.orderId === 'string' && Array.isArray(value.events) && value.events.every(isEvent);
 }
 
 /** A replacement's webhook may come before its creation is answered: our own passthrough says which one it is. */

@@ -11,11 +11,12 @@ import { carryOut } from './carrying-out.js';
 import { openCase, outcomeOf } from './case.js';
 import { CommandQueue } from './commands.js';
 import { meant, validate, validateDecision, validateRegistration } from './command-rules.js';
-import { meetDeadlines, readUnreadOrders } from './deadline-duties.js';
+import { meetDeadlines } from './deadline-duties.js';
 import { nextMoment } from './deadlines.js';
 import { forward } from './forwarding.js';
-import { identify, join, takeOver } from './hand-over.js';
+import { join, takeOver } from './hand-over.js';
 import { hear } from './hearing.js';
+import { identify } from './identify.js';
 import {
   cancelUpdate,
   kitOrderName,
@@ -35,6 +36,7 @@ import {
   type ResolveProblemCommand,
 } from './messages.js';
 import { askAboutUndelivered, keepDelivering } from './outbox.js';
+import { readUnreadOrders } from './reading.js';
 import { takeRemedy } from './remedies.js';
 import { announceEnd, review } from './review.js';
 import type { Run } from './run.js';
@@ -53,7 +55,6 @@ export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
     heard: false,
   };
   listen(run);
-  await condition(() => run.kase.orders.length > 0);
   await identify(run);
   if (run.forwardsTo === undefined) await follow(run);
   return run.forwardsTo === undefined ? resultOf(run.kase) : forward(run, run.forwardsTo);
@@ -142,7 +143,7 @@ function listen(run: Run): void {
   setHandler(stateQuery, () => currentState(run), {
     description: 'Where the order stands, what it waits for, its chain and timeline.',
   });
-  setHandler(registerUpdate, (command) => run.commands.ask({ kind: 'register', ...command, ...meant(kase, command) }), {
+  setHandler(registerUpdate, (command) => run.commands.ask({ ...command, ...meant(kase, command), kind: 'register' }), {
     description: 'Registers the kit with its patient.',
     validator: (command: RegisterCommand) => validateRegistration(run, command),
   });
@@ -152,7 +153,7 @@ function listen(run: Run): void {
   });
   setHandler(
     resolveProblemUpdate,
-    (command) => run.commands.ask({ kind: 'resolveProblem', ...command, ...meant(kase, command) }),
+    (command) => run.commands.ask({ ...command, ...meant(kase, command), kind: 'resolveProblem' }),
     {
       description: 'Answers a problem: wait, replace or abandon.',
       validator: (command: ResolveProblemCommand) => validateDecision(run, command),

@@ -53,6 +53,8 @@ export interface OrderPlaced {
   snapshot: OrderSnapshot;
   labTestId?: string;
   labAccountId?: string;
+  /** The order was there already: it may have a history that the run should know. */
+  adopted: boolean;
   /** Whether the worker has a target for notifications; with none, nothing is scheduled. */
   notifies: boolean;
 }
@@ -63,6 +65,8 @@ export const orderChangedSignal = defineSignal<[OrderSnapshot]>('orderChanged');
 /** Tells the run of a replacement's own id whose chain the order joins, where the order itself cannot tell. */
 export interface ReplacementPlaced {
   rootOrderId: string;
+  /** The chain's, which so claims the new order, too. */
+  reference?: string;
   snapshot: OrderSnapshot;
 }
 
@@ -137,7 +141,9 @@ export type AttentionReason =
   | 'replacement_failed'
   | 'notifications_undelivered'
   /** More than one order could be the one that an earlier attempt created: nothing was created. */
-  | 'ambiguous_order';
+  | 'ambiguous_order'
+  /** The service has not taken the order for an hour; placing goes on trying. */
+  | 'placing_delayed';
 
 export interface Attention {
   reason: AttentionReason;
@@ -217,6 +223,10 @@ export interface Replacement {
   atEventId: number;
   /** Counts creations under one reference; 1 was the first kit. */
   n: number;
+  /** When it was first wanted. */
+  claimedAt: string;
+  /** The product was told. */
+  told?: boolean;
   /** The new order, once it is known. */
   orderId?: string;
 }

@@ -1,9 +1,17 @@
-import { ApplicationFailure, isCancellation, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import { creating, handingOver } from '../proxies.js';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  setCurrentDetails,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { PlacedOrder } from '../../activities/placing.js';
+import { creating, handingOver, settling } from '../proxies.js';
 import { labAttentionKey } from '../search-attributes.js';
-import { isAddressable, referencePattern } from './address.js';
+import { isAddressable, placeKitOrderId, referencePattern } from './address.js';
 import { refusalOf } from './commands.js';
-import type { KitRequest, PlaceKitOrderInput, PlaceKitOrderResult } from './messages.js';
+import type { AttentionReason, KitRequest, PlaceKitOrderInput, PlaceKitOrderResult } from './messages.js';
 import { PolicyInvalid, resolvePolicy, type ResolvedPolicy } from './policy.js';
 
 /**
@@ -20,6 +28,7 @@ export async function placeKitOrder(input: PlaceKitOrderInput): Promise<PlaceKit
     reference: input.reference,
     policy,
     snapshot,
+    adopted,
     ...(labTestId != null && { labTestId }),
     ...(labAccountId != null && { labAccountId }),
   };
@@ -28,45 +37,70 @@ export async function placeKitOrder(input: PlaceKitOrderInput): Promise<PlaceKit
   return { orderId, adopted };
 }
 
-function check(input: PlaceKitOrderInput): ResolvedPolicy {
-  if (!referencePattern.test(input.reference))
+/** What another language's backend sends is not checked by any compiler. */
+function check(input: Partial<PlaceKitOrderInput> | undefined): ResolvedPolicy {
+  const { reference, kind, order, policy } = input ?? {};
+  if (typeof reference !== 'string' || !referencePattern.test(reference)) {
     throw refuse('ReferenceInvalid', `reference must match ${referencePattern}`);
-  if (input.kind !== 'unregistered' && input.kind !== 'with_patient') {
+  }
+  if (workflowInfo().workflowId !== placeKitOrderId(reference)) {
+    throw refuse('ReferenceInvalid', 'the workflow ID must be place-kit-order/<reference>');
+  }
+  if (kind !== 'unregistered' && kind !== 'with_patient') {
     throw refuse('InvalidCommand', 'kind must be unregistered or with_patient');
   }
+  if (typeof order !== 'object' || order === null) throw refuse('InvalidCommand', 'order must be an object');
   try {
-    return resolvePolicy(input.policy);
+    return resolvePolicy(policy);
   } catch (error) {
     throw error instanceof PolicyInvalid ? refuse('PolicyInvalid', error.message) : error;
   }
 }
 
-async function place(input: PlaceKitOrderInput, { creationTimeout }: ResolvedPolicy) {
+/** How long the service may fail to take an order before a person is asked to look. Placing goes on all the same. */
+const delayWorthAttention = 60 * 60_000;
+
+async function place(input: PlaceKitOrderInput, { creationTimeout }: ResolvedPolicy): Promise<PlacedOrder> {
   const { reference } = input;
-  try {
-    const placed = await creating(creationTimeout).createKitOrder.executeWithOptions(
-      { summary: `order ${reference}` },
-      [{ request: requestOf(input), reference, creationTimeout }],
-    );
-    if (isAddressable(placed.snapshot.orderId)) return placed;
-    throw refuse('AnswerUnreadable', 'The service gave the order an id that cannot stand in a workflow ID');
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-    const refusal = refusalOf(error);
-    if (refusal.type === 'AmbiguousOrder') askForAttention();
+  const wish = { request: requestOf(input), reference, creationTimeout };
+  const { createKitOrder } = creating(creationTimeout, delayWorthAttention);
+  for (;;) {
+    try {
+      const placed = await createKitOrder.executeWithOptions({ summary: `order ${reference}` }, [wish]);
+      if (!isAddressable(placed.snapshot.orderId)) {
+        throw refuse('AnswerUnreadable', 'The service gave the order an id that cannot stand in a workflow ID');
+      }
+      askForAttention([]);
+      return placed;
+    } catch (error) {
+      await waitIfDelayed(error, creationTimeout);
+    }
+  }
+}
+
+/** What a later attempt may still mend is waited out; everything else fails the placing. */
+async function waitIfDelayed(error: unknown, creationTimeout: number): Promise<void> {
+  const refusal = refusalOf(error);
+  const isDelay = error instanceof ActivityFailure && error.retryState !== 'NON_RETRYABLE_FAILURE';
+  if (!isDelay) {
+    if (refusal.type === 'AmbiguousOrder') askForAttention(['ambiguous_order']);
     throw refusal;
   }
+  askForAttention(['placing_delayed']);
+  setCurrentDetails(`The lab service does not take the order: ${refusal.type}. Placing goes on trying.`);
+  await sleep(creationTimeout * settling, { summary: 'before the next attempt' });
+}
+
+/** A placing that fails for ambiguity names the candidates; once a person has sorted them out it may be placed again. */
+function askForAttention(reasons: AttentionReason[]): void {
+  const present = workflowInfo().typedSearchAttributes.get(labAttentionKey) ?? [];
+  if (present.join() !== reasons.join()) upsertSearchAttributes([{ key: labAttentionKey, value: reasons }]);
 }
 
 function requestOf(input: PlaceKitOrderInput): KitRequest {
   return input.kind === 'unregistered'
     ? { kind: input.kind, order: input.order }
     : { kind: input.kind, order: input.order };
-}
-
-/** The run fails with the candidates named; once a person has sorted them out the same reference may be placed again. */
-function askForAttention(): void {
-  upsertSearchAttributes([{ key: labAttentionKey, value: ['ambiguous_order'] }]);
 }
 
 function refuse(type: string, message: string): ApplicationFailure {

@@ -57,8 +57,8 @@ export interface OrderPolicy {
   /** How long a notification may stay undelivered before attention is raised, and the longest an ended order waits for it. Default 3 days. */
   notificationDeadline?: Duration;
   /**
-   * The longest that one creation may take at the service. Default 30 seconds. After a lost answer the next attempt
-   * waits longer than this before it looks for the order, because the service may still be working.
+   * The longest that one creation may take at the service, 1 second to 5 minutes. Default 30 seconds. After a lost answer
+   * the next attempt waits longer than this before it looks for the order, because the service may still be working.
    */
   creationTimeout?: Duration;
 }
@@ -123,6 +123,9 @@ export class PolicyInvalid extends Error {
 
 const remedies: readonly unknown[] = ['ask', 'replace', 'fail'] satisfies Remedy[];
 const longest = ms('10y');
+/** Attempts follow each other at half as long again, and at most 10 minutes apart. */
+const shortestCreation = ms('1s');
+const longestCreation = ms('5m');
 
 /**
  * Fills in the defaults and turns durations into milliseconds.
@@ -138,6 +141,7 @@ export function resolvePolicy(policy: OrderPolicy = {}): ResolvedPolicy {
     if (name.startsWith('on')) resolved[name] = readRemedy(value, fault);
     else if (name === 'replacementLimit') resolved[name] = readCount(value, fault);
     else if (Array.isArray(fallback)) resolved[name] = readDurations(value, fault);
+    else if (name === 'creationTimeout') resolved[name] = readDuration(value, fault, shortestCreation, longestCreation);
     else resolved[name] = readDuration(value, fault);
   }
   for (const name of Object.keys(given)) if (!Object.hasOwn(defaultPolicy, name)) faults.push(`${name} is no setting`);
@@ -166,10 +170,12 @@ function readDurations(value: unknown, fault: Fault): number[] {
   return [];
 }
 
-function readDuration(value: unknown, fault: Fault): number {
+function readDuration(value: unknown, fault: Fault, least = 1, most = longest): number {
   // `ms` throws on an empty string; here every fault is collected.
   const span = typeof value === 'string' && value !== '' && value.length <= 100 ? ms(value as StringValue) : value;
-  if (typeof span === 'number' && span > 0 && span <= longest) return Math.ceil(span);
-  fault("must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years");
+  if (typeof span === 'number' && Math.ceil(span) >= least && span <= most) return Math.ceil(span);
+  const range = least > 1 ? `at least ${ms(least, { long: true })}` : 'more than 0';
+  const limit = most === longest ? '10 years' : ms(most, { long: true });
+  fault(`must be a duration such as '7d' or milliseconds, ${range} and at most ${limit}`);
   return 0;
 }

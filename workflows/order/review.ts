@@ -1,4 +1,4 @@
-import { announceNews, enqueue, headOf } from './announcements.js';
+import { announceNews, announceReplacements, enqueue, headOf } from './announcements.js';
 import { clear, clearAnswered, raise } from './attention.js';
 import { currentOrder, lateArrivals, outcomeOf } from './case.js';
 import type { Run } from './run.js';
@@ -15,6 +15,7 @@ export function review(run: Run): void {
     raise(kase, { key: `${orderId}/late_arrival`, reason: 'late_arrival', orderId }, now);
   }
   announceNews(kase);
+  announceReplacements(kase, now);
   show(run);
 }
 

@@ -1,11 +1,11 @@
 import type { Story } from '../stage.js';
-import { lastPart } from '../notification-receiver.js';
+import { lowLevel } from '../../lab-service/lifecycle.js';
 import { readValues } from './values.js';
 
 export const firstKit: Story = {
   label: 'first kit',
   colour: 'cyan',
-  promise: 'Placed, shipped, delivered, registered, sent back, results: nobody has to do anything in between.',
+  promise: 'The product places an order and registers the customer; everything between is waiting, done by a workflow.',
   async play(stage) {
     const order = await stage.place();
     await order.goes('happy');
@@ -18,7 +18,7 @@ export const firstKit: Story = {
     stage.check('the order is completed', outcome === 'completed' && interpretation === 'normal');
     stage.check('there was one kit', chain.length === 1);
     const last = timeline.at(-1);
-    stage.check('the results came last', last !== undefined && lastPart(last.status) === 'completed');
+    stage.check('the results came last', last !== undefined && lowLevel(last.status) === 'completed');
     stage.acts('the product reads the values from the lab service; they were never in Temporal');
     return `completed: ${await readValues(stage, order)}`;
   },

@@ -5,7 +5,7 @@ import { readValues } from './values.js';
 export const lostKit: Story = {
   label: 'lost',
   colour: 'red',
-  promise: 'A kit gets stuck, then lost. A person is asked twice and decides: wait, then replace. One order to the product.',
+  promise: 'A kit gets stuck, then lost. A person is asked and decides: wait; then: replace. It stays one order.',
   async play(stage) {
     const order = await stage.place({ problemLimit: '2d' });
     await order.goes([
@@ -37,7 +37,7 @@ export const lostKit: Story = {
 export const redrawnSample: Story = {
   label: 'redraw',
   colour: 'cyan',
-  promise: 'The lab cannot use the sample and sends another kit by itself; it joins the same workflow.',
+  promise: 'The lab cannot use the sample and sends another kit by itself: it joins the same workflow.',
   async play(stage) {
     const order = await stage.place({ redrawWait: '5d', onSampleError: 'ask' });
     await order.goes([
@@ -62,7 +62,7 @@ export const redrawnSample: Story = {
 export const correctedResult: Story = {
   label: 'corrected',
   colour: 'magenta',
-  promise: 'Days after the results the lab corrects them: the closed order is reopened, and the product is told.',
+  promise: 'Days after the results the lab corrects them: the ended order is reopened, the product is told.',
   async play(stage) {
     const order = await stage.place();
     await order.goes(withResults);
@@ -71,10 +71,9 @@ export const correctedResult: Story = {
     await order.register();
     const { interpretation: before } = await order.end();
     stage.check('the first results are normal', before === 'normal');
-    stage.acts(`the product reads ${await readValues(stage, order)}; the workflow has ended`);
+    stage.acts(`the workflow has ended; the product reads ${await readValues(stage, order)}`);
     await order.goes([{ after: '2d', status: 'corrected', interpretation: 'abnormal' }]);
     const { data } = await order.told('correction');
-    stage.follow(order);
     const { outcome, interpretation } = await order.end();
     stage.check('the product is told of abnormal results', data.interpretation === 'abnormal');
     stage.check('the corrected results are abnormal', outcome === 'completed' && interpretation === 'abnormal');

@@ -1,0 +1,34 @@
+import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { CallOptions } from '../service/http.js';
+
+/**
+ * One attempt to create an order. The server gives an attempt up that shows no life or takes too long, and the next one
+ * looks for its fruit; so an attempt that was held up must not create any more.
+ */
+export interface Attempt {
+  /** Shows life, and bounds the call that follows. */
+  call(): CallOptions;
+  /** Throws when the server has given this attempt up, or will have before a creation can be answered. */
+  demandFresh(): void;
+}
+
+/** @param creationTimeout milliseconds that one call may take */
+export function startAttempt(creationTimeout: number): Attempt {
+  const signal = cancellationSignal();
+  const mustStartBy = Date.now() + activityInfo().startToCloseTimeoutMs - creationTimeout;
+  let shownAt = Date.now();
+  const demandFresh = () => {
+    const now = Date.now();
+    if (!signal.aborted && now <= mustStartBy && now - shownAt <= creationTimeout) return;
+    throw ApplicationFailure.retryable('This attempt was held up for too long to create anything', 'AttemptOutdated');
+  };
+  return {
+    call() {
+      demandFresh();
+      heartbeat();
+      shownAt = Date.now();
+      return { timeoutMs: creationTimeout };
+    },
+    demandFresh,
+  };
+}

@@ -1,0 +1,97 @@
+import { Client, Connection } from '@temporalio/client';
+import { LabOperations } from '../../client/index.js';
+import { SandboxControl } from '../control.js';
+import { Calendar } from './calendar.js';
+import type { Closing } from './closing.js';
+import type { DemoConfig } from './config.js';
+import type { Screen } from './screen.js';
+import { startServers, type Servers } from './servers.js';
+import { OneAtATime, type Scenery } from './stage.js';
+import { showAddresses, showEndings } from './summary.js';
+import { isExact, takeTally } from './tally.js';
+import { tellStories } from './telling.js';
+
+/** Somebody ended the demo before its stories had ended. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+  readonly signal: NodeJS.Signals;
+
+  constructor(signal: NodeJS.Signals) {
+    super(`Interrupted by ${signal}`);
+    this.signal = signal;
+  }
+}
+
+export interface Demo {
+  once: boolean;
+  config: DemoConfig;
+  /** Where the servers write. */
+  logFolder: string;
+  /** Gets everything that has to be ended afterwards. */
+  closing: Closing;
+  screen: Screen;
+  interrupted: Promise<NodeJS.Signals>;
+}
+
+/**
+ * Starts everything, plays the stories, and stays up unless it is to run once.
+ * @returns the exit status: 0 when every story ended as told
+ * @throws Interrupted, ProgramFailed, PortsBusy, or why there is no Temporal
+ */
+export async function runDemo(demo: Demo): Promise<number> {
+  const { once, config, logFolder, closing, screen, interrupted } = demo;
+  const stopping = new AbortController();
+  const interruption = interrupted.then((signal) => {
+    stopping.abort();
+    throw new Interrupted(signal);
+  });
+  // It matters only while something races with it.
+  interruption.catch(() => undefined);
+  const say = (text: string): void => screen.line(screen.styled('gray', `  … ${text}`));
+
+  screen.line(
+    screen.styled('bold', `\n  Lab operations on Temporal: order stories, a day in ${config.daySeconds} s\n`),
+  );
+  const servers = await Promise.race([startServers(config, logFolder, closing, say), interruption]);
+  screen.line(`  Web UI     ${servers.uiUrl}/namespaces/default/workflows`);
+  const scenery = await Promise.race([setUp(servers, config, closing), interruption]);
+  const began = Date.now();
+  const broken = servers.failed.then((reason) => {
+    stopping.abort();
+    throw reason;
+  });
+  const stories = tellStories(scenery, screen, stopping.signal);
+  const endings = await Promise.race([stories, broken, interruption]);
+  const tally = await takeTally(scenery.control);
+  showEndings(endings, tally, Math.round((Date.now() - began) / 1000), screen);
+  const status = endings.every(({ asTold }) => asTold) && isExact(tally) ? 0 : 1;
+  if (once) return status;
+  showAddresses(servers, logFolder, screen);
+  const signal = await Promise.race([interrupted, broken]);
+  screen.line(`\n  ${signal}: ending everything.`);
+  return status;
+}
+
+async function setUp(servers: Servers, config: DemoConfig, closing: Closing): Promise<Scenery> {
+  const connection = await Connection.connect({ address: servers.temporalAddress });
+  closing.use(
+    () => connection,
+    () => connection.close(),
+  );
+  const service = { baseUrl: servers.sandboxUrl, apiKey: servers.serviceApiKey };
+  const operations = closing.use(
+    () => new LabOperations(new Client({ connection }), { service }),
+    (started) => started.close(),
+  );
+  const control = new SandboxControl(servers.sandboxUrl);
+  // A real lab knows the numbers on its kits.
+  await control.changeSettings({ anySampleId: false });
+  return {
+    operations,
+    control,
+    receiver: servers.receiver,
+    calendar: new Calendar(config.daySeconds),
+    uiUrl: servers.uiUrl,
+    placing: new OneAtATime(),
+  };
+}

@@ -1,0 +1,186 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { isRunning, startProgram, type StartedProcess } from '../rig/processes.js';
+
+/** Half of the demo's own day: the stories take about 25 seconds. */
+const quickDay = '0.5';
+
+const storiesWithinMs = 100_000;
+const startedWithinMs = 60_000;
+
+/** The demo's temporary folder: what it leaves there can be seen, and is removed. */
+let temporary = '';
+beforeAll(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'demo-test-'));
+});
+afterAll(() => rm(temporary, { recursive: true }));
+
+async function logFolders(): Promise<string[]> {
+  return (await readdir(temporary)).filter((name) => name.startsWith('lab-operations-demo-'));
+}
+
+/** Everything at free ports, with the suite's Temporal. */
+function startDemo(args: readonly string[], env: Record<string, string> = {}): Promise<StartedProcess> {
+  const anyPort = { DEMO_TEMPORAL_PORT: '0', DEMO_UI_PORT: '0', SANDBOX_PORT: '0', INGRESS_PORT: '0' };
+  return startProgram('sandbox/demo/main.ts', {
+    args,
+    env: {
+      TMPDIR: temporary,
+      TEMPORAL_CLI: inject('devServerProgram'),
+      DEMO_DAY_SECONDS: quickDay,
+      ...anyPort,
+      ...env,
+    },
+  });
+}
+
+interface Descendant {
+  pid: number;
+  command: string;
+}
+
+/** The processes that it has started, and those that these have started. */
+async function descendantsOf({ pid }: StartedProcess): Promise<Descendant[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);
+  const all = stdout.split('\n').flatMap((line) => {
+    const [, own, parent, command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return own === undefined ? [] : [{ pid: Number(own), parent: Number(parent), command }];
+  });
+  const below = (ancestor: number): Descendant[] =>
+    all.filter(({ parent }) => parent === ancestor).flatMap((child) => [child, ...below(child.pid)]);
+  return below(pid);
+}
+
+/** A watchdog notices within a second that the program it watches has ended. */
+async function expectGone(processes: readonly Descendant[]): Promise<void> {
+  const left = async (): Promise<string[]> => {
+    const running = await Promise.all(processes.map(({ pid }) => isRunning(pid)));
+    return processes.flatMap(({ command }, index) => (running[index] ? [command] : []));
+  };
+  await expect.poll(left, { timeout: 8_000 }).toEqual([]);
+}
+
+function programsAmong(processes: readonly Descendant[]): string[] {
+  const programs = ['server start-dev', 'sandbox/main.ts', 'workers/worker.ts', 'workers/ingress.ts'];
+  return programs.filter((program) => processes.some(({ command }) => command.includes(program)));
+}
+
+test('once: every story ends as told, the status is 0, and no process is left', async () => {
+  const demo = await startDemo(['--once']);
+  await demo.waitFor(/Act 2 of/, startedWithinMs);
+  const processes = await descendantsOf(demo);
+  expect(programsAmong(processes)).toHaveLength(4);
+  await demo.waitFor(/stories ended as told/, storiesWithinMs);
+  expect(await demo.exit, demo.output()).toEqual({ code: 0, signal: null });
+  await expectGone(processes);
+  expect(await logFolders()).toEqual([]);
+  expect(demo.output()).toMatch(/9 of 9 stories ended as told/);
+  expect(demo.output()).toMatch(/✔ kits {7}10 for 9 orders and 1 replacement, though 1 answer was lost; 1 more/);
+  expect(demo.output()).toMatch(
+    /http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/kit-order%2F[0-9a-f-]{36}\n/,
+  );
+  expect(demo.output()).toMatch(/registration reminder 2 with a portal link for the customer/);
+  // The link itself is a credential: every other address is one of this machine.
+  expect(demo.output().match(/https?:\/\/(?!127\.0\.0\.1)\S+/g)).toBeNull();
+  expect(demo.output(), 'colours, though nobody watches').not.toContain('\u001b');
+});
+
+test('it stays up after the stories, and Ctrl-C then ends everything with status 0', async () => {
+  const demo = await startDemo([]);
+  await demo.waitFor(/Everything stays up until Ctrl-C/, startedWithinMs + storiesWithinMs);
+  const [, webUi = ''] = await demo.waitFor(/Web UI {7}(http\S+)/);
+  const [, lab = ''] = await demo.waitFor(/Lab service {2}(http\S+)/);
+  expect((await fetch(webUi)).status).toBe(200);
+  expect((await fetch(`${lab}/_sandbox/health`)).status).toBe(200);
+  const processes = await descendantsOf(demo);
+  expect(await demo.stop('SIGINT'), demo.output()).toEqual({ code: 0, signal: null });
+  await expectGone(processes);
+});
+
+describe('nothing is left behind', () => {
+  test('by Ctrl-C in the middle of a story', async () => {
+    const demo = await startDemo(['--once']);
+    await demo.waitFor(/kit shipped/, startedWithinMs);
+    const processes = await descendantsOf(demo);
+    expect(programsAmong(processes)).toHaveLength(4);
+    expect(await demo.stop('SIGINT')).toEqual({ code: 130, signal: null });
+    await expectGone(processes);
+    expect(demo.output()).toMatch(/SIGINT: ending before the stories have ended/);
+    expect(demo.output()).not.toMatch(/not as told|Act 2/);
+  });
+
+  test('by an end that comes while the programs start', async () => {
+    const demo = await startDemo([]);
+    await demo.waitFor(/starting the lab service/, startedWithinMs);
+    const processes = await descendantsOf(demo);
+    expect(await demo.stop('SIGTERM')).toEqual({ code: 143, signal: null });
+    await expectGone(processes);
+  });
+
+  test('by a demo that is killed', async () => {
+    const demo = await startDemo([]);
+    await demo.waitFor(/kit ordered/, startedWithinMs);
+    const processes = await descendantsOf(demo);
+    await demo.stop('SIGKILL');
+    await expectGone(processes);
+  });
+
+  test('when a part of it breaks: the part is named, with its last lines and the path of its log', async () => {
+    const demo = await startDemo([]);
+    await demo.waitFor(/kit ordered/, startedWithinMs);
+    const processes = await descendantsOf(demo);
+    const worker = processes.find(
+      ({ command }) => command.endsWith(' workers/worker.ts') && !command.includes('watchdog'),
+    );
+    process.kill(worker?.pid ?? 0, 'SIGKILL');
+    expect(await demo.exit).toEqual({ code: 1, signal: null });
+    await expectGone(processes);
+    expect(demo.output()).toMatch(/The worker ended by itself \(SIGKILL\); its last lines:\n {2}.*"msg"/);
+    expect(demo.output()).not.toMatch(/not as told|Act 2/);
+    const [, log = ''] = /All it wrote: (\S+worker\.log)/.exec(demo.output()) ?? [];
+    expect(await readFile(log, 'utf8')).toMatch(/worker started/);
+  });
+});
+
+describe('before anything is started', () => {
+  test('busy ports are reported all at once, each with the setting that changes it', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const alsoTaken = createServer().listen(0, '127.0.0.1');
+    await once(alsoTaken, 'listening');
+    const [uiPort, ingressPort] = [taken, alsoTaken].map((server) => (server.address() as AddressInfo).port);
+    const demo = await startDemo([], { DEMO_UI_PORT: String(uiPort), INGRESS_PORT: String(ingressPort) });
+    expect(await demo.exit).toEqual({ code: 1, signal: null });
+    taken.close();
+    alsoTaken.close();
+    expect(demo.output()).toContain(`Port ${uiPort} for Temporal's Web UI is in use by another program`);
+    expect(demo.output()).toMatch(/set DEMO_UI_PORT to a free port/);
+    expect(demo.output()).toContain(`Port ${ingressPort} for the ingress is in use by another program`);
+    expect(demo.output()).toMatch(/set INGRESS_PORT to a free port/);
+    expect(demo.output()).not.toMatch(/starting|logs/);
+  });
+
+  test('an argument that is not known ends it with status 2 and the usage', async () => {
+    const demo = await startDemo(['--onec']);
+    expect(await demo.exit).toEqual({ code: 2, signal: null });
+    expect(demo.output()).toMatch(/Unknown option '--onec'[\s\S]+Usage: npm run demo/);
+  });
+
+  test('a setting that cannot be used ends it with status 2', async () => {
+    const demo = await startDemo([], { DEMO_UI_PORT: 'eighty', DEMO_DAY_SECONDS: '0' });
+    expect(await demo.exit).toEqual({ code: 2, signal: null });
+    expect(demo.output()).toMatch(/DEMO_UI_PORT is "eighty"[\s\S]+DEMO_DAY_SECONDS is "0"/);
+  });
+
+  test('--help shows the usage', async () => {
+    const demo = await startDemo(['--help']);
+    expect(await demo.exit).toEqual({ code: 0, signal: null });
+    expect(demo.output()).toMatch(/^Usage: npm run demo/);
+  });
+});

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { OrderNotFound, RegistrationRefused, type OrderFilter, type OrderSummary } from '../../client/index.js';
+import { kitOrderId } from '../../workflows/order/address.js';
+import { kitFor, personal, registration, shippingDetails } from './invented.js';
+import { patience, stack } from './stack.js';
+
+const lab = stack();
+
+async function summaries(filter: OrderFilter): Promise<OrderSummary[]> {
+  const orders: OrderSummary[] = [];
+  for await (const order of lab.labs.orders.list(filter)) orders.push(order);
+  return orders;
+}
+
+/** The roots of the orders that fit. A list lags by moments: it is asked until it says what is expected. */
+async function listed(filter: OrderFilter): Promise<string[]> {
+  return (await summaries(filter)).map(({ rootOrderId }) => rootOrderId).toSorted();
+}
+
+test('orders are listed by phase, by user and by what asks for attention, and leave each list again', async () => {
+  const userId = await lab.newUser();
+  const place = async (name: string) => (await lab.labs.orders.place(kitFor(userId, `${name}-${userId}`))).orderId();
+  const [waiting, lost, ended] = [await place('waiting'), await place('lost'), await place('ended')];
+  for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(lost, status);
+  for (const status of ['transit_customer', 'transit_lab', 'completed']) await lab.sandbox.move(ended, status);
+
+  await expect.poll(() => listed({ userId, phase: 'awaiting_registration' }), patience).toEqual([waiting]);
+  await expect.poll(() => listed({ userId, phase: 'failed' }), patience).toEqual([lost]);
+  await expect.poll(() => listed({ userId }), patience).toEqual([waiting, lost].toSorted());
+  await expect.poll(() => listed({ userId, ended: true }), patience).toEqual([waiting, lost, ended].toSorted());
+  await expect.poll(() => listed({ userId, attention: true }), patience).toEqual([lost]);
+  await expect.poll(() => listed({ userId, attention: 'decision_needed' }), patience).toEqual([lost]);
+  expect(await listed({ userId, attention: 'shipping_overdue' })).toEqual([]);
+  const [summary] = await summaries({ userId, phase: 'failed' });
+  expect(summary).toMatchObject({ rootOrderId: lost, orderIds: [lost], reference: `lost-${userId}`, userId });
+  expect(summary).toMatchObject({ phase: 'failed', attention: ['decision_needed'] });
+
+  const decided = await (await lab.labs.orders.get({ orderId: lost })).resolveProblem('replace');
+  expect(decided.attention).toEqual([]);
+  await expect.poll(() => listed({ userId, attention: true }), patience).toEqual([]);
+  await expect.poll(() => listed({ userId, phase: 'failed' }), patience).toEqual([]);
+});
+
+test('an order is found by its reference and by every order id of its chain', async () => {
+  const { orderId, reference, handle } = await lab.place({ onLost: 'replace' });
+  for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(orderId, status);
+  await expect.poll(async () => (await handle.state()).chain.length, patience).toBe(2);
+  const { orderId: replacement } = await handle.state();
+  for (const status of ['transit_customer', 'delivered_to_lab', 'sample_error']) {
+    await lab.sandbox.move(replacement, status);
+  }
+  const { order: redraw } = await lab.sandbox.redraw(replacement);
+  await expect.poll(async () => (await handle.state()).orderId, patience).toBe(redraw.id);
+
+  const state = await handle.state();
+  expect(state.chain.map((link) => link.orderId)).toEqual([orderId, replacement, redraw.id]);
+  for (const which of [{ reference }, { orderId }, { orderId: replacement }, { orderId: redraw.id }]) {
+    const found = await lab.labs.orders.get(which);
+    expect(await found.orderId(), JSON.stringify(which)).toBe(orderId);
+    expect(await found.state()).toEqual(state);
+  }
+  await expect(lab.labs.orders.get({ orderId: randomUUID() })).rejects.toThrow(OrderNotFound);
+  await expect(lab.labs.orders.get({ reference: 'never-used' })).rejects.toThrow(OrderNotFound);
+
+  const { searchAttributes } = await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).describe();
+  expect(searchAttributes).toMatchObject({
+    LabReference: [reference],
+    LabOrderId: [orderId, replacement, redraw.id],
+    LabTransactionId: [(await lab.sandbox.order(redraw.id)).order_transaction_id],
+    LabPhase: ['awaiting_registration'],
+  });
+});
+
+test('watching tells every change once, and ends with the order', async () => {
+  const { orderId, handle } = await lab.place();
+  const told: string[] = [];
+  for await (const { phase, outcome } of handle.watch({ minInterval: 20, maxInterval: 100 })) {
+    told.push(outcome === undefined ? phase : `${phase}: ${outcome}`);
+    if (told.length === 1) await lab.sandbox.move(orderId, 'transit_customer');
+    if (phase === 'in_transit_to_customer') await lab.sandbox.move(orderId, 'transit_lab');
+    if (phase === 'in_transit_to_lab') await lab.sandbox.move(orderId, 'completed');
+  }
+  expect(told).toEqual([
+    'awaiting_registration',
+    'in_transit_to_customer',
+    'in_transit_to_lab',
+    'completed: completed',
+  ]);
+  const stopped = new AbortController();
+  const watching = handle.watch({ signal: stopped.signal });
+  stopped.abort(new Error('enough'));
+  await expect(watching.next()).rejects.toThrow('enough');
+});
+
+test('a registration reminder carries a portal link that is kept nowhere', async () => {
+  const { orderId } = await lab.place({ registrationReminders: ['300ms'] });
+  for (const status of ['transit_customer', 'with_customer']) await lab.sandbox.move(orderId, status);
+  const reminders = () => lab.receiver.about(orderId).filter(({ type }) => type === 'registration_reminder');
+  await expect.poll(() => reminders().length, patience).toBe(1);
+  const [link] = (await lab.sandbox.portalLinks()).filter(({ order_id: about }) => about === orderId);
+  expect(link).toMatchObject({ context: 'communications' });
+  expect(reminders()[0]?.data).toMatchObject({ portal_url: link?.url });
+  expect(await historyOf(orderId)).not.toContain(link?.url);
+  expect(lab.worker.output()).not.toContain(link?.url);
+});
+
+async function historyOf(rootOrderId: string): Promise<string> {
+  const { events } = await lab.rig.client.workflow.getHandle(kitOrderId(rootOrderId)).fetchHistory();
+  return JSON.stringify(events, (key, value: unknown) =>
+    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : value,
+  );
+}
+
+test('nothing personal is in a history without a registration, in an ID, a search attribute or a log', async () => {
+  const { handle, orderId, userId } = await lab.place();
+  for (const status of ['transit_customer', 'with_customer']) await lab.sandbox.move(orderId, status);
+  const refused = registration('NO-SUCH-KIT', userId);
+  await lab.sandbox.changeSettings({ anySampleId: false });
+  await expect(handle.register(refused)).rejects.toThrow(RegistrationRefused);
+  await lab.sandbox.changeSettings({ anySampleId: true });
+  const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
+  expect(await handle.register(registration(sampleId ?? '', userId))).toMatchObject({ registered: true });
+  const { order: adopted } = await lab.sandbox.createOrder({ patientKnown: true });
+  await lab.sandbox.move(adopted.id, 'completed');
+  await expect.poll(async () => lab.runsOf(adopted.id).then((runs) => runs.length), patience).toBe(1);
+  expect(shippingDetails.receiver_name, 'the pattern knows the test persons').toMatch(personal);
+
+  let looked = 0;
+  for await (const { workflowId, type, searchAttributes } of lab.rig.client.workflow.list()) {
+    expect(workflowId + JSON.stringify(searchAttributes)).not.toMatch(personal);
+    if (type !== 'kitOrder' || workflowId === kitOrderId(orderId)) continue;
+    expect(await historyOf(workflowId.slice(kitOrderId('').length))).not.toMatch(personal);
+    looked += 1;
+  }
+  expect(looked).toBeGreaterThan(4);
+  expect(lab.worker.output()).toMatch(/"level":20/);
+  expect(lab.worker.output()).not.toMatch(personal);
+  expect(lab.ingress.output()).toContain(orderId);
+  expect(lab.ingress.output()).not.toMatch(personal);
+});

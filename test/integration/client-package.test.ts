@@ -1,0 +1,128 @@
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { freePort } from '../../sandbox/temporal/ports.js';
+import { registration, shippingDetails } from '../e2e/invented.js';
+import { patience, stack } from '../e2e/stack.js';
+import { projectFolder, startProcess } from '../rig/processes.js';
+
+/** The README's example connects to the default task queue. */
+const lab = stack({ worker: { TASK_QUEUE: 'lab-operations' } });
+
+/** The client needs 48 MB; the worker's native core alone would bring 200 more. */
+const mostMegabytes = 60;
+
+let backend = '';
+
+/** A product backend's project: nothing in it but the packed client. */
+beforeAll(async () => {
+  backend = await mkdtemp(join(tmpdir(), 'product-backend-'));
+  const pack = ['pack', './client', '--pack-destination', backend, '--loglevel=error'];
+  await run('npm', pack, projectFolder);
+  await writeFile(join(backend, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const [archive = ''] = (await readdir(backend)).filter((name) => name.endsWith('.tgz'));
+  const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  await run('npm', ['install', `./${archive}`, ...quietly], backend);
+  return () => rm(backend, { recursive: true });
+});
+
+async function run(command: string, args: string[], cwd: string): Promise<string> {
+  const started = await startProcess(command, args, { cwd });
+  expect(await started.exit, `${command} ${args.join(' ')}\n${started.output()}`).toEqual({ code: 0, signal: null });
+  return started.output();
+}
+
+test("the packed client brings no worker, no source and nothing of the worker's native core", async () => {
+  const installed = join(backend, 'node_modules');
+  expect(await readdir(join(installed, '@temporalio'))).not.toContain('worker');
+  expect(await readdir(join(installed, '@temporalio'))).not.toContain('core-bridge');
+  const own = await readdir(join(installed, '@lab-operations', 'client'), { recursive: true });
+  expect(own.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).toEqual([]);
+  expect(own).toContain('LICENSE');
+  const megabytes = (await sizeOf(installed)) / 1e6;
+  process.stdout.write(`The client installs ${megabytes.toFixed(0)} MB.\n`);
+  expect(megabytes).toBeLessThan(mostMegabytes);
+});
+
+async function sizeOf(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true });
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** The first TypeScript block of the README, with this test's addresses in place of the usual ones. */
+async function readmeExample(port: number): Promise<string> {
+  const readme = await readFile(join(projectFolder, 'README.md'), 'utf8');
+  const [, example = ''] = /```ts\n([\s\S]+?)```/.exec(readme) ?? [];
+  const replaced = example.replace('localhost:7233', lab.rig.address).replace('.listen(4000)', `.listen(${port})`);
+  expect(replaced).toContain(lab.rig.address);
+  expect(replaced).toContain(`.listen(${port})`);
+  return replaced;
+}
+
+/** What the README leaves to the reader. */
+const inventedTypes = `
+type Address = import('@lab-operations/client').ShippingDetails;
+type Registration = import('@lab-operations/client').RegisterRequest;
+`;
+
+/** What the product's own code would do with the example. */
+const product = `
+import type { OrderPolicy } from '@lab-operations/client';
+import { labValues, orderKit, registerKit } from './readme.js';
+
+// @ts-expect-error a text that is no duration does not compile
+export const policy: OrderPolicy = { returnDeadline: 'soon' };
+
+const [reference = '', userId = '', labTestId = '', address = '', sandbox = '', registration = ''] =
+  process.argv.slice(2);
+const orderId = await orderKit(reference, userId, labTestId, JSON.parse(address));
+console.log('placed', orderId);
+const kit = (await (await fetch(sandbox + '/_sandbox/orders/' + orderId)).json()) as { kit_sample_id: string };
+const { phase } = await registerKit(reference, { ...JSON.parse(registration), sample_id: kit.kit_sample_id });
+console.log('registered', phase);
+const { outcome, interpretation, values } = await labValues(reference);
+console.log('ended', outcome, interpretation, values?.results?.length);
+process.exit(0);
+`;
+
+test("the README's example compiles with strict types and carries an order through, without the repository", async () => {
+  const port = await freePort();
+  await writeFile(join(backend, 'readme.ts'), await readmeExample(port));
+  await writeFile(join(backend, 'invented.d.ts'), inventedTypes);
+  await writeFile(join(backend, 'product.ts'), product);
+  await cp(join(projectFolder, 'node_modules', '@types', 'node'), join(backend, 'node_modules', '@types', 'node'), {
+    recursive: true,
+  });
+  await cp(join(projectFolder, 'node_modules', 'undici-types'), join(backend, 'node_modules', 'undici-types'), {
+    recursive: true,
+  });
+  const tsc = join(projectFolder, 'node_modules', 'typescript', 'bin', 'tsc');
+  const strict = ['--strict', '--skipLibCheck', '--types', 'node', '--target', 'es2022', '--outDir', 'built'];
+  const modules = ['--module', 'nodenext', '--verbatimModuleSyntax'];
+  await run(process.execPath, [tsc, ...strict, ...modules, 'product.ts', 'invented.d.ts'], backend);
+
+  await lab.sandbox.changeSettings({ webhookUrl: `http://127.0.0.1:${port}/` });
+  const order = ['client-1', await lab.newUser(), LAB_TEST_IDS.kit, JSON.stringify(shippingDetails)];
+  const { url, apiKey } = lab.service;
+  const started = await startProcess(
+    process.execPath,
+    ['built/product.js', ...order, url, JSON.stringify(registration('-'))],
+    {
+      cwd: backend,
+      env: { SERVICE_BASE_URL: url, SERVICE_API_KEY: apiKey, WEBHOOK_SECRET: lab.webhookSecret },
+    },
+  );
+  await started.waitFor(/registered awaiting_registration|registered preparing/);
+  const [, orderId = ''] = await started.waitFor(/placed (\S+)/);
+  for (const status of ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed']) {
+    await lab.sandbox.move(orderId, status);
+  }
+  expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
+  expect(started.output()).toContain('ended completed normal 3');
+  const delivered = async () => (await lab.sandbox.deliveries({ order_id: orderId })).map(({ state }) => state);
+  await expect.poll(delivered, patience).not.toContain('waiting');
+  expect((await delivered()).filter((state) => state === 'delivered').length).toBeGreaterThan(6);
+});

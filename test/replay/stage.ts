@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { LabOperations, type KitOrderHandle, type OrderPolicy, type OrderState } from '../../client/index.js';
+import { SandboxControl } from '../../sandbox/control.js';
+import { startLabService } from '../../sandbox/lab-service/server.js';
+import { startDevServer } from '../../sandbox/temporal/dev-server.js';
+import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { startIngress } from '../../workers/ingress.js';
+import { startWorker } from '../../workers/worker.js';
+import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { kitFor } from '../e2e/invented.js';
+import { startNotificationReceiver } from '../e2e/notification-receiver.js';
+
+/** Where the recorded stories are played: real servers in one process, with a target for notifications. */
+export interface Stage {
+  temporal: Client;
+  labs: LabOperations;
+  sandbox: SandboxControl;
+  place(policy?: OrderPolicy): Promise<{ handle: KitOrderHandle; orderId: string }>;
+  /** Moves an order and waits each time until its workflow has heard of it. */
+  move(handle: KitOrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+const apiKey = 'sk_test_invented';
+const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
+
+export async function openStage(): Promise<Stage> {
+  const server = await startDevServer({ searchAttributes: searchAttributeKeys });
+  const receiver = await startNotificationReceiver(secret);
+  const log = pino({ level: 'silent' });
+  const common = { TEMPORAL_ADDRESS: server.address, TASK_QUEUE: 'lab-operations' };
+  const ingress = await startIngress(
+    readIngressConfig({ ...common, WEBHOOK_SECRETS: secret, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0' }),
+    log,
+  );
+  const settings = { webhookUrl: `${ingress.url}/webhooks`, webhookSecrets: [secret] };
+  const service = await startLabService({ port: 0, apiKey, settings });
+  const target = { NOTIFY_URL: receiver.url, NOTIFY_SECRET: secret };
+  const worker = await startWorker(
+    readWorkerConfig({ ...common, ...target, SERVICE_BASE_URL: service.url, SERVICE_API_KEY: apiKey }),
+    log,
+  );
+  const connection = await Connection.connect({ address: server.address });
+  const temporal = new Client({ connection });
+  const labs = new LabOperations(temporal);
+  const sandbox = new SandboxControl(service.url);
+  return {
+    temporal,
+    labs,
+    sandbox,
+    place: async (policy) => {
+      const { user } = await sandbox.createUser();
+      const handle = await labs.orders.place(kitFor(user.user_id, `recorded-${randomUUID()}`, policy));
+      return { handle, orderId: await handle.orderId() };
+    },
+    move: async (handle, orderId, statuses) => {
+      for (const status of statuses) {
+        const { events } = (await sandbox.move(orderId, status)).order;
+        await until(handle, (state) => state.timeline.some(({ eventId }) => eventId === events.at(-1)?.id));
+      }
+    },
+    close: async () => {
+      await worker.stop();
+      await ingress.close();
+      await service.close();
+      await receiver.close();
+      await connection.close();
+      await server.stop();
+    },
+  };
+}
+
+export async function until(handle: KitOrderHandle, holds: (state: OrderState) => boolean): Promise<OrderState> {
+  for (const deadline = Date.now() + 30_000; ;) {
+    const state = await handle.state();
+    if (holds(state)) return state;
+    if (Date.now() > deadline) throw new Error(`The order never got there: ${JSON.stringify(state)}`);
+    await sleep(50);
+  }
+}

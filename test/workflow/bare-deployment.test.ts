@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { AmbiguousOrder } from '../../client/errors.js';
+import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
+import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { setStage } from './story.js';
+
+/** The service shows no passthrough again, and the product has no endpoint for notifications. */
+const stage = setStage({ echoesPassthrough: false, notifies: false });
+const createPath = '/v3/order/testkit';
+
+describe('an order that an earlier attempt created', () => {
+  test('is recognised by what it is, and not created twice', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.seesRequests('POST', createPath);
+    await stage.skip('2 minutes');
+    const orderId = await handle.orderId();
+    expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
+  });
+
+  test('is not mistaken for another order of the same kind, which has a reference of its own', async () => {
+    const userId = await stage.newUser();
+    const [one, other] = [await stage.place({ userId }), await stage.place({ userId })];
+    expect(one.rootOrderId).not.toBe(other.rootOrderId);
+    expect(await stage.sandbox.orders()).toHaveLength(2);
+  });
+
+  test('and that could be any of several is left to a person: nothing is created', async () => {
+    const input = await stage.input();
+    // Somebody else orders the same twice; both are adopted, and neither has a reference.
+    for (const _ of [1, 2]) await stage.service.orders.createTestkit(input.order as never);
+    const handle = await stage.product.orders.place(input);
+    const refusal: unknown = await handle.orderId().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(AmbiguousOrder);
+    const orders = await stage.sandbox.orders();
+    expect(orders).toHaveLength(2);
+    for (const { order } of orders) expect((refusal as AmbiguousOrder).message).toContain(order.id);
+    const placement = stage.temporal.workflow.getHandle(placeKitOrderId(input.reference));
+    expect((await placement.describe()).typedSearchAttributes.get(labAttentionKey)).toEqual(['ambiguous_order']);
+  });
+});
+
+test('a replacement joins its chain', async () => {
+  const kit = await stage.place({ policy: { onLost: 'replace' } });
+  await kit.goes('transit_customer', 'lost');
+  const { orderId } = await kit.shows({ phase: 'awaiting_registration' });
+  await kit.orderGoes(orderId, 'transit_customer');
+  await kit.shows({ orderId, phase: 'in_transit_to_customer' });
+});
+
+test('without an endpoint no notification is ever scheduled', async () => {
+  const kit = await stage.place();
+  await kit.handle.cancel();
+  await kit.ends();
+  const { events } = await stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId)).fetchHistory();
+  const activities = (events ?? []).map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+  expect(activities).not.toContain('notify');
+  expect(stage.receiver.attempts).toBe(0);
+});
