@@ -1,4 +1,4 @@
-import { currentOrder, findOrder, type Case, type RaisedAttention } from './case.js';
+import { currentOrder, findOrder, note, type Case, type RaisedAttention } from './case.js';
 import { deadlinesOf } from './deadlines.js';
 import { enqueue, headOf } from './announcements.js';
 import type { AttentionReason } from './messages.js';
@@ -30,6 +30,7 @@ export function raise(kase: Case, { key, reason, orderId }: Question, now: numbe
   const since = new Date(now).toISOString();
   const attention: RaisedAttention = { key, reason, orderId, since, time: countRaise(kase, `${key}.${reason}`) };
   kase.attention.push(attention);
+  note(kase, orderId, `attention: ${reason.replaceAll('_', ' ')}`, now);
   tell(kase, attention, 'attention_raised', now);
 }
 
@@ -43,7 +44,10 @@ export function clear(kase: Case, isAnswered: (attention: RaisedAttention) => bo
   const answered = kase.attention.filter(isAnswered);
   if (answered.length === 0) return;
   kase.attention = kase.attention.filter((attention) => !isAnswered(attention));
-  for (const attention of answered) tell(kase, attention, 'attention_cleared', now);
+  for (const attention of answered) {
+    note(kase, attention.orderId, `no more attention: ${attention.reason.replaceAll('_', ' ')}`, now);
+    tell(kase, attention, 'attention_cleared', now);
+  }
 }
 
 /** Clears the questions that the order has answered by moving on. */

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { commanding } from '../proxies.js';
 import { clear, raise } from './attention.js';
-import { findOrder, type Case } from './case.js';
+import { findOrder, note, type Case } from './case.js';
 import { validate } from './command-rules.js';
 import { refusalOf, type Command } from './commands.js';
 import { deadlinesOf, isOverdueName } from './deadlines.js';
@@ -35,13 +35,29 @@ export async function carryOut(run: Run, command: Command): Promise<OrderState> 
     default:
       return command satisfies never;
   }
+  note(run.kase, orderId, doneBy(command), Date.now());
   review(run);
   return stateOf(run.kase);
 }
 
+function doneBy(command: Command): string {
+  switch (command.kind) {
+    case 'register':
+      return 'the product registered the kit';
+    case 'cancel':
+      return 'the product cancelled the order';
+    case 'replaceKit':
+      return 'the product asked for a new kit';
+    case 'resolveProblem':
+      return `decided: ${command.decision}`;
+    default:
+      return command satisfies never;
+  }
+}
+
 async function cancel(run: Run, orderId: string): Promise<void> {
   try {
-    hear(run, await commanding.cancelOrder.executeWithOptions({ summary: `cancel ${orderId}` }, [orderId]));
+    hear(run, await commanding.cancelOrder.executeWithOptions({ summary: `cancel ${orderId.slice(0, 8)}` }, [orderId]));
   } catch (error) {
     throw await refused(run, orderId, refusalOf(error));
   }
@@ -60,7 +76,7 @@ async function register(run: Run, orderId: string, registration: RegisterCommand
   try {
     const account = kase.labAccountId === undefined ? {} : { labAccountId: kase.labAccountId };
     const call = { orderId, registration, chain: kase.orders.map((order) => order.orderId), ...account };
-    hear(run, await commanding.registerKit.executeWithOptions({ summary: `register ${orderId}` }, [call]));
+    hear(run, await commanding.registerKit.executeWithOptions({ summary: `register ${orderId.slice(0, 8)}` }, [call]));
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal.type === 'RegisteredAnotherOrder') raise(kase, question, Date.now());

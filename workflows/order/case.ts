@@ -38,6 +38,8 @@ export interface Case {
   /** When an overdue order is read again. */
   recheckAt?: number;
   outbox: OrderNotification[];
+  /** What was done and decided, for the case file; the latest hundred. */
+  journal: JournalEntry[];
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endTold?: boolean;
@@ -64,6 +66,19 @@ export interface RaisedAttention extends Attention {
   time: number;
 }
 
+export interface JournalEntry {
+  at: string;
+  orderId: string;
+  /** In our own words: nothing from outside. */
+  what: string;
+}
+
+const journalLength = 100;
+
+export function note(kase: Case, orderId: string, what: string, now: number): void {
+  kase.journal = [...kase.journal, { at: new Date(now).toISOString(), orderId, what }].slice(-journalLength);
+}
+
 /** One order of the chain with what its events mean. */
 export interface ChainOrder extends OrderRecord {
   standing: Standing;
@@ -86,6 +101,7 @@ export function openCase(rootOrderId: string, carried: unknown): Case {
     attention: [],
     raised: [],
     outbox: [],
+    journal: [],
   };
 }
 

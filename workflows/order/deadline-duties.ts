@@ -1,6 +1,6 @@
 import { enqueue, headOf } from './announcements.js';
 import { raise } from './attention.js';
-import { currentOrder, type Case } from './case.js';
+import { currentOrder, note, type Case } from './case.js';
 import { deadlinesOf, givingUpAt, isOverdueName, isUnasked, type Deadline, type OverdueName } from './deadlines.js';
 import { readOrder } from './reading.js';
 import { allowed, apply, retryReplacement } from './remedies.js';
@@ -31,6 +31,7 @@ async function meet(run: Run, deadline: Deadline, due: readonly Deadline[]): Pro
   if (due.some((other) => other.name === name && other.at > deadline.at)) return;
   const head = headOf(kase, currentOrder(kase), `${deadline.key}/${name}`, new Date(deadline.at).toISOString());
   enqueue(kase, { ...head, type: name, data: { reminder: deadline.ordinal } });
+  note(kase, deadline.orderId, `${name.replaceAll('_', ' ')} ${deadline.ordinal} is due`, Date.now());
 }
 
 /** An order that had missed a deadline, was replaced, and is the current one again: the question stands once more. */

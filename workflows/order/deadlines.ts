@@ -51,11 +51,16 @@ export interface Moment {
 
 export function nextMoment(kase: Case): Moment | undefined {
   const deadlines = deadlinesOf(kase);
-  const moments: Moment[] = deadlines.filter(({ key }) => !kase.met.includes(key)).slice(0, 1);
+  const unmet = deadlines.find(({ key }) => !kase.met.includes(key));
+  const moments: Moment[] = unmet ? [{ at: unmet.at, name: nameOf(unmet) }] : [];
   if (kase.recheckAt !== undefined) moments.push({ at: kase.recheckAt, name: 'read_again' });
   const givingUp = givingUpAt(kase, deadlines);
   if (givingUp !== undefined) moments.push({ at: givingUp, name: 'give_up' });
   return moments.toSorted((a, b) => a.at - b.at)[0];
+}
+
+function nameOf({ name, ordinal }: Deadline): string {
+  return name.endsWith('_reminder') ? `${name} ${ordinal}` : name;
 }
 
 /** When an order that missed a deadline and has stood still ever since is given up. */

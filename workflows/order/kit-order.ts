@@ -111,7 +111,7 @@ async function tellTheEnd(run: Run): Promise<void> {
   run.tellUntil ??= Date.now() + kase.policy.notificationDeadline;
   const left = run.tellUntil - Date.now();
   const isWaiting = () => !told() && !run.heard && commands.isEmpty;
-  if (left > 0 && (await condition(() => !isWaiting(), left, { summary: 'notifications' }))) return;
+  if (left > 0 && (await condition(() => !isWaiting(), left, { summary: 'until the product is told' }))) return;
   askAboutUndelivered(kase);
   show(run);
 }

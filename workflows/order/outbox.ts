@@ -3,6 +3,7 @@ import { notifying } from '../proxies.js';
 import { clear, raise } from './attention.js';
 import type { Case } from './case.js';
 import type { Attention } from './messages.js';
+import type { OrderNotification } from './notifications.js';
 import type { Run } from './run.js';
 import { refusalOf } from './commands.js';
 
@@ -29,7 +30,7 @@ async function deliverBatch(run: Run): Promise<void> {
   const { kase } = run;
   const batch = kase.outbox.slice(0, batchSize);
   try {
-    const summary = batch.map(({ type }) => type).join(', ');
+    const summary = `tell: ${batch.map(wordsFor).join(', ')}`;
     const { delivered } = await notifying(kase.policy.notificationDeadline).notify.executeWithOptions({ summary }, [
       batch,
     ]);
@@ -51,4 +52,9 @@ export function askAboutUndelivered(kase: Case): void {
 
 function isUndelivered({ reason }: Attention): boolean {
   return reason === 'notifications_undelivered';
+}
+
+function wordsFor(notification: OrderNotification): string {
+  const what = notification.type === 'phase_changed' ? notification.data.phase : notification.type;
+  return what.replaceAll('_', ' ');
 }

@@ -23,7 +23,9 @@ export async function readUnreadOrders(run: Run): Promise<void> {
  */
 export async function readOrder(run: Run, orderId: string): Promise<'read' | 'gone' | 'refused' | 'unanswered'> {
   try {
-    const snapshot = await reading.readOrder.executeWithOptions({ summary: `read order ${orderId}` }, [orderId]);
+    const snapshot = await reading.readOrder.executeWithOptions({ summary: `read order ${orderId.slice(0, 8)}` }, [
+      orderId,
+    ]);
     if (snapshot) hear(run, snapshot);
     else if (orderId === currentOrder(run.kase).orderId) run.kase.ending = 'order_gone';
     return snapshot ? 'read' : 'gone';

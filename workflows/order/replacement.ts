@@ -70,7 +70,9 @@ function isRedrawOf({ greatest }: ChainOrder, { transaction }: OrderSnapshot): b
 async function leadToChain({ rootOrderId, reference }: Case, snapshot: OrderSnapshot): Promise<void> {
   if (readPassthrough(snapshot.passthrough)?.root === rootOrderId) return;
   const placed = { rootOrderId, snapshot, ...(reference !== undefined && { reference }) };
-  await handingOver.joinChain.executeWithOptions({ summary: `${snapshot.orderId} joins` }, [placed]);
+  await handingOver.joinChain.executeWithOptions({ summary: `${snapshot.orderId.slice(0, 8)} joins the chain` }, [
+    placed,
+  ]);
 }
 
 function demandReplaceable(order: ChainOrder): void {

@@ -9,9 +9,10 @@ import {
   labTransactionIdKey,
   labUserIdKey,
 } from '../search-attributes.js';
+import { caseFileOf } from './case-file.js';
 import { currentOrder, type Case } from './case.js';
 import type { Run } from './run.js';
-import { caseFileOf, stateOf } from './view.js';
+import { stateOf } from './view.js';
 
 /**
  * What operators see: the case file, and search attributes. Those are written only when one of them changes, which is

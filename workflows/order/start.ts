@@ -39,7 +39,7 @@ export function kitOrderStart(
       ...(snapshot.userId === undefined ? [] : [{ key: labUserIdKey, value: snapshot.userId }]),
       ...(snapshot.transaction === undefined ? [] : [{ key: labTransactionIdKey, value: snapshot.transaction.id }]),
     ]),
-    staticSummary: `Lab order ${rootOrderId}`,
+    staticSummary: `Lab order ${reference ?? rootOrderId}`,
     staticDetails: 'Follows one lab order, its redraws and its replacements from placement to results.',
   };
 }

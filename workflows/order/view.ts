@@ -52,52 +52,6 @@ export function resultOf(kase: Case): KitOrderResult {
   };
 }
 
-/** The case file that the Web UI shows, in Markdown. */
-export function caseFileOf(kase: Case): string {
-  const { orderId, phase, status, waiting, attention, problem } = stateOf(kase);
-  const lines = [
-    `### ${titleOf(phase)}`,
-    '',
-    `Order ${code(orderId)}${kase.reference === undefined ? '' : `, reference ${code(kase.reference)}`}: ${code(status)}`,
-    '',
-    `**Waits for** ${waiting.for}${waiting.until === undefined ? '' : ` until ${readable(waiting.until)}`}`,
-    ...(problem ? ['', `**Problem** ${code(problem.status)} since ${readable(problem.since)}`] : []),
-    ...attention.map(({ reason, since }) => `\n**Attention** ${wordsOf(reason)} since ${readable(since)}`),
-    '',
-    '| When (UTC) | Order | What happened |',
-    '| --- | --- | --- |',
-    ...timelineOf(kase).map(rowOf),
-  ];
-  return lines.join('\n');
-}
-
-function rowOf({ at, orderId, status, detail }: TimelineEntry): string {
-  const more = detail === undefined ? '' : ` (${plain(wordsOf(detail))})`;
-  return `| ${readable(at)} | ${code(orderId.slice(0, 8))} | ${code(status)}${more} |`;
-}
-
-function code(text: string): string {
-  return `\`${plain(text)}\``;
-}
-
-/** What comes from outside may not end a cell, a code span or a line; statuses and ids have none of what is replaced. */
-function plain(text: string): string {
-  return text.replaceAll(/[^\p{L}\p{N} _.:,/()+-]/gu, '·').trim() || '·';
-}
-
-function readable(at: string): string {
-  return at.slice(0, 16).replace('T', ' ');
-}
-
-function titleOf(phase: OrderPhase): string {
-  const words = wordsOf(phase);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function wordsOf(name: string): string {
-  return name.replaceAll('_', ' ');
-}
-
 export function attentionOf(kase: Case): Attention[] {
   return kase.attention.map(({ key: _key, time: _time, ...attention }) => attention);
 }
@@ -163,20 +117,23 @@ const waitedFor: Readonly<Record<OrderPhase, string>> = {
   unknown: 'the next event',
 };
 
+/** Until when: the limit that is nearest. Reminders on the way to it are no limits. */
 function waitingOf(kase: Case): Waiting {
-  if (kase.ending !== undefined) return { for: 'nothing' };
-  const current = currentOrder(kase);
-  const next = deadlinesOf(kase).find(({ key }) => !kase.met.includes(key));
+  if (outcomeOf(kase) !== undefined) return { for: 'nothing' };
+  const limit = deadlinesOf(kase).find(({ key, name }) => !kase.met.includes(key) && !name.endsWith('_reminder'));
   return {
-    for: whatFor(kase, current, next),
-    ...(next && { until: new Date(next.at).toISOString() }),
+    for: whatFor(kase, currentOrder(kase), limit),
+    ...(limit && { until: new Date(limit.at).toISOString() }),
   };
 }
 
-function whatFor(kase: Case, current: ChainOrder, next: Deadline | undefined): string {
+function whatFor(kase: Case, current: ChainOrder, limit: Deadline | undefined): string {
+  const { phase, problem, deliveredAt } = current.standing;
   const claim = replacementOf(kase, current.orderId);
-  if (next?.name === 'redraw' || (claim && claim.orderId === undefined)) return 'the order that follows';
-  if (needsSuccessor(current)) return waitedFor.failed;
-  const { phase } = current.standing;
+  if (limit?.name === 'redraw') return 'the order that follows';
+  if (needsSuccessor(current))
+    return claim && claim.orderId === undefined ? 'the order that follows' : waitedFor.failed;
+  if (problem) return phase === 'at_lab' ? 'the lab to go on with the sample' : 'the problem in transit to clear';
+  if (phase === 'awaiting_registration' && deliveredAt === undefined) return 'the kit to be shipped and registered';
   return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
 }

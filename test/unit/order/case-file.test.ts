@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { caseFileOf } from '../../../workflows/order/view.js';
+import { caseFileOf } from '../../../workflows/order/case-file.js';
 import { caseOf, daysAfterStart, kitOf, pathTo } from './histories.js';
 
 test('the case file says where the order is, what it waits for, what is wrong and what happened', () => {
