@@ -48,7 +48,7 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   if (error instanceof TooManyRequests) return failure('TooManyRequests', after(error.retryAfterMs, settling));
   if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
   if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
-  if (error instanceof AnswerLost) return failure('AnswerLost', after(settling ?? usualSettling));
+  if (error instanceof AnswerLost) return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);
   // What the service answers today it may answer better after its next release; until then nothing is lost by asking.
   if (error instanceof AnswerUnreadable) return failure('AnswerUnreadable', soon);
   return failure('ServiceUnreachable', soon);

@@ -1,4 +1,4 @@
-import { ApplicationFailure, activityInfo, log } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo, heartbeat, log } from '@temporalio/activity';
 import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { sign } from '../service/webhook-signature.js';
@@ -11,8 +11,6 @@ export interface NotificationTarget {
   url: string;
   /** `whsec_…`: signs every notification as Standard Webhooks. */
   secret: string;
-  /** Milliseconds for one delivery. Default 15,000: what the service itself allows a webhook receiver. */
-  timeoutMs?: number;
 }
 
 /** A structured-mode CloudEvent, version 1.0. */
@@ -26,6 +24,9 @@ interface CloudEvent {
   datacontenttype: 'application/json';
   data: Record<string, unknown>;
 }
+
+/** For one call of the portal or the target. The target's is what the service itself allows a webhook receiver. */
+const callMs = 15_000;
 
 /** What was delivered must be told before the activity's time is up, or all of it is sent again. */
 const enoughMs = 60_000;
@@ -44,6 +45,7 @@ export function notificationActivities({ service, target }: Pick<ActivityDepende
       const enoughAt = Date.now() + enoughMs;
       for (const notification of notifications) {
         if (delivered.length > 0 && Date.now() > enoughAt) break;
+        heartbeat();
         try {
           if (target) await deliver(target, await eventOf(service, notification));
         } catch (error) {
@@ -88,7 +90,8 @@ async function eventOf(service: LabService, notification: OrderNotification): Pr
 async function portalLink(service: LabService, userId: string, orderId: string): Promise<Record<string, unknown>> {
   return asFailures('ServiceRefused', async () => {
     try {
-      const link = await service.portal.createUrl(userId, { context: 'communications', orderId });
+      const request = { context: 'communications', orderId };
+      const link = await service.portal.createUrl(userId, request, { timeoutMs: callMs });
       return { portal_url: link.url, portal_url_expires_in: link.expires_in ?? null };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -99,14 +102,14 @@ async function portalLink(service: LabService, userId: string, orderId: string):
   });
 }
 
-async function deliver({ url, secret, timeoutMs = 15_000 }: NotificationTarget, event: CloudEvent): Promise<void> {
+async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<void> {
   const body = JSON.stringify(event);
   const timestampSeconds = Math.floor(Date.now() / 1000);
   const response = await fetch(url, {
     method: 'POST',
     body,
     redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.timeout(callMs),
     headers: {
       'content-type': 'application/cloudevents+json',
       'webhook-id': event.id,

@@ -152,6 +152,9 @@ const refusals: Readonly<Record<string, RefusalClass>> = {
   AnswerLost: ServiceDown,
   AnswerUnreadable: ServiceDown,
   CommandTimedOut: ServiceDown,
+  // Attempts that the next one would have mended, had there been time for it.
+  AttemptOutdated: ServiceDown,
+  OrderUnclaimed: ServiceDown,
   // The run ended between accepting a command and carrying it out.
   AcceptedUpdateCompletedWorkflow: OrderEnded,
 };
@@ -170,7 +173,8 @@ export function inProductWords(error: unknown): unknown {
   const { cause } = error;
   if (cause instanceof ApplicationFailure) {
     if (cause.type === 'OrderNotFound') return new OrderNotFound(cause.message);
-    const known = refusals[cause.type ?? ''];
+    const type = cause.type ?? '';
+    const known = Object.hasOwn(refusals, type) ? refusals[type] : undefined;
     const [details] = cause.details ?? [];
     return known ? new known(cause.message, details as Partial<FailureDetails> | undefined) : error;
   }

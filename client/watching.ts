@@ -40,10 +40,14 @@ export async function* watchState(
   }
 }
 
-/** A worker that restarts, a server that is busy: a watch that lasts weeks asks again. */
+/** gRPC's numbers of DEADLINE_EXCEEDED and FAILED_PRECONDITION: what a query ends with while no worker polls. */
+const withoutWorker: readonly number[] = [4, 9];
+
+/** A worker that is away, a server that is busy: a watch that lasts weeks asks again. */
 function unlessPassing(error: unknown): undefined {
   const cause = error instanceof ServiceError ? error.cause : error;
-  if (!isGrpcServiceError(cause) || !isRetryableError(cause)) throw error;
+  if (isGrpcServiceError(cause) && (isRetryableError(cause) || withoutWorker.includes(cause.code))) return undefined;
+  throw error;
 }
 
 function milliseconds(duration: Duration): number {

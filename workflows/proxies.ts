@@ -69,6 +69,8 @@ export function notifying(deadline: number) {
   return proxyActivities<Pick<Activities, 'notify'>>({
     startToCloseTimeout: oneExchange,
     scheduleToCloseTimeout: deadline,
+    // A delivery makes two calls of 15 seconds at most, and shows life before each: longer, and its worker is gone.
+    heartbeatTimeout: '45 seconds',
     // Nobody waits for a delivery that is given up: the run is ending, and what comes in meanwhile must not be lost.
     cancellationType: 'TRY_CANCEL',
     retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { OrderNotFound, RegistrationRefused, type OrderFilter, type OrderSummary } from '../../client/index.js';
 import { kitOrderId } from '../../workflows/order/address.js';
+import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey } from '../../workflows/search-attributes.js';
 import { kitFor, personal, registration, shippingDetails } from './invented.js';
 import { patience, stack } from './stack.js';
 
@@ -63,13 +64,11 @@ test('an order is found by its reference and by every order id of its chain', as
   await expect(lab.labs.orders.get({ orderId: randomUUID() })).rejects.toThrow(OrderNotFound);
   await expect(lab.labs.orders.get({ reference: 'never-used' })).rejects.toThrow(OrderNotFound);
 
-  const { searchAttributes } = await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).describe();
-  expect(searchAttributes).toMatchObject({
-    LabReference: [reference],
-    LabOrderId: [orderId, replacement, redraw.id],
-    LabTransactionId: [(await lab.sandbox.order(redraw.id)).order_transaction_id],
-    LabPhase: ['awaiting_registration'],
-  });
+  const { typedSearchAttributes: attributes } = await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).describe();
+  expect(attributes.get(labReferenceKey)).toBe(reference);
+  expect(attributes.get(labOrderIdKey)).toEqual([orderId, replacement, redraw.id]);
+  expect(attributes.get(labTransactionIdKey)).toBe((await lab.sandbox.order(redraw.id)).order_transaction_id);
+  expect(attributes.get(labPhaseKey)).toBe('awaiting_registration');
 });
 
 test('watching tells every change once, and ends with the order', async () => {
@@ -127,8 +126,8 @@ test('nothing personal is in a history without a registration, in an ID, a searc
   expect(shippingDetails.receiver_name, 'the pattern knows the test persons').toMatch(personal);
 
   let looked = 0;
-  for await (const { workflowId, type, searchAttributes } of lab.rig.client.workflow.list()) {
-    expect(workflowId + JSON.stringify(searchAttributes)).not.toMatch(personal);
+  for await (const { workflowId, type, typedSearchAttributes } of lab.rig.client.workflow.list()) {
+    expect(workflowId + JSON.stringify(typedSearchAttributes.getAll())).not.toMatch(personal);
     if (type !== 'kitOrder' || workflowId === kitOrderId(orderId)) continue;
     expect(await historyOf(workflowId.slice(kitOrderId('').length))).not.toMatch(personal);
     looked += 1;

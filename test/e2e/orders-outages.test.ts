@@ -25,8 +25,10 @@ async function untilTold(orderId: string, status: string): Promise<void> {
 test('a worker that is killed in mid-story and started again goes on where it was', async () => {
   const { handle, orderId, reference } = await lab.place();
   const { sandbox } = lab;
-  for (const status of ['transit_customer', 'with_customer']) await sandbox.move(orderId, status);
-  await untilTold(orderId, 'with_customer');
+  for (const status of ['transit_customer', 'with_customer']) {
+    await sandbox.move(orderId, status);
+    await untilTold(orderId, status);
+  }
   expect(await lab.worker.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
   const { kit_sample_id: sampleId } = await sandbox.order(orderId);
   const registering = handle.register(registration(sampleId ?? ''));
@@ -76,7 +78,7 @@ test('a worker that is killed while a creation is in flight gives one kit', asyn
 test('a service that is down when an order is placed delays it, and loses and doubles nothing', async () => {
   const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
   await lab.sandbox.addFault({ path: '/**', times: 2, action: down });
-  const { orderId, userId } = await lab.place({ creationTimeout: '500ms' });
+  const { orderId, userId } = await lab.place({ creationTimeout: '1s' });
   expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
   expect(await lab.creations()).toBe(1);
 });
@@ -84,7 +86,7 @@ test('a service that is down when an order is placed delays it, and loses and do
 test('while Temporal is down the ingress answers 503, and the next attempt of the sender delivers', async () => {
   const proxy = await startProxy(lab.rig.address);
   closing.push(() => proxy.close());
-  const url = `${await lab.startIngress({ TEMPORAL_ADDRESS: proxy.address })}`;
+  const url = await lab.startIngress({ TEMPORAL_ADDRESS: proxy.address });
   const before = await lab.sandbox.settings();
   const { handle, orderId } = await lab.place();
   // By the documented schedule further attempts come after 5 seconds, 5 minutes, 30 minutes: here in 2 and in 11 seconds.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AmbiguousOrder } from '../../client/index.js';
 import { placeKitOrderId } from '../../workflows/order/address.js';
+import { labAttentionKey } from '../../workflows/search-attributes.js';
 import { kitFor } from './invented.js';
 import { patience, stack } from './stack.js';
 
@@ -55,7 +56,7 @@ describe('where the service does not show the passthrough of an order again', ()
     for (const { order } of await lab.ordersOf(userId)) await expect(refused).rejects.toThrow(order.id);
     expect(await lab.ordersOf(userId)).toHaveLength(2);
     const placing = await lab.rig.client.workflow.getHandle(placeKitOrderId(reference)).describe();
-    expect(placing.searchAttributes['LabAttention']).toEqual(['ambiguous_order']);
+    expect(placing.typedSearchAttributes.get(labAttentionKey)).toEqual(['ambiguous_order']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ReferenceConflict, type OrderPolicy, type OrderState, type KitOrderHandle } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
+import { forwardedPhase, labPhaseKey } from '../../workflows/search-attributes.js';
 import { kitFor, registration } from './invented.js';
 import { patience, stack } from './stack.js';
 
@@ -114,9 +115,8 @@ test('a redraw whose webhook names no transaction is forwarded to the chain that
   const { order: redraw } = await lab.sandbox.redraw(orderId);
   await expect.poll(async () => (await handle.state()).orderId, patience).toBe(redraw.id);
   const forwarder = lab.rig.client.workflow.getHandle(kitOrderId(redraw.id));
-  await expect
-    .poll(async () => (await forwarder.describe()).searchAttributes['LabPhase'], patience)
-    .toEqual(['forwarded']);
+  const phase = async () => (await forwarder.describe()).typedSearchAttributes.get(labPhaseKey);
+  await expect.poll(phase, patience).toBe(forwardedPhase);
   const byRedraw = await lab.labs.orders.get({ orderId: redraw.id });
   expect(await byRedraw.orderId()).toBe(orderId);
   await move(redraw.id, [...toCustomer, ...toResults]);

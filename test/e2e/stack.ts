@@ -189,7 +189,8 @@ const common = { ...unset, SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: webhookSecr
 const sandboxEnv = { ...common, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
 
 async function start(file: string, env: Record<string, string | undefined>, ready: RegExp): Promise<StartedProcess> {
-  return startProgram(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready });
+  // A worker bundles its workflows at the start: 2 seconds on an idle machine, and many times that on a busy one.
+  return startProgram(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready, readyWithinMs: 90_000 });
 }
 
 async function startIngress(rig: Rig, env: Record<string, string>): Promise<StartedProcess> {

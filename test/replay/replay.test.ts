@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, inject, test } from 'vitest';
+import { compareText } from '../../workflows/canonical-json.js';
 import { readHistory, recordedIdentity } from './history-file.js';
 
 const quiet = { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) };
@@ -28,7 +29,8 @@ describe('an order that was under way before an update of the worker goes on aft
 describe('the recorded histories', () => {
   test('cover every activity, every update, and both workflows', async () => {
     const all = (await Promise.all(names.map(textOf))).join('');
-    const named = (pattern: RegExp) => [...new Set([...all.matchAll(pattern)].map(([, name]) => name))].toSorted();
+    const named = (pattern: RegExp) =>
+      [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
       ...['cancelOrder', 'createKitOrder', 'forwardOrder', 'handOver', 'notify', 'readChain', 'readOrder'],
       ...['registerKit', 'replaceKitOrder'],
@@ -48,7 +50,7 @@ describe('the recorded histories', () => {
       const text = await textOf(name);
       const identities = [...text.matchAll(/"identity":"([^"]*)"/g)].map(([, identity]) => identity);
       expect(new Set(identities), name).toEqual(new Set([recordedIdentity]));
-      expect(text, name).not.toMatch(/\d+@|\/home\/|\/root\/|\/work\/|node_modules/);
+      expect(text, name).not.toMatch(/\d+@|file:|node_modules|\/(home|Users|tmp)\//);
     }
   });
 });

@@ -15,6 +15,8 @@ export interface RigOptions {
   activities?: object;
   /** Other options of that worker. */
   worker?: Partial<WorkerOptions>;
+  /** More arguments for the dev server, such as `--dynamic-config-value` and a pair. */
+  serverArguments?: readonly string[];
 }
 
 /** One Temporal server for one test file, started before its tests and ended after them. */
@@ -46,6 +48,7 @@ export function devServer(options: RigOptions = {}): Rig {
     const server: DevServer = await startDevServer({
       program: inject('devServerProgram'),
       searchAttributes: searchAttributeKeys,
+      extraArgs: options.serverArguments ?? [],
     });
     const env = await TestWorkflowEnvironment.createFromExistingServer({
       address: server.address,

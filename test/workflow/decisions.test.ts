@@ -40,10 +40,12 @@ describe('cancelling', () => {
 
   test('twice at once is answered twice', async () => {
     const kit = await stage.place();
+    const path = `/v3/order/${kit.rootOrderId}/cancel`;
+    await stage.sandbox.addFault({ method: 'POST', path, action: { kind: 'delay', delayMs: 500 } });
     const both = await Promise.all([kit.handle.cancel(), kit.handle.cancel()]);
     expect(both).toMatchObject([{ phase: 'cancelled' }, { phase: 'cancelled' }]);
     expect(await kit.ends()).toMatchObject({ outcome: 'cancelled' });
-    expect(await stage.countRequests('POST', `/v3/order/${kit.rootOrderId}/cancel`)).toBe(1);
+    expect(await stage.countRequests('POST', path)).toBe(1);
   });
 
   test('whose answer was lost is found done', async () => {

@@ -98,9 +98,14 @@ export class Kit {
     return this.stage.receiver.accepted.filter(({ data }) => data['root_order_id'] === this.rootOrderId);
   }
 
-  /** Waits until the product was told exactly this; a phase or a reason follows its type. */
+  /** The same in brief: a phase or a reason follows the type. */
+  get told(): string[] {
+    return this.notifications.map(briefly);
+  }
+
+  /** Waits until the product was told exactly this. */
   async tells(...told: string[]): Promise<void> {
-    await eventually(() => expect(this.notifications.map(briefly)).toEqual(told));
+    await eventually(() => expect(this.told).toEqual(told));
   }
 }
 

@@ -126,6 +126,7 @@ describe('the hand-over', () => {
       reference,
       policy: resolvePolicy({ shippingDeadline: '1 day' }),
       snapshot: { orderId, events: [] },
+      adopted: false,
       notifies: true,
     };
     await workflow.signal(orderPlacedSignal, placed);

@@ -12,7 +12,7 @@ import { createLabService, type LabService } from '../../service/lab-service.js'
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { resolveProblemUpdate, type PlaceKitOrderInput } from '../../workflows/order/messages.js';
 import type { Duration, OrderPolicy } from '../../workflows/order/policy.js';
-import { namespace, taskQueue, testServer } from '../rig/environments.js';
+import { devServer, namespace, taskQueue, testServer } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
 import { eventually, Kit } from './kit.js';
 import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
@@ -43,11 +43,19 @@ export interface StageOptions {
   echoesPassthrough?: boolean;
   /** Whether the product has an endpoint for notifications. Default true. */
   notifies?: boolean;
+  /**
+   * After how many events of its history a workflow is to go on in a new run. The full server then takes the place of
+   * the one that skips time, which cuts no history that short and forgets answers when it cuts: `skip` takes its time.
+   */
+  eventsPerRun?: number;
 }
 
 /** Sets the stage for a test file: call it once at the top. What a story leaves behind is cleared away after it. */
 export function setStage(options: StageOptions = {}): Stage {
-  const rig = testServer();
+  const { eventsPerRun } = options;
+  const threshold = `limit.historyCount.suggestContinueAsNew=${eventsPerRun}`;
+  const rig =
+    eventsPerRun === undefined ? testServer() : devServer({ serverArguments: ['--dynamic-config-value', threshold] });
   const stage = new Stage(() => rig.env);
   beforeAll(async () => {
     await stage.open(options, (activities) => rig.startWorker({ activities }));

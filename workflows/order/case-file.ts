@@ -97,5 +97,5 @@ function plain(text: string): string {
 }
 
 function moment(at: string): string {
-  return at.slice(0, 19).replace('T', ' ');
+  return plain(at.slice(0, 19).replace('T', ' '));
 }

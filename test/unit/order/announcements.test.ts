@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { announceNews, remember } from '../../../workflows/order/announcements.js';
+import { announceNews, announceReplacements, remember } from '../../../workflows/order/announcements.js';
 import { raise } from '../../../workflows/order/attention.js';
-import { chainOf, learn, type Case } from '../../../workflows/order/case.js';
+import { chainOf, learn, openCase, type Case } from '../../../workflows/order/case.js';
 import type { OrderNotification } from '../../../workflows/order/notifications.js';
 import { caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
 import { deliveriesOf, reportsOfChain } from './reports.js';
@@ -191,6 +191,49 @@ describe('the product is told', () => {
       { orderId: 'order-1', rootOrderId: 'order-1', reference: 'ref-1' },
       { orderId: 'order-2', rootOrderId: 'order-1', reference: 'ref-1', userId },
     ]);
+  });
+});
+
+describe('a replacement', () => {
+  const claim = { replaces: 'order-1', atEventId: 3, n: 2, claimedAt: daysAfterStart(5) };
+  const lost = kitOf('order-1', ['ordered', 'transit_customer', 'lost']);
+  const events = [{ id: 71, at: daysAfterStart(6), status: 'received.testkit.ordered' }];
+  const kit = { orderId: 'order-2', userId: 'user-1', events, createdAt: daysAfterStart(6) };
+
+  test('is told once it is known, with the order that it replaces', () => {
+    const kase = caseOf([lost, kit], { replacements: [{ ...claim, orderId: 'order-2' }], reference: 'ref-1' });
+    announceReplacements(kase, start + 5);
+    expect(kase.outbox).toEqual([
+      {
+        id: 'order-2/71/replacement',
+        type: 'replacement',
+        at: new Date(start + 5).toISOString(),
+        orderId: 'order-2',
+        rootOrderId: 'order-1',
+        reference: 'ref-1',
+        userId: 'user-1',
+        data: { replaces: 'order-1' },
+      },
+    ]);
+  });
+
+  test('is told once, also after continue-as-new', () => {
+    const kase = caseOf([lost, kit], { replacements: [{ ...claim, orderId: 'order-2' }] });
+    announceReplacements(kase, start);
+    announceReplacements(kase, start + 1);
+    expect(kase.replacements).toEqual([{ ...claim, orderId: 'order-2', told: true }]);
+    const carried = openCase('order-1', JSON.parse(JSON.stringify(kase)));
+    announceReplacements(carried, start + 2);
+    expect(told(carried)).toEqual(['order-2/71/replacement']);
+  });
+
+  test('is not told while it is only wanted, or named and not reported yet', () => {
+    for (const replacement of [claim, { ...claim, orderId: 'order-2' }]) {
+      const kase = caseOf([lost], { replacements: [replacement] });
+      announceReplacements(kase, start);
+      expect(kase.outbox).toEqual([]);
+      expect(kase.replacements).toEqual([replacement]);
+    }
   });
 });
 

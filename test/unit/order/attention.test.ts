@@ -115,6 +115,18 @@ describe('attention', () => {
     const kase = caseOf([kitOf('order-1', ['ordered'])]);
     clear(kase, () => true, start);
     expect(kase.outbox).toEqual([]);
+    expect(kase.journal).toEqual([]);
+  });
+
+  test('is noted in the journal when it is raised and when it is cleared, once each', () => {
+    const kase = caseOf([kitOf('order-1', pathTo('delivered_to_lab'))]);
+    raise(kase, question, start);
+    raise(kase, question, start + 1);
+    clear(kase, () => true, start + 2);
+    expect(kase.journal).toEqual([
+      { at: new Date(start).toISOString(), orderId: 'order-1', what: 'attention: results overdue' },
+      { at: new Date(start + 2).toISOString(), orderId: 'order-1', what: 'no more attention: results overdue' },
+    ]);
   });
 
   test('for an order that was never reported is told of the current one', () => {

@@ -1,34 +1,113 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import { note, type Case } from '../../../workflows/order/case.js';
 import { caseFileOf } from '../../../workflows/order/case-file.js';
-import { caseOf, daysAfterStart, kitOf, pathTo } from './histories.js';
+import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start } from './histories.js';
 
-test('the case file says where the order is, what it waits for, what is wrong and what happened', () => {
-  const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
+const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
+const linesOf = (kase: Case) => caseFileOf(kase).split('\n');
+const rowsOf = (kase: Case) => linesOf(kase).filter((line) => line.startsWith('| 2'));
+
+test('the case file says in words where the order is, what it waits for, what is wrong and what happened', () => {
   const kit = kitOf(orderId, [...pathTo('delivered_to_lab'), 'lab_processing_blocked']);
   kit.events = kit.events.map((event) =>
     event.id === 10 ? { ...event, detail: 'demographic_information_mismatch' } : event,
   );
   const attention = [{ key: 'k', reason: 'problem_persists' as const, orderId, since: daysAfterStart(16), time: 2 }];
-  const lines = caseFileOf(caseOf([kit], { reference: 'ref-1', attention })).split('\n');
-  expect(lines.slice(0, 12)).toEqual([
+  expect(linesOf(caseOf([kit], { reference: 'ref-1', attention }))).toEqual([
     '### At lab',
     '',
-    `Order \`${orderId}\`, reference \`ref-1\`: \`sample_with_lab.testkit.lab_processing_blocked\``,
+    `Order \`${orderId}\`, reference \`ref-1\``,
     '',
-    '**Waits for** the results until 2024-03-17 10:00',
+    '**Waits for** the lab to go on with the sample until 2024-03-17 10:00:00',
     '',
-    '**Problem** `sample_with_lab.testkit.lab_processing_blocked` since 2024-03-10 10:00',
+    '**Problem** Held up at the lab since 2024-03-10 10:00:00',
     '',
-    '**Attention** problem persists since 2024-03-17 10:00',
+    '**Attention** problem persists since 2024-03-17 10:00:00',
     '',
     '| When (UTC) | Order | What happened |',
     '| --- | --- | --- |',
+    '| 2024-03-01 10:00:00 | `0b1c2d3e` | Ordered (`received.testkit.ordered`) |',
+    '| 2024-03-02 10:00:00 | `0b1c2d3e` | Waits to be registered (`received.testkit.awaiting_registration`) |',
+    '| 2024-03-03 10:00:00 | `0b1c2d3e` | On its way to the customer (`collecting_sample.testkit.transit_customer`) |',
+    '| 2024-03-04 10:00:00 | `0b1c2d3e` | Out for delivery (`collecting_sample.testkit.out_for_delivery`) |',
+    '| 2024-03-05 10:00:00 | `0b1c2d3e` | With the customer (`collecting_sample.testkit.with_customer`) |',
+    '| 2024-03-06 10:00:00 | `0b1c2d3e` | Registered (`received.testkit.testkit_registered`) |',
+    '| 2024-03-07 10:00:00 | `0b1c2d3e` | Requisition created (`received.testkit.requisition_created`) |',
+    '| 2024-03-08 10:00:00 | `0b1c2d3e` | On its way to the lab (`collecting_sample.testkit.transit_lab`) |',
+    '| 2024-03-09 10:00:00 | `0b1c2d3e` | Delivered to the lab (`sample_with_lab.testkit.delivered_to_lab`) |',
+    '| 2024-03-10 10:00:00 | `0b1c2d3e` | Held up at the lab, demographic information mismatch (`sample_with_lab.testkit.lab_processing_blocked`) |',
   ]);
-  expect(lines).toHaveLength(12 + 10);
-  expect(lines[12]).toBe('| 2024-03-01 10:00 | `0b1c2d3e` | `received.testkit.ordered` |');
-  expect(lines.at(-1)).toContain('`sample_with_lab.testkit.lab_processing_blocked` (demographic information mismatch)');
+});
+
+describe('the case file', () => {
+  test('says the outcome, and the results in a word, once the order has ended', () => {
+    expect(linesOf(caseOf([kitOf('order-1', happyPath, { interpretation: 'abnormal' })])).slice(0, 5)).toEqual([
+      '### Completed',
+      '',
+      'Order `order-1`',
+      '',
+      '**Outcome** completed, results abnormal',
+    ]);
+    expect(linesOf(caseOf([kitOf('order-1', ['ordered', 'cancelled'])]))).toContain('**Outcome** cancelled');
+    const gone = caseOf([kitOf('order-1', ['ordered'])], { ending: 'order_gone' });
+    expect(linesOf(gone)).toContain('**Outcome** order gone');
+    expect(caseFileOf(gone)).not.toContain('Waits for');
+  });
+
+  test('says what is waited for without a time, where there is no limit', () => {
+    const met = ['order-1/9.results_overdue'];
+    expect(linesOf(caseOf([kitOf('order-1', pathTo('delivered_to_lab'))], { met }))).toContain(
+      '**Waits for** the results',
+    );
+  });
+
+  test('lists the kits of a chain, and none where there is only one', () => {
+    const lost = kitOf('0a-first-kit', ['ordered', 'transit_customer', 'lost']);
+    const next = kitOf('0b-second-kit', ['ordered'], { createdAt: daysAfterStart(6) });
+    const claim = { replaces: '0a-first-kit', orderId: '0b-second-kit', atEventId: 3, n: 2 };
+    const replacements = [{ ...claim, claimedAt: daysAfterStart(5) }];
+    const kits = (kase: Case) => linesOf(kase).filter((line) => line.startsWith('- '));
+    expect(kits(caseOf([lost, next], { replacements }))).toEqual([
+      '- `0a-first` initial: failed, followed by `0b-secon`',
+      '- `0b-secon` replacement: preparing',
+    ]);
+    expect(kits(caseOf([lost]))).toEqual([]);
+  });
+
+  test('tells what was done in bold between what was reported, by time to the second', () => {
+    const kase = caseOf([kitOf('order-1', ['ordered', 'transit_customer'])]);
+    note(kase, 'order-1', 'decided: wait', start + 1500);
+    note(kase, 'order-1', 'the product registered the kit', start);
+    note(kase, 'order-1', 'return reminder 1 is due', start + 2 * day);
+    expect(rowsOf(kase)).toEqual([
+      '| 2024-03-01 10:00:00 | `order-1` | Ordered (`received.testkit.ordered`) |',
+      '| 2024-03-01 10:00:00 | `order-1` | **the product registered the kit** |',
+      '| 2024-03-01 10:00:01 | `order-1` | **decided: wait** |',
+      '| 2024-03-02 10:00:00 | `order-1` | On its way to the customer (`collecting_sample.testkit.transit_customer`) |',
+      '| 2024-03-03 10:00:00 | `order-1` | **return reminder 1 is due** |',
+    ]);
+  });
+
+  test('keeps the latest hundred of what was done, and all that was reported', () => {
+    const kase = caseOf([kitOf('order-1', happyPath)]);
+    for (let count = 1; count <= 101; count++) note(kase, 'order-1', `note ${count}`, start + count);
+    expect(rowsOf(kase)).toHaveLength(happyPath.length + 100);
+    expect(kase.journal.map(({ what }) => what)).toEqual(
+      Array.from({ length: 100 }, (_, index) => `note ${index + 2}`),
+    );
+  });
+
+  test.each([
+    ['received.testkit.invented_status', 'Invented status'],
+    ['a.b.constructor', 'Constructor'],
+    ['lost', 'Lost'],
+    ['', '·'],
+  ])('has the status %j in its own words: %s', (status, words) => {
+    const events = [{ id: 1, at: daysAfterStart(0), status }];
+    expect(rowsOf(caseOf([{ orderId: 'order-1', events }]))[0]).toContain(`| ${words} (\``);
+  });
 });
 
 describe('nothing that comes from outside breaks the case file', () => {
@@ -69,10 +148,19 @@ describe('nothing that comes from outside breaks the case file', () => {
     ];
   }
 
-  const orderWith = (status: string, detail: string, orderId = 'order-1'): OrderSnapshot => ({
-    orderId,
-    events: [1, 2].map((id) => ({ id, at: daysAfterStart(id), status, detail })),
+  const orderWith = (status: string, detail: string, id = 'order-1'): OrderSnapshot => ({
+    orderId: id,
+    events: [1, 2].map((eventId) => ({ id: eventId, at: daysAfterStart(eventId), status, detail })),
   });
+
+  /** Everything that comes from outside and is shown: of a chain of two, with results, a problem and what was done. */
+  function caseWith(text: string): Case {
+    const events = [{ id: 1, at: text, status: `${text}.lab_processing_blocked`, detail: text }];
+    const first = { orderId: `${text}1`, origin: text, events, interpretation: text };
+    const kase = caseOf([first, { ...first, orderId: `${text}2`, parentId: `${text}1` }], { reference: text });
+    note(kase, `${text}1`, 'decided: wait', start);
+    return kase;
+  }
 
   test.each(nasty)('a status, detail, order id or reference of %j', (text) => {
     expect(faultsIn(caseFileOf(caseOf([orderWith(text, 'detail')])), 2)).toEqual([]);
@@ -84,14 +172,22 @@ describe('nothing that comes from outside breaks the case file', () => {
     ).toEqual([]);
   });
 
+  test.each(nasty)('a chain with %j in every field, while it is followed and once it has ended', (text) => {
+    const kase = caseWith(text);
+    expect(kase.orders).toHaveLength(2);
+    expect(faultsIn(caseFileOf(kase), 3)).toEqual([]);
+    expect(faultsIn(caseFileOf({ ...kase, ending: 'failed' }), 3)).toEqual([]);
+  });
+
   test('any text at all', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.array(fc.constantFrom(...nasty, 'a', '_', '#')).map((parts) => parts.join('')),
     );
     fc.assert(
-      fc.property(text, text, text, text, (status, detail, orderId, reference) => {
-        expect(faultsIn(caseFileOf(caseOf([orderWith(status, detail, orderId)], { reference })), 2)).toEqual([]);
+      fc.property(text, text, text, text, (status, detail, id, reference) => {
+        expect(faultsIn(caseFileOf(caseOf([orderWith(status, detail, id)], { reference })), 2)).toEqual([]);
+        expect(faultsIn(caseFileOf(caseWith(status)), 3)).toEqual([]);
       }),
     );
   });

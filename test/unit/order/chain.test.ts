@@ -38,6 +38,7 @@ const replacing = (replaces: string, orderId: string, kit: OrderSnapshot): Repla
   orderId,
   atEventId: kit.events.at(-1)?.id ?? 0,
   n: 2,
+  claimedAt: daysAfterStart(30),
 });
 
 const linksOf = (kase: Case) =>
@@ -72,7 +73,7 @@ describe('a chain of initial, redraw and replacement', () => {
       rootOrderId: 'order-1',
       interpretation: 'normal',
       chain: [{ phase: 'failed' }, { phase: 'failed' }, { phase: 'completed' }],
-      replacements: [{ replaces: 'order-2', orderId: 'order-3', atEventId: lost.length, n: 2 }],
+      replacements,
     });
   });
 
@@ -167,7 +168,7 @@ describe('a kit that is replaced while it only has a problem', () => {
     );
 
   test('stays the current order until the replacement is known', () => {
-    const claimed = { replaces: 'order-1', atEventId: stuck.length, n: 2 };
+    const claimed = { replaces: 'order-1', atEventId: stuck.length, n: 2, claimedAt: daysAfterStart(30) };
     const kase = caseOf([initial], { replacements: [claimed] });
     expect(currentOrder(kase).orderId).toBe('order-1');
     expect(lateArrivals(kase)).toEqual([]);
@@ -233,6 +234,46 @@ describe('a kit that is replaced while it only has a problem', () => {
   });
 });
 
+describe('an order beside the current one', () => {
+  const late = (kase: Case) => lateArrivals(kase).map(({ orderId }) => orderId);
+  const alone = transactionOf({ id: 'order-1', origin: 'initial' });
+  const first = initialOf(lost, { transaction: alone });
+  const replacement = replacementKit('order-3', ['ordered']);
+  const replacements = [replacing('order-1', 'order-3', first)];
+
+  test('is late where the service redraws an order after its replacement was ordered', () => {
+    const redraw = redrawOf(['ordered'], { createdAt: daysAfterStart(50) });
+    const kase = caseOf([initialOf(lost), replacement, redraw], { replacements });
+    expect(currentOrder(kase).orderId).toBe('order-2');
+    expect(late(kase)).toEqual(['order-3']);
+    expect(late(caseOf([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements }))).toEqual(['order-2']);
+  });
+
+  test.each<[string, Partial<OrderSnapshot>, Partial<OrderSnapshot>]>([
+    ['of its own transaction', {}, {}],
+    ['that names it as its parent', { transaction: alone }, { transaction: alone, parentId: 'order-1' }],
+  ])('is not late while it has not failed yet, where a redraw follows it: %s', (_which, own, following) => {
+    const kase = caseOf([initialOf(pathTo('delivered_to_lab'), own), redrawOf(['ordered'], following)]);
+    expect(currentOrder(kase).orderId).toBe('order-2');
+    expect(late(kase)).toEqual([]);
+  });
+
+  test('is late where an order follows that is no redraw of it, also where neither names a transaction', () => {
+    const { transaction: _none, ...bare } = replacement;
+    const { transaction: _neither, ...moving } = initialOf(pathTo('delivered_to_lab'));
+    expect(late(caseOf([moving, bare]))).toEqual(['order-1']);
+    expect(late(caseOf([initialOf(pathTo('delivered_to_lab')), replacement]))).toEqual(['order-1']);
+  });
+
+  test('is not late once it has ended without results; with results it is', () => {
+    const caseWith = (...statuses: string[]) =>
+      caseOf([first, replacementKit('order-3', statuses), replacementKit('order-4', ['ordered'])], { replacements });
+    expect(late(caseWith('ordered', 'cancelled'))).toEqual([]);
+    expect(late(caseWith('ordered', 'lost'))).toEqual([]);
+    expect(late(caseWith(...happyPath))).toEqual(['order-3']);
+  });
+});
+
 describe('the outcome', () => {
   test.each([
     [happyPath, 'completed'],
@@ -283,7 +324,6 @@ test('the state says what is known of the current order, and nothing else', () =
     userId: 'user-1',
     sampleId: 'SAMPLE-1',
     shipment,
-    labTestId: 'test-1',
   });
   expect(stateOf(caseOf([kit], { reference: 'ref-1' }))).toMatchObject({
     reference: 'ref-1',
@@ -294,7 +334,7 @@ test('the state says what is known of the current order, and nothing else', () =
     sampleId: 'SAMPLE-1',
     problem: { status: 'collecting_sample.testkit.problem_in_transit_lab', since: daysAfterStart(8) },
     shipment,
-    waiting: { for: 'the sample to reach the lab', until: daysAfterStart(15) },
+    waiting: { for: 'the problem in transit to clear', until: daysAfterStart(15) },
     attention: [],
   });
 });

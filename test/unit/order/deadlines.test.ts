@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import type { Case } from '../../../workflows/order/case.js';
-import { deadlinesOf, isOverdueName } from '../../../workflows/order/deadlines.js';
+import { deadlinesOf, isOverdueName, isUnasked } from '../../../workflows/order/deadlines.js';
 import { resolvePolicy } from '../../../workflows/order/policy.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import {
@@ -150,7 +150,9 @@ describe('the deadlines that stand, with the default policy', () => {
   test('an event whose time cannot be read has no deadline, and breaks nothing', () => {
     const events = [{ id: 1, at: 'soon', status: 'received.testkit.awaiting_registration' }];
     expect(deadlinesOf(caseOf([{ orderId: 'order-1', events }]))).toEqual([]);
-    expect(stateOf(caseOf([{ orderId: 'order-1', events }])).waiting).toEqual({ for: 'the kit to be registered' });
+    expect(stateOf(caseOf([{ orderId: 'order-1', events }])).waiting).toEqual({
+      for: 'the kit to be shipped and registered',
+    });
   });
 
   test('come from the policy', () => {
@@ -289,6 +291,51 @@ describe('patience', () => {
     const lost = [...pathTo('transit_customer'), 'lost'];
     const patience = [{ key: 'order-1/4.decision', since: daysAfterStart(10) }];
     expect(keysOf(kitCase(lost, { patience }))).toEqual(['order-1/4.decision.2 at 40']);
+  });
+});
+
+describe('the time to decide', () => {
+  const failed = [...pathTo('delivered_to_lab'), 'sample_error'];
+  const key = 'order-1/10.decision';
+  const askedOn = (days: number, more: Partial<Case> = {}) => {
+    const question = {
+      key,
+      reason: 'decision_needed',
+      orderId: 'order-1',
+      since: daysAfterStart(days),
+      time: 1,
+    } as const;
+    return kitCase(failed, { attention: [question], ...more });
+  };
+  const decisionOf = (kase: Case) => deadlinesOf(kase).flatMap((one) => (one.name === 'decision' ? [one] : []));
+
+  test('counts from when the person was asked, where silence delayed that', () => {
+    expect(keysOf(askedOn(50))).toEqual(['order-1/10.redraw at 10', `${key} at 80`]);
+  });
+
+  test('is never shorter than it would be without the question', () => {
+    expect(keysOf(askedOn(9))).toEqual(['order-1/10.redraw at 10', `${key} at 40`]);
+  });
+
+  test('does not count from a question about something else', () => {
+    const other = { key: 'order-1', reason: 'registered_another_order', orderId: 'order-1', time: 1 } as const;
+    const kase = kitCase(failed, { attention: [{ ...other, since: daysAfterStart(50) }] });
+    expect(keysOf(kase)).toEqual(['order-1/10.redraw at 10', `${key} at 40`]);
+  });
+
+  test('cannot be up before anybody was asked, or was answered with more time', () => {
+    const unasked = (kase: Case) => decisionOf(kase).map((decision) => isUnasked(kase, decision));
+    expect(unasked(kitCase(failed))).toEqual([true]);
+    expect(unasked(askedOn(50))).toEqual([false]);
+    expect(unasked(kitCase(failed, { patience: [{ key, since: daysAfterStart(20) }] }))).toEqual([false]);
+  });
+
+  test('is all that has to be asked for: every other deadline stands unasked', () => {
+    for (const statuses of [pathTo('delivered_to_lab'), pathTo('testkit_registered'), failed]) {
+      const kase = kitCase(statuses);
+      const others = deadlinesOf(kase).filter(({ name }) => name !== 'decision');
+      expect(others.filter((deadline) => isUnasked(kase, deadline))).toEqual([]);
+    }
   });
 });
 

@@ -79,6 +79,16 @@ test('what is given counts: durations as text or milliseconds, remedies, lists a
   });
 });
 
+test.each([
+  ['1s', 1000],
+  [1000, 1000],
+  [999.5, 1000],
+  ['45 seconds', 45_000],
+  ['5m', 300_000],
+])('a creation may take from 1 second to 5 minutes: %j', (creationTimeout, milliseconds) => {
+  expect(resolvePolicy({ creationTimeout } as OrderPolicy).creationTimeout).toBe(milliseconds);
+});
+
 describe('a setting that cannot be followed is named with its rule', () => {
   const badDurations = [
     '',
@@ -103,6 +113,15 @@ describe('a setting that cannot be followed is named with its rule', () => {
     expect(faultsOf({ shippingDeadline: value })).toEqual([`shippingDeadline ${rule}`]);
     expect(faultsOf({ returnReminders: ['1d', value] })).toEqual([`returnReminders entry 2 ${rule}`]);
   });
+
+  test.each([0.4, 999, '0.9s', '6m', 300_001, '1d', 0, -1, NaN, 'soon', '', [30_000]])(
+    'no time for a creation: %j',
+    (creationTimeout) => {
+      expect(faultsOf({ creationTimeout })).toEqual([
+        "creationTimeout must be a duration such as '7d' or milliseconds, at least 1 second and at most 5 minutes",
+      ]);
+    },
+  );
 
   test.each(['7d', 7, {}, Array.from({ length: 21 }, () => '1d')])('no list of durations: %j', (value) => {
     expect(faultsOf({ registrationReminders: value })).toEqual([

@@ -25,7 +25,6 @@ const fields = fc.record(
     interpretation: fc.constantFrom('normal', 'abnormal', 'critical', 'invented'),
     shipment: fc.constantFrom({ outboundCourier: 'usps' }, { outboundCourier: 'usps', inboundCourier: 'ups' }),
     sampleId: fc.constantFrom('SAMPLE-1', 'SAMPLE-2'),
-    hasMissingResults: fc.boolean(),
   },
   { requiredKeys: [] },
 );

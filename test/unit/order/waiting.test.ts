@@ -17,10 +17,10 @@ describe('the next moment', () => {
   test('is the earliest deadline that was not met, or the re-reading, whichever comes first', () => {
     const registered = pathTo('testkit_registered');
     const met = ['order-1/5.return_reminder.1'];
-    expect(nextMoment(kitCase(registered))).toMatchObject({ at: at(7), name: 'return_reminder' });
-    expect(nextMoment(kitCase(registered, { met }))).toMatchObject({ at: at(12), name: 'return_reminder' });
-    expect(nextMoment(kitCase(registered, { recheckAt: at(6) }))).toMatchObject({ at: at(6), name: 'read_again' });
-    expect(nextMoment(kitCase(registered, { recheckAt: at(8) }))).toMatchObject({ at: at(7), name: 'return_reminder' });
+    expect(nextMoment(kitCase(registered))).toEqual({ at: at(7), name: 'return_reminder 1' });
+    expect(nextMoment(kitCase(registered, { met }))).toEqual({ at: at(12), name: 'return_reminder 2' });
+    expect(nextMoment(kitCase(registered, { recheckAt: at(6) }))).toEqual({ at: at(6), name: 'read_again' });
+    expect(nextMoment(kitCase(registered, { recheckAt: at(8) }))).toEqual({ at: at(7), name: 'return_reminder 1' });
   });
 
   test('is giving up once everything was missed, and there is none for an order that has ended', () => {
@@ -30,9 +30,32 @@ describe('the next moment', () => {
     expect(nextMoment(kitCase(happyPath, { met }))).toBeUndefined();
   });
 
-  test('is shown as what the order waits until', () => {
-    const met = ['order-1/5.return_reminder.1'];
-    expect(stateOf(kitCase(pathTo('testkit_registered'), { met })).waiting.until).toBe(daysAfterStart(12));
+  test('is named by what is due then, reminders with their number', () => {
+    expect(nextMoment(kitCase(pathTo('delivered_to_lab')))).toEqual({ at: at(22), name: 'results_overdue' });
+    expect(nextMoment(kitCase(badSample))).toEqual({ at: at(10), name: 'redraw' });
+    const met = ['order-1/shipping_overdue', 'order-1/registration_reminder.1', 'order-1/registration_reminder.2'];
+    expect(nextMoment(kitCase(pathTo('awaiting_registration'), { met }))?.name).toBe('registration_reminder 3');
+  });
+});
+
+describe('an order waits until', () => {
+  const until = (...order: Parameters<typeof kitCase>) => stateOf(kitCase(...order)).waiting.until;
+
+  test('the nearest limit that was not missed; reminders on the way to it are none', () => {
+    expect(until(pathTo('testkit_registered'))).toBe(daysAfterStart(19));
+    expect(until(pathTo('testkit_registered'), { met: ['order-1/5.return_reminder.1'] })).toBe(daysAfterStart(19));
+    expect(until(pathTo('awaiting_registration'))).toBe(daysAfterStart(5));
+    expect(until(pathTo('awaiting_registration'), { met: ['order-1/shipping_overdue'] })).toBe(daysAfterStart(90));
+  });
+
+  test('a redraw may come, and then until the time to decide is up', () => {
+    expect(until(badSample)).toBe(daysAfterStart(10));
+    expect(until(badSample, { met: ['order-1/10.redraw'] })).toBe(daysAfterStart(40));
+  });
+
+  test('nothing that could be told, once every limit was missed or it has ended', () => {
+    expect(until(pathTo('testkit_registered'), { met: ['order-1/5.return_overdue'] })).toBeUndefined();
+    expect(stateOf(kitCase(happyPath)).waiting).toEqual({ for: 'nothing' });
   });
 });
 
@@ -72,8 +95,34 @@ describe('an order waits for', () => {
   });
 
   test('the order that follows while a replacement is being placed', () => {
-    const replacements = [{ replaces: 'order-1', atEventId: lost.length, n: 2 }];
-    expect(waitsFor(lost, { replacements })).toBe('the order that follows');
+    const claim = { replaces: 'order-1', atEventId: lost.length, n: 2, claimedAt: daysAfterStart(5) };
+    expect(waitsFor(lost, { replacements: [claim] })).toBe('the order that follows');
+    // The replacement that was ordered failed, too, and is not heard of: it is the person’s turn again.
+    expect(waitsFor(lost, { replacements: [{ ...claim, orderId: 'order-2' }] })).toBe(decision);
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['the kit to be shipped and registered', pathTo('awaiting_registration')],
+    ['the kit to be delivered', pathTo('out_for_delivery')],
+    ['the kit to be registered', pathTo('with_customer')],
+    ['the sample to be sent back', pathTo('testkit_registered')],
+    ['the sample to reach the lab', pathTo('transit_lab')],
+    ['the results', pathTo('delivered_to_lab')],
+    ['the sample to be collected', ['ordered', 'collecting_sample.testkit.invented']],
+    ['the next event', ['invented.testkit.status']],
+    ['nothing', happyPath],
+    ['nothing', ['ordered', 'cancelled']],
+  ])('%s after %j', (what, statuses) => {
+    expect(waitsFor(statuses)).toBe(what);
+  });
+
+  test.each<[string, readonly string[], string]>([
+    ['the problem in transit to clear', pathTo('transit_customer'), 'problem_in_transit_customer'],
+    ['the problem in transit to clear', pathTo('transit_lab'), 'problem_in_transit_lab'],
+    ['the lab to go on with the sample', pathTo('delivered_to_lab'), 'lab_processing_blocked'],
+  ])('%s, while there is one after %j: %s', (what, statuses, problem) => {
+    expect(waitsFor([...statuses, problem])).toBe(what);
+    expect(waitsFor([...statuses, problem, statuses.at(-1) ?? ''])).toBe(waitsFor(statuses));
   });
 
   test('the kit to be shipped, or the sample to be collected where there is no kit', () => {

@@ -1,0 +1,104 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startAttempt, type Attempt } from '../../../activities/attempt.js';
+
+const creationTimeout = 30_000;
+const startToCloseTimeoutMs = 150_000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const later = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
+
+/** Runs an attempt in an activity's context; answers with how often it showed life. */
+async function attempting(act: (attempt: Attempt, environment: MockActivityEnvironment) => void): Promise<number> {
+  const environment = new MockActivityEnvironment({ startToCloseTimeoutMs });
+  let heartbeats = 0;
+  environment.on('heartbeat', () => (heartbeats += 1));
+  await environment.run(async () => act(startAttempt(creationTimeout), environment));
+  return heartbeats;
+}
+
+function refusal(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+const outdated = { type: 'AttemptOutdated', nonRetryable: false };
+
+describe('an attempt to create', () => {
+  test('shows life before each call, and bounds the call by what a creation may take', async () => {
+    const heartbeats = await attempting((attempt) => {
+      for (let count = 0; count < 3; count++) expect(attempt.call()).toEqual({ timeoutMs: creationTimeout });
+    });
+    expect(heartbeats).toBe(3);
+  });
+
+  test('may be asked whether it is fresh without showing life', async () => {
+    expect(await attempting((attempt) => attempt.demandFresh())).toBe(0);
+  });
+
+  test('goes on as long as every call is answered in its time and a creation can still be answered', async () => {
+    const heartbeats = await attempting((attempt) => {
+      for (let passed = 0; passed < startToCloseTimeoutMs - creationTimeout; passed += creationTimeout) {
+        later(creationTimeout);
+        attempt.demandFresh();
+        attempt.call();
+      }
+    });
+    expect(heartbeats).toBe(4);
+  });
+
+  test('is outdated once the server will have given it up before a creation can be answered', async () => {
+    await attempting((attempt) => {
+      for (let count = 0; count < 4; count++) {
+        later(creationTimeout);
+        attempt.call();
+      }
+      later(1);
+      expect(refusal(() => attempt.demandFresh())).toMatchObject(outdated);
+      expect(refusal(() => attempt.call())).toMatchObject(outdated);
+    });
+  });
+
+  test('is outdated once it was held up for longer than a call may take', async () => {
+    const heartbeats = await attempting((attempt) => {
+      attempt.call();
+      later(creationTimeout + 1);
+      expect(refusal(() => attempt.demandFresh())).toBeInstanceOf(ApplicationFailure);
+      expect(refusal(() => attempt.call())).toMatchObject(outdated);
+    });
+    expect(heartbeats).toBe(1);
+  });
+
+  test('is outdated when it was held up before its first call', async () => {
+    const heartbeats = await attempting((attempt) => {
+      later(creationTimeout + 1);
+      expect(refusal(() => attempt.call())).toMatchObject(outdated);
+    });
+    expect(heartbeats).toBe(0);
+  });
+
+  test.each(['TIMED_OUT', 'CANCELLED', 'NOT_FOUND', 'WORKER_SHUTDOWN'] as const)(
+    'is outdated once the server has given it up: %s',
+    async (reason) => {
+      const heartbeats = await attempting((attempt, environment) => {
+        attempt.call();
+        environment.cancel(reason);
+        expect(refusal(() => attempt.demandFresh())).toMatchObject(outdated);
+        expect(refusal(() => attempt.call())).toMatchObject(outdated);
+      });
+      expect(heartbeats).toBe(1);
+    },
+  );
+});

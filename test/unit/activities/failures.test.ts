@@ -1,0 +1,162 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { describe, expect, test } from 'vitest';
+import { asFailures, failureOf, type RefusedAs } from '../../../activities/failures.js';
+import {
+  AnswerLost,
+  AnswerUnreadable,
+  FeatureNotEnabled,
+  NotFound,
+  RequestInvalid,
+  type ServiceError,
+  ServiceRefused,
+  ServiceUnavailable,
+  ServiceUnreachable,
+  TooManyRequests,
+  Unauthorized,
+} from '../../../service/errors.js';
+import { rejection } from '../service/recording-server.js';
+
+const call = { method: 'POST', path: '/v3/order/{order_id}' };
+const fields = [{ field: 'patient_details.dob', message: 'is not a date', type: 'date_from_datetime_parsing' }];
+const refusal = { reason: 'Order refused', fields };
+const refused = (status: number) => ({ ...call, status });
+
+const creationSettling = 45_000;
+
+/** What the activity's own retry policy makes of it: its interval, or never. */
+const bySchedule = { nonRetryable: false, nextRetryDelay: undefined };
+const never = { nonRetryable: true, nextRetryDelay: undefined };
+const after = (nextRetryDelay: number) => ({ nonRetryable: false, nextRetryDelay });
+
+type Retry = typeof never | typeof bySchedule | ReturnType<typeof after>;
+
+/** Each error, its failure's type, and when it is tried again: outside creations, and in one. */
+const table: [name: string, error: ServiceError, type: string, retried: Retry, retriedInCreation: Retry][] = [
+  ['401', new Unauthorized(refused(401), refusal), 'Unauthorized', never, never],
+  ['403', new Unauthorized(refused(403), refusal), 'Unauthorized', never, never],
+  ['a feature that is off', new FeatureNotEnabled(refused(403), refusal), 'FeatureNotEnabled', never, never],
+  ['404', new NotFound(refused(404), refusal), 'OrderRefused', never, never],
+  ['400', new ServiceRefused(refused(400), refusal), 'OrderRefused', never, never],
+  ['422', new ServiceRefused(refused(422), refusal), 'OrderRefused', never, never],
+  ['a rule of ours', new RequestInvalid(call, [{ field: 'a', rule: 'is missing' }]), 'OrderRefused', never, never],
+  ['429', new TooManyRequests(refused(429), refusal, undefined), 'TooManyRequests', bySchedule, bySchedule],
+  [
+    '429 with a time before settling',
+    new TooManyRequests(refused(429), refusal, 5_000),
+    'TooManyRequests',
+    after(5_000),
+    after(creationSettling),
+  ],
+  [
+    '429 with a time after settling',
+    new TooManyRequests(refused(429), refusal, 90_000),
+    'TooManyRequests',
+    after(90_000),
+    after(90_000),
+  ],
+  ['429 with no time left', new TooManyRequests(refused(429), refusal, 0), 'TooManyRequests', after(0), after(45_000)],
+  ['500', new ServiceUnavailable(refused(500), refusal, undefined), 'ServiceUnavailable', bySchedule, bySchedule],
+  ['408', new ServiceUnavailable(refused(408), refusal, undefined), 'ServiceUnavailable', bySchedule, bySchedule],
+  [
+    '503 with a time before settling',
+    new ServiceUnavailable(refused(503), refusal, 5_000),
+    'ServiceUnavailable',
+    after(5_000),
+    after(creationSettling),
+  ],
+  [
+    '503 with a time after settling',
+    new ServiceUnavailable(refused(503), refusal, 90_000),
+    'ServiceUnavailable',
+    after(90_000),
+    after(90_000),
+  ],
+  ['a lost answer', new AnswerLost(call, 'was not answered'), 'AnswerLost', after(35_000), bySchedule],
+  ['an unreadable answer', new AnswerUnreadable(call, 'is no JSON'), 'AnswerUnreadable', bySchedule, bySchedule],
+  ['no connection', new ServiceUnreachable(call, 'no connection'), 'ServiceUnreachable', bySchedule, bySchedule],
+];
+
+describe('a failed call of the service', () => {
+  test.each(table)('%s is the failure that the table says', (_name, error, type, retried, retriedInCreation) => {
+    const { nonRetryable, nextRetryDelay, ...failure } = failureOf(error, 'OrderRefused');
+    expect({ nonRetryable, nextRetryDelay }).toEqual(retried);
+    expect(failure).toMatchObject({ type, cause: error });
+    const inCreation = failureOf(error, 'OrderRefused', creationSettling);
+    expect({ nonRetryable: inCreation.nonRetryable, nextRetryDelay: inCreation.nextRetryDelay }).toEqual(
+      retriedInCreation,
+    );
+    expect(inCreation.type).toBe(type);
+    expect(inCreation.message).toBe(error.message);
+  });
+
+  test.each<RefusedAs>(['RegistrationRefused', 'CancelRefused', 'OrderRefused', 'ServiceRefused'])(
+    'is %s where that was asked for and the request itself was refused, and only then',
+    (refusedAs) => {
+      for (const [name, error, type] of table) {
+        const expected = type === 'OrderRefused' ? refusedAs : type;
+        expect(failureOf(error, refusedAs).type, name).toBe(expected);
+      }
+    },
+  );
+});
+
+describe('a failure’s first detail', () => {
+  const detailsOf = (error: ServiceError) => failureOf(error, 'OrderRefused').details;
+
+  test('names the status, the reason and the fields that the service refused, without the rule’s own name', () => {
+    expect(detailsOf(new ServiceRefused(refused(422), refusal))).toEqual([
+      { status: 422, reason: 'Order refused', fields: [{ field: 'patient_details.dob', message: 'is not a date' }] },
+    ]);
+    expect(detailsOf(new NotFound(refused(404), { fields: [] }))).toEqual([{ status: 404, fields: [] }]);
+  });
+
+  test('names the rules of ours that were broken, and no status: nothing was sent', () => {
+    const rules = [
+      { field: 'a', rule: 'is missing' },
+      { field: 'b', rule: 'must be a date' },
+    ];
+    expect(detailsOf(new RequestInvalid(call, rules))).toEqual([
+      {
+        fields: [
+          { field: 'a', message: 'is missing' },
+          { field: 'b', message: 'must be a date' },
+        ],
+      },
+    ]);
+  });
+
+  test('has the status where the service answered, and always a list of fields', () => {
+    expect(detailsOf(new ServiceUnavailable(refused(503), refusal, undefined))).toEqual([{ status: 503, fields: [] }]);
+    expect(detailsOf(new AnswerUnreadable({ ...call, status: 200 }, 'is no JSON'))).toEqual([
+      { status: 200, fields: [] },
+    ]);
+    expect(detailsOf(new AnswerLost(call, 'was not answered'))).toEqual([{ fields: [] }]);
+  });
+});
+
+describe('calls of the service', () => {
+  test('answer as they do when nothing fails', async () => {
+    await expect(asFailures('OrderRefused', async () => 'an answer')).resolves.toBe('an answer');
+  });
+
+  test('reject with the failure of their error, as it is for what was asked', async () => {
+    const error = new ServiceRefused(refused(422), refusal);
+    const failure = await rejection(asFailures('CancelRefused', () => Promise.reject(error)));
+    expect(failure).toBeInstanceOf(ApplicationFailure);
+    expect(failure).toMatchObject({ type: 'CancelRefused', nonRetryable: true, cause: error });
+  });
+
+  test('hand on how long a creation may still be under way', async () => {
+    const error = new TooManyRequests(refused(429), refusal, 1);
+    expect(await rejection(asFailures('OrderRefused', () => Promise.reject(error), 7_000))).toMatchObject({
+      nextRetryDelay: 7_000,
+    });
+  });
+
+  test.each([new TypeError('a fault of ours'), ApplicationFailure.nonRetryable('refused', 'PhysicianRequired')])(
+    'reject with what is no error of the service as it is: %s',
+    async (error) => {
+      expect(await rejection(asFailures('OrderRefused', () => Promise.reject(error)))).toBe(error);
+    },
+  );
+});

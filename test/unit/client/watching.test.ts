@@ -1,0 +1,181 @@
+import { ServiceError } from '@temporalio/client';
+import { describe, expect, test } from 'vitest';
+import { OrderNotFound } from '../../../client/errors.js';
+import { watchState, type WatchOptions } from '../../../client/watching.js';
+import type { OrderState } from '../../../workflows/order/messages.js';
+import { stateOf } from '../../../workflows/order/view.js';
+import { caseOf, happyPath, kitOf, pathTo } from '../order/histories.js';
+import { rejection } from '../service/recording-server.js';
+
+const stateAfter = (status: string): OrderState => stateOf(caseOf([kitOf('order-1', pathTo(status))]));
+const ordered = stateAfter('ordered');
+const shipped = stateAfter('transit_customer');
+const ended = stateAfter('completed');
+
+const tiny = { minInterval: 1, maxInterval: 2 };
+const instant = { minInterval: 8, maxInterval: 64 };
+
+/** As Temporal's client rejects: gRPC's error is the cause of its own. */
+function grpcError(code: number, details = 'invented'): ServiceError {
+  const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} });
+  return new ServiceError('Failed to query Workflow', { cause });
+}
+
+/** An order that answers one after the other; the last answer for ever. Remembers when it was asked. */
+function answers(...given: readonly (OrderState | Error)[]) {
+  const askedAt: number[] = [];
+  const ask = async (): Promise<OrderState> => {
+    const answer = given[Math.min(askedAt.length, given.length - 1)];
+    askedAt.push(performance.now());
+    if (answer === undefined || answer instanceof Error) throw answer ?? new Error('no answer');
+    return answer;
+  };
+  return { ask, askedAt };
+}
+
+async function watched(ask: () => Promise<OrderState>, options: WatchOptions = tiny): Promise<OrderState[]> {
+  const states: OrderState[] = [];
+  for await (const state of watchState(ask, options)) states.push(state);
+  return states;
+}
+
+describe('a watched order', () => {
+  test('is told once for each change, the present state first, and ends with its outcome', async () => {
+    const { ask, askedAt } = answers(ordered, { ...ordered }, shipped, shipped, ordered, ended);
+    expect(await watched(ask)).toEqual([ordered, shipped, ordered, ended]);
+    expect(askedAt).toHaveLength(6);
+  });
+
+  test('that has ended is told and asked once', async () => {
+    const { ask, askedAt } = answers(ended);
+    expect(await watched(ask, {})).toEqual([ended]);
+    expect(askedAt).toHaveLength(1);
+  });
+
+  test('is the same state whatever the order of its keys', async () => {
+    const reversed = Object.fromEntries(Object.entries(ordered).toReversed()) as unknown as OrderState;
+    expect(await watched(answers(ordered, reversed, ended).ask)).toEqual([ordered, ended]);
+  });
+
+  test('is not asked any more once nobody listens', async () => {
+    const { ask, askedAt } = answers(...happyPath.map(stateAfter));
+    for await (const state of watchState(ask, tiny)) if (state.phase === 'in_transit_to_customer') break;
+    expect(askedAt).toHaveLength(happyPath.indexOf('transit_customer') + 1);
+  });
+});
+
+describe('an error that will pass is waited out:', () => {
+  test.each([
+    ['UNKNOWN', grpcError(2)],
+    ['DEADLINE_EXCEEDED: no worker in time', grpcError(4)],
+    ['RESOURCE_EXHAUSTED', grpcError(8)],
+    ['FAILED_PRECONDITION: no worker polls', grpcError(9, 'no poller seen for task queue recently')],
+    ['ABORTED', grpcError(10)],
+    ['a connection that broke', grpcError(13, 'Received RST_STREAM with code 2')],
+    ['UNAVAILABLE', grpcError(14)],
+    ['UNAVAILABLE, as gRPC itself rejects', grpcError(14).cause ?? new Error()],
+  ])('%s', async (_name, error) => {
+    expect(await watched(answers(error, error, ordered, error, ended).ask)).toEqual([ordered, ended]);
+  });
+
+  test('what was told before is not told again after it', async () => {
+    expect(await watched(answers(ordered, grpcError(14), ordered, ended).ask)).toEqual([ordered, ended]);
+  });
+});
+
+describe('every other error rises as it is:', () => {
+  test.each([
+    ['INVALID_ARGUMENT', grpcError(3)],
+    ['NOT_FOUND', grpcError(5)],
+    ['PERMISSION_DENIED', grpcError(7)],
+    ['UNAUTHENTICATED', grpcError(16)],
+    ['INTERNAL', grpcError(13)],
+    ['an error of the client that no call caused', new ServiceError('Failed to query Workflow')],
+    ['a word of the product', new OrderNotFound('kit-order/order-1 does not exist')],
+    ['a fault of ours', new TypeError('a fault')],
+  ])('%s', async (_name, error) => {
+    const { ask, askedAt } = answers(ordered, error);
+    expect(await rejection(watched(ask))).toBe(error);
+    expect(askedAt).toHaveLength(2);
+  });
+});
+
+describe('the pause between two questions', () => {
+  /** The least time between two questions; timers may fire a little early by the finer clock. */
+  const pauses = (askedAt: number[]) => askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0) + 2);
+  const expectPauses = (askedAt: number[], least: readonly number[]) => {
+    expect(askedAt).toHaveLength(least.length + 1);
+    pauses(askedAt).forEach((pause, index) =>
+      expect(pause, `pause ${index}`).toBeGreaterThanOrEqual(least[index] ?? 0),
+    );
+  };
+
+  test('doubles while nothing changes', async () => {
+    const { ask, askedAt } = answers(ordered, ordered, ordered, ordered, ended);
+    await watched(ask, instant);
+    expectPauses(askedAt, [8, 16, 32, 64]);
+  });
+
+  test('doubles while errors pass, from the first question on', async () => {
+    const { ask, askedAt } = answers(grpcError(14), grpcError(14), ordered, grpcError(14), ended);
+    await watched(ask, instant);
+    expectPauses(askedAt, [16, 32, 8, 16]);
+  });
+
+  test('grows no longer than the longest one', async () => {
+    // Doubled 30 times it would be 12 days.
+    const { ask, askedAt } = answers(...Array.from({ length: 31 }, () => ordered), ended);
+    await watched(ask, { minInterval: 1, maxInterval: 4 });
+    expect(askedAt).toHaveLength(32);
+  });
+
+  test('is the first one again after every change', async () => {
+    // Doubled over all questions it would be 12 days in the end.
+    const changes = Array.from({ length: 6 }, (_, index) => (index % 2 === 0 ? ordered : shipped));
+    const { ask, askedAt } = answers(...changes.flatMap((state) => Array.from({ length: 5 }, () => state)), ended);
+    expect(await watched(ask, { minInterval: 1, maxInterval: '365d' })).toHaveLength(7);
+    expect(askedAt).toHaveLength(31);
+  });
+
+  test('may be said in words', async () => {
+    const { ask, askedAt } = answers(ordered, ordered, ended);
+    await watched(ask, { minInterval: '10ms', maxInterval: '20 milliseconds' });
+    expectPauses(askedAt, [10, 20]);
+  });
+});
+
+describe('an abort', () => {
+  const reason = new Error('the page was closed');
+  /** Nobody waits that long: only the abort ends it. */
+  const patient = { minInterval: '1h', maxInterval: '1h' } as const;
+
+  test('ends the pause at once, with the signal’s reason', async () => {
+    const abort = new AbortController();
+    const states = watchState(answers(ordered).ask, { ...patient, signal: abort.signal });
+    expect(await states.next()).toEqual({ done: false, value: ordered });
+    const next = rejection(states.next());
+    abort.abort(reason);
+    expect(await next).toBe(reason);
+    expect(await states.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test('ends the pause after a passing error, too', async () => {
+    const abort = new AbortController();
+    const { ask, askedAt } = answers(grpcError(14));
+    const next = rejection(watchState(ask, { ...patient, signal: abort.signal }).next());
+    await expect.poll(() => askedAt.length).toBe(1);
+    abort.abort(reason);
+    expect(await next).toBe(reason);
+  });
+
+  test('before the first question asks nothing', async () => {
+    const { ask, askedAt } = answers(ordered);
+    expect(await rejection(watched(ask, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(askedAt).toEqual([]);
+  });
+
+  test('without a reason of its own rejects with the signal’s', async () => {
+    const signal = AbortSignal.abort();
+    expect(await rejection(watched(answers(ordered).ask, { signal }))).toBe(signal.reason);
+  });
+});

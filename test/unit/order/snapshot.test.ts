@@ -1,0 +1,310 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { snapshotOf } from '../../../service/order-snapshot.js';
+import { orderSchema } from '../../../service/orders.js';
+import { rootOf } from '../../../workflows/order/address.js';
+import { announceNews } from '../../../workflows/order/announcements.js';
+import { caseFileOf } from '../../../workflows/order/case-file.js';
+import { learn } from '../../../workflows/order/case.js';
+import { nextMoment } from '../../../workflows/order/deadlines.js';
+import { readSnapshot } from '../../../workflows/order/snapshot.js';
+import { stateOf } from '../../../workflows/order/view.js';
+import { projectFolder } from '../../rig/processes.js';
+import { untidyOrder } from '../service/untidy-orders.js';
+import { caseOf, daysAfterStart, kitOf } from './histories.js';
+import { reportsOfChain } from './reports.js';
+
+const at = daysAfterStart(0);
+const event = { id: 1, at, status: 'received.testkit.ordered' };
+const minimal = { orderId: 'order-1', events: [event] };
+
+/** As a signal brings it. */
+const overTheWire = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+
+const texts = [
+  'userId',
+  'method',
+  'passthrough',
+  'origin',
+  'parentId',
+  'status',
+  'sampleId',
+  'interpretation',
+] as const;
+const times = ['createdAt', 'updatedAt'] as const;
+const shipmentTexts = ['outboundCourier', 'outboundTrackingNumber', 'inboundCourier', 'inboundTrackingNumber'] as const;
+
+const noText: readonly unknown[] = [null, 1, true, {}, [], ['a']];
+const noTime: readonly unknown[] = [
+  ...noText,
+  '',
+  'soon',
+  '2024-13-01T10:00:00Z',
+  '1 March 2024',
+  '10000-01-01T00:00Z',
+];
+
+describe('a signal is read as a snapshot', () => {
+  test('with everything that a snapshot has', () => {
+    const full = {
+      ...minimal,
+      ...Object.fromEntries(texts.map((name) => [name, `some ${name}`])),
+      ...Object.fromEntries(times.map((name) => [name, at])),
+      events: [event, { ...event, id: 2, detail: 'sample_hemolyzed' }],
+      shipment: Object.fromEntries(shipmentTexts.map((name) => [name, `some ${name}`])),
+      transaction: {
+        id: 'transaction-1',
+        status: 'active',
+        orders: [
+          { id: 'order-1', origin: 'initial', createdAt: at },
+          { id: 'order-2', parentId: 'order-1' },
+        ],
+      },
+    };
+    expect(readSnapshot(full)).toEqual(full);
+  });
+
+  test('without what no snapshot has, at any depth', () => {
+    const more = { first_name: 'Testperson', labTestId: 'test-1' };
+    const transaction = { id: 't', orders: [{ id: 'order-1' }] };
+    expect(
+      readSnapshot({
+        ...minimal,
+        ...more,
+        events: [{ ...event, ...more }],
+        shipment: { outboundCourier: 'usps', ...more },
+        transaction: { ...transaction, ...more, orders: [{ id: 'order-1', ...more }] },
+      }),
+    ).toEqual({ ...minimal, shipment: { outboundCourier: 'usps' }, transaction });
+  });
+
+  test.each([null, undefined, 0, 'order-1', true, [], [minimal], {}])('only if it is an object: %j', (value) => {
+    expect(readSnapshot(value)).toBeUndefined();
+  });
+
+  test.each([
+    { events: [] },
+    { orderId: null, events: [] },
+    { orderId: 1, events: [] },
+    { orderId: 'order-1' },
+    { orderId: 'order-1', events: null },
+    { orderId: 'order-1', events: { 0: event } },
+  ])('only if it names its order and lists events: %j', (value) => {
+    expect(readSnapshot(value)).toBeUndefined();
+  });
+
+  test.each(noText)('without a text that is %j', (value) => {
+    const odd = Object.fromEntries([...texts, 'shipment', 'transaction'].map((name) => [name, value]));
+    const { shipment, transaction, ...rest } = readSnapshot({ ...minimal, ...odd }) ?? {};
+    expect(rest).toEqual(minimal);
+    // An empty object is a shipment of which nothing is known, and no transaction.
+    expect(shipment).toEqual(value instanceof Object && !Array.isArray(value) ? {} : undefined);
+    expect(transaction).toBeUndefined();
+    expect(readSnapshot({ ...minimal, events: [event, { ...event, id: 2, detail: value }] })?.events).toEqual([
+      event,
+      { ...event, id: 2 },
+    ]);
+  });
+
+  test.each(noTime)('without a time that is %j, and without the event that has it', (value) => {
+    const transaction = { id: 't', orders: [{ id: 'order-1' }] };
+    const read = readSnapshot({
+      ...minimal,
+      createdAt: value,
+      updatedAt: value,
+      events: [event, { ...event, id: 2, at: value }],
+      transaction: { ...transaction, orders: [{ id: 'order-1', createdAt: value }] },
+    });
+    expect(read).toEqual({ ...minimal, transaction });
+  });
+
+  test.each([
+    ['2024-03-01T10:00:00', at],
+    ['2024-03-01T10:00', at],
+    ['2024-03-01T10:00:00Z', at],
+    ['2024-03-01T10:00:00.000000+00:00', at],
+    ['2024-03-01T12:00:00+02:00', at],
+    ['2024-03-01T05:30:00.5-04:30', '2024-03-01T10:00:00.500Z'],
+  ])('with the time %j as %j, whatever the zone of the machine', (sent, instant) => {
+    const zone = process.env['TZ'];
+    try {
+      for (const elsewhere of ['America/New_York', 'Asia/Tokyo', 'UTC']) {
+        process.env['TZ'] = elsewhere;
+        const read = readSnapshot({ ...minimal, createdAt: sent, events: [{ ...event, at: sent }] });
+        expect(read, elsewhere).toEqual({ ...minimal, createdAt: instant, events: [{ ...event, at: instant }] });
+      }
+    } finally {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    }
+  });
+
+  test.each<unknown>([
+    null,
+    'received',
+    [],
+    {},
+    { ...event, id: '1' },
+    { ...event, id: 1.5 },
+    { ...event, status: null },
+  ])('without the event %j', (odd) => {
+    expect(readSnapshot({ ...minimal, events: [odd, event, odd] })).toEqual(minimal);
+  });
+
+  test('without an event whose id is beyond all numbers, which JSON can write', () => {
+    const sent: unknown = JSON.parse(`{"orderId":"order-1","events":[{"id":1e400,"at":"${at}","status":"a"}]}`);
+    expect(readSnapshot(sent)).toEqual({ orderId: 'order-1', events: [] });
+  });
+
+  test.each<unknown>([{}, { id: 1, orders: [] }, { orders: [{ id: 'order-1' }] }])(
+    'without the transaction %j, which names no id',
+    (transaction) => {
+      expect(readSnapshot({ ...minimal, transaction })).toEqual(minimal);
+    },
+  );
+
+  test.each<unknown>([undefined, null, 'order-1', {}, [null, 'order-1', {}, { id: 1 }, ['a']]])(
+    'with a transaction of no orders, where they are %j',
+    (orders) => {
+      expect(readSnapshot({ ...minimal, transaction: { id: 't', orders } })).toEqual({
+        ...minimal,
+        transaction: { id: 't', orders: [] },
+      });
+    },
+  );
+});
+
+test('the snapshot that is documented for backends in other languages is one', async () => {
+  const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
+  const [, signals = ''] = page.split('## Signals of `kitOrder`');
+  const [, example = ''] = /```json\n(.+?)```/s.exec(signals) ?? [];
+  const documented = JSON.parse(
+    example
+      .replaceAll('"createdAt": "…"', `"createdAt": "${at}"`)
+      .replaceAll('"updatedAt": "…"', `"updatedAt": "${at}"`),
+  ) as unknown;
+  expect(readSnapshot(documented)).toEqual(documented);
+});
+
+describe('whatever JSON comes as a signal', () => {
+  const junk = fc.jsonValue({ maxDepth: 3 });
+  const time = fc.constantFrom(
+    at,
+    daysAfterStart(3),
+    '2024-03-01T10:00:00',
+    '9999-12-31T23:59:59Z',
+    '0000-01-01T00:00Z',
+  );
+  /** A field that is as it should be, something else, or absent. */
+  const perhaps = (value: fc.Arbitrary<unknown>) => fc.oneof(value, junk, fc.constant(undefined));
+  const fields = (names: readonly string[], value: fc.Arbitrary<unknown>) =>
+    Object.fromEntries(names.map((name) => [name, perhaps(value)]));
+  const status = fc.constantFrom(
+    'received.testkit.ordered',
+    'failed.testkit.sample_error',
+    'a.b.lab_processing_blocked',
+    '',
+  );
+  const events = fc.array(
+    fc.oneof(
+      fc.record({
+        id: perhaps(fc.integer()),
+        at: perhaps(time),
+        status: perhaps(status),
+        detail: perhaps(fc.string()),
+      }),
+      junk,
+    ),
+  );
+  const members = fc.array(fc.oneof(fc.record(fields(['id', 'origin', 'parentId', 'createdAt'], fc.string())), junk));
+  const almost = fc.record({
+    orderId: fc.oneof(fc.string(), junk),
+    events: fc.oneof({ weight: 9, arbitrary: events }, { weight: 1, arbitrary: junk }),
+    ...fields(texts, fc.string()),
+    ...fields(times, time),
+    shipment: perhaps(fc.record(fields(shipmentTexts, fc.string()))),
+    transaction: perhaps(
+      fc.record({ id: perhaps(fc.string()), status: perhaps(fc.string()), orders: perhaps(members) }),
+    ),
+  });
+  const signals = fc.oneof(junk, almost).map((value) => overTheWire(value ?? null));
+
+  test('it is read without a throw, to plain JSON, and to the same when it is read again', () => {
+    fc.assert(
+      fc.property(signals, (signal) => {
+        const read = readSnapshot(signal);
+        if (read === undefined) return;
+        expect(overTheWire(read)).toEqual(read);
+        expect(readSnapshot(read)).toEqual(read);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('it keeps every text, every event and every member that is as it should be, and nothing else', () => {
+    const isText = (value: unknown) => typeof value === 'string';
+    fc.assert(
+      fc.property(almost, (sent) => {
+        const signal = overTheWire(sent) as Record<string, unknown>;
+        const read = readSnapshot(signal);
+        const isOne = isText(signal['orderId']) && Array.isArray(signal['events']);
+        expect(read !== undefined).toBe(isOne);
+        if (read === undefined) return;
+        for (const name of texts) expect(read[name], name).toBe(isText(signal[name]) ? signal[name] : undefined);
+        const wellFormed = (signal['events'] as Record<string, unknown>[]).filter(
+          (one) => Number.isSafeInteger(one?.['id']) && isText(one['status']) && /^\d{4}-.+T/.test(String(one['at'])),
+        );
+        expect(read.events.map(({ id }) => id)).toEqual(wellFormed.map(({ id }) => id));
+        expect(read.events.map((one) => one.status)).toEqual(wellFormed.map((one) => one['status']));
+        const { orders = [] } = (read.transaction && (signal['transaction'] as { orders?: unknown })) ?? {};
+        const named = (Array.isArray(orders) ? orders : []) as Record<string, unknown>[];
+        expect(read.transaction?.orders.map(({ id }) => id) ?? []).toEqual(
+          named.filter((one) => isText(one?.['id'])).map(({ id }) => id),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('what was read of it stops no workflow: it is folded, announced, timed and shown', () => {
+    fc.assert(
+      fc.property(fc.array(signals, { maxLength: 4 }), (sent) => {
+        const kase = caseOf([kitOf('order-1', ['ordered'])]);
+        for (const signal of sent) {
+          const read = readSnapshot(signal);
+          if (read === undefined) continue;
+          rootOf(read);
+          learn(kase, read);
+          announceNews(kase);
+        }
+        expect(overTheWire(stateOf(kase))).toEqual(stateOf(kase));
+        expect(nextMoment(kase)?.at ?? 0).toSatisfy(Number.isFinite);
+        expect(caseFileOf(kase)).toContain('| When (UTC) |');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('what we send ourselves comes back as it was:', () => {
+  test('the snapshot of any order that the service answers with', () => {
+    fc.assert(
+      fc.property(untidyOrder, (order) => {
+        const snapshot = snapshotOf(orderSchema.parse(order));
+        expect(readSnapshot(snapshot)).toEqual(snapshot);
+        expect(readSnapshot(overTheWire(snapshot))).toEqual(snapshot);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('every report of a chain', () => {
+    fc.assert(
+      fc.property(reportsOfChain, (reports) => {
+        expect(reports.map(readSnapshot)).toEqual(reports);
+      }),
+    );
+  });
+});
