@@ -12,7 +12,13 @@ export async function runsOf(temporal: Client, workflowId: string): Promise<Work
   try {
     for await (const run of temporal.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs.push(run);
   } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== unimplemented) throw error;
+    if (!hasNoVisibility(error)) throw error;
   }
   return runs;
+}
+
+function hasNoVisibility(error: unknown): boolean {
+  // The client wraps what gRPC says.
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return isGrpcServiceError(cause) && cause.code === unimplemented;
 }

@@ -38,12 +38,14 @@ describe('cancelling', () => {
     expect(await kit.ends()).toMatchObject({ outcome: 'completed' });
   });
 
-  test('twice at once is answered twice', async () => {
+  test('twice at once is done once, and both are answered', async () => {
     const kit = await stage.place();
     const path = `/v3/order/${kit.rootOrderId}/cancel`;
     await stage.sandbox.addFault({ method: 'POST', path, action: { kind: 'delay', delayMs: 500 } });
-    const both = await Promise.all([kit.handle.cancel(), kit.handle.cancel()]);
-    expect(both).toMatchObject([{ phase: 'cancelled' }, { phase: 'cancelled' }]);
+    const [one, other] = await Promise.allSettled([kit.handle.cancel(), kit.handle.cancel()]);
+    expect([one, other].map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const refused = [one, other].find((answer) => answer.status === 'rejected');
+    expect(refused?.reason).toBeInstanceOf(OrderEnded);
     expect(await kit.ends()).toMatchObject({ outcome: 'cancelled' });
     expect(await stage.countRequests('POST', path)).toBe(1);
   });

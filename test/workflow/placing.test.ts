@@ -82,13 +82,14 @@ test('an order that breaks a rule is refused before anything is started, with al
 });
 
 test.each([
-  ['PolicyInvalid', 'refused-1', { policy: { returnDeadline: 'soon' } }],
-  ['ReferenceInvalid', 'not a reference', {}],
-  ['InvalidCommand', 'refused-3', { kind: 'of_another_kind' }],
-])('a backend that starts the workflow itself is told %s', async (type, reference, more) => {
+  ['PolicyInvalid', 'refused-1', placeKitOrderId('refused-1'), { policy: { returnDeadline: 'soon' } }],
+  ['ReferenceInvalid', 'not a reference', placeKitOrderId('not a reference'), {}],
+  ['ReferenceInvalid', 'refused-2', 'an-id-of-its-own', {}],
+  ['InvalidCommand', 'refused-3', placeKitOrderId('refused-3'), { kind: 'of_another_kind' }],
+])('a backend that starts the workflow itself is told %s for %s', async (type, reference, workflowId, more) => {
   const input = { ...(await stage.input()), reference, ...more };
   const workflow = await stage.temporal.workflow.start(placeKitOrderName, {
-    workflowId: placeKitOrderId(type),
+    workflowId,
     taskQueue,
     args: [input],
   });

@@ -186,6 +186,7 @@ function isRedrawn(orders: Orders, { orderId, greatest }: OrderRecord): boolean 
   const transactionId = greatest.transaction?.id;
   const followers = orders.slice(orders.findIndex((order) => order.orderId === orderId) + 1);
   return followers.some(
-    ({ greatest: follower }) => transactionId !== undefined && follower.transaction?.id === transactionId,
+    ({ greatest: follower }) =>
+      follower.parentId === orderId || (transactionId !== undefined && follower.transaction?.id === transactionId),
   );
 }

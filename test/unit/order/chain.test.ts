@@ -251,7 +251,7 @@ describe('an order beside the current one', () => {
 
   test.each<[string, Partial<OrderSnapshot>, Partial<OrderSnapshot>]>([
     ['of its own transaction', {}, {}],
-    ['that names it as its parent', { transaction: alone }, { transaction: alone, parentId: 'order-1' }],
+    ['that names it as its parent', {}, { transaction: { id: 'transaction-2', orders: [] }, parentId: 'order-1' }],
   ])('is not late while it has not failed yet, where a redraw follows it: %s', (_which, own, following) => {
     const kase = caseOf([initialOf(pathTo('delivered_to_lab'), own), redrawOf(['ordered'], following)]);
     expect(currentOrder(kase).orderId).toBe('order-2');

@@ -44,6 +44,9 @@ const noTime: readonly unknown[] = [
   '2024-13-01T10:00:00Z',
   '1 March 2024',
   '10000-01-01T00:00Z',
+  // Another year in UTC than they say.
+  '9999-12-31T23:59:59-01:00',
+  '0000-01-01T00:00:00+01:00',
 ];
 
 describe('a signal is read as a snapshot', () => {
