@@ -3,7 +3,7 @@ import type { LabService } from '../service/lab-service.js';
 import { notificationActivities, type NotificationTarget } from './notifications.js';
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
-import { routingActivities } from './routing.js';
+import { chainActivities } from './chains.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -21,7 +21,7 @@ export function createActivities(dependencies: ActivityDependencies) {
   return {
     ...placingActivities(dependencies),
     ...orderActivities(dependencies),
-    ...routingActivities(dependencies),
+    ...chainActivities(dependencies),
     ...notificationActivities(dependencies),
   };
 }

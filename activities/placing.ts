@@ -7,7 +7,7 @@ import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 import { demandPhysician } from './orders.js';
 import { startAttempt, type Attempt } from './attempt.js';
-import { placedBefore, type WantedOrder } from './recognising.js';
+import { placedBefore, type WantedOrder } from './earlier-attempts.js';
 
 export interface CreateKitOrder {
   request: KitRequest;

@@ -20,6 +20,7 @@ export async function* watchState(
   { minInterval = '1s', maxInterval = '1m', signal }: WatchOptions,
 ): AsyncGenerator<OrderState, void, undefined> {
   const shortest = milliseconds(minInterval);
+  const longest = milliseconds(maxInterval);
   let interval = shortest;
   let seen = '';
   for (;;) {
@@ -27,7 +28,7 @@ export async function* watchState(
     const state = await ask().catch(unlessPassing);
     const said = canonicalJson(state ?? null);
     const isNews = state !== undefined && said !== seen;
-    interval = isNews ? shortest : Math.min(interval * 2, milliseconds(maxInterval));
+    interval = isNews ? shortest : Math.min(interval * 2, longest);
     if (isNews) {
       seen = said;
       yield state;
@@ -50,6 +51,9 @@ function unlessPassing(error: unknown): undefined {
   throw error;
 }
 
+/** A pause that is none would ask without end. */
 function milliseconds(duration: Duration): number {
-  return typeof duration === 'number' ? duration : ms(duration);
+  const span = typeof duration === 'number' ? duration : ms(duration);
+  if (span > 0) return span;
+  throw new TypeError(`An interval must be a duration such as '5s' or milliseconds above 0, not ${duration}`);
 }

@@ -9,7 +9,7 @@ import { handingOver } from '../proxies.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey } from '../search-attributes.js';
 import { kitOrderId } from './address.js';
 import { currentOrder } from './case.js';
-import { forwarded } from './command-rules.js';
+import { forwarded } from './command-validation.js';
 import type { KitOrderResult } from './messages.js';
 import type { Run } from './run.js';
 import type { Orders } from './state.js';

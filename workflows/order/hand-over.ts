@@ -1,7 +1,7 @@
 import { log } from '@temporalio/workflow';
 import { raise } from './attention.js';
 import type { Case } from './case.js';
-import { hear } from './hearing.js';
+import { hear } from './intake.js';
 import type { OrderPlaced, ReplacementPlaced } from './messages.js';
 import type { Run } from './run.js';
 

@@ -1,11 +1,11 @@
 import { ApplicationFailure, condition } from '@temporalio/workflow';
-import type { ChainReading } from '../../activities/routing.js';
+import type { ChainReading } from '../../activities/chains.js';
 import { readingPatiently } from '../proxies.js';
 import { readPassthrough } from './address.js';
 import { remember } from './announcements.js';
 import { chainOf, currentOrder, learn, outcomeOf, type Case } from './case.js';
 import { setNotifies } from './hand-over.js';
-import { hear } from './hearing.js';
+import { hear } from './intake.js';
 import { standingOf } from './lifecycle.js';
 import type { KitOrderResult } from './messages.js';
 import type { Run } from './run.js';

@@ -7,15 +7,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { Alarm } from './alarm.js';
-import { carryOut } from './carrying-out.js';
+import { carryOut } from './command-execution.js';
 import { openCase, outcomeOf } from './case.js';
-import { CommandQueue } from './commands.js';
-import { meant, validate, validateDecision, validateRegistration } from './command-rules.js';
-import { meetDeadlines } from './deadline-duties.js';
+import { CommandQueue } from './command-queue.js';
+import { meant, validate, validateDecision, validateRegistration } from './command-validation.js';
+import { meetDeadlines } from './due-deadlines.js';
 import { nextMoment } from './deadlines.js';
 import { forward } from './forwarding.js';
 import { join, takeOver } from './hand-over.js';
-import { hear } from './hearing.js';
+import { hear } from './intake.js';
 import { identify } from './identify.js';
 import {
   cancelUpdate,
@@ -40,7 +40,7 @@ import { readUnreadOrders } from './reading.js';
 import { takeRemedy } from './remedies.js';
 import { announceEnd, review } from './review.js';
 import type { Run } from './run.js';
-import { show } from './showing.js';
+import { show } from './visibility.js';
 import { resultOf, stateOf } from './view.js';
 
 /**

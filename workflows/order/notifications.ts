@@ -27,5 +27,3 @@ export interface NotificationHead {
   reference?: string;
   userId?: string;
 }
-
-export type NotificationType = OrderNotification['type'];

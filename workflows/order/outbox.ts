@@ -5,7 +5,7 @@ import type { Case } from './case.js';
 import type { Attention } from './messages.js';
 import type { OrderNotification } from './notifications.js';
 import type { Run } from './run.js';
-import { refusalOf } from './commands.js';
+import { refusalOf } from './command-queue.js';
 
 /** So many go in one activity: a burst costs one, and one that fails late repeats little. */
 const batchSize = 20;

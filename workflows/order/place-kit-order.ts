@@ -10,7 +10,7 @@ import type { PlacedOrder } from '../../activities/placing.js';
 import { creating, handingOver, settling } from '../proxies.js';
 import { labAttentionKey } from '../search-attributes.js';
 import { isAddressable, placeKitOrderId, referencePattern } from './address.js';
-import { refusalOf } from './commands.js';
+import { refusalOf } from './command-queue.js';
 import type { AttentionReason, KitRequest, PlaceKitOrderInput, PlaceKitOrderResult } from './messages.js';
 import { PolicyInvalid, resolvePolicy, type ResolvedPolicy } from './policy.js';
 

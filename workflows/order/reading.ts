@@ -1,8 +1,8 @@
 import { log } from '@temporalio/workflow';
 import { reading } from '../proxies.js';
 import { currentOrder, unreadOrder } from './case.js';
-import { refusalOf } from './commands.js';
-import { hear } from './hearing.js';
+import { refusalOf } from './command-queue.js';
+import { hear } from './intake.js';
 import type { Run } from './run.js';
 
 /** Reads the orders that a transaction names and no webhook ever told of. */

@@ -5,7 +5,7 @@ import { readPassthrough } from './address.js';
 import { clear } from './attention.js';
 import { findOrder, lastEventId, needsSuccessor, replacementOf, type Case, type ChainOrder } from './case.js';
 import { isKit } from './deadlines.js';
-import { hear } from './hearing.js';
+import { hear } from './intake.js';
 import type { Replacement } from './messages.js';
 import type { Run } from './run.js';
 

@@ -2,7 +2,7 @@ import { announceNews, announceReplacements, enqueue, headOf } from './announcem
 import { clear, clearAnswered, raise } from './attention.js';
 import { currentOrder, lateArrivals, outcomeOf } from './case.js';
 import type { Run } from './run.js';
-import { show } from './showing.js';
+import { show } from './visibility.js';
 
 /** Brings everything in line with what is known now: announcements, questions, and what operators see. */
 export function review(run: Run): void {

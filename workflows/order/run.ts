@@ -1,6 +1,6 @@
 import type { Alarm } from './alarm.js';
 import type { Case } from './case.js';
-import type { CommandQueue } from './commands.js';
+import type { CommandQueue } from './command-queue.js';
 
 /** One run of `kitOrder`: the case it works on, and what wakes it. */
 export interface Run {

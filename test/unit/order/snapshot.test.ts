@@ -9,7 +9,7 @@ import { announceNews } from '../../../workflows/order/announcements.js';
 import { caseFileOf } from '../../../workflows/order/case-file.js';
 import { learn } from '../../../workflows/order/case.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
-import { readSnapshot } from '../../../workflows/order/snapshot.js';
+import { readSnapshot } from '../../../workflows/order/snapshot-reader.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { projectFolder } from '../../rig/processes.js';
 import { untidyOrder } from '../service/untidy-orders.js';

@@ -3,7 +3,7 @@ import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { readPassthrough } from './address.js';
 import { currentOrder, lastEventId, learn, needsSuccessor, type Case } from './case.js';
 import type { Run } from './run.js';
-import { readSnapshot } from './snapshot.js';
+import { readSnapshot } from './snapshot-reader.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
 export function hear(run: Run, reported: OrderSnapshot): void {

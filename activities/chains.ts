@@ -15,7 +15,7 @@ import {
 import { kitOrderStart } from '../workflows/order/start.js';
 import type { ActivityDependencies } from './activities.js';
 import { readIfKnown } from './orders.js';
-import { runsOf } from './runs.js';
+import { runsOf } from './earlier-runs.js';
 
 /** What a run that a webhook started learns before it does anything. */
 export interface ChainReading {
@@ -31,7 +31,7 @@ export interface ChainReading {
 }
 
 /** Finding the workflow that an order belongs to, and passing things on to it. */
-export function routingActivities(dependencies: ActivityDependencies) {
+export function chainActivities(dependencies: ActivityDependencies) {
   const { service, temporal, taskQueue, target } = dependencies;
   return {
     /** Hands a placed order over to the workflow that follows it, which a webhook may have started already. */

@@ -5,7 +5,7 @@ import { kitOrderId, placeKitOrderId, readPassthrough } from '../workflows/order
 import { labReferenceKey } from '../workflows/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
 import type { Attempt } from './attempt.js';
-import { runsOf } from './runs.js';
+import { runsOf } from './earlier-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt has placed already. */
 export interface WantedOrder {
