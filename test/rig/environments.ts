@@ -40,7 +40,7 @@ export interface RunningWorker {
 export const namespace = 'default';
 export const taskQueue = 'lab-operations-test';
 
-Runtime.install({ logger: new DefaultLogger('WARN') });
+Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 /** The full server: visibility, schedules, real time. Call it at the top of a test file or of a `describe`. */
 export function devServer(options: RigOptions = {}): Rig {
