@@ -181,6 +181,8 @@ function reminders(
   spans: readonly number[],
   eventId?: number,
 ): Deadline[] {
+  // Where nobody is told of them, they would wake the workflow for nothing.
+  if (kase.notifies === false) return [];
   return spans.map((span, index) => {
     const plain = deadline(kase, order, name, since, span, eventId);
     return { ...plain, key: `${plain.key}.${index + 1}`, ordinal: index + 1 };

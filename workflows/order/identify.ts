@@ -4,14 +4,12 @@ import { readingPatiently } from '../proxies.js';
 import { readPassthrough } from './address.js';
 import { remember } from './announcements.js';
 import { chainOf, currentOrder, learn, outcomeOf, type Case } from './case.js';
+import { nextMoment } from './deadlines.js';
 import { setNotifies } from './hand-over.js';
 import { hear } from './intake.js';
 import { standingOf } from './lifecycle.js';
 import type { KitOrderResult } from './messages.js';
 import type { Run } from './run.js';
-
-/** How long a run that a webhook started waits for the hand-over that its passthrough promises: the creation's answer is on its way. */
-const handOverWait = '30 seconds';
 
 /** A run is started together with its first signal; one that was started by hand reads its order instead. */
 const firstReportWait = '10 seconds';
@@ -28,10 +26,20 @@ export async function identify(run: Run): Promise<void> {
   if (kase.identified) return;
   const isReported = () => kase.orders.length > 0;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
-  const isKnown = () => kase.handedOver || run.forwardsTo !== undefined;
-  if (awaitsHandOver(kase)) await condition(isKnown, handOverWait, { summary: 'hand-over' });
+  if (awaitsHandOver(kase)) await handOver(run);
   if (!kase.placedAnew && run.forwardsTo === undefined) await readUp(run);
   kase.identified = true;
+}
+
+/**
+ * A run that a webhook started waits for the hand-over that its passthrough promises, until it is missed: by the kit's
+ * next move, a command, or the first deadline. The timer is the one that the order needs anyway.
+ */
+async function handOver(run: Run): Promise<void> {
+  const { kase, commands, alarm } = run;
+  const isKnown = () => kase.handedOver || run.forwardsTo !== undefined;
+  alarm.set(nextMoment(kase));
+  await condition(() => isKnown() || !awaitsHandOver(kase) || !commands.isEmpty || alarm.rang);
 }
 
 async function readUp(run: Run): Promise<void> {

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { snapshotOf } from '../../service/order-snapshot.js';
+import { kitOrderId } from '../../workflows/order/address.js';
+import { orderChangedSignal } from '../../workflows/order/messages.js';
+import { setStage } from './story.js';
+
+/*
+ * Every history event and every billable action is paid for, for each order. The measure is the plainest workflow that
+ * could do the same: a signal for each thing that happens, an ordinary activity for each call, and a timer armed anew at
+ * every wait.
+ */
+
+// The full server: the one that skips time writes a task into the history for every query of the test.
+const stage = setStage({ notifies: false, eventsPerRun: 10_000 });
+
+type EventName =
+  | 'workflowExecutionSignaled'
+  | 'workflowExecutionUpdateAccepted'
+  | 'activityTaskScheduled'
+  | 'timerStarted'
+  | 'upsertWorkflowSearchAttributes';
+
+async function historyOf(orderId: string) {
+  const { events } = await stage.temporal.workflow.getHandle(kitOrderId(orderId)).fetchHistory();
+  const all = events ?? [];
+  const count = (name: EventName) => all.filter((event) => event[`${name}EventAttributes`] != null).length;
+  return { events: all.length, count };
+}
+
+const phases = [
+  'preparing',
+  'awaiting_registration',
+  'in_transit_to_customer',
+  'awaiting_registration',
+  'with_customer',
+  'in_transit_to_lab',
+  'at_lab',
+  'completed',
+];
+
+test('an order from placement to results costs no more than the plainest workflow would', async () => {
+  const kit = await stage.place();
+  await kit.goes('transit_customer', 'out_for_delivery', 'with_customer');
+  await kit.register();
+  await kit.goes('transit_lab', 'delivered_to_lab', 'completed');
+  expect(await kit.ends()).toMatchObject({ outcome: 'completed' });
+
+  const { events, count } = await historyOf(kit.rootOrderId);
+  const heard = count('workflowExecutionSignaled') + count('workflowExecutionUpdateAccepted');
+  const calls = count('activityTaskScheduled');
+  const plainest = {
+    // The start with its task, and the end; six for what is heard (its task, and a timer set and cancelled) ...
+    events: 5 + 6 * heard + 6 * calls,
+    // ... and one action each for the start, what is heard, its timer, and a call.
+    actions: 1 + 2 * heard + calls,
+  };
+  const actions = 1 + heard + calls + count('timerStarted');
+  expect(events).toBeLessThanOrEqual(plainest.events);
+  expect(actions).toBeLessThanOrEqual(plainest.actions);
+  expect(calls).toBe(1);
+  // Beyond that, operators can search by phase: one action for each of its changes, not for each thing heard.
+  expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(phases.length);
+});
+
+test('a webhook that says nothing new costs its signal and no call', async () => {
+  const kit = await stage.place();
+  await kit.goes('transit_customer');
+  const before = await historyOf(kit.rootOrderId);
+  const snapshot = snapshotOf(await stage.service.orders.get(kit.rootOrderId));
+  const repeats = 5;
+  const workflow = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
+  for (let n = 0; n < repeats; n += 1) await workflow.signal(orderChangedSignal, snapshot);
+  await kit.shows({ phase: 'in_transit_to_customer' });
+  const after = await historyOf(kit.rootOrderId);
+  expect(after.count('workflowExecutionSignaled') - before.count('workflowExecutionSignaled')).toBe(repeats);
+  for (const name of ['activityTaskScheduled', 'timerStarted', 'upsertWorkflowSearchAttributes'] as const) {
+    expect(after.count(name)).toBe(before.count(name));
+  }
+});
