@@ -36,12 +36,14 @@ export {
 } from './webhooks/handler.js';
 export type { HealthDataSink } from './webhooks/route.js';
 export { sign, verify } from '../service/webhook-signature.js';
+export { signWebhook } from './webhooks/sign.js';
 export { createLabService, type LabService } from '../service/lab-service.js';
 export type { ServiceConfig } from '../service/http.js';
 export {
   AnswerLost,
   AnswerUnreadable,
   NotFound,
+  RequestInvalid,
   ServiceError,
   ServiceRefused,
   ServiceUnavailable,
@@ -49,6 +51,7 @@ export {
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
+export type { Results } from '../service/results.js';
 export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
 export { defaultPolicy, type Duration, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
 export type {

@@ -12,7 +12,7 @@ import {
   type OrderPhase,
   type PlaceKitOrderInput,
 } from '../workflows/order/messages.js';
-import { PolicyInvalid, resolvePolicy } from '../workflows/order/policy.js';
+import { PolicyInvalid, resolvePolicy, type OrderPolicy } from '../workflows/order/policy.js';
 import { labReferenceKey, labUserIdKey } from '../workflows/search-attributes.js';
 import { OrderInvalid, ReferenceConflict, type RefusedField } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
@@ -24,7 +24,7 @@ export type WhichHandle = { reference: string } | { orderId: string };
 /** Orders of test kits. */
 export interface OrderFilter {
   phase?: OrderPhase;
-  /** `true`: orders that ask for attention for any reason. */
+  /** `true`: orders that ask for attention for any reason. Placings that do are not orders yet: docs/operations.md. */
   attention?: true | Exclude<AttentionReason, 'ambiguous_order' | 'placing_delayed'>;
   userId?: string;
   /** Also orders that have ended, as long as the namespace retains them. Default false. */
@@ -87,7 +87,8 @@ export class OrderOperations {
       return new KitOrderHandle(this.finder, { rootOrderId: await findRootOrder(this.finder, which.orderId) });
     }
     const { reference } = which;
-    checkReference(reference);
+    const faults = referenceFaults(reference);
+    if (faults.length > 0) throw invalid(faults);
     return new KitOrderHandle(this.finder, { reference, ...(await findPlacement(this.finder, reference)) });
   }
 
@@ -97,31 +98,35 @@ export class OrderOperations {
   }
 }
 
+/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check(input: PlaceKitOrderInput): void {
-  checkReference(input.reference);
-  const schema: z.ZodType = input.kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema;
-  const faults: RefusedField[] = brokenRulesOf(schema, input.order).map(({ field, rule }) => ({
-    field: `order.${field}`,
-    message: rule,
-  }));
-  if (input.kind !== 'unregistered' && input.kind !== 'with_patient') {
-    faults.push({ field: 'kind', message: 'must be unregistered or with_patient' });
-  }
-  if ('passthrough' in input.order) {
-    faults.push({ field: 'order.passthrough', message: 'is ours: it carries the reference' });
-  }
-  try {
-    resolvePolicy(input.policy);
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    faults.push(...error.faults.map((message) => ({ field: 'policy', message })));
-  }
+  const faults = [...referenceFaults(input.reference), ...orderFaults(input), ...policyFaults(input.policy)];
   if (faults.length > 0) throw invalid(faults);
 }
 
-function checkReference(reference: string): void {
-  if (!referencePattern.test(reference))
-    throw invalid([{ field: 'reference', message: `must match ${referencePattern.source}` }]);
+function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
+  if (kind !== 'unregistered' && kind !== 'with_patient') {
+    return [{ field: 'kind', message: 'must be unregistered or with_patient' }];
+  }
+  if (typeof order !== 'object' || order === null) return [{ field: 'order', message: 'is required' }];
+  if ('passthrough' in order) return [{ field: 'order.passthrough', message: 'is ours: it carries the reference' }];
+  const schema: z.ZodType = kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema;
+  return brokenRulesOf(schema, order).map(({ field, rule }) => ({ field: `order.${field}`, message: rule }));
+}
+
+function policyFaults(policy: OrderPolicy | undefined): RefusedField[] {
+  try {
+    resolvePolicy(policy);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PolicyInvalid)) throw error;
+    return error.faults.map((message) => ({ field: 'policy', message }));
+  }
+}
+
+function referenceFaults(reference: unknown): RefusedField[] {
+  if (typeof reference === 'string' && referencePattern.test(reference)) return [];
+  return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
 }
 
 function invalid(fields: RefusedField[]): OrderInvalid {

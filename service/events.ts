@@ -5,7 +5,7 @@ import { shapeProblem } from './validation.js';
 /** The `eventType` of an order that came without an envelope, which some deployments send. */
 export const BARE_ORDER_EVENT = 'order';
 
-/** A webhook's body, told apart by what it means for us. Missing envelope ids are normal (facts.md). */
+/** A webhook's body, told apart by what it means for us. Missing envelope ids are normal (docs/lab-service.md). */
 export type ReceivedEvent = OrderEventReceived | HealthDataReceived | OtherReceived | UnreadableReceived;
 
 /** An order as it is now. A delivery may be late, repeated or out of order. */

@@ -6,11 +6,11 @@ import { isCalendarDate } from './timestamps.js';
  * because its refusal would come back days later in a story that nobody watches. Every message completes the sentence
  * "<field> …" and never repeats the value.
  *
- * Where a rule is the specification's it says so; names and zip follow facts.md; the rest is not documented and only
+ * Where a rule is the specification's it says so; names and zip follow docs/lab-service.md; the rest is not documented and only
  * refuses what cannot be right. Identifiers are not held to be UUIDs: the service itself hands out some that are none.
  */
 
-/** facts.md; the service refuses "José". */
+/** docs/lab-service.md; the service refuses "José". */
 const LAB_NAME = /^([a-zA-Z0-9]{1})([a-zA-Z0-9-.,']*(\s[a-zA-Z0-9-.,']+)*[a-zA-Z0-9-.,']?)$/;
 const ZIP = /^\d{5}(-\d{4})?$/;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
@@ -119,7 +119,7 @@ export const orderRequestSchema = z.strictObject({
   passthrough: optionalTextSchema,
 });
 
-/** `POST /v3/order/testkit/register`. Without `user_id` the order keeps its user (facts.md). */
+/** `POST /v3/order/testkit/register`. Without `user_id` the order keeps its user (docs/lab-service.md). */
 export const registerRequestSchema = z.strictObject({
   user_id: optionalTextSchema,
   sample_id: requiredTextSchema,

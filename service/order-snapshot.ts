@@ -6,7 +6,7 @@ import { utcInstant } from './timestamps.js';
  *
  * Webhooks and reads carry the whole order with names, addresses and birth dates; a snapshot leaves all of that
  * behind, so that it may enter a workflow's history. Timestamps are ISO 8601 in UTC with a zone; a timestamp that the
- * service sent without a zone has been read as UTC (facts.md).
+ * service sent without a zone has been read as UTC (docs/lab-service.md).
  */
 export interface OrderSnapshot {
   orderId: string;

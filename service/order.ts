@@ -7,7 +7,7 @@ import { withZone } from './timestamps.js';
  * Only `id` is required: the specification leaves required flags and nullability open, so everything else may be
  * absent or null. Objects are loose: a field that is not known here is kept as it was sent. Statuses, origins,
  * interpretations and the like are strings, because their lists grow. Identifiers are strings of any form: real
- * payloads carry UUIDs that are none (facts.md).
+ * payloads carry UUIDs that are none (docs/lab-service.md).
  *
  * A field of the wrong type counts as absent. An order must not stand still because its `has_abn` says "no".
  */

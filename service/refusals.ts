@@ -33,7 +33,7 @@ export function refusalError(call: Failure, body: unknown, retryAfter: string | 
 }
 
 /**
- * Reads what an error body says. `detail` is untyped (facts.md): a list of `{type, loc, msg, input, ctx}`, a sentence,
+ * Reads what an error body says. `detail` is untyped (docs/lab-service.md): a list of `{type, loc, msg, input, ctx}`, a sentence,
  * or an object; some bodies carry `{error, message}` instead, and some are plain text. `input` and `ctx` repeat what
  * was sent and are left behind.
  */

@@ -3,7 +3,7 @@ import { orderTransactionSchema, textSchema, timestampSchema } from './order.js'
 
 /*
  * Lab values. They are read through the client and never enter a workflow: the service stays their only home.
- * Shapes are schemas.md's; the specification does not give them.
+ * Shapes are docs/lab-service.md's; the specification does not give them.
  */
 
 export const resultMetadataSchema = z.looseObject({

@@ -1,7 +1,7 @@
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
- * Gives a timestamp that carries no zone the zone it means, UTC (facts.md); everything else stays as it was sent,
+ * Gives a timestamp that carries no zone the zone it means, UTC (docs/lab-service.md); everything else stays as it was sent,
  * also what is no timestamp at all: an answer is not refused for a timestamp that nobody may need.
  */
 export function withZone(timestamp: string): string {

@@ -40,7 +40,7 @@ export type User = z.output<typeof userSchema>;
 
 const userPageSchema = z.looseObject({ users: z.array(userSchema), total: z.number() });
 
-/** `POST /v2/user` (facts.md and schemas.md; the specification gives no body). Dates are YYYY-MM-DD. */
+/** `POST /v2/user` (docs/lab-service.md; the specification gives no body). Dates are YYYY-MM-DD. */
 export const createUserRequestSchema = z.strictObject({
   client_user_id: requiredTextSchema,
   /** IANA zone name. */
@@ -185,7 +185,7 @@ async function* listUsers(transport: Transport, options: UserListOptions = {}): 
 
 type CreateAnswer = { user: User } | { existing: string };
 
-/** The conflict's body names the existing user under `detail` (facts.md) or at the top (specification). */
+/** The conflict's body names the existing user under `detail` (docs/lab-service.md) or at the top (specification). */
 const conflictSchema = z.object({ user_id: z.string().min(1), created_on: z.string() });
 
 function createOrFind(transport: Transport, request: CreateUserRequest, options?: CallOptions): Promise<CreateAnswer> {

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Standard Webhooks: how the service signs what it sends to us, and how we sign what we send to the product (facts.md,
+ * Standard Webhooks: how the service signs what it sends to us, and how we sign what we send to the product (docs/lab-service.md,
  * "Webhooks"). The signed content is `<id>.<timestamp>.<body>`, over the bytes of the body as they travel: text that
  * was decoded and encoded again may differ from them.
  */

@@ -141,7 +141,7 @@ export const ingressSettings = {
   WEBHOOK_SECRETS: secretList.describe(
     "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
   ),
-  // The largest webhook seen is 0.4 MB (facts.md); an order with a long history still fits many times over.
+  // The largest webhook seen is 0.4 MB (docs/lab-service.md); an order with a long history still fits many times over.
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
     .default(5 * mebibyte)
     .describe('set the largest webhook to accept, in bytes; the default is 5242880 (5 MiB)'),

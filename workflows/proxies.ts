@@ -38,7 +38,7 @@ export const handingOver = proxyActivities<Pick<Activities, 'handOver' | 'forwar
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** After a failed attempt the next one waits half as long again as a creation may take: the service may still be at it. */
+/** (As in activities/placing.ts.) After a failed attempt the next one waits half as long again as a creation may take: the service may still be at it. */
 export const settling = 1.5;
 
 /** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */

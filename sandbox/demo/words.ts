@@ -44,7 +44,7 @@ export function toldWords({ type, data }: OrderNotification): string {
     case 'attention_raised':
       return `a person has to look: ${reason}`;
     case 'attention_cleared':
-      return `settled: ${reason}`;
+      return `no longer needs a person: ${reason}`;
     case 'replacement':
       return 'a replacement kit was ordered';
     case 'result':

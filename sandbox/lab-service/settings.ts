@@ -20,7 +20,7 @@ export const settingsSchema = z.strictObject({
   healthInsuranceKey: z.enum(['health_insurance_id', 'health_insurace_id']),
   /** Timestamps without a zone (they are UTC). Default false. */
   naiveTimestamps: z.boolean(),
-  /** `patient_details.dob` as a timestamp, as schemas.md has it for answers, instead of a date. Default false. */
+  /** `patient_details.dob` as a timestamp, as docs/lab-service.md has it for answers, instead of a date. Default false. */
   dobAsTimestamp: z.boolean(),
   /** Whether `order_transaction` is there in answers, and in webhooks. Default true. */
   transactionInBodies: z.boolean(),

@@ -25,7 +25,8 @@ export function validate({ kase, forwardsTo }: Run, command: { orderId?: string 
 
 export function validateRegistration(run: Run, command: RegisterCommand): void {
   if (typeof command?.registration?.sample_id !== 'string') {
-    throw refuse('InvalidCommand', 'registration.sample_id must be a string');
+    const fields = [{ field: 'sample_id', message: 'must be a string' }];
+    throw ApplicationFailure.nonRetryable('sample_id must be a string', 'RegistrationRefused', { fields });
   }
   validate(run, command);
 }

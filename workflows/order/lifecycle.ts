@@ -4,7 +4,7 @@ import type { OrderPhase } from './messages.js';
 /**
  * What an order's events mean. The service's statuses read `<top>.<method>.<low>`; neither part is a closed list, and
  * the top-level status is not monotonic: a kit that is registered after its delivery goes back to `received`
- * (facts.md, "Order lifecycle"). An unknown low-level status keeps its top-level meaning.
+ * (docs/lab-service.md, "Order lifecycle"). An unknown low-level status keeps its top-level meaning.
  */
 
 interface StatusParts {

@@ -8,7 +8,7 @@ export type Remedy = 'ask' | 'replace' | 'fail';
 
 /**
  * How long each part of an order may take and what happens when it goes wrong. The service documents none of it
- * (facts.md, "Problems and durations"), so everything is input, and every default says where it comes from.
+ * (docs/lab-service.md, "Problems and durations"), so everything is input, and every default says where it comes from.
  */
 export interface OrderPolicy {
   /**
