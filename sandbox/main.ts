@@ -1,7 +1,7 @@
 import { SandboxConfigError, readSandboxConfig } from './config.js';
 import { startLabService } from './lab-service/server.js';
 
-/** Runs the stand-in of the lab service until it is told to stop. Exit status 1: it could not start. */
+/** Runs the stand-in of the lab service until it is told to stop. Exit status 2: the settings; 1: it could not start. */
 async function main(): Promise<void> {
   const config = readSandboxConfig();
   const service = await startLabService(config);
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
 
 function fail(error: unknown): void {
   process.stderr.write(`${explain(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof SandboxConfigError ? 2 : 1;
 }
 
 function explain(error: unknown): string {

@@ -1,0 +1,62 @@
+import { Client, Connection } from '@temporalio/client';
+import { describe, expect, test } from 'vitest';
+import { LabOperations, OrderInvalid, type PlaceKitOrderInput } from '../../../client/index.js';
+
+/** Nothing listens there: whatever is refused here is refused before anything is sent. */
+const temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
+const { orders } = new LabOperations(temporal);
+
+const shippingDetails = {
+  receiver_name: 'Testperson Invented',
+  first_line: '1 Invented Street',
+  city: 'Springfield',
+  state: 'IL',
+  zip: '62701',
+  country: 'US',
+  phone_number: '+12175550100',
+};
+
+const input = {
+  reference: 'order-1',
+  kind: 'unregistered',
+  order: { user_id: 'user-1', lab_test_id: 'test-1', shipping_details: shippingDetails },
+};
+
+async function faultsOf(changes: object): Promise<string[]> {
+  const given = { ...input, ...changes } as unknown as PlaceKitOrderInput;
+  const refusal: unknown = await orders.place(given).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(OrderInvalid);
+  return (refusal as OrderInvalid).fields.map(({ field }) => field);
+}
+
+describe('an order is refused before anything is started', () => {
+  test.each([undefined, null, 1001, '', 'with space', 'x'.repeat(129), 'a/b'])(
+    'with the reference %j',
+    async (reference) => {
+      expect(await faultsOf({ reference })).toEqual(['reference']);
+    },
+  );
+
+  test.each([undefined, null, 'text'])('with %j in place of the order', async (order) => {
+    expect(await faultsOf({ order })).toEqual(['order']);
+  });
+
+  test('of an unknown kind', async () => {
+    expect(await faultsOf({ kind: 'express' })).toEqual(['kind']);
+  });
+
+  test('with a passthrough of its own', async () => {
+    expect(await faultsOf({ order: { ...input.order, passthrough: 'mine' } })).toEqual(['order.passthrough']);
+  });
+
+  test('with all its faults named at once', async () => {
+    const order = { ...input.order, shipping_details: { ...shippingDetails, zip: '9118' } };
+    const policy = { returnDeadline: 'soon', onLost: 'shrug' };
+    const faults = await faultsOf({ reference: 7, order, policy });
+    expect(faults).toEqual(['reference', 'order.shipping_details.zip', 'policy', 'policy']);
+  });
+
+  test('and so is looking for one by a reference that cannot be', async () => {
+    await expect(orders.get({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(OrderInvalid);
+  });
+});
