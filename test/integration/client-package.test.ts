@@ -62,12 +62,6 @@ async function readmeExample(port: number): Promise<string> {
   return replaced;
 }
 
-/** What the README leaves to the reader. */
-const inventedTypes = `
-type Address = import('@lab-operations/client').ShippingDetails;
-type Registration = import('@lab-operations/client').RegisterRequest;
-`;
-
 /** What the product's own code would do with the example. */
 const product = `
 import type { OrderPolicy } from '@lab-operations/client';
@@ -91,7 +85,6 @@ process.exit(0);
 test("the README's example compiles with strict types and carries an order through, without the repository", async () => {
   const port = await freePort();
   await writeFile(join(backend, 'readme.ts'), await readmeExample(port));
-  await writeFile(join(backend, 'invented.d.ts'), inventedTypes);
   await writeFile(join(backend, 'product.ts'), product);
   await cp(join(projectFolder, 'node_modules', '@types', 'node'), join(backend, 'node_modules', '@types', 'node'), {
     recursive: true,
@@ -112,7 +105,7 @@ test("the README's example compiles with strict types and carries an order throu
     ['built/product.js', ...order, url, JSON.stringify(registration('-'))],
     {
       cwd: backend,
-      env: { SERVICE_BASE_URL: url, SERVICE_API_KEY: apiKey, WEBHOOK_SECRET: lab.webhookSecret },
+      env: { SERVICE_BASE_URL: url, SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: lab.webhookSecret },
     },
   );
   await started.waitFor(/registered awaiting_registration|registered preparing/);
