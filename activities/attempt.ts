@@ -15,7 +15,7 @@ export interface Attempt {
 /** @param creationTimeout milliseconds that one call may take */
 export function startAttempt(creationTimeout: number): Attempt {
   const signal = cancellationSignal();
-  const mustStartBy = Date.now() + activityInfo().startToCloseTimeoutMs - creationTimeout;
+  const mustStartBy = givenUpAt() - creationTimeout;
   let shownAt = Date.now();
   const demandFresh = () => {
     const now = Date.now();
@@ -31,4 +31,11 @@ export function startAttempt(creationTimeout: number): Attempt {
     },
     demandFresh,
   };
+}
+
+/** When the server gives this attempt up: its own time is over, or that of all attempts together. */
+function givenUpAt(): number {
+  const { startToCloseTimeoutMs, scheduleToCloseTimeoutMs, scheduledTimestampMs } = activityInfo();
+  const ownEnd = Date.now() + startToCloseTimeoutMs;
+  return scheduleToCloseTimeoutMs > 0 ? Math.min(ownEnd, scheduledTimestampMs + scheduleToCloseTimeoutMs) : ownEnd;
 }

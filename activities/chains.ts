@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { ServiceRefused } from '../service/errors.js';
+import { RequestInvalid, ServiceError, ServiceRefused } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
 import { kitOrderId, rootOf } from '../workflows/order/address.js';
@@ -97,6 +97,7 @@ async function readIfReadable(
     const snapshot = await readIfKnown(service, orderId);
     return snapshot ? { snapshot, gone: false } : { gone: true };
   } catch (error) {
+    if (error instanceof RequestInvalid) return { gone: false };
     if (error instanceof ServiceRefused && unreadableStatuses.includes(error.status)) return { gone: false };
     throw error;
   }
@@ -108,7 +109,11 @@ async function readSiblings(service: LabService, own: OrderSnapshot): Promise<Or
   const siblings: OrderSnapshot[] = [];
   for (const { id } of own.transaction?.orders ?? []) {
     if (id === own.orderId) continue;
-    const { snapshot } = await readIfReadable(service, id);
+    const { snapshot } = await readIfReadable(service, id).catch((error: unknown) => {
+      // Only the root decides whose chain it is; another order is read later, or tells of itself.
+      if (!(error instanceof ServiceError) || id === rootOf(own)) throw error;
+      return { snapshot: undefined };
+    });
     if (snapshot) siblings.push(snapshot);
   }
   return siblings;

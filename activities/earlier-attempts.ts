@@ -13,8 +13,10 @@ export interface WantedOrder {
   reference: string;
   userId: string;
   labTestId?: string;
-  /** ISO 8601: no order that is older can be it. Default: when the reference was first placed. */
-  since?: string;
+  /** ISO 8601: no order that is older can be it. */
+  since: string;
+  /** Earlier executions have failed, so that something may have been sent before this one's first attempt. */
+  triedBefore: boolean;
   /** Orders that are known to be others. */
   noneOf?: readonly string[];
   address: {
@@ -41,7 +43,7 @@ export async function placedBefore(
 ): Promise<Order | undefined> {
   const { service } = dependencies;
   const candidates: Order[] = [];
-  const since = Date.parse(wanted.since ?? (await firstPlacing(dependencies, wanted))) - clockSkew;
+  const since = Date.parse(wanted.since) - clockSkew;
   for await (const order of service.orders.list({ userId: wanted.userId }, attempt.call())) {
     attempt.call();
     if (isFollowUp(order)) continue;
@@ -52,14 +54,19 @@ export async function placedBefore(
 }
 
 /** When the reference was first placed: an earlier run may have failed after a creation whose answer it never got. */
-async function firstPlacing(
+export async function firstPlacing(
   { temporal, echoesPassthrough }: ActivityDependencies,
-  { reference }: WantedOrder,
+  reference: string,
+  since: string,
 ): Promise<string> {
-  const scheduled = new Date(activityInfo().scheduledTimestampMs).toISOString();
-  if (echoesPassthrough) return scheduled;
+  if (echoesPassthrough) return since;
   const starts = await runsOf(temporal, placeKitOrderId(reference));
-  return [scheduled, ...starts.map(({ startTime }) => startTime.toISOString())].toSorted()[0] ?? scheduled;
+  return [since, ...starts.map(({ startTime }) => startTime.toISOString())].toSorted()[0] ?? since;
+}
+
+/** Whether nothing can have been sent for this order yet. */
+function isFirstAttempt({ triedBefore }: WantedOrder): boolean {
+  return activityInfo().attempt === 1 && !triedBefore;
 }
 
 async function theOneOf(
@@ -70,7 +77,7 @@ async function theOneOf(
   if (!echoesPassthrough) return onlyUnclaimed(temporal, candidates, wanted);
   // Where passthrough is echoed, an order without ours is somebody else's. After a failed attempt it may also mean that
   // the deployment does not echo it after all: better nothing than a second kit.
-  if (activityInfo().attempt === 1) return undefined;
+  if (isFirstAttempt(wanted)) return undefined;
   const unclaimed = await Promise.all(candidates.map(async ({ id }) => (await claimOn(temporal, id)) === undefined));
   if (unclaimed.includes(true)) throw ambiguous(candidates);
   return undefined;
@@ -111,7 +118,7 @@ async function onlyUnclaimed(temporal: Client, candidates: Order[], wanted: Want
   const [only] = unclaimed;
   // On the first attempt nothing has been sent yet: the order may be another reference's, about to be handed over.
   // The next attempt sees whose it is.
-  if (only && activityInfo().attempt === 1) {
+  if (only && isFirstAttempt(wanted)) {
     throw ApplicationFailure.retryable(`Order ${only.id} may be this one, or another reference's`, 'OrderUnclaimed');
   }
   return only;

@@ -1,17 +1,28 @@
 import { ApplicationFailure, log } from '@temporalio/activity';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
-import { countryCodeOf, type Order, type ShippingDetails } from '../service/orders.js';
+import {
+  countryCodeOf,
+  orderRequestSchema,
+  testkitOrderRequestSchema,
+  type Order,
+  type ShippingDetails,
+} from '../service/orders.js';
+import { brokenRulesOf } from '../service/validation.js';
 import { writePassthrough } from '../workflows/order/address.js';
 import type { KitRequest } from '../workflows/order/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 import { demandPhysician } from './orders.js';
 import { startAttempt, type Attempt } from './attempt.js';
-import { placedBefore, type WantedOrder } from './earlier-attempts.js';
+import { firstPlacing, placedBefore } from './earlier-attempts.js';
 
 export interface CreateKitOrder {
   request: KitRequest;
   reference: string;
+  /** When the placing began, ISO 8601. */
+  since: string;
+  /** Earlier executions of this activity have failed: one of them may have created the order. */
+  triedBefore: boolean;
   /** Milliseconds; see `OrderPolicy.creationTimeout`. */
   creationTimeout: number;
 }
@@ -25,6 +36,8 @@ export interface ReplaceKitOrder {
   chain: string[];
   /** When the replacement was first wanted, ISO 8601: no earlier order can be it. */
   claimedAt: string;
+  /** As in `CreateKitOrder`. */
+  triedBefore: boolean;
   /** From the hand-over; else the failed order's own. */
   labTestId?: string;
   labAccountId?: string;
@@ -49,10 +62,13 @@ export function placingActivities(dependencies: ActivityDependencies) {
 }
 
 async function placeFirst(dependencies: ActivityDependencies, wish: CreateKitOrder): Promise<PlacedOrder> {
-  const { request, reference, creationTimeout } = wish;
+  const { request, reference, since, triedBefore, creationTimeout } = wish;
+  demandValid(request);
   const passthrough = writePassthrough({ reference, n: 1 });
   const attempt = startAttempt(creationTimeout);
-  const found = await placedBefore(dependencies, wantedBy(request, passthrough, reference), attempt);
+  const placedSince = await firstPlacing(dependencies, reference, since);
+  const wanted = { ...wantedBy(request, passthrough, reference), since: placedSince, triedBefore };
+  const found = await placedBefore(dependencies, wanted, attempt);
   if (found) return { snapshot: snapshotOf(found), adopted: true };
   if (request.kind === 'with_patient') {
     const { lab_account_id: labAccountId, physician } = request.order;
@@ -61,17 +77,26 @@ async function placeFirst(dependencies: ActivityDependencies, wish: CreateKitOrd
   return create(dependencies, request, passthrough, attempt);
 }
 
+/** What another language's backend started was checked by nobody; a look with half an order could find anybody's. */
+function demandValid({ kind, order }: KitRequest): void {
+  const rules = brokenRulesOf(kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema, order);
+  if (rules.length === 0) return;
+  const fields = rules.map(({ field, rule }) => ({ field, message: rule }));
+  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+  throw ApplicationFailure.nonRetryable(`The order is not valid: ${faults}`, 'OrderRefused', { fields });
+}
+
 /**
  * Orders a new kit for a failed order, to the address that the failed order was sent to. A redraw that the service
  * already made in the same transaction wins, unless an earlier attempt has placed the replacement before it.
  */
 async function placeReplacement(dependencies: ActivityDependencies, wish: ReplaceKitOrder): Promise<PlacedOrder> {
-  const { failedOrderId, rootOrderId, reference, n, chain, claimedAt, creationTimeout } = wish;
+  const { failedOrderId, rootOrderId, reference, n, chain, claimedAt, triedBefore, creationTimeout } = wish;
   const attempt = startAttempt(creationTimeout);
   const failed = await dependencies.service.orders.get(failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
   const request: KitRequest = { kind: 'unregistered', order: sameAgain(failed, wish) };
-  const wanted = { ...wantedBy(request, passthrough, reference), noneOf: chain, since: claimedAt };
+  const wanted = { ...wantedBy(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
   const found = (await placedBefore(dependencies, wanted, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
   if (found) return { snapshot: snapshotOf(found), adopted: true };
   return create(dependencies, request, passthrough, attempt);
@@ -103,7 +128,7 @@ async function create(
   return { snapshot: snapshotOf(order), adopted: false };
 }
 
-function wantedBy(request: KitRequest, passthrough: string, reference: string): WantedOrder {
+function wantedBy(request: KitRequest, passthrough: string, reference: string) {
   const { user_id: userId, lab_test_id: labTestId } = request.order;
   const address = request.kind === 'unregistered' ? request.order.shipping_details : request.order.patient_address;
   return { passthrough, reference, userId, address, ...(labTestId != null && { labTestId }) };

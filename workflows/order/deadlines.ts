@@ -51,7 +51,7 @@ export interface Moment {
 
 export function nextMoment(kase: Case): Moment | undefined {
   const deadlines = deadlinesOf(kase);
-  const unmet = deadlines.find(({ key }) => !kase.met.includes(key));
+  const unmet = deadlines.find((deadline) => !kase.met.includes(deadline.key) && !isUnasked(kase, deadline));
   const moments: Moment[] = unmet ? [{ at: unmet.at, name: nameOf(unmet) }] : [];
   if (kase.recheckAt !== undefined) moments.push({ at: kase.recheckAt, name: 'read_again' });
   const givingUp = givingUpAt(kase, deadlines);

@@ -58,7 +58,8 @@ async function meetOverdue(run: Run, deadline: Deadline, name: OverdueName): Pro
 
 /** A blocked sample is at the lab: no new kit helps it. */
 function problemRemedy(kase: Case) {
-  return currentOrder(kase).standing.phase === 'at_lab' ? 'ask' : allowed(kase, kase.policy.onProblem);
+  const order = currentOrder(kase);
+  return order.standing.phase === 'at_lab' ? 'ask' : allowed(kase, order, kase.policy.onProblem);
 }
 
 /** Reads an overdue order again from time to time, and gives it up when it never moves. */
@@ -66,6 +67,7 @@ async function recheck(run: Run, now: number): Promise<void> {
   const { kase } = run;
   if (kase.ending !== undefined || Math.min(kase.recheckAt ?? Infinity, givingUpAt(kase) ?? Infinity) > now) return;
   delete kase.recheckAt;
+  if (kase.unreadable.length > 0) run.heard = true;
   kase.unreadable = [];
   await retryReplacement(run);
   if (givingUpAt(kase) === undefined) return;

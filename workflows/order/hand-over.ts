@@ -4,6 +4,7 @@ import type { Case } from './case.js';
 import { hear } from './intake.js';
 import type { OrderPlaced, ReplacementPlaced } from './messages.js';
 import type { Run } from './run.js';
+import { readSnapshot } from './snapshot-reader.js';
 
 /** The placed order arrives with its reference and policy. It may come twice, and after any number of webhooks. */
 export function takeOver(run: Run, placed: OrderPlaced): void {
@@ -42,7 +43,8 @@ export function setNotifies(kase: Case, notifies: boolean): void {
 /** The order turns out to be a replacement in another root's chain: from here on this run only passes things on. */
 export function join(run: Run, placed: ReplacementPlaced): void {
   const { kase } = run;
-  if (typeof placed?.rootOrderId !== 'string' || placed.rootOrderId === kase.rootOrderId) {
+  const isMeant = typeof placed?.rootOrderId === 'string' && placed.rootOrderId !== kase.rootOrderId;
+  if (!isMeant || !readSnapshot(placed.snapshot)) {
     log.error('a replacement without a root of its own was dropped');
     return;
   }

@@ -3,12 +3,12 @@ import type { ChainReading } from '../../activities/chains.js';
 import { readingPatiently } from '../proxies.js';
 import { readPassthrough } from './address.js';
 import { remember } from './announcements.js';
-import { chainOf, currentOrder, learn, outcomeOf, type Case } from './case.js';
+import { chainOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Case } from './case.js';
 import { nextMoment } from './deadlines.js';
 import { setNotifies } from './hand-over.js';
 import { hear } from './intake.js';
 import { standingOf } from './lifecycle.js';
-import type { KitOrderResult } from './messages.js';
+import type { KitOrderResult, OrderOutcome } from './messages.js';
 import type { Run } from './run.js';
 
 /** A run is started together with its first signal; one that was started by hand reads its order instead. */
@@ -38,8 +38,11 @@ export async function identify(run: Run): Promise<void> {
 async function handOver(run: Run): Promise<void> {
   const { kase, commands, alarm } = run;
   const isKnown = () => kase.handedOver || run.forwardsTo !== undefined;
-  alarm.set(nextMoment(kase));
-  await condition(() => isKnown() || !awaitsHandOver(kase) || !commands.isEmpty || alarm.rang);
+  while (!isKnown() && awaitsHandOver(kase) && commands.isEmpty && !alarm.rang) {
+    run.heard = false;
+    alarm.set(nextMoment(kase));
+    await condition(() => run.heard || isKnown() || !commands.isEmpty || alarm.rang);
+  }
 }
 
 async function readUp(run: Run): Promise<void> {
@@ -50,14 +53,16 @@ async function readUp(run: Run): Promise<void> {
     readingPatiently.readChain.executeWithOptions({ summary: 'whose order is this' }, [kase.rootOrderId]),
   );
   if (chain.rootOrderId !== kase.rootOrderId) run.forwardsTo ??= chain.rootOrderId;
-  if (run.forwardsTo !== undefined) return;
   const { previous } = chain;
-  if (previous) resume(kase, previous);
-  for (const snapshot of chain.snapshots) hear(run, snapshot);
+  const isOurs = run.forwardsTo === undefined;
+  if (previous && isOurs) resume(kase, previous);
+  for (const snapshot of chain.snapshots) if (isOurs || snapshot.orderId === kase.rootOrderId) hear(run, snapshot);
   if (kase.orders.length === 0) {
     throw ApplicationFailure.nonRetryable(`The service does not know order ${kase.rootOrderId}`, 'OrderNotFound');
   }
-  if (previous?.outcome === 'abandoned') stayAbandoned(kase);
+  if (!isOurs) return;
+  adoptReference(kase);
+  if (previous && hasStayedEnded(kase, previous)) stayEnded(kase, previous.outcome);
   else if (isGone(kase, chain)) kase.ending = 'order_gone';
   setNotifies(kase, chain.notifies);
 }
@@ -84,17 +89,27 @@ function isGone(kase: Case, { gone }: ChainReading): boolean {
   return gone && outcomeOf(kase) === undefined && currentOrder(kase).orderId === kase.rootOrderId;
 }
 
-/** A person had decided to stop following the order: only what the service ended itself is news. */
-function stayAbandoned(kase: Case): void {
-  if (outcomeOf(kase) !== undefined) return;
-  kase.ending = 'abandoned';
+/**
+ * A person had decided to stop following the order, or the order had failed and stands as it did: nothing is asked or
+ * replaced anew. Only what the service ended itself is news.
+ */
+function hasStayedEnded(kase: Case, { outcome, timeline }: KitOrderResult): boolean {
+  if (outcomeOf(kase) !== undefined) return false;
+  if (outcome !== 'failed') return outcome === 'abandoned';
+  const order = currentOrder(kase);
+  const known = timeline.filter(({ orderId }) => orderId === order.orderId).map(({ eventId }) => eventId);
+  return needsSuccessor(order) && lastEventId(order) <= Math.max(-1, ...known);
+}
+
+function stayEnded(kase: Case, outcome: OrderOutcome): void {
+  kase.ending = outcome;
   kase.endTold = true;
 }
 
 /** The hand-over may have been lost with its placing workflow; the order still says whose it is. */
 function adoptReference(kase: Case): void {
   const ours = readPassthrough(ownPassthrough(kase));
-  if (ours && ours.reference !== kase.rootOrderId) kase.reference = ours.reference;
+  if (ours && ours.reference !== kase.rootOrderId) kase.reference ??= ours.reference;
 }
 
 function ownPassthrough(kase: Case): string | undefined {

@@ -225,6 +225,8 @@ export interface Replacement {
   n: number;
   /** When it was first wanted. */
   claimedAt: string;
+  /** When it was last tried in vain, milliseconds since the epoch: the service may still be at work on it. */
+  triedAt?: number;
   /** The product was told. */
   told?: boolean;
   /** The new order, once it is known. */

@@ -1,6 +1,7 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  continueAsNew,
   setCurrentDetails,
   sleep,
   upsertSearchAttributes,
@@ -62,9 +63,11 @@ const delayWorthAttention = 60 * 60_000;
 
 async function place(input: PlaceKitOrderInput, { creationTimeout }: ResolvedPolicy): Promise<PlacedOrder> {
   const { reference } = input;
-  const wish = { request: requestOf(input), reference, creationTimeout };
+  const { startTime, continuedFromExecutionRunId } = workflowInfo();
   const { createKitOrder } = creating(creationTimeout, delayWorthAttention);
-  for (;;) {
+  for (let triedBefore = continuedFromExecutionRunId !== undefined; ; triedBefore = true) {
+    const since = startTime.toISOString();
+    const wish = { request: requestOf(input), reference, since, triedBefore, creationTimeout };
     try {
       const placed = await createKitOrder.executeWithOptions({ summary: `order ${reference}` }, [wish]);
       if (!isAddressable(placed.snapshot.orderId)) {
@@ -74,9 +77,13 @@ async function place(input: PlaceKitOrderInput, { creationTimeout }: ResolvedPol
       return placed;
     } catch (error) {
       await waitIfDelayed(error, creationTimeout);
+      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof placeKitOrder>(input);
     }
   }
 }
+
+/** A service that asks for hours of patience ends a round at once: the next one does not follow at once. */
+const betweenRounds = 10 * 60_000;
 
 /** What a later attempt may still mend is waited out; everything else fails the placing. */
 async function waitIfDelayed(error: unknown, creationTimeout: number): Promise<void> {
@@ -88,7 +95,7 @@ async function waitIfDelayed(error: unknown, creationTimeout: number): Promise<v
   }
   askForAttention(['placing_delayed']);
   setCurrentDetails(`The lab service does not take the order: ${refusal.type}. Placing goes on trying.`);
-  await sleep(creationTimeout * settling, { summary: 'before the next attempt' });
+  await sleep(Math.max(creationTimeout * settling, betweenRounds), { summary: 'before the next attempt' });
 }
 
 /** A placing that fails for ambiguity names the candidates; once a person has sorted them out it may be placed again. */

@@ -1,6 +1,6 @@
 import { log } from '@temporalio/workflow';
 import { raise } from './attention.js';
-import { currentOrder, findOrder, needsSuccessor, type Case, type ChainOrder } from './case.js';
+import { currentOrder, findOrder, needsSuccessor, replacementOf, type Case, type ChainOrder } from './case.js';
 import { refusalOf } from './command-queue.js';
 import { deadlinesOf, mayBeRedrawn } from './deadlines.js';
 import { readStatus } from './lifecycle.js';
@@ -24,12 +24,13 @@ export async function takeRemedy(run: Run): Promise<void> {
 function remedyFor(kase: Case, order: ChainOrder): Remedy {
   const { low } = readStatus(order.standing.last?.status ?? '');
   if (low === 'redraw_available') return 'ask';
-  return allowed(kase, mayBeRedrawn(order) ? kase.policy.onSampleError : kase.policy.onLost);
+  return allowed(kase, order, mayBeRedrawn(order) ? kase.policy.onSampleError : kase.policy.onLost);
 }
 
 /** An adopted order is never replaced by itself, nor one whose chain has had all its replacements: a person is asked. */
-export function allowed(kase: Case, remedy: Remedy): Remedy {
-  const mayReplace = kase.handedOver && kase.replacements.length < kase.policy.replacementLimit;
+export function allowed(kase: Case, { orderId }: ChainOrder, remedy: Remedy): Remedy {
+  const isClaimed = replacementOf(kase, orderId) !== undefined;
+  const mayReplace = kase.handedOver && (isClaimed || kase.replacements.length < kase.policy.replacementLimit);
   return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
 }
 
@@ -51,7 +52,7 @@ export async function apply(run: Run, order: ChainOrder, remedy: Remedy, key: st
         const { type, message } = refusalOf(error);
         log.warn('replacement failed', { orderId, type, message });
         raise(kase, { key, reason: 'replacement_failed', orderId }, Date.now());
-        kase.recheckAt ??= Date.now() + kase.policy.recheckEvery;
+        kase.recheckAt = Date.now() + kase.policy.recheckEvery;
       }
       return;
     default:

@@ -1,6 +1,6 @@
-import { ApplicationFailure, isCancellation } from '@temporalio/workflow';
+import { ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import { creating, handingOver } from '../proxies.js';
+import { creating, handingOver, settling } from '../proxies.js';
 import { readPassthrough } from './address.js';
 import { clear } from './attention.js';
 import { findOrder, lastEventId, needsSuccessor, replacementOf, type Case, type ChainOrder } from './case.js';
@@ -48,14 +48,18 @@ async function place(kase: Case, claim: Replacement): Promise<OrderSnapshot | un
     n: claim.n,
     chain: kase.orders.map(({ orderId }) => orderId),
     claimedAt: claim.claimedAt,
+    triedBefore: claim.triedAt !== undefined,
     creationTimeout: policy.creationTimeout,
     ...(labTestId !== undefined && { labTestId }),
     ...(labAccountId !== undefined && { labAccountId }),
   };
+  const rest = (claim.triedAt ?? 0) + policy.creationTimeout * settling - Date.now();
+  if (rest > 0) await sleep(rest, { summary: 'before the next attempt' });
   try {
     const placed = await replaceKitOrder.executeWithOptions({ summary: `replacement ${claim.n - 1}` }, [wish]);
     return placed.snapshot;
   } catch (error) {
+    claim.triedAt = Date.now();
     if (isCancellation(error) || claim.orderId === undefined) throw error;
     return undefined;
   }
@@ -101,9 +105,15 @@ function claimReplacement(kase: Case, order: ChainOrder): Replacement {
   const claim: Replacement = {
     replaces: order.orderId,
     atEventId: lastEventId(order),
-    n: kase.replacements.length + 2,
+    n: highestNumber(kase) + 1,
     claimedAt: new Date(Date.now()).toISOString(),
   };
   kase.replacements.push(claim);
   return claim;
+}
+
+/** No number is given twice: the orders themselves say which are taken, also where an earlier run's claims are lost. */
+function highestNumber({ replacements, orders }: Case): number {
+  const taken = orders.map(({ greatest }) => readPassthrough(greatest.passthrough)?.n ?? 1);
+  return Math.max(1, ...replacements.map(({ n }) => n), ...taken);
 }

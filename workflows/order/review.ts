@@ -29,7 +29,7 @@ export function announceEnd(run: Run): void {
   const head = headOf(
     kase,
     order,
-    `${order.orderId}/${order.standing.last?.id ?? 0}/ended`,
+    `${order.orderId}/${order.standing.last?.id ?? 0}.${outcome}/ended`,
     new Date(Date.now()).toISOString(),
   );
   enqueue(kase, { ...head, type: 'ended', data: { outcome } });

@@ -17,8 +17,16 @@ afterEach(() => {
 const later = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
 
 /** Runs an attempt in an activity's context; answers with how often it showed life. */
-async function attempting(act: (attempt: Attempt, environment: MockActivityEnvironment) => void): Promise<number> {
-  const environment = new MockActivityEnvironment({ startToCloseTimeoutMs });
+async function attempting(
+  act: (attempt: Attempt, environment: MockActivityEnvironment) => void,
+  { scheduleToCloseTimeoutMs = 3_600_000, startedAfterMs = 0 } = {},
+): Promise<number> {
+  const scheduledTimestampMs = Date.now() - startedAfterMs;
+  const environment = new MockActivityEnvironment({
+    startToCloseTimeoutMs,
+    scheduleToCloseTimeoutMs,
+    scheduledTimestampMs,
+  });
   let heartbeats = 0;
   environment.on('heartbeat', () => (heartbeats += 1));
   await environment.run(async () => act(startAttempt(creationTimeout), environment));
@@ -101,4 +109,14 @@ describe('an attempt to create', () => {
       expect(heartbeats).toBe(1);
     },
   );
+
+  test('is outdated when the time of all attempts together is over before a creation can be answered', async () => {
+    const hour = 3_600_000;
+    const act = (attempt: Attempt) => expect(refusal(() => attempt.demandFresh())).toMatchObject(outdated);
+    await attempting(act, { scheduleToCloseTimeoutMs: hour, startedAfterMs: hour - creationTimeout + 1 });
+    await attempting((attempt) => attempt.demandFresh(), {
+      scheduleToCloseTimeoutMs: hour,
+      startedAfterMs: hour - creationTimeout,
+    });
+  });
 });
