@@ -4,6 +4,7 @@ import { OrderInvalid, OrderRefused, ReferenceConflict } from '../../client/erro
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { orderPlacedSignal, placeKitOrderName, stateQuery, type OrderPlaced } from '../../workflows/order/messages.js';
 import { resolvePolicy } from '../../workflows/order/policy.js';
+import { labAttentionKey } from '../../workflows/search-attributes.js';
 import { taskQueue } from '../rig/environments.js';
 import { eventually } from './kit.js';
 import { setStage } from './story.js';
@@ -47,6 +48,32 @@ describe('exactly one kit', () => {
     await handle.orderId();
     expect(await stage.sandbox.orders()).toHaveLength(1);
   });
+});
+
+test('a placing that the service does not take for an hour asks for attention, goes on, and places one kit', async () => {
+  const fault = await stage.sandbox.addFault({ path: '/**', action: { kind: 'refuse' } });
+  const input = await stage.input();
+  const handle = await stage.product.orders.place(input);
+  const placing = stage.temporal.workflow.getHandle(placeKitOrderId(input.reference));
+  const attention = async () => (await placing.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
+  await stage.skip('2 hours');
+  await eventually(async () => expect(await attention()).toEqual(['placing_delayed']));
+  await stage.sandbox.removeFaults(fault);
+  await stage.skip('30 minutes');
+  await handle.orderId();
+  expect(await attention()).toEqual([]);
+  expect(await stage.sandbox.orders()).toHaveLength(1);
+});
+
+test('a service that asks for a day of patience is not asked again at once', async () => {
+  const action = { kind: 'answer', status: 503, headers: { 'retry-after': '86400' }, body: 'busy' } as const;
+  const fault = await stage.sandbox.addFault({ method: 'GET', path: '/orders', action });
+  const handle = await stage.product.orders.place(await stage.input());
+  await stage.skip('1 hour');
+  expect(await stage.countRequests('GET', '/orders')).toBeLessThan(10);
+  await stage.sandbox.removeFaults(fault);
+  await stage.skip('30 minutes');
+  await handle.orderId();
 });
 
 test('the same reference with other details is a conflict', async () => {
