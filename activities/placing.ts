@@ -10,6 +10,7 @@ import {
 import { brokenRulesOf } from '../service/validation.js';
 import { writePassthrough } from '../workflows/order/address.js';
 import type { KitRequest } from '../workflows/order/messages.js';
+import { settlingAfter } from '../workflows/order/policy.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 import { demandPhysician } from './orders.js';
@@ -100,11 +101,6 @@ async function placeReplacement(dependencies: ActivityDependencies, wish: Replac
   const found = (await placedBefore(dependencies, wanted, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
   if (found) return { snapshot: snapshotOf(found), adopted: true };
   return create(dependencies, request, passthrough, attempt);
-}
-
-/** The service may still be at work on a creation whose answer was lost: half as long again as it may take. */
-function settlingAfter(creationTimeout: number): number {
-  return creationTimeout * 1.5;
 }
 
 /** The only place that creates. It is the last call of an attempt that is still the latest one. */

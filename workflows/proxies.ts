@@ -1,5 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
+import { settlingAfter } from './order/policy.js';
 
 /**
  * Every timeout and retry number, with its reason. What may be repeated at all is decided where the call fails
@@ -38,9 +39,6 @@ export const handingOver = proxyActivities<Pick<Activities, 'handOver' | 'forwar
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** (As in activities/placing.ts.) After a failed attempt the next one waits half as long again as a creation may take: the service may still be at it. */
-export const settling = 1.5;
-
 /** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */
 const heartbeatMargin = 10_000;
 
@@ -57,7 +55,7 @@ export function creating(creationTimeout: number, patience: number) {
     startToCloseTimeout: creationTimeout + 120_000,
     scheduleToCloseTimeout: patience,
     heartbeatTimeout: creationTimeout + heartbeatMargin,
-    retry: { initialInterval: creationTimeout * settling, backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
+    retry: { initialInterval: settlingAfter(creationTimeout), backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
   });
 }
 

@@ -8,12 +8,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PlacedOrder } from '../../activities/placing.js';
-import { creating, handingOver, settling } from '../proxies.js';
+import { creating, handingOver } from '../proxies.js';
 import { labAttentionKey } from '../search-attributes.js';
 import { isAddressable, placeKitOrderId, referencePattern } from './address.js';
 import { refusalOf } from './command-queue.js';
 import type { AttentionReason, KitRequest, PlaceKitOrderInput, PlaceKitOrderResult } from './messages.js';
-import { PolicyInvalid, resolvePolicy, type ResolvedPolicy } from './policy.js';
+import { PolicyInvalid, resolvePolicy, settlingAfter, type ResolvedPolicy } from './policy.js';
 
 /**
  * Places exactly one order for a reference, however often it is started and whatever fails on the way, and hands it
@@ -95,7 +95,7 @@ async function waitIfDelayed(error: unknown, creationTimeout: number): Promise<v
   }
   askForAttention(['placing_delayed']);
   setCurrentDetails(`The lab service does not take the order: ${refusal.type}. Placing goes on trying.`);
-  await sleep(Math.max(creationTimeout * settling, betweenRounds), { summary: 'before the next attempt' });
+  await sleep(Math.max(settlingAfter(creationTimeout), betweenRounds), { summary: 'before the next attempt' });
 }
 
 /** A placing that fails for ambiguity names the candidates; once a person has sorted them out it may be placed again. */

@@ -179,3 +179,11 @@ function readDuration(value: unknown, fault: Fault, least = 1, most = longest): 
   fault(`must be a duration such as '7d' or milliseconds, ${range} and at most ${limit}`);
   return 0;
 }
+
+/**
+ * How long a creation whose answer was lost is left alone before anybody looks for its fruit, in milliseconds: half as
+ * long again as it may take, because the service may still be at it.
+ */
+export function settlingAfter(creationTimeout: number): number {
+  return creationTimeout * 1.5;
+}

@@ -1,12 +1,13 @@
 import { ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import { creating, handingOver, settling } from '../proxies.js';
+import { creating, handingOver } from '../proxies.js';
 import { readPassthrough } from './address.js';
 import { clear } from './attention.js';
 import { findOrder, lastEventId, needsSuccessor, replacementOf, type Case, type ChainOrder } from './case.js';
 import { isKit } from './deadlines.js';
 import { hear } from './intake.js';
 import type { Replacement } from './messages.js';
+import { settlingAfter } from './policy.js';
 import type { Run } from './run.js';
 
 /** How long a replacement may take before whoever wants it is told; the claim stays, and trying again goes on from there. */
@@ -53,7 +54,7 @@ async function place(kase: Case, claim: Replacement): Promise<OrderSnapshot | un
     ...(labTestId !== undefined && { labTestId }),
     ...(labAccountId !== undefined && { labAccountId }),
   };
-  const rest = (claim.triedAt ?? 0) + policy.creationTimeout * settling - Date.now();
+  const rest = (claim.triedAt ?? 0) + settlingAfter(policy.creationTimeout) - Date.now();
   if (rest > 0) await sleep(rest, { summary: 'before the next attempt' });
   try {
     const placed = await replaceKitOrder.executeWithOptions({ summary: `replacement ${claim.n - 1}` }, [wish]);
