@@ -10,7 +10,7 @@ import {
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
-import type { FailureDetails } from '../workflows/order/messages.js';
+import type { FailureDetails } from '../workflows/failure-details.js';
 
 /*
  * What a failed call means to a workflow, in one place: the failure's type, whether the same call may be made again,

@@ -2,7 +2,7 @@ import { ApplicationFailure, activityInfo, heartbeat, log } from '@temporalio/ac
 import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { sign } from '../service/webhook-signature.js';
-import type { OrderNotification } from '../workflows/order/notifications.js';
+import type { Notification } from '../workflows/notifications.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 
@@ -40,7 +40,7 @@ export function notificationActivities({ service, target }: Pick<ActivityDepende
      * Delivers notifications in their order and answers with the ids that arrived. Fails only if not even the first
      * did, so that what arrived is not sent again.
      */
-    async notify(notifications: OrderNotification[]): Promise<{ delivered: string[] }> {
+    async notify(notifications: Notification[]): Promise<{ delivered: string[] }> {
       const delivered: string[] = [];
       const enoughAt = Date.now() + enoughMs;
       for (const notification of notifications) {
@@ -60,26 +60,17 @@ export function notificationActivities({ service, target }: Pick<ActivityDepende
   };
 }
 
-async function eventOf(service: LabService, notification: OrderNotification): Promise<CloudEvent> {
-  const { id, at, type, data, orderId, rootOrderId, reference, userId } = notification;
-  const link =
-    type === 'registration_reminder' && userId !== undefined ? await portalLink(service, userId, orderId) : {};
+async function eventOf(service: LabService, notification: Notification): Promise<CloudEvent> {
+  const { id, at, source, type, subject, data, portalLink } = notification;
   return {
     specversion: '1.0',
     id,
-    source: `kit-order/${rootOrderId}`,
-    type: `labops.order.${type}`,
-    subject: orderId,
+    source,
+    type: `labops.${type}`,
+    subject,
     time: at,
     datacontenttype: 'application/json',
-    data: {
-      order_id: orderId,
-      root_order_id: rootOrderId,
-      ...(reference !== undefined && { reference }),
-      ...(userId !== undefined && { user_id: userId }),
-      ...snakeCased(data),
-      ...link,
-    },
+    data: { ...snakeCased(data), ...(portalLink && (await linkTo(service, portalLink))) },
   };
 }
 
@@ -87,7 +78,10 @@ async function eventOf(service: LabService, notification: OrderNotification): Pr
  * A link is a credential: it is made where it is sent and nowhere kept. A user without demographics, or a team without
  * the portal, gets the reminder without a link and with the reason.
  */
-async function portalLink(service: LabService, userId: string, orderId: string): Promise<Record<string, unknown>> {
+async function linkTo(
+  service: LabService,
+  { userId, orderId }: { userId: string; orderId: string },
+): Promise<Record<string, unknown>> {
   return asFailures('ServiceRefused', async () => {
     try {
       const request = { context: 'communications', orderId };

@@ -1,9 +1,14 @@
-import { ApplicationFailure, WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
-import type { FailureDetails } from '../workflows/order/messages.js';
+import {
+  ApplicationFailure,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import type { FailureDetails } from '../workflows/failure-details.js';
 
 /*
  * The product's words for what went wrong. Every error that a caller can do something about has a class of its own;
- * its docstring says when it is thrown and what helps.
+ * its docstring says when it is thrown and what helps. Here is what all areas share; each area has an errors.ts of its own.
  */
 
 /** Base of everything below. */
@@ -18,7 +23,7 @@ export interface RefusedField {
 }
 
 /** Something was refused for reasons that its fields name. */
-class Refusal extends LabOperationsError {
+export class Refusal extends LabOperationsError {
   readonly fields: readonly RefusedField[];
   /** The service's HTTP status, where it was the service that refused. */
   readonly status: number | undefined;
@@ -28,76 +33,6 @@ class Refusal extends LabOperationsError {
     this.fields = details.fields ?? [];
     this.status = details.status;
   }
-}
-
-/** No order with this reference or id is known to Temporal. It may be older than the namespace's retention. */
-export class OrderNotFound extends LabOperationsError {
-  override readonly name = 'OrderNotFound';
-}
-
-/** The reference was already used for an order with other details. Use a new reference for a new order. */
-export class ReferenceConflict extends LabOperationsError {
-  override readonly name = 'ReferenceConflict';
-}
-
-/** The order, its reference or its policy breaks a rule that is known here; nothing was started. */
-export class OrderInvalid extends Refusal {
-  override readonly name = 'OrderInvalid';
-}
-
-/** The service refused to create the order, or its replacement. Mend the fields and place it again with the same reference. */
-export class OrderRefused extends Refusal {
-  override readonly name = 'OrderRefused';
-}
-
-/** The service refused the registration, or it breaks a rule that is known here. The order still waits: mend the fields and try again. */
-export class RegistrationRefused extends Refusal {
-  override readonly name = 'RegistrationRefused';
-}
-
-/** The lab account's delegated flow needs a physician on the order. Nothing was sent: give one. */
-export class PhysicianRequired extends Refusal {
-  override readonly name = 'PhysicianRequired';
-}
-
-/** The service does not cancel the order any more, usually because it has shipped. The order goes on. */
-export class CancelRefused extends Refusal {
-  override readonly name = 'CancelRefused';
-}
-
-/** The sample id registered another order than the one meant. Attention is raised; a person has to compare the kits. */
-export class RegisteredAnotherOrder extends Refusal {
-  override readonly name = 'RegisteredAnotherOrder';
-}
-
-/** Several orders could be the one that a lost answer created; nothing was created. The message names them. */
-export class AmbiguousOrder extends Refusal {
-  override readonly name = 'AmbiguousOrder';
-}
-
-/** The kit has not shipped, or its order is over: it can be cancelled, or there is nothing to replace. */
-export class NotReplaceable extends Refusal {
-  override readonly name = 'NotReplaceable';
-}
-
-/** The policy's `replacementLimit` is used up. Place a new order instead. */
-export class ReplacementLimitReached extends Refusal {
-  override readonly name = 'ReplacementLimitReached';
-}
-
-/** `wait` was decided though the order has missed no limit. */
-export class NothingToResolve extends Refusal {
-  override readonly name = 'NothingToResolve';
-}
-
-/** The order has ended; it takes no command any more. */
-export class OrderEnded extends Refusal {
-  override readonly name = 'OrderEnded';
-}
-
-/** The command names an order that is not of this chain. */
-export class OrderNotInChain extends Refusal {
-  override readonly name = 'OrderNotInChain';
 }
 
 /** The worker's key for the lab service is missing or wrong: check SERVICE_API_KEY, SERVICE_BRAND and the environment. */
@@ -120,30 +55,18 @@ export class ServiceNotConfigured extends LabOperationsError {
   override readonly name = 'ServiceNotConfigured';
 }
 
-/** The workflow was terminated, timed out or cancelled by an operator; the message says which. */
-export class OrderInterrupted extends LabOperationsError {
-  override readonly name = 'OrderInterrupted';
+export type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => Refusal;
+
+/** The words of one area: what the failure types of its workflows and activities are called in the product. */
+export interface Words {
+  refusals: Readonly<Record<string, RefusalClass>>;
+  notFound: new (message: string) => LabOperationsError;
+  /** The workflow was terminated, timed out or cancelled by an operator. */
+  interrupted: new (message: string) => LabOperationsError;
 }
 
-type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => Refusal;
-
-/** The failure types of workflows and activities, in the product's words. */
-const refusals: Readonly<Record<string, RefusalClass>> = {
-  OrderRefused,
-  ServiceRefused: OrderRefused,
-  ReferenceInvalid: OrderInvalid,
-  PolicyInvalid: OrderInvalid,
-  InvalidCommand: OrderInvalid,
-  RegistrationRefused,
-  PhysicianRequired,
-  CancelRefused,
-  RegisteredAnotherOrder,
-  AmbiguousOrder,
-  NotReplaceable,
-  ReplacementLimitReached,
-  NothingToResolve,
-  OrderEnded,
-  OrderNotInChain,
+/** The same for every area. */
+const commonRefusals: Readonly<Record<string, RefusalClass>> = {
   Unauthorized: ServiceAccessDenied,
   FeatureNotEnabled,
   ServiceUnavailable: ServiceDown,
@@ -152,33 +75,22 @@ const refusals: Readonly<Record<string, RefusalClass>> = {
   AnswerLost: ServiceDown,
   AnswerUnreadable: ServiceDown,
   CommandTimedOut: ServiceDown,
-  // Attempts that the next one would have mended, had there been time for it.
-  AttemptOutdated: ServiceDown,
-  OrderUnclaimed: ServiceDown,
-  // The run ended between accepting a command and carrying it out.
-  AcceptedUpdateCompletedWorkflow: OrderEnded,
 };
 
-/** The root order whose workflow took over, where a command was sent to one that only passes things on. */
-export function forwardedTo(error: unknown): string | undefined {
-  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
-  if (!(cause instanceof ApplicationFailure) || cause.type !== 'OrderForwarded') return undefined;
-  const [details] = (cause.details ?? []) as Partial<FailureDetails>[];
-  return details?.reason;
-}
-
 /** Turns what Temporal's client rejects with into the product's words; what it has no word for stays as it is. */
-export function inProductWords(error: unknown): unknown {
+export function inProductWords(error: unknown, { refusals, notFound, interrupted }: Words): unknown {
+  if (error instanceof WorkflowNotFoundError) return new notFound(`${error.workflowId} does not exist`);
   if (!(error instanceof WorkflowUpdateFailedError) && !(error instanceof WorkflowFailedError)) return error;
   const { cause } = error;
   if (cause instanceof ApplicationFailure) {
-    if (cause.type === 'OrderNotFound') return new OrderNotFound(cause.message);
-    const type = cause.type ?? '';
-    const known = Object.hasOwn(refusals, type) ? refusals[type] : undefined;
+    const known = classOf(cause.type ?? '', refusals);
     const [details] = cause.details ?? [];
     return known ? new known(cause.message, details as Partial<FailureDetails> | undefined) : error;
   }
-  return error instanceof WorkflowFailedError
-    ? new OrderInterrupted(`${error.message}: ${cause?.message ?? ''}`)
-    : error;
+  return error instanceof WorkflowFailedError ? new interrupted(`${error.message}: ${cause?.message ?? ''}`) : error;
+}
+
+function classOf(type: string, refusals: Words['refusals']): RefusalClass | undefined {
+  if (Object.hasOwn(refusals, type)) return refusals[type];
+  return Object.hasOwn(commonRefusals, type) ? commonRefusals[type] : undefined;
 }

@@ -1,14 +1,20 @@
 /** What a product backend imports. */
 export { LabOperations, type LabOperationsOptions } from './lab-operations.js';
-export type { OrderFilter, OrderOperations, WhichHandle } from './orders.js';
-export type { OrderSummary } from './order-list.js';
-export type { KitOrderHandle, WhichOrder } from './order-handle.js';
+export type { OrderFilter, OrderOperations, WhichHandle } from './orders/orders.js';
+export type { OrderSummary } from './orders/order-list.js';
+export type { KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { WatchOptions } from './watching.js';
+export {
+  FeatureNotEnabled,
+  LabOperationsError,
+  ServiceAccessDenied,
+  ServiceDown,
+  ServiceNotConfigured,
+  type RefusedField,
+} from './errors.js';
 export {
   AmbiguousOrder,
   CancelRefused,
-  FeatureNotEnabled,
-  LabOperationsError,
   NothingToResolve,
   NotReplaceable,
   OrderEnded,
@@ -22,11 +28,7 @@ export {
   RegisteredAnotherOrder,
   RegistrationRefused,
   ReplacementLimitReached,
-  ServiceAccessDenied,
-  ServiceDown,
-  ServiceNotConfigured,
-  type RefusedField,
-} from './errors.js';
+} from './orders/errors.js';
 export {
   createWebhookHandler,
   type WebhookHandler,
@@ -53,7 +55,8 @@ export {
 } from '../service/errors.js';
 export type { Results } from '../service/results.js';
 export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
-export { defaultPolicy, type Duration, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
+export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
+export type { Duration } from '../workflows/policy-settings.js';
 export type {
   Attention,
   AttentionReason,

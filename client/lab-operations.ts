@@ -2,8 +2,8 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
-import type { OrderFinder } from './order-finder.js';
-import { OrderOperations } from './orders.js';
+import type { OrderFinder } from './orders/order-finder.js';
+import { OrderOperations } from './orders/orders.js';
 
 export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */

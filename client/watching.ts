@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isGrpcServiceError, isRetryableError, ServiceError } from '@temporalio/client';
 import ms from 'ms';
-import type { OrderState } from '../workflows/order/messages.js';
-import type { Duration } from '../workflows/order/policy.js';
+import type { Duration } from '../workflows/policy-settings.js';
 import { canonicalJson } from '../workflows/canonical-json.js';
 
-/** How often a watched order is asked. Each question is a query: a billable action that wakes the workflow. */
+/** How often a watched workflow is asked. Each question is a query: a billable action that wakes the workflow. */
 export interface WatchOptions {
   /** The first pause, and the one after every change. Default 1 second. */
   minInterval?: Duration;
@@ -15,10 +14,11 @@ export interface WatchOptions {
   signal?: AbortSignal;
 }
 
-export async function* watchState(
-  ask: () => Promise<OrderState>,
+/** Every state that differs from the one before, until one has an outcome. */
+export async function* watchState<State extends { outcome?: unknown }>(
+  ask: () => Promise<State>,
   { minInterval = '1s', maxInterval = '1m', signal }: WatchOptions,
-): AsyncGenerator<OrderState, void, undefined> {
+): AsyncGenerator<State, void, undefined> {
   const shortest = milliseconds(minInterval);
   const longest = milliseconds(maxInterval);
   let interval = shortest;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AmbiguousOrder } from '../../client/errors.js';
+import { AmbiguousOrder } from '../../client/orders/errors.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
 import { setStage } from './story.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ReplacementLimitReached } from '../../client/errors.js';
+import { ReplacementLimitReached } from '../../client/orders/errors.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { eventually } from './kit.js';
 import { setStage } from './story.js';

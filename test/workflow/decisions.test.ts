@@ -7,7 +7,7 @@ import {
   OrderNotInChain,
   OrderRefused,
   ReplacementLimitReached,
-} from '../../client/errors.js';
+} from '../../client/orders/errors.js';
 import type { OrderPolicy } from '../../workflows/order/policy.js';
 import { setStage } from './story.js';
 

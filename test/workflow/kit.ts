@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { KitOrderHandle } from '../../client/order-handle.js';
+import type { KitOrderHandle } from '../../client/orders/order-handle.js';
 import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
 import type { AttentionReason, KitOrderResult, OrderState } from '../../workflows/order/messages.js';
 import type { Notification } from './notification-receiver.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CancelRefused } from '../../client/errors.js';
+import { CancelRefused } from '../../client/orders/errors.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
 import { setStage } from './story.js';

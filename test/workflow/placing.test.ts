@@ -1,6 +1,6 @@
 import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import { OrderInvalid, OrderRefused, ReferenceConflict } from '../../client/errors.js';
+import { OrderInvalid, OrderRefused, ReferenceConflict } from '../../client/orders/errors.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { orderPlacedSignal, placeKitOrderName, stateQuery, type OrderPlaced } from '../../workflows/order/messages.js';
 import { resolvePolicy } from '../../workflows/order/policy.js';

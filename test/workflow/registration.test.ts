@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PhysicianRequired, RegisteredAnotherOrder, RegistrationRefused } from '../../client/errors.js';
+import { PhysicianRequired, RegisteredAnotherOrder, RegistrationRefused } from '../../client/orders/errors.js';
 import { LAB_ACCOUNT_IDS } from '../../sandbox/lab-service/seed.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
 import { kitOrderId } from '../../workflows/order/address.js';

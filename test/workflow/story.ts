@@ -11,7 +11,8 @@ import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { resolveProblemUpdate, type PlaceKitOrderInput } from '../../workflows/order/messages.js';
-import type { Duration, OrderPolicy } from '../../workflows/order/policy.js';
+import type { OrderPolicy } from '../../workflows/order/policy.js';
+import type { Duration } from '../../workflows/policy-settings.js';
 import { devServer, namespace, taskQueue, testServer } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
 import { eventually, Kit } from './kit.js';
@@ -75,6 +76,7 @@ export class Stage {
   receiver!: NotificationReceiver;
   private readonly environment: () => Environment;
   private readonly references: string[] = [];
+  private readonly endings: (() => Promise<void>)[] = [];
   private readonly closing: (() => Promise<void>)[] = [];
 
   constructor(environment: () => Environment) {
@@ -122,11 +124,17 @@ export class Stage {
   async clear(): Promise<void> {
     this.receiver.isDown = false;
     await this.sandbox.removeFaults();
+    for (const end of this.endings.splice(0)) await end();
     for (const reference of this.references.splice(0)) await this.awaitPlacement(reference);
     for (const { order } of await this.sandbox.orders()) await this.abandon(order.id);
     await this.sandbox.reset();
     this.receiver.attempts = 0;
     this.receiver.accepted.length = 0;
+  }
+
+  /** Says how a workflow of this story that is no order comes to its end, for when the story is over. */
+  endsBy(end: () => Promise<void>): void {
+    this.endings.push(end);
   }
 
   async newUser(demographics = true): Promise<string> {

@@ -1,4 +1,5 @@
 import { compareText } from '../canonical-json.js';
+import { code, moment, plain, sentence, words } from '../case-file-words.js';
 import type { Case } from './case.js';
 import { readStatus } from './lifecycle.js';
 import type { ChainLink, OrderState } from './messages.js';
@@ -74,28 +75,6 @@ function wordsFor(status: string): string {
   return (Object.hasOwn(statusWords, low) ? statusWords[low] : undefined) ?? plain(sentence(low));
 }
 
-function sentence(name: string): string {
-  const text = words(name);
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function words(name: string): string {
-  return name.replaceAll('_', ' ');
-}
-
 function shortened(orderId: string): string {
   return code(orderId.slice(0, 8));
-}
-
-function code(text: string): string {
-  return `\`${plain(text)}\``;
-}
-
-/** What comes from outside may not end a cell, a code span or a line; statuses and ids have none of what is replaced. */
-function plain(text: string): string {
-  return text.replaceAll(/[^\p{L}\p{N} _.:,/()+-]/gu, '·').trim() || '·';
-}
-
-function moment(at: string): string {
-  return plain(at.slice(0, 19).replace('T', ' '));
 }

@@ -1,12 +1,14 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { commanding } from '../proxies.js';
+import type { FailureDetails } from '../failure-details.js';
 import { clear, raise } from './attention.js';
 import { findOrder, note, type Case } from './case.js';
 import { validate } from './command-validation.js';
-import { refusalOf, type Command } from './command-queue.js';
+import { refusalOf } from '../command-queue.js';
+import type { Command } from './command.js';
 import { deadlinesOf, isOverdueName } from './deadlines.js';
 import { hear } from './intake.js';
-import type { FailureDetails, RegisterCommand } from './messages.js';
+import type { RegisterCommand } from './messages.js';
 import { replaceKit } from './replacement.js';
 import { readOrder } from './reading.js';
 import { review } from './review.js';

@@ -1,3 +1,4 @@
+import type { Moment } from '../alarm.js';
 import { currentOrder, lastEventId, needsSuccessor, type Case, type ChainOrder } from './case.js';
 import { readStatus } from './lifecycle.js';
 import type { AttentionReason } from './messages.js';
@@ -40,13 +41,6 @@ export function deadlinesOf(kase: Case): Deadline[] {
   const order = currentOrder(kase);
   const found = needsSuccessor(order) ? successorDeadlines(kase, order) : waitingDeadlines(kase, order);
   return found.filter(({ at }) => Number.isFinite(at)).toSorted((a, b) => a.at - b.at);
-}
-
-/** A moment at which something has to be done though nothing was heard, and what: the timer's summary. */
-export interface Moment {
-  /** Milliseconds since the epoch. */
-  at: number;
-  name: string;
 }
 
 export function nextMoment(kase: Case): Moment | undefined {

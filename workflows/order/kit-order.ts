@@ -6,10 +6,11 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { Alarm } from './alarm.js';
+import { Alarm } from '../alarm.js';
 import { carryOut } from './command-execution.js';
 import { openCase, outcomeOf } from './case.js';
-import { CommandQueue } from './command-queue.js';
+import { CommandQueue } from '../command-queue.js';
+import { keepDelivering } from '../outbox.js';
 import { meant, validate, validateDecision, validateRegistration } from './command-validation.js';
 import { meetDeadlines } from './due-deadlines.js';
 import { nextMoment } from './deadlines.js';
@@ -35,7 +36,7 @@ import {
   type ReplaceKitCommand,
   type ResolveProblemCommand,
 } from './messages.js';
-import { askAboutUndelivered, keepDelivering } from './outbox.js';
+import { askAboutUndelivered, orderTelling } from './telling.js';
 import { readUnreadOrders } from './reading.js';
 import { takeRemedy } from './remedies.js';
 import { announceEnd, review } from './review.js';
@@ -63,7 +64,7 @@ export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
 /** Follows the chain until its end is told, or until the order turns out to belong to another chain. */
 async function follow(run: Run): Promise<void> {
   const delivery = new CancellationScope();
-  const delivering = delivery.run(() => keepDelivering(run));
+  const delivering = delivery.run(() => keepDelivering(run.kase, orderTelling(run)));
   do {
     await followToTheEnd(run);
   } while (run.forwardsTo === undefined && !(await isSettled(run)));

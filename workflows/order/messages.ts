@@ -37,15 +37,6 @@ export interface KitOrderInput {
   carried?: unknown;
 }
 
-/** What every typed failure of a workflow, an update or an activity carries as its first detail. */
-export interface FailureDetails {
-  /** HTTP status, where the service answered. */
-  status?: number;
-  /** The fields that the service refused or that break a rule of ours. */
-  fields: { field: string; message: string }[];
-  reason?: string;
-}
-
 /** Hands a placed order over to the workflow that follows it. */
 export interface OrderPlaced {
   reference: string;

@@ -11,9 +11,10 @@ import type { PlacedOrder } from '../../activities/placing.js';
 import { creating, handingOver } from '../proxies.js';
 import { labAttentionKey } from '../search-attributes.js';
 import { isAddressable, placeKitOrderId, referencePattern } from './address.js';
-import { refusalOf } from './command-queue.js';
+import { refusalOf } from '../command-queue.js';
 import type { AttentionReason, KitRequest, PlaceKitOrderInput, PlaceKitOrderResult } from './messages.js';
-import { PolicyInvalid, resolvePolicy, settlingAfter, type ResolvedPolicy } from './policy.js';
+import { PolicyInvalid } from '../policy-settings.js';
+import { resolvePolicy, settlingAfter, type ResolvedPolicy } from './policy.js';
 
 /**
  * Places exactly one order for a reference, however often it is started and whatever fails on the way, and hands it

@@ -1,7 +1,12 @@
-import ms, { type StringValue } from 'ms';
-
-/** A span of time: milliseconds, or a string such as `'36 hours'`, `'7d'`, `'1.5h'` (the `ms` package's grammar). */
-export type Duration = number | StringValue;
+import ms from 'ms';
+import {
+  PolicyInvalid,
+  readCount,
+  readDuration,
+  readDurations,
+  type Duration,
+  type Fault,
+} from '../policy-settings.js';
 
 /** What happens without a person: `ask` raises attention and waits, `replace` orders a new kit, `fail` ends the order. */
 export type Remedy = 'ask' | 'replace' | 'fail';
@@ -110,19 +115,7 @@ export const defaultPolicy = {
   creationTimeout: '30s',
 } satisfies Required<OrderPolicy>;
 
-/** A policy that cannot be followed: says which setting and why. */
-export class PolicyInvalid extends Error {
-  override readonly name = 'PolicyInvalid';
-  readonly faults: string[];
-
-  constructor(faults: string[]) {
-    super(`This order policy cannot be followed: ${faults.join('; ')}`);
-    this.faults = faults;
-  }
-}
-
 const remedies: readonly unknown[] = ['ask', 'replace', 'fail'] satisfies Remedy[];
-const longest = ms('10y');
 /** Attempts follow each other at half as long again, and at most 10 minutes apart. */
 const shortestCreation = ms('1s');
 const longestCreation = ms('5m');
@@ -139,45 +132,19 @@ export function resolvePolicy(policy: OrderPolicy = {}): ResolvedPolicy {
     const value = given[name] ?? fallback;
     const fault = (problem: string) => faults.push(`${name} ${problem}`);
     if (name.startsWith('on')) resolved[name] = readRemedy(value, fault);
-    else if (name === 'replacementLimit') resolved[name] = readCount(value, fault);
+    else if (name === 'replacementLimit') resolved[name] = readCount(value, fault, 0, 100);
     else if (Array.isArray(fallback)) resolved[name] = readDurations(value, fault);
     else if (name === 'creationTimeout') resolved[name] = readDuration(value, fault, shortestCreation, longestCreation);
     else resolved[name] = readDuration(value, fault);
   }
   for (const name of Object.keys(given)) if (!Object.hasOwn(defaultPolicy, name)) faults.push(`${name} is no setting`);
-  if (faults.length > 0) throw new PolicyInvalid(faults);
+  if (faults.length > 0) throw new PolicyInvalid('order', faults);
   return resolved as unknown as ResolvedPolicy;
 }
-
-type Fault = (problem: string) => void;
 
 function readRemedy(value: unknown, fault: Fault): unknown {
   if (!remedies.includes(value)) fault('must be ask, replace or fail');
   return value;
-}
-
-function readCount(value: unknown, fault: Fault): unknown {
-  if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > 100)
-    fault('must be a whole number from 0 to 100');
-  return value;
-}
-
-function readDurations(value: unknown, fault: Fault): number[] {
-  if (Array.isArray(value) && value.length <= 20) {
-    return value.map((entry, index) => readDuration(entry, (problem) => fault(`entry ${index + 1} ${problem}`)));
-  }
-  fault('must be a list of at most 20 durations');
-  return [];
-}
-
-function readDuration(value: unknown, fault: Fault, least = 1, most = longest): number {
-  // `ms` throws on an empty string; here every fault is collected.
-  const span = typeof value === 'string' && value !== '' && value.length <= 100 ? ms(value as StringValue) : value;
-  if (typeof span === 'number' && Math.ceil(span) >= least && span <= most) return Math.ceil(span);
-  const range = least > 1 ? `at least ${ms(least, { long: true })}` : 'more than 0';
-  const limit = most === longest ? '10 years' : ms(most, { long: true });
-  fault(`must be a duration such as '7d' or milliseconds, ${range} and at most ${limit}`);
-  return 0;
 }
 
 /**

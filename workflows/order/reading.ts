@@ -1,7 +1,7 @@
 import { log } from '@temporalio/workflow';
 import { reading } from '../proxies.js';
 import { currentOrder, unreadOrder } from './case.js';
-import { refusalOf } from './command-queue.js';
+import { refusalOf } from '../command-queue.js';
 import { hear } from './intake.js';
 import type { Run } from './run.js';
 

@@ -1,7 +1,7 @@
 import { log } from '@temporalio/workflow';
 import { raise } from './attention.js';
 import { currentOrder, findOrder, needsSuccessor, replacementOf, type Case, type ChainOrder } from './case.js';
-import { refusalOf } from './command-queue.js';
+import { refusalOf } from '../command-queue.js';
 import { deadlinesOf, mayBeRedrawn } from './deadlines.js';
 import { readStatus } from './lifecycle.js';
 import type { Remedy } from './policy.js';

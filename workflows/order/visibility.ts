@@ -1,6 +1,4 @@
-import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { SearchAttributePair } from '@temporalio/common';
-import { canonicalJson } from '../canonical-json.js';
 import {
   labAttentionKey,
   labOrderIdKey,
@@ -9,22 +7,15 @@ import {
   labTransactionIdKey,
   labUserIdKey,
 } from '../search-attributes.js';
+import { showToOperators } from '../visibility.js';
 import { caseFileOf } from './case-file.js';
 import { currentOrder, type Case } from './case.js';
 import type { Run } from './run.js';
 import { stateOf } from './view.js';
 
-/**
- * What operators see: the case file, and search attributes. Those are written only when one of them changes, which is
- * once per coarse phase and not per event; what the start set already is not written again.
- */
+/** Shows the case file and the search attributes of the order as it is now. */
 export function show({ kase }: Run): void {
-  setCurrentDetails(caseFileOf(kase));
-  const present = workflowInfo().typedSearchAttributes;
-  const changed = attributesOf(kase).filter(
-    ({ key, value }) => canonicalJson(present.get(key) ?? []) !== canonicalJson(value),
-  );
-  if (changed.length > 0) upsertSearchAttributes(changed);
+  showToOperators(caseFileOf(kase), attributesOf(kase));
 }
 
 function attributesOf(kase: Case): SearchAttributePair[] {

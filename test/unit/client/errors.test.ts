@@ -9,7 +9,9 @@ import {
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import * as errors from '../../../client/errors.js';
-import { forwardedTo, inProductWords, LabOperationsError, OrderInterrupted } from '../../../client/errors.js';
+import { inProductWords, LabOperationsError } from '../../../client/errors.js';
+import * as orderErrors from '../../../client/orders/errors.js';
+import { forwardedTo, OrderInterrupted, orderWords } from '../../../client/orders/errors.js';
 import * as client from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
 
@@ -72,7 +74,7 @@ async function documentedTypes(): Promise<string[]> {
 describe('a failure in the product’s words', () => {
   test.each(Object.entries(words))('%s is %s, with its message, fields and status', (type, word) => {
     for (const rejection of rejections(type)) {
-      const error = inProductWords(rejection);
+      const error = inProductWords(rejection, orderWords);
       expect(error).toBeInstanceOf(LabOperationsError);
       expect(error).toBeInstanceOf(exportedBy(client, word));
       // That there is no such order is no fault of any field.
@@ -89,7 +91,7 @@ describe('a failure in the product’s words', () => {
 
   test('has no fields and no status where the failure has no details', () => {
     const bare = ApplicationFailure.nonRetryable('ended', 'OrderEnded');
-    expect(inProductWords(new WorkflowUpdateFailedError('failed', bare))).toMatchObject({
+    expect(inProductWords(new WorkflowUpdateFailedError('failed', bare), orderWords)).toMatchObject({
       name: 'OrderEnded',
       fields: [],
       status: undefined,
@@ -99,9 +101,9 @@ describe('a failure in the product’s words', () => {
   test.each(['Invented', 'Error', 'constructor', 'toString', '__proto__', ''])(
     'there is none for the type %j: the error stays as it is',
     (type) => {
-      for (const rejection of rejections(type)) expect(inProductWords(rejection)).toBe(rejection);
+      for (const rejection of rejections(type)) expect(inProductWords(rejection, orderWords)).toBe(rejection);
       const withoutType = new WorkflowUpdateFailedError('failed', ApplicationFailure.create({ message: 'no type' }));
-      expect(inProductWords(withoutType)).toBe(withoutType);
+      expect(inProductWords(withoutType, orderWords)).toBe(withoutType);
     },
   );
 
@@ -109,6 +111,7 @@ describe('a failure in the product’s words', () => {
     for (const cause of [new TerminatedFailure('terminated by hand'), new CancelledFailure('cancelled by hand')]) {
       const error = inProductWords(
         new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE'),
+        orderWords,
       );
       expect(error).toBeInstanceOf(OrderInterrupted);
       expect((error as Error).message).toBe(`Workflow execution failed: ${cause.message}`);
@@ -116,15 +119,17 @@ describe('a failure in the product’s words', () => {
   });
 
   test.each([new TypeError('a fault of ours'), 'text', undefined])('%s stays as it is', (error) => {
-    expect(inProductWords(error)).toBe(error);
+    expect(inProductWords(error, orderWords)).toBe(error);
   });
 });
 
-test('every word that a caller may meet is one that a backend can import', () => {
-  const inner = new Set(['forwardedTo', 'inProductWords']);
-  const exported = Object.keys(errors).filter((name) => !inner.has(name));
-  expect(exported.length).toBeGreaterThan(15);
-  for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(errors, name));
+/** What the words are made of; a caller meets only what they are. */
+const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'forwardedTo']);
+
+test.each([errors, orderErrors])('every word that a caller may meet is one that a backend can import', (area) => {
+  const exported = Object.keys(area).filter((name) => !inner.has(name));
+  expect(exported.length).toBeGreaterThan(3);
+  for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
 });
 
 describe('the root that a command was forwarded to', () => {

@@ -1,6 +1,6 @@
 import { ServiceError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import { OrderNotFound } from '../../../client/errors.js';
+import { OrderNotFound } from '../../../client/orders/errors.js';
 import { watchState, type WatchOptions } from '../../../client/watching.js';
 import type { OrderState } from '../../../workflows/order/messages.js';
 import { stateOf } from '../../../workflows/order/view.js';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { defaultPolicy, PolicyInvalid, resolvePolicy, type OrderPolicy } from '../../../workflows/order/policy.js';
+import { defaultPolicy, resolvePolicy, type OrderPolicy } from '../../../workflows/order/policy.js';
+import { PolicyInvalid } from '../../../workflows/policy-settings.js';
 import { day } from './histories.js';
 
 /** Policies come in as JSON: nothing holds them to the type. */

@@ -1,38 +1,22 @@
 import { ApplicationFailure, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
-import type {
-  CancelCommand,
-  OrderState,
-  RegisterCommand,
-  ReplaceKitCommand,
-  ResolveProblemCommand,
-} from './messages.js';
 
-/** What the product asks for. The order it means is settled when it arrives, not when its turn comes. */
-export type Command =
-  | ({ kind: 'register' } & Meant<RegisterCommand>)
-  | ({ kind: 'cancel' } & Meant<CancelCommand>)
-  | ({ kind: 'resolveProblem' } & Meant<ResolveProblemCommand>)
-  | ({ kind: 'replaceKit' } & Meant<ReplaceKitCommand>);
-
-type Meant<T> = T & { orderId: string };
-
-interface Asked {
+interface Asked<Command, State> {
   command: Command;
-  answer?: OrderState;
+  answer?: State;
   refusal?: ApplicationFailure;
 }
 
 /** Commands run one at a time in the order they came; whoever asked waits for the outcome of their own. */
-export class CommandQueue {
-  private readonly asked: Asked[] = [];
+export class CommandQueue<Command, State extends object> {
+  private readonly asked: Asked<Command, State>[] = [];
 
   get isEmpty(): boolean {
     return this.asked.length === 0;
   }
 
   /** Called by an update's handler. */
-  async ask(command: Command): Promise<OrderState> {
-    const asked: Asked = { command };
+  async ask(command: Command): Promise<State> {
+    const asked: Asked<Command, State> = { command };
     this.asked.push(asked);
     await condition(() => asked.answer !== undefined || asked.refusal !== undefined);
     if (asked.answer) return asked.answer;
@@ -44,8 +28,8 @@ export class CommandQueue {
     for (const asked of this.asked.splice(0)) asked.refusal = refusal;
   }
 
-  /** Called by the main loop. A command that fails is refused; the order goes on. */
-  async carryOutNext(carryOut: (command: Command) => Promise<OrderState>): Promise<void> {
+  /** Called by the main loop. A command that fails is refused; the work goes on. */
+  async carryOutNext(carryOut: (command: Command) => Promise<State>): Promise<void> {
     const next = this.asked[0];
     if (!next) return;
     try {

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { isAddressable, kitOrderId } from '../workflows/order/address.js';
-import { kitOrderName, type AttentionReason, type OrderPhase } from '../workflows/order/messages.js';
+import { isAddressable, kitOrderId } from '../../workflows/order/address.js';
+import { kitOrderName, type AttentionReason, type OrderPhase } from '../../workflows/order/messages.js';
 import {
   forwardedPhase,
   labAttentionKey,
@@ -8,7 +8,7 @@ import {
   labPhaseKey,
   labReferenceKey,
   labUserIdKey,
-} from '../workflows/search-attributes.js';
+} from '../../workflows/search-attributes.js';
 import { OrderInvalid } from './errors.js';
 import type { OrderFilter } from './orders.js';
 

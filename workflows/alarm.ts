@@ -1,5 +1,11 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import type { Moment } from './deadlines.js';
+
+/** A moment at which something has to be done though nothing was heard, and what: the timer's summary. */
+export interface Moment {
+  /** Milliseconds since the epoch. */
+  at: number;
+  name: string;
+}
 
 /** One timer for the next moment that matters. It is armed anew only when that moment changes. */
 export class Alarm {

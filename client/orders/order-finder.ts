@@ -1,10 +1,10 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
-import { NotFound } from '../service/errors.js';
-import type { LabService } from '../service/lab-service.js';
-import { snapshotOf } from '../service/order-snapshot.js';
-import { isAddressable, kitOrderId, placeKitOrderId, rootOf } from '../workflows/order/address.js';
-import { kitOrderName, stateQuery } from '../workflows/order/messages.js';
-import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../workflows/search-attributes.js';
+import { NotFound } from '../../service/errors.js';
+import type { LabService } from '../../service/lab-service.js';
+import { snapshotOf } from '../../service/order-snapshot.js';
+import { isAddressable, kitOrderId, placeKitOrderId, rootOf } from '../../workflows/order/address.js';
+import { kitOrderName, stateQuery } from '../../workflows/order/messages.js';
+import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../../workflows/search-attributes.js';
 import { OrderNotFound } from './errors.js';
 
 /** What an order is looked for with. */

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
-import type { Results } from '../service/results.js';
-import type { LabService } from '../service/lab-service.js';
-import { kitOrderId, placeKitOrderId } from '../workflows/order/address.js';
+import type { Results } from '../../service/results.js';
+import type { LabService } from '../../service/lab-service.js';
+import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import {
   cancelUpdate,
   registerUpdate,
@@ -13,10 +13,12 @@ import {
   type PlaceKitOrderResult,
   type RegisterCommand,
   type ResolveProblemCommand,
-} from '../workflows/order/messages.js';
-import { forwardedTo, inProductWords, OrderEnded, OrderNotFound, ServiceNotConfigured } from './errors.js';
+} from '../../workflows/order/messages.js';
+import { inProductWords, ServiceNotConfigured } from '../errors.js';
+import { exists, inWords } from '../workflow-calls.js';
+import { forwardedTo, OrderEnded, orderWords } from './errors.js';
 import type { OrderFinder } from './order-finder.js';
-import { watchState, type WatchOptions } from './watching.js';
+import { watchState, type WatchOptions } from '../watching.js';
 
 /** Which order of a chain a command means. Default: the current one. */
 export interface WhichOrder {
@@ -50,7 +52,8 @@ export class KitOrderHandle {
 
   /** Where the order stands now. Wakes the workflow and is billed as an action: for lists use `orders.list`. */
   async state(): Promise<OrderState> {
-    return inWords(this.workflow(), (workflow) => workflow.query(stateQuery));
+    const workflow = await this.workflow();
+    return inWords(orderWords, () => workflow.query(stateQuery));
   }
 
   /**
@@ -95,7 +98,8 @@ export class KitOrderHandle {
    * @throws OrderRefused and others when the order could not be placed, OrderInterrupted when an operator ended the workflow
    */
   async result(): Promise<KitOrderResult> {
-    const result = await inWords(this.workflow(), (workflow) => workflow.result() as Promise<KitOrderResult>);
+    const workflow = await this.workflow();
+    const result = await inWords(orderWords, () => workflow.result() as Promise<KitOrderResult>);
     if (result.outcome !== 'forwarded') return result;
     return new KitOrderHandle(this.finder, { rootOrderId: result.rootOrderId }).result();
   }
@@ -114,7 +118,7 @@ export class KitOrderHandle {
 
   private async placed(): Promise<string> {
     const placement = this.finder.temporal.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
-    const { orderId } = await inWords(placement, (workflow) => workflow.result() as Promise<PlaceKitOrderResult>);
+    const { orderId } = await inWords(orderWords, () => placement.result() as Promise<PlaceKitOrderResult>);
     return orderId;
   }
 
@@ -133,35 +137,7 @@ export class KitOrderHandle {
       if (error instanceof WorkflowNotFoundError && (await exists(workflow))) {
         throw new OrderEnded('The order has ended; it takes no command any more');
       }
-      throw translated(error);
+      throw inProductWords(error, orderWords);
     }
-  }
-}
-
-async function inWords<T>(
-  workflow: WorkflowHandle | Promise<WorkflowHandle>,
-  call: (workflow: WorkflowHandle) => Promise<T>,
-): Promise<T> {
-  const handle = await workflow;
-  try {
-    return await call(handle);
-  } catch (error) {
-    throw translated(error);
-  }
-}
-
-function translated(error: unknown): unknown {
-  return error instanceof WorkflowNotFoundError
-    ? new OrderNotFound(`${error.workflowId} does not exist`)
-    : inProductWords(error);
-}
-
-async function exists(workflow: WorkflowHandle): Promise<boolean> {
-  try {
-    await workflow.describe();
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
   }
 }

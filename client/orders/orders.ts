@@ -2,19 +2,21 @@ import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { z } from 'zod';
-import { orderRequestSchema, testkitOrderRequestSchema } from '../service/orders.js';
-import { brokenRulesOf } from '../service/validation.js';
-import { canonicalJson } from '../workflows/canonical-json.js';
-import { placeKitOrderId, referencePattern } from '../workflows/order/address.js';
+import { orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
+import { brokenRulesOf } from '../../service/validation.js';
+import { canonicalJson } from '../../workflows/canonical-json.js';
+import { placeKitOrderId, referencePattern } from '../../workflows/order/address.js';
 import {
   placeKitOrderName,
   type AttentionReason,
   type OrderPhase,
   type PlaceKitOrderInput,
-} from '../workflows/order/messages.js';
-import { PolicyInvalid, resolvePolicy, type OrderPolicy } from '../workflows/order/policy.js';
-import { labReferenceKey, labUserIdKey } from '../workflows/search-attributes.js';
-import { OrderInvalid, ReferenceConflict, type RefusedField } from './errors.js';
+} from '../../workflows/order/messages.js';
+import { resolvePolicy, type OrderPolicy } from '../../workflows/order/policy.js';
+import { PolicyInvalid } from '../../workflows/policy-settings.js';
+import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import type { RefusedField } from '../errors.js';
+import { OrderInvalid, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';

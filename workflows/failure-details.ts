@@ -1,0 +1,8 @@
+/** What every typed failure of a workflow, an update or an activity carries as its first detail. */
+export interface FailureDetails {
+  /** HTTP status, where the service answered. */
+  status?: number;
+  /** The fields that the service refused or that break a rule of ours. */
+  fields: { field: string; message: string }[];
+  reason?: string;
+}

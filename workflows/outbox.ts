@@ -1,0 +1,59 @@
+import { condition, isCancellation } from '@temporalio/workflow';
+import { refusalOf } from './command-queue.js';
+import type { Notification } from './notifications.js';
+import { notifying } from './proxies.js';
+
+/** What waits to be told, in the state of whoever tells it: it goes through continue-as-new. */
+export interface Outbox<Told extends { id: string }> {
+  /** Whether the worker has a target for notifications. Until that is known everything waits. */
+  notifies?: boolean;
+  outbox: Told[];
+  /** `notificationDeadline` in milliseconds: how long a batch is tried before `isUndelivered` is told. */
+  policy: { notificationDeadline: number };
+}
+
+export interface Telling<Told> {
+  /** As it goes out. */
+  asNotification(told: Told): Notification;
+  /** In a few words, for the activity's summary. */
+  wordsFor(told: Told): string;
+  delivered(): void;
+  /** Could not be delivered in time; it stays in the outbox and is tried again. */
+  undelivered(): void;
+}
+
+/** So many go in one activity: a burst costs one, and one that fails late repeats little. */
+const batchSize = 20;
+
+/**
+ * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Ends only when it is
+ * cancelled.
+ */
+export async function keepDelivering<Told extends { id: string }>(
+  from: Outbox<Told>,
+  telling: Telling<Told>,
+): Promise<void> {
+  try {
+    for (;;) {
+      await condition(() => from.notifies === true && from.outbox.length > 0);
+      await deliverBatch(from, telling);
+    }
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+  }
+}
+
+async function deliverBatch<Told extends { id: string }>(from: Outbox<Told>, telling: Telling<Told>): Promise<void> {
+  const batch = from.outbox.slice(0, batchSize);
+  try {
+    const summary = `tell: ${batch.map((told) => telling.wordsFor(told)).join(', ')}`;
+    const notifications = batch.map((told) => telling.asNotification(told));
+    const { notify } = notifying(from.policy.notificationDeadline);
+    const { delivered } = await notify.executeWithOptions({ summary }, [notifications]);
+    from.outbox = from.outbox.filter(({ id }) => !delivered.includes(id));
+    telling.delivered();
+  } catch (error) {
+    refusalOf(error);
+    telling.undelivered();
+  }
+}
