@@ -61,6 +61,8 @@ export const newUserSchema = z.strictObject({
   client_user_id: z.string().optional(),
   /** true (default): invented demographics; false: none. */
   demographics: z.boolean().default(true),
+  /** Slugs of the providers that the user is connected to. */
+  connected_sources: z.array(z.string().min(1)).default([]),
 });
 
 export const releaseSchema = z.strictObject({ order: z.enum(['kept', 'reversed']).default('kept') });

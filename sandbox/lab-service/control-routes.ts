@@ -18,6 +18,7 @@ import { pathText } from './path-ids.js';
 import { settingsSchema } from './settings.js';
 import type { Settings } from './settings.js';
 import { STORIES } from './stories.js';
+import { deleteUser, undoDeletion } from './user-deletion.js';
 import { userBody } from './users.js';
 import { webhookFaultSchema } from './webhook-faults.js';
 
@@ -35,10 +36,28 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   webhookRoutes(app, lab);
   observationRoutes(app, lab);
   controlOrderRoutes(app, lab);
+  userRoutes(app, lab);
+}
 
+function userRoutes(app: FastifyInstance, lab: Lab): void {
+  app.get('/_sandbox/users/deleted', () => ({
+    users: [...lab.state.deletedUsers.values()].map(({ user, since }) => ({
+      user_id: user.id,
+      since: new Date(since).toISOString(),
+    })),
+  }));
+  app.delete('/_sandbox/users/:user_id', (request) => {
+    deleteUser(lab, pathText(request, 'user_id'));
+    return {};
+  });
+  app.post('/_sandbox/users/:user_id/restore', (request) => {
+    undoDeletion(lab, { user_id: pathText(request, 'user_id') });
+    return {};
+  });
   app.post('/_sandbox/users', (request) => {
-    const { client_user_id: clientUserId, demographics } = controlBody(newUserSchema, request.body ?? {});
-    const user = createInventedUser(lab, demographics, clientUserId);
+    const wanted = controlBody(newUserSchema, request.body ?? {});
+    const user = createInventedUser(lab, wanted.demographics, wanted.client_user_id);
+    user.connectedSources = wanted.connected_sources.map((slug) => ({ slug, createdAt: lab.clock.now() }));
     return { user: userBody(user, lab.settings.current), info: user.info };
   });
 }

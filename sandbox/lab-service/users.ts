@@ -3,7 +3,7 @@ import { ServiceProblem, refusal, unacceptable } from './problems.js';
 import { TEAM_ID } from './seed.js';
 import type { Settings } from './settings.js';
 import { newId } from './state.js';
-import type { PortalLink, User, UserInfo } from './state.js';
+import type { ConnectedSource, PortalLink, User, UserInfo } from './state.js';
 import type { Json } from './order-body.js';
 import { timestamp } from './timestamps.js';
 import { Fields, birthDate, date, email, oneOf, uuid } from './validation.js';
@@ -23,12 +23,18 @@ export function userBody(user: User, settings: Settings): Json {
     team_id: TEAM_ID,
     client_user_id: user.clientUserId,
     created_on: at(user.createdAt),
-    connected_sources: [],
+    connected_sources: user.connectedSources.map((source) => connectedSource(source, at)),
     fallback_time_zone: user.fallbackTimeZone === null ? null : { id: user.fallbackTimeZone, ...fallback },
     fallback_birth_date: user.fallbackBirthDate === null ? null : { value: user.fallbackBirthDate, ...fallback },
     ingestion_start: user.ingestionStart,
     ingestion_end: user.ingestionEnd,
   };
+}
+
+/** The specification names the provider `source`, the schema also `provider`: both are sent. */
+function connectedSource({ slug, createdAt }: ConnectedSource, at: (time: number) => string): Json {
+  const source = { name: slug, slug, logo: `https://logos.example.com/${slug}.png` };
+  return { created_on: at(createdAt), source, provider: source };
 }
 
 /** `GET /v2/user/`. A limit or offset out of bounds makes the service fail with plain text. */
@@ -67,6 +73,7 @@ export function createUser(lab: Lab, body: unknown): User {
     fallbackBirthDate: fields.optionalString('fallback_birth_date', date),
     ingestionStart: fields.optionalString('ingestion_start', date),
     ingestionEnd: fields.optionalString('ingestion_end', date),
+    connectedSources: [],
     info: null,
   };
   fields.finish();
@@ -92,10 +99,37 @@ function invalidRequest(detail: Json): ServiceProblem {
   return new ServiceProblem(400, { detail: { error_type: 'INVALID_REQUEST', ...detail } });
 }
 
-export function requireUser(lab: Lab, id: string, message = 'Not found'): User {
+/** What the service says where there is no such user, and where its deletion is scheduled: 404 both times. */
+interface NoUser {
+  unknown: string;
+  scheduled: string;
+}
+
+const NO_USER_TO_READ: NoUser = { unknown: 'Not found', scheduled: 'You have scheduled this user for deletion.' };
+
+export function requireUser(lab: Lab, id: string, { unknown, scheduled } = NO_USER_TO_READ): User {
   const user = lab.state.users.get(id);
-  if (user === undefined) throw refusal(404, message);
-  return user;
+  if (user !== undefined) return user;
+  throw refusal(404, lab.state.deletedUsers.has(id) ? scheduled : unknown);
+}
+
+/** `PATCH /v2/user/{id}`: what is not named stays. */
+export function patchUser(lab: Lab, user: User, body: unknown): void {
+  const fields = Fields.ofBody(body);
+  const names = ['client_user_id', 'fallback_time_zone', 'fallback_birth_date', 'ingestion_start', 'ingestion_end'];
+  if (!names.some((name) => fields.has(name))) throw refusal(400, 'Nothing to patch');
+  const clientUserId = fields.optionalString('client_user_id') ?? user.clientUserId;
+  const patch = {
+    fallbackTimeZone: fields.optionalString('fallback_time_zone', timeZone) ?? user.fallbackTimeZone,
+    fallbackBirthDate: fields.optionalString('fallback_birth_date', date) ?? user.fallbackBirthDate,
+    ingestionStart: fields.optionalString('ingestion_start', date) ?? user.ingestionStart,
+    ingestionEnd: fields.optionalString('ingestion_end', date) ?? user.ingestionEnd,
+  };
+  fields.finish();
+  const owner = lab.state.usersByClientId.get(clientUserId);
+  if (owner !== undefined && owner !== user) throw refusal(409, 'Client user id already exists');
+  lab.state.renameUser(user, clientUserId);
+  Object.assign(user, patch);
 }
 
 /** `PATCH /v2/user/{id}/info`: replaces the demographics as a whole. */
