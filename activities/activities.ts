@@ -4,6 +4,8 @@ import { notificationActivities, type NotificationTarget } from './notifications
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
 import { chainActivities } from './chains.js';
+import { runningWorkActivities } from './running-work.js';
+import { userActivities } from './users.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -22,6 +24,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...placingActivities(dependencies),
     ...orderActivities(dependencies),
     ...chainActivities(dependencies),
+    ...userActivities(dependencies),
+    ...runningWorkActivities(dependencies),
     ...notificationActivities(dependencies),
   };
 }

@@ -29,6 +29,20 @@ export {
   RegistrationRefused,
   ReplacementLimitReached,
 } from './orders/errors.js';
+export type { UserOperations } from './users/users.js';
+export type { DeletionHandle } from './users/deletion-handle.js';
+export {
+  DeletionInterrupted,
+  DeletionInvalid,
+  DeletionNotFound,
+  DeletionRefused,
+  GraceEnded,
+  GraceNotBegun,
+  UndoImpossible,
+  UndoRefused,
+  UserHasRunningWork,
+  UserUnknown,
+} from './users/errors.js';
 export {
   createWebhookHandler,
   type WebhookHandler,
@@ -55,6 +69,28 @@ export {
 } from '../service/errors.js';
 export type { Results } from '../service/results.js';
 export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
+export type {
+  CreateUserRequest,
+  Demographics,
+  DemographicsRequest,
+  UpdateUserRequest,
+  User,
+  UserListOptions,
+} from '../service/users.js';
+export type { PortalUrl, PortalUrlRequest } from '../service/portal.js';
+export { defaultDeletionPolicy, type DeletionPolicy, type OnRunningWork } from '../workflows/deletion/policy.js';
+export type {
+  DeleteUserInput,
+  DeleteUserResult,
+  DeletionAttention,
+  DeletionAttentionReason,
+  DeletionOutcome,
+  DeletionPhase,
+  DeletionState,
+  FoundWork,
+  RunningWork,
+  UndoReport,
+} from '../workflows/deletion/messages.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
 export type { Duration } from '../workflows/policy-settings.js';
 export type {

@@ -4,23 +4,25 @@ import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
 import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
+import { UserOperations } from './users/users.js';
 
 export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * How to reach the lab service, for what is never in Temporal: lab values. Without it everything else works and
-   * `results` is `ServiceNotConfigured`.
+   * How to reach the lab service, for what is never in Temporal: lab values, and users but for their deletion. Without
+   * it everything else works, and these are `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
 }
 
 /**
  * Lab operations for a product backend: starts and commands the durable workflows that a worker runs. It talks to
- * Temporal only, and to the lab service for lab values.
+ * Temporal only, and to the lab service for lab values and users.
  */
 export class LabOperations {
   readonly orders: OrderOperations;
+  readonly users: UserOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -29,7 +31,9 @@ export class LabOperations {
     this.service = options.service && createLabService(options.service);
     this.closeConnection = closeConnection;
     const finder: OrderFinder = { temporal, ...(this.service && { service: this.service }) };
-    this.orders = new OrderOperations(finder, options.taskQueue ?? 'lab-operations');
+    const taskQueue = options.taskQueue ?? 'lab-operations';
+    this.orders = new OrderOperations(finder, taskQueue);
+    this.users = new UserOperations(temporal, taskQueue, this.service);
   }
 
   /**

@@ -78,6 +78,8 @@ export class Stage {
   private readonly references: string[] = [];
   private readonly endings: (() => Promise<void>)[] = [];
   private readonly closing: (() => Promise<void>)[] = [];
+  private worker: RunningWorker | undefined;
+  private startAnother!: () => Promise<RunningWorker>;
 
   constructor(environment: () => Environment) {
     this.environment = environment;
@@ -103,14 +105,26 @@ export class Stage {
     this.service = createLabService({ baseUrl: lab.url, apiKey });
     const { service, temporal, receiver } = this;
     const target = notifies ? { target: { url: receiver.url, secret } } : {};
-    const worker = await startWorker(createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target }));
+    this.startAnother = () =>
+      startWorker(createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target }));
+    await this.startWorker();
     this.closing.push(
-      () => worker.stop(),
+      () => this.stopWorker(),
       () => service.close(),
       () => lab.close(),
       () => ingress.close(),
       () => receiver.close(),
     );
+  }
+
+  async startWorker(): Promise<void> {
+    this.worker ??= await this.startAnother();
+  }
+
+  /** Nobody works any more, until `startWorker`. */
+  async stopWorker(): Promise<void> {
+    await this.worker?.stop();
+    this.worker = undefined;
   }
 
   async close(): Promise<void> {
@@ -125,7 +139,8 @@ export class Stage {
     this.receiver.isDown = false;
     await this.sandbox.removeFaults();
     for (const end of this.endings.splice(0)) await end();
-    for (const reference of this.references.splice(0)) await this.awaitPlacement(reference);
+    // Some stories are about a placement that fails, or that is refused before it starts.
+    for (const reference of this.references.splice(0)) await this.awaitEnd(placeKitOrderId(reference));
     for (const { order } of await this.sandbox.orders()) await this.abandon(order.id);
     await this.sandbox.reset();
     this.receiver.attempts = 0;
@@ -135,6 +150,15 @@ export class Stage {
   /** Says how a workflow of this story that is no order comes to its end, for when the story is over. */
   endsBy(end: () => Promise<void>): void {
     this.endings.push(end);
+  }
+
+  /** Lets time pass until a workflow has ended, however it ends. */
+  async awaitEnd(workflowId: string): Promise<void> {
+    try {
+      await this.environment().client.workflow.getHandle(workflowId).result();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
+    }
   }
 
   async newUser(demographics = true): Promise<string> {
@@ -193,15 +217,6 @@ export class Stage {
   /** Waits until the service was asked so often. */
   async seesRequests(method: string, path: string, count = 1): Promise<void> {
     await eventually(async () => expect(await this.countRequests(method, path)).toBe(count));
-  }
-
-  private async awaitPlacement(reference: string): Promise<void> {
-    try {
-      await this.environment().client.workflow.getHandle(placeKitOrderId(reference)).result();
-    } catch (error) {
-      // Some stories are about a placement that fails, or that is refused before it starts.
-      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
-    }
   }
 
   private async abandon(orderId: string): Promise<void> {
