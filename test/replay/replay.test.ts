@@ -27,21 +27,23 @@ describe('an order that was under way before an update of the worker goes on aft
 });
 
 describe('the recorded histories', () => {
-  test('cover every activity, every update, and both workflows', async () => {
+  test('cover every activity, every update, and every workflow', async () => {
     const all = (await Promise.all(names.map(textOf))).join('');
     const named = (pattern: RegExp) =>
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
-      ...['cancelOrder', 'createKitOrder', 'forwardOrder', 'handOver', 'notify', 'readChain', 'readOrder'],
-      ...['registerKit', 'replaceKitOrder'],
+      ...['cancelOrder', 'cancelWork', 'createKitOrder', 'findRunningWork', 'forwardOrder', 'handOver', 'notify'],
+      ...['readChain', 'readOrder', 'readUser', 'registerKit', 'replaceKitOrder', 'scheduleDeletion', 'undoDeletion'],
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
       'cancel',
       'register',
       'replaceKit',
+      'request',
       'resolveProblem',
+      'undo',
     ]);
-    expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual(['kitOrder', 'placeKitOrder']);
+    expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual(['deleteUser', 'kitOrder', 'placeKitOrder']);
     expect(names.length).toBeGreaterThanOrEqual(5);
   });
 

@@ -185,6 +185,7 @@ test('nothing that Temporal shows in the clear names the person', async () => {
     return payloads.includes(leaver.clientUserId);
   });
   const onlyInput = ['workflowExecutionStartedEventAttributes', 'workflowExecutionUpdateAcceptedEventAttributes'];
+  expect(named).not.toEqual([]);
   for (const event of named) expect(onlyInput.some((name) => event[name as keyof typeof event] != null)).toBe(true);
 });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
@@ -59,7 +60,7 @@ export function setStage(options: StageOptions = {}): Stage {
     eventsPerRun === undefined ? testServer() : devServer({ serverArguments: ['--dynamic-config-value', threshold] });
   const stage = new Stage(() => rig.env);
   beforeAll(async () => {
-    await stage.open(options, (activities) => rig.startWorker({ activities }));
+    await stage.open(options, (more) => rig.startWorker(more));
   });
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
@@ -79,7 +80,7 @@ export class Stage {
   private readonly endings: (() => Promise<void>)[] = [];
   private readonly closing: (() => Promise<void>)[] = [];
   private worker: RunningWorker | undefined;
-  private startAnother!: () => Promise<RunningWorker>;
+  private startAnother!: (options?: Partial<WorkerOptions>) => Promise<RunningWorker>;
 
   constructor(environment: () => Environment) {
     this.environment = environment;
@@ -87,7 +88,7 @@ export class Stage {
 
   async open(
     { echoesPassthrough = true, notifies = true }: StageOptions,
-    startWorker: (activities: object) => Promise<RunningWorker>,
+    startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>,
   ) {
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
@@ -105,8 +106,8 @@ export class Stage {
     this.service = createLabService({ baseUrl: lab.url, apiKey });
     const { service, temporal, receiver } = this;
     const target = notifies ? { target: { url: receiver.url, secret } } : {};
-    this.startAnother = () =>
-      startWorker(createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target }));
+    const activities = createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target });
+    this.startAnother = (more = {}) => startWorker({ activities, ...more });
     await this.startWorker();
     this.closing.push(
       () => this.stopWorker(),
@@ -125,6 +126,11 @@ export class Stage {
   async stopWorker(): Promise<void> {
     await this.worker?.stop();
     this.worker = undefined;
+  }
+
+  /** A worker beside the product's, for a task queue of its own; whoever starts it stops it. */
+  async startOtherWorker(options: Pick<WorkerOptions, 'taskQueue' | 'workflowBundle'>): Promise<RunningWorker> {
+    return this.startAnother(options);
   }
 
   async close(): Promise<void> {
