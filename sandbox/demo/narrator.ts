@@ -97,6 +97,11 @@ export class Narrator {
     this.#line(notification.time, this.#screen.styled(urgent ? ['bold', 'yellow'] : 'blueBright', text));
   }
 
+  /** What the product was told that is about no order. */
+  told(moment: string, text: string): void {
+    this.#line(moment, this.#screen.styled('blueBright', `✉ ${text}`));
+  }
+
   asTold(text: string): void {
     this.#line(Date.now(), this.#screen.styled(['bold', 'green'], `✔ ${text}`));
   }

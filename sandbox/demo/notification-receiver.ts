@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { verify } from '../../client/index.js';
 import { loopback } from '../temporal/ports.js';
 
-const eventSchema = z.object({
+const orderEventSchema = z.object({
   id: z.string(),
-  type: z.string().transform((type) => type.replace(/^labops\.order\./, '')),
+  type: typeSchema('order'),
   time: z.string(),
   data: z.looseObject({
     order_id: z.string(),
@@ -22,8 +22,27 @@ const eventSchema = z.object({
   }),
 });
 
+const userEventSchema = z.object({
+  id: z.string(),
+  type: typeSchema('user'),
+  time: z.string(),
+  data: z.looseObject({ user_id: z.string(), lost_connections: z.array(z.string()).optional() }),
+});
+
+/** Without its prefix. */
+function typeSchema(area: string) {
+  const prefix = `labops.${area}.`;
+  return z
+    .string()
+    .startsWith(prefix)
+    .transform((type) => type.slice(prefix.length));
+}
+
 /** What the product is told of an order: the part of the CloudEvent that the stories look at. */
-export type OrderNotification = z.output<typeof eventSchema>;
+export type OrderNotification = z.output<typeof orderEventSchema>;
+
+/** The same of a user. */
+export type UserNotification = z.output<typeof userEventSchema>;
 
 /** Far more than any notification has. */
 const largestBody = 64 * 1024;
@@ -32,8 +51,9 @@ const largestBody = 64 * 1024;
 export class NotificationReceiver {
   readonly #secret: string;
   /** By id: what comes again was delivered though its answer got lost. */
-  readonly #received = new Map<string, OrderNotification>();
-  readonly #listeners = new Map<string, (notification: OrderNotification) => void>();
+  readonly #received = new Set<string>();
+  readonly #orders = new Mailboxes<OrderNotification>();
+  readonly #users = new Mailboxes<UserNotification>();
   readonly #server = createServer((request, response) => {
     this.#receive(request, response).catch(() => response.destroy());
   });
@@ -52,8 +72,12 @@ export class NotificationReceiver {
 
   /** Calls back once for each notification of the chain, also for those that have come already. */
   listen(rootOrderId: string, listener: (notification: OrderNotification) => void): void {
-    for (const past of this.#received.values()) if (past.data.root_order_id === rootOrderId) listener(past);
-    this.#listeners.set(rootOrderId, listener);
+    this.#orders.open(rootOrderId, listener);
+  }
+
+  /** The same for what is about a user and no order. */
+  listenToUser(userId: string, listener: (notification: UserNotification) => void): void {
+    this.#users.open(userId, listener);
   }
 
   async close(): Promise<void> {
@@ -68,12 +92,32 @@ export class NotificationReceiver {
       response.writeHead(status).end();
     };
     if (!verify(request.headers, body, [this.#secret], Date.now()).ok) return answer(401);
-    const { data: notification } = eventSchema.safeParse(JSON.parse(body.toString('utf8')));
-    if (!notification) return answer(400);
+    const event: unknown = JSON.parse(body.toString('utf8'));
+    const { data: ofOrder } = orderEventSchema.safeParse(event);
+    const { data: ofUser } = userEventSchema.safeParse(event);
+    const { id } = ofOrder ?? ofUser ?? {};
+    if (id === undefined) return answer(400);
     answer(204);
-    if (this.#received.has(notification.id)) return;
-    this.#received.set(notification.id, notification);
-    this.#listeners.get(notification.data.root_order_id)?.(notification);
+    if (this.#received.has(id)) return;
+    this.#received.add(id);
+    if (ofOrder) this.#orders.put(ofOrder.data.root_order_id, ofOrder);
+    if (ofUser) this.#users.put(ofUser.data.user_id, ofUser);
+  }
+}
+
+/** Keeps what comes for each key, and passes it on to whoever has asked for it, then or later. */
+class Mailboxes<Item> {
+  readonly #kept = new Map<string, Item[]>();
+  readonly #listeners = new Map<string, (item: Item) => void>();
+
+  put(key: string, item: Item): void {
+    this.#kept.set(key, [...(this.#kept.get(key) ?? []), item]);
+    this.#listeners.get(key)?.(item);
+  }
+
+  open(key: string, listener: (item: Item) => void): void {
+    for (const past of this.#kept.get(key) ?? []) listener(past);
+    this.#listeners.set(key, listener);
   }
 }
 

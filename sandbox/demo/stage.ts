@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LabOperations, OrderPolicy } from '../../client/index.js';
+import ms from 'ms';
+import { NotFound, type LabOperations, type OrderPolicy } from '../../client/index.js';
+import { deleteUserId } from '../../workflows/deletion/address.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import type { SandboxControl } from '../control.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';
@@ -7,6 +9,7 @@ import type { Calendar } from './calendar.js';
 import type { Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notification-receiver.js';
 import { shippingDetails } from './persons.js';
+import { PlayedDeletion } from './played-deletion.js';
 import { PlayedOrder } from './played-order.js';
 
 /** A story did not go as it was told. */
@@ -62,7 +65,7 @@ export class Stage {
     this.#broken = broken;
   }
 
-  /** The Web UI's page of the order's workflow, once it was placed. */
+  /** The Web UI's page of the story's workflow, once it was started. */
   get uiUrl(): string | undefined {
     return this.#uiUrl;
   }
@@ -96,14 +99,57 @@ export class Stage {
       narrator: this.#narrator,
       signal: this.#signal,
     });
-    this.#uiUrl = workflowPage(this.#scenery.uiUrl, played.orderId);
-    this.#narrator.address(this.#uiUrl);
+    this.#showPage(kitOrderId(played.orderId));
     this.#scenery.receiver.listen(played.orderId, (notification) => {
       played.hear(notification).catch(this.#lose);
     });
     // Beside the story, until the order ends.
     played.follow().catch(this.#lose);
     return played;
+  }
+
+  /**
+   * The product deletes a user.
+   * @param connected slugs of the providers that the user is connected to
+   */
+  async deleteUser(connected: string[] = []): Promise<PlayedDeletion> {
+    const { control, operations, calendar, receiver } = this.#scenery;
+    const { user } = await control.createUser({ connected_sources: connected });
+    const { user_id: userId } = user;
+    this.#narrator.begin();
+    this.acts('the product deletes the customer');
+    const handle = await operations.users.requestDeletion({
+      userId,
+      graceDays: calendar.compressed('7d') / ms('1d'),
+      policy: { reminderBefore: calendar.compressed('1d') },
+    });
+    this.#showPage(deleteUserId(userId));
+    const played = new PlayedDeletion(handle, this.#narrator);
+    receiver.listenToUser(userId, (notification) => played.hear(notification));
+    return played;
+  }
+
+  /** Whether the lab service knows the user. */
+  async isUser(userId: string): Promise<boolean> {
+    return this.#scenery.operations.users.get(userId).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof NotFound) return false;
+        throw error;
+      },
+    );
+  }
+
+  /** Waits until the lab service has erased a deleted user's data. */
+  async untilErased(userId: string): Promise<void> {
+    const isKept = async (): Promise<boolean> =>
+      (await this.control.deletedUsers()).some((deleted) => deleted.user_id === userId);
+    while (await isKept()) await pause(50, undefined, { signal: this.#signal });
+  }
+
+  #showPage(workflowId: string): void {
+    this.#uiUrl = workflowPage(this.#scenery.uiUrl, workflowId);
+    this.#narrator.address(this.#uiUrl);
   }
 
   /** What the product, its operator or the customer does. */
@@ -136,8 +182,8 @@ export class Stage {
 }
 
 /** Workflow IDs hold a slash. */
-function workflowPage(uiUrl: string, rootOrderId: string): string {
-  return `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(kitOrderId(rootOrderId))}`;
+function workflowPage(uiUrl: string, workflowId: string): string {
+  return `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
 }
 
 const creation = { method: 'POST', path: '/v3/order/testkit' } as const;

@@ -4,7 +4,7 @@ import type { Servers } from './servers.js';
 import { isExact, type Tally } from './tally.js';
 import type { Ending } from './telling.js';
 
-/** How every story ended, with the Web UI's page of its order. */
+/** How every story ended, with the Web UI's page of its workflow. */
 export function showEndings(endings: readonly Ending[], tally: Tally, seconds: number, screen: Screen): void {
   const asTold = endings.filter((ending) => ending.asTold).length;
   screen.heading(`${asTold} of ${endings.length} stories ended as told, in ${seconds} s`);

@@ -24,6 +24,13 @@ describe('asked for again', () => {
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
   });
 
+  test('twice at the same time, it is one', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const [one, other] = await Promise.all([leaver.requestDeletion(), leaver.requestDeletion()]);
+    expect(one.requested).toEqual(other.requested);
+    expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
+  });
+
   test('after an undo, a new deletion starts with a grace of its own', async () => {
     const leaver = await Leaver.arrive(stage);
     const first = await leaver.requestDeletion();

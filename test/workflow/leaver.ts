@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { NotFound } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import type { DeleteUserInput, DeletionState } from '../../workflows/deletion/messages.js';
@@ -36,10 +37,13 @@ export class Leaver {
 
   /** What the service answers to a read of the user. */
   async reads(): Promise<string> {
-    return this.stage.service.users.get(this.userId).then(
-      () => 'present',
-      (error: { reason?: string }) => error.reason ?? String(error),
-    );
+    try {
+      await this.stage.service.users.get(this.userId);
+      return 'present';
+    } catch (error) {
+      if (error instanceof NotFound) return error.reason ?? '';
+      throw error;
+    }
   }
 
   /** What the product was told, in the order in which it came: the type, and what it was about. */
