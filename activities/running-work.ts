@@ -66,11 +66,13 @@ async function cancelBy(temporal: Client, workflowId: string, update: string): P
     if (!(error instanceof WorkflowUpdateFailedError)) throw error;
     const { cause } = error;
     const type = cause instanceof ApplicationFailure ? cause.type : undefined;
-    // It ended between accepting the command and carrying it out.
-    if (endedTypes.includes(type ?? '')) return { fate: 'ended' };
+    if (saysEnded.test(type ?? '')) return { fate: 'ended' };
     return { fate: 'not_cancelled', reason: type ?? 'CommandFailed' };
   }
 }
 
-/** The failure types by which an update says that its workflow is over. */
-const endedTypes: readonly string[] = ['AcceptedUpdateCompletedWorkflow', 'OrderEnded', 'LinkEnded', 'ReportEnded'];
+/**
+ * The failure types by which a command says that its work is over: `OrderEnded` and its like, and Temporal's own where
+ * the run ended between accepting the command and carrying it out.
+ */
+const saysEnded = /Ended$|^AcceptedUpdateCompletedWorkflow$/;

@@ -180,3 +180,28 @@ test('a service that is down at the end of the grace delays the end, which must 
   await stage.skip('15 minutes');
   expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'elsewhere' } });
 });
+
+test('a service that refuses to say at the end of the grace whether the user is gone is asked again', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion();
+  await stage.skip('6 days');
+  await stage.sandbox.addFault({ path: leaver.path, action: { kind: 'answer', status: 400, body: { detail: 'No' } } });
+  await stage.skip('25 hours');
+  await leaver.shows(handle, { phase: 'confirming' });
+  await stage.sandbox.removeFaults();
+  await stage.skip('61 minutes');
+  expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+  expect(leaver.told).not.toContain('deletion_failed DeletionRefused');
+});
+
+test('a service that refuses the deletion only after an outage is told to the product', async () => {
+  const leaver = await Leaver.arrive(stage);
+  await stage.sandbox.addFault(serviceDown);
+  const handle = await requestInVain(leaver);
+  await stage.sandbox.removeFaults();
+  const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } } as const;
+  await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: refusal });
+  await stage.skip('15 minutes');
+  await expect(handle.result()).rejects.toMatchObject({ name: 'DeletionRefused', status: 400 });
+  await leaver.tells('deletion_failed DeletionRefused');
+});

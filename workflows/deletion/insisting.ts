@@ -16,8 +16,9 @@ const untilMended = '1 hour';
  * Calls the service until it answers, in rounds. The first is short where somebody waits for the answer; each that
  * follows is longer, so that the history stays short however long an outage lasts.
  *
- * @throws what no later attempt can mend: always a refusal of this request; a refusal of the team's key only while
- * somebody waits, who is told. Afterwards a person is asked to look and it goes on, because a deletion must not get lost.
+ * @throws a refusal of the deletion, which no later attempt can mend; one of the team's key only while somebody waits,
+ * who is told. Afterwards a person is asked to look and it goes on, because a deletion must not get lost. At the end of
+ * the grace nothing is thrown at all: the deletion has happened, whatever the service says to a question about it.
  */
 export async function insist<T>(
   run: Run,
@@ -32,7 +33,8 @@ export async function insist<T>(
     } catch (error) {
       const refusal = refusalOf(error);
       const isDelay = error instanceof ActivityFailure && error.retryState !== 'NON_RETRYABLE_FAILURE';
-      if (!isDelay && (!run.answered || !isAboutTheTeam(refusal))) throw refusal;
+      const mayFail = reason === 'deletion_delayed' && !(run.answered && isAboutTheTeam(refusal));
+      if (!isDelay && mayFail) throw refusal;
       run.answered = true;
       note(run.kase, `the lab service did not do it (${refusal.type ?? 'unknown'}); it is tried again`, Date.now());
       if (patience === '30 seconds') show(run);
