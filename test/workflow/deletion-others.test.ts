@@ -140,9 +140,13 @@ describe('a new user with the same client_user_id', () => {
 test('several undos at once are one, and all hear of it', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
+  const slow = { kind: 'delay', delayMs: 500 } as const;
+  await stage.sandbox.addFault({ method: 'POST', path: '/v2/user/undo_delete', times: 1, action: slow });
   const answers = await Promise.all([handle.undo(), handle.undo(), handle.undo()]);
   expect(answers.map(({ outcome }) => outcome)).toEqual(['undone', 'undone', 'undone']);
   expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
+  await handle.result();
+  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_undone']);
 });
 
 test('a user that somebody has restored elsewhere is not told to be deleted', async () => {

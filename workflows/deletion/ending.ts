@@ -13,8 +13,7 @@ export function end(run: Run, outcome: DeletionOutcome, refusal?: ApplicationFai
   if (refusal) run.refusal = refusal;
   run.answered = true;
   // Whoever still waits for the answer to the request is told by it.
-  const isNews = answered && (outcome === 'unknown_user' || outcome === 'running_work');
-  if (isNews) tell(run, { type: 'deletion_failed', data: { reason: outcome } });
+  if (answered && outcome === 'unknown_user') tell(run, { type: 'deletion_failed', data: { reason: outcome } });
   show(run);
 }
 

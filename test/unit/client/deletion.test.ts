@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   ApplicationFailure,
   Client,
@@ -7,6 +9,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
+import { projectFolder } from '../../rig/processes.js';
 import * as client from '../../../client/index.js';
 import { DeletionInvalid, LabOperations, ServiceNotConfigured, type DeleteUserInput } from '../../../client/index.js';
 import { inProductWords } from '../../../client/errors.js';
@@ -78,6 +81,17 @@ test.each(Object.entries(words))('the failure %s is %s in the product’s words'
     const error = inProductWords(rejection, userWords);
     expect(error).toBeInstanceOf((client as Record<string, unknown>)[word]);
     expect(error).toMatchObject({ name: word, message: `a ${type}`, status: 404 });
+  }
+});
+
+test('every failure type that is documented for a deletion has a word', async () => {
+  const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
+  const [, section = ''] = /\n## User deletion\n(.+?)\n## /s.exec(page) ?? [];
+  const named = [...new Set(section.match(/`[A-Z][A-Za-z]+`/g) ?? [])].map((type) => type.slice(1, -1));
+  expect(named.length).toBeGreaterThan(10);
+  for (const type of named) {
+    const rejection = new WorkflowUpdateFailedError('failed', ApplicationFailure.nonRetryable('a failure', type));
+    expect(inProductWords(rejection, userWords), type).not.toBe(rejection);
   }
 });
 
