@@ -1,3 +1,4 @@
 /** The workflows that a worker runs, by the names they are started with. */
 export { kitOrder } from './order/kit-order.js';
+export { linkProvider } from './link/link-provider.js';
 export { placeKitOrder } from './order/place-kit-order.js';
