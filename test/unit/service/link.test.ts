@@ -30,8 +30,8 @@ const steps: [name: string, call: (links: Links) => Promise<unknown>, path: stri
   ['the code', (links) => links.completeMfa('invented_watch', TOKEN, CODE), `${PATH}/complete_mfa`, { mfa_code: CODE }],
 ];
 
-function secretsOf({ region: _, ...body }: Record<string, string>): string[] {
-  return [TOKEN, ...Object.values(body)];
+function secretsOf(body: Record<string, string>): string[] {
+  return [TOKEN, ...Object.entries(body).flatMap(([name, value]) => (name === 'region' ? [] : [value]))];
 }
 
 describe('a link token', () => {
