@@ -1,5 +1,10 @@
 import { type Client, isGrpcServiceError, isRetryableError } from '@temporalio/client';
-import type { HealthDataReceived, OrderEventReceived, ReceivedEvent } from '../../service/events.js';
+import type {
+  ConnectionEventReceived,
+  HealthDataReceived,
+  OrderEventReceived,
+  ReceivedEvent,
+} from '../../service/events.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { isAddressable, rootOf } from '../../workflows/order/address.js';
 import { kitOrderName, orderChangedSignal } from '../../workflows/order/messages.js';
@@ -7,7 +12,7 @@ import { kitOrderStart } from '../../workflows/order/start.js';
 import type { AnswerName } from './answers.js';
 
 /** Takes health data and news of provider connections. It answers once they are durable; a rejection is answered 503. */
-export type HealthDataSink = (event: HealthDataReceived, messageId: string) => Promise<void>;
+export type HealthDataSink = (event: HealthDataReceived | ConnectionEventReceived, messageId: string) => Promise<void>;
 
 export interface Destinations {
   temporal: Client;
@@ -31,6 +36,7 @@ export async function route(event: ReceivedEvent, messageId: string, destination
   switch (event.kind) {
     case 'order':
       return deliverOrder(project(event), destinations);
+    case 'connection':
     case 'health_data':
       return handOver(event, messageId, destinations);
     case 'other':
@@ -76,7 +82,11 @@ function temporalAnswer(error: unknown): AnswerName {
 /** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth a retry on the spot, but nobody's configuration either. */
 const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
-async function handOver(event: HealthDataReceived, messageId: string, to: Destinations): Promise<Routed> {
+async function handOver(
+  event: HealthDataReceived | ConnectionEventReceived,
+  messageId: string,
+  to: Destinations,
+): Promise<Routed> {
   if (!to.healthData) return { name: 'health_data_counted' };
   try {
     await within(to.deadlineMs, to.healthData(event, messageId));

@@ -1,7 +1,17 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { completingMfa, linking } from '../proxies.js';
-import { beginAgain, doubt, end, giveToken, hasUsableToken, hearConnection, hearResult, loseToken, type LinkCase } from './case.js';
+import {
+  beginAgain,
+  doubt,
+  end,
+  giveToken,
+  hasUsableToken,
+  hearConnection,
+  hearResult,
+  loseToken,
+  type LinkCase,
+} from './case.js';
 import { ended } from './command-validation.js';
 import { readConnection, soughtBy } from './confirmation.js';
 import { mayBeConnected } from './consequences.js';

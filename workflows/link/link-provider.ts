@@ -103,7 +103,10 @@ async function tellTheEnd(run: LinkRun): Promise<void> {
   const { kase, commands } = run;
   const told = () => kase.notifies !== true || kase.outbox.length === 0;
   const deadline = kase.policy.notificationDeadline;
-  if (!told() && !(await condition(() => told() || !commands.isEmpty, deadline, { summary: 'until the product is told' }))) {
+  if (
+    !told() &&
+    !(await condition(() => told() || !commands.isEmpty, deadline, { summary: 'until the product is told' }))
+  ) {
     raise(kase, 'notifications_undelivered');
     show(run);
   }
@@ -145,11 +148,10 @@ function listen(run: LinkRun): void {
   setHandler(linkStateQuery, () => stateOf(kase), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
-  setHandler(
-    requestLinkUpdate,
-    (request) => ask<LinkUrl>(run, { kind: 'requestLink', request: request ?? {} }),
-    { description: 'Gives the link for the user’s browser, a new one if its token has ended.', validator: (request?: LinkRequest) => validateRequest(run, request) },
-  );
+  setHandler(requestLinkUpdate, (request) => ask<LinkUrl>(run, { kind: 'requestLink', request: request ?? {} }), {
+    description: 'Gives the link for the user’s browser, a new one if its token has ended.',
+    validator: (request?: LinkRequest) => validateRequest(run, request),
+  });
   setHandler(
     reportLinkResultUpdate,
     // The validator has read it.

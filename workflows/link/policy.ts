@@ -91,7 +91,8 @@ export function resolveLinkPolicy(policy: LinkPolicy = {}): ResolvedLinkPolicy {
     else if (typeof fallback === 'number') resolved[name] = readCount(value, fault, 1, 20);
     else resolved[name] = readDuration(value, fault, name === 'tokenLife' ? shortestToken : 1);
   }
-  for (const name of Object.keys(given)) if (!Object.hasOwn(defaultLinkPolicy, name)) faults.push(`${name} is no setting`);
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(defaultLinkPolicy, name)) faults.push(`${name} is no setting`);
   if (faults.length > 0) throw new PolicyInvalid('link', faults);
   return resolved as unknown as ResolvedLinkPolicy;
 }
