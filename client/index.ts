@@ -29,6 +29,17 @@ export {
   RegistrationRefused,
   ReplacementLimitReached,
 } from './orders/errors.js';
+export type { LinkOperations, LinkStart } from './links/links.js';
+export type { LinkHandle } from './links/link-handle.js';
+export {
+  InvalidCode,
+  LinkEnded,
+  LinkFailed,
+  LinkInterrupted,
+  LinkInvalid,
+  LinkNotFound,
+  LinkRefused,
+} from './links/errors.js';
 export {
   createWebhookHandler,
   type WebhookHandler,
@@ -56,6 +67,17 @@ export {
 export type { Results } from '../service/results.js';
 export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
+export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
+export type {
+  CodeAnswer,
+  Consequence,
+  LinkOutcome,
+  LinkPhase,
+  LinkReport,
+  LinkResult,
+  LinkState,
+  LinkUrl,
+} from '../workflows/link/messages.js';
 export type { Duration } from '../workflows/policy-settings.js';
 export type {
   Attention,

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
+import { LinkOperations } from './links/links.js';
 import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
 
@@ -21,6 +22,7 @@ export interface LabOperationsOptions {
  */
 export class LabOperations {
   readonly orders: OrderOperations;
+  readonly links: LinkOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -29,7 +31,9 @@ export class LabOperations {
     this.service = options.service && createLabService(options.service);
     this.closeConnection = closeConnection;
     const finder: OrderFinder = { temporal, ...(this.service && { service: this.service }) };
-    this.orders = new OrderOperations(finder, options.taskQueue ?? 'lab-operations');
+    const { taskQueue = 'lab-operations' } = options;
+    this.orders = new OrderOperations(finder, taskQueue);
+    this.links = new LinkOperations(temporal, taskQueue);
   }
 
   /**

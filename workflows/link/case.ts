@@ -74,7 +74,7 @@ export function openLink(input: LinkProviderInput, now: number): LinkCase {
 export function beginAgain(kase: LinkCase, request: LinkRequest, now: number): void {
   const { userId, provider, outbox, notifies } = kase;
   const again: LinkCase = { userId, provider, ...begun(request, now), outbox };
-  for (const key of Object.keys(kase)) delete (kase as Partial<Record<string, unknown>>)[key];
+  for (const key of Object.keys(kase)) Reflect.deleteProperty(kase, key);
   Object.assign(kase, again, notifies !== undefined && { notifies });
 }
 

@@ -150,7 +150,7 @@ function listen(run: LinkRun): void {
   });
   setHandler(requestLinkUpdate, (request) => ask<LinkUrl>(run, { kind: 'requestLink', request: request ?? {} }), {
     description: 'Gives the link for the user’s browser, a new one if its token has ended.',
-    validator: (request?: LinkRequest) => validateRequest(run, request),
+    validator: (request: LinkRequest) => validateRequest(run, request),
   });
   setHandler(
     reportLinkResultUpdate,

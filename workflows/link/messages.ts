@@ -56,15 +56,10 @@ export interface MfaCode {
   code: string;
 }
 
-export interface CancelLink {
-  /** For the case file, in a few words; nothing personal. */
-  reason?: string;
-}
-
-export const requestLinkUpdate = defineUpdate<LinkUrl, [LinkRequest?]>('requestLink');
+export const requestLinkUpdate = defineUpdate<LinkUrl, [LinkRequest]>('requestLink');
 export const reportLinkResultUpdate = defineUpdate<LinkState, [LinkReport]>('reportLinkResult');
 export const submitMfaCodeUpdate = defineUpdate<CodeAnswer, [MfaCode]>('submitMfaCode');
-export const cancelLinkUpdate = defineUpdate<LinkState, [CancelLink?]>('cancel');
+export const cancelLinkUpdate = defineUpdate<LinkState>('cancel');
 export const linkStateQuery = defineQuery<LinkState>('state');
 
 /** A webhook reported a connection of this user and provider; whether it is the one that is waited for is read. */
