@@ -63,6 +63,21 @@ export const newUserSchema = z.strictObject({
   demographics: z.boolean().default(true),
 });
 
+export const connectionSchema = z.strictObject({
+  provider: z.string().min(1),
+  /** A timestamp with zone; now when left out. */
+  created_on: z.iso.datetime({ offset: true }).optional(),
+  /** false: no webhook tells of it. */
+  webhook: z.boolean().default(true),
+});
+
+export const connectionWebhookSchema = z.strictObject({
+  provider: z.string().min(1),
+  event_type: z
+    .enum(['provider.connection.created', 'provider.connection.error'])
+    .default('provider.connection.created'),
+});
+
 export const releaseSchema = z.strictObject({ order: z.enum(['kept', 'reversed']).default('kept') });
 
 export const deliveryFilterSchema = z.strictObject({

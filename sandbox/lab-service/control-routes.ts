@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
+import { controlLinkRoutes } from './control-link-routes.js';
 import { controlOrderRoutes } from './control-order-routes.js';
 import {
   clockSchema,
@@ -35,6 +36,7 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   webhookRoutes(app, lab);
   observationRoutes(app, lab);
   controlOrderRoutes(app, lab);
+  controlLinkRoutes(app, lab);
 
   app.post('/_sandbox/users', (request) => {
     const { client_user_id: clientUserId, demographics } = controlBody(newUserSchema, request.body ?? {});

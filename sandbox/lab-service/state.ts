@@ -50,6 +50,14 @@ export interface UserInfo {
   };
 }
 
+/** A source that a user is connected to. */
+export interface Connection {
+  readonly slug: string;
+  readonly createdAt: number;
+  /** The provider's own name of the user's account. */
+  readonly providerId: string;
+}
+
 export interface User {
   readonly id: string;
   readonly clientUserId: string;
@@ -60,6 +68,7 @@ export interface User {
   readonly ingestionEnd: string | null;
   /** Demographics; null until they are set. */
   info: UserInfo | null;
+  connections: readonly Connection[];
 }
 
 export interface OrderEvent {

@@ -1,3 +1,4 @@
+import { connectedSource } from './connections.js';
 import type { Lab } from './lab.js';
 import { ServiceProblem, refusal, unacceptable } from './problems.js';
 import { TEAM_ID } from './seed.js';
@@ -23,7 +24,7 @@ export function userBody(user: User, settings: Settings): Json {
     team_id: TEAM_ID,
     client_user_id: user.clientUserId,
     created_on: at(user.createdAt),
-    connected_sources: [],
+    connected_sources: user.connections.map((connection) => connectedSource(connection, settings)),
     fallback_time_zone: user.fallbackTimeZone === null ? null : { id: user.fallbackTimeZone, ...fallback },
     fallback_birth_date: user.fallbackBirthDate === null ? null : { value: user.fallbackBirthDate, ...fallback },
     ingestion_start: user.ingestionStart,
@@ -68,6 +69,7 @@ export function createUser(lab: Lab, body: unknown): User {
     ingestionStart: fields.optionalString('ingestion_start', date),
     ingestionEnd: fields.optionalString('ingestion_end', date),
     info: null,
+    connections: [],
   };
   fields.finish();
   const taken = lab.state.usersByClientId.get(user.clientUserId);
