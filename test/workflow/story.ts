@@ -137,6 +137,11 @@ export class Stage {
     this.endings.push(end);
   }
 
+  /** Lets a workflow come to its end, however long that takes. */
+  async finish(workflowId: string): Promise<void> {
+    await this.environment().client.workflow.getHandle(workflowId).result();
+  }
+
   async newUser(demographics = true): Promise<string> {
     return (await this.sandbox.createUser({ demographics })).user.user_id;
   }
