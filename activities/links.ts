@@ -37,12 +37,15 @@ export interface CodeWish extends ConnectionSought {
   code: string;
 }
 
+/** A second token does no harm, and a reading none at all: nothing needs to settle before they are repeated. */
+const atOnce = 0;
+
 export function linkActivities({ service, target }: Pick<ActivityDependencies, 'service' | 'target'>) {
   return {
     /** The token and its page are credentials: they go to whoever asked for them, and nowhere else. */
     async createLinkToken({ userId, provider, redirectUrl }: LinkWish) {
       const request = { user_id: userId, provider, ...(redirectUrl !== undefined && { redirect_url: redirectUrl }) };
-      const made = await asFailures('LinkRefused', () => service.links.createToken(request));
+      const made = await asFailures('LinkRefused', () => service.links.createToken(request), atOnce);
       return { linkToken: made.link_token, linkWebUrl: made.link_web_url, notifies: target !== undefined };
     },
 
@@ -55,7 +58,7 @@ export function linkActivities({ service, target }: Pick<ActivityDependencies, '
     },
 
     async findConnection(sought: ConnectionSought): Promise<ConnectionFound> {
-      return asFailures('LinkRefused', () => find(service, sought));
+      return asFailures('LinkRefused', () => find(service, sought), atOnce);
     },
   };
 }

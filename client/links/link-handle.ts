@@ -1,10 +1,4 @@
-import {
-  WorkflowNotFoundError,
-  type Client,
-  type UpdateDefinition,
-  type WorkflowHandle,
-  type WorkflowUpdateHandle,
-} from '@temporalio/client';
+import { WorkflowNotFoundError, type Client, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
 import { linkProviderId } from '../../workflows/link/address.js';
 import { linkResultOf } from '../../workflows/link/link-report.js';
 import {
@@ -14,6 +8,7 @@ import {
   requestLinkUpdate,
   submitMfaCodeUpdate,
   type CodeAnswer,
+  type LinkOptions,
   type LinkReport,
   type LinkResult,
   type LinkState,
@@ -32,13 +27,13 @@ export class LinkHandle {
   readonly userId: string;
   readonly provider: string;
   private readonly workflow: WorkflowHandle;
-  private requested: WorkflowUpdateHandle<LinkUrl> | undefined;
+  private anew: LinkOptions | undefined;
 
-  /** @param requested the request for the link that came with the start */
-  constructor(temporal: Client, userId: string, provider: string, requested?: WorkflowUpdateHandle<LinkUrl>) {
+  /** @param anew what the link was just started with */
+  constructor(temporal: Client, userId: string, provider: string, anew?: LinkOptions) {
     this.userId = userId;
     this.provider = provider;
-    this.requested = requested;
+    this.anew = anew;
     this.workflow = temporal.workflow.getHandle(linkProviderId(userId, provider));
   }
 
@@ -48,9 +43,9 @@ export class LinkHandle {
    * @throws ServiceDown after half a minute of outage: ask again; LinkRefused for an unknown user or provider; LinkEnded
    */
   async linkUrl(): Promise<LinkUrl> {
-    const { requested } = this;
-    this.requested = undefined;
-    return this.command(() => requested?.result() ?? this.workflow.executeUpdate(requestLinkUpdate, { args: [{}] }));
+    const url = await this.update(requestLinkUpdate, this.anew ? { anew: this.anew } : {});
+    this.anew = undefined;
+    return url;
   }
 
   /** Where the link stands. Wakes the workflow and is billed as an action. Neither token nor URL is in it. */

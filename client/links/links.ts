@@ -1,7 +1,7 @@
-import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { isLinkAddressable, linkProviderId } from '../../workflows/link/address.js';
-import { linkProviderName, requestLinkUpdate, type LinkProviderInput } from '../../workflows/link/messages.js';
+import { linkProviderName, type LinkProviderInput } from '../../workflows/link/messages.js';
 import { resolveLinkPolicy } from '../../workflows/link/policy.js';
 import { PolicyInvalid } from '../../workflows/policy-settings.js';
 import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
@@ -30,11 +30,11 @@ export class LinkOperations {
   async start(start: LinkStart): Promise<LinkHandle> {
     check(start);
     const { userId, provider, redirectUrl, policy } = start;
-    const request = { ...(redirectUrl !== undefined && { redirectUrl }), ...(policy && { policy }) };
-    const startWorkflowOperation = new WithStartWorkflowOperation(linkProviderName, {
+    const options = { ...(redirectUrl !== undefined && { redirectUrl }), ...(policy && { policy }) };
+    await this.temporal.workflow.start(linkProviderName, {
       workflowId: linkProviderId(userId, provider),
       taskQueue: this.taskQueue,
-      args: [{ userId, provider, ...request }],
+      args: [{ userId, provider, ...options }],
       workflowIdConflictPolicy: 'USE_EXISTING',
       typedSearchAttributes: new TypedSearchAttributes([
         { key: labUserIdKey, value: userId },
@@ -43,14 +43,7 @@ export class LinkOperations {
       staticSummary: `Link with ${provider}`,
       staticDetails: 'Carries one link of a user with a provider from its token to the connection.',
     });
-    const requested = await inWords(linkWords, () =>
-      this.temporal.workflow.startUpdateWithStart(requestLinkUpdate, {
-        args: [request],
-        startWorkflowOperation,
-        waitForStage: 'ACCEPTED',
-      }),
-    );
-    return new LinkHandle(this.temporal, userId, provider, requested);
+    return new LinkHandle(this.temporal, userId, provider, options);
   }
 
   /** The running link of this user and provider, or the last one. @throws LinkNotFound */

@@ -3,11 +3,11 @@ import type {
   Consequence,
   LinkAttention,
   LinkEntry,
+  LinkOptions,
   LinkOutcome,
   LinkPhase,
   LinkProviderInput,
   LinkReport,
-  LinkRequest,
   LinkState,
   ProviderMfa,
 } from './messages.js';
@@ -71,14 +71,14 @@ export function openLink(input: LinkProviderInput, now: number): LinkCase {
 }
 
 /** The link is wanted again though the one before has only just ended: what it still has to tell goes along. */
-export function beginAgain(kase: LinkCase, request: LinkRequest, now: number): void {
+export function beginAgain(kase: LinkCase, options: LinkOptions, now: number): void {
   const { userId, provider, outbox, notifies } = kase;
-  const again: LinkCase = { userId, provider, ...begun(request, now), outbox };
+  const again: LinkCase = { userId, provider, ...begun(options, now), outbox };
   for (const key of Object.keys(kase)) Reflect.deleteProperty(kase, key);
   Object.assign(kase, again, notifies !== undefined && { notifies });
 }
 
-function begun({ redirectUrl, policy }: LinkRequest, now: number): Omit<LinkCase, 'userId' | 'provider'> {
+function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<LinkCase, 'userId' | 'provider'> {
   return {
     ...(redirectUrl !== undefined && { redirectUrl }),
     policy: resolveLinkPolicy(policy),

@@ -38,7 +38,8 @@ export async function carryOut(kase: LinkCase, command: LinkCommand): Promise<Li
 
 /** The link that the user has, or a new one where its token has ended. */
 async function requestLink(kase: LinkCase, request: LinkRequest): Promise<LinkUrl> {
-  if (kase.outcome !== undefined) beginAgain(kase, request, Date.now());
+  if (kase.outcome !== undefined && request.anew) beginAgain(kase, request.anew, Date.now());
+  if (kase.outcome !== undefined) throw ended(kase);
   if (!hasUsableToken(kase, Date.now())) await makeLink(kase);
   const { token } = kase;
   if (!token) throw ended(kase);
@@ -95,8 +96,14 @@ async function submitMfaCode(kase: LinkCase, code: string): Promise<CodeAnswer> 
   return answerOf(kase);
 }
 
-/** Failures after which the service may have handed the code on. */
-const doubtful: readonly string[] = ['AnswerLost', 'AnswerUnreadable', 'ServiceUnavailable', 'CommandTimedOut'];
+/** Failures after which the code has certainly not been handed on; after all others it may have been. */
+const certain: readonly string[] = [
+  'LinkRefused',
+  'ServiceUnreachable',
+  'TooManyRequests',
+  'FeatureNotEnabled',
+  'Unauthorized',
+];
 
 async function complete(kase: LinkCase, linkToken: string, code: string): Promise<void> {
   const { provider } = kase;
@@ -109,7 +116,7 @@ async function complete(kase: LinkCase, linkToken: string, code: string): Promis
     hearConnection(kase, connection.found, connection.createdAt, Date.now());
   } catch (error) {
     const refusal = refusalOf(error);
-    if (!doubtful.includes(refusal.type ?? '')) throw refusal;
+    if (certain.includes(refusal.type ?? '')) throw refusal;
     delete kase.consequence;
     kase.errorType = 'answer_lost';
     doubt(kase, Date.now());

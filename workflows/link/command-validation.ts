@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { readCode } from './mfa-code.js';
 import { linkResultOf } from './link-report.js';
-import type { LinkReport, LinkRequest, MfaCode } from './messages.js';
+import type { LinkOptions, LinkReport, LinkRequest, MfaCode } from './messages.js';
 import { resolveLinkPolicy } from './policy.js';
 import { PolicyInvalid } from '../policy-settings.js';
 import type { LinkCase } from './case.js';
@@ -13,15 +13,16 @@ export function validateOpen({ kase }: LinkRun): void {
   if (kase.outcome !== undefined) throw ended(kase);
 }
 
-/** A link that has ended may be begun again while its last notification is under way, unless it was cancelled as a workflow. */
-export function validateRequest({ kase, cancelled }: LinkRun, request: LinkRequest | undefined): void {
-  if (cancelled) throw ended(kase);
-  const redirectUrl: unknown = request?.redirectUrl;
+/** A link that has ended may begin anew while its last notification is under way, unless it was cancelled as a workflow. */
+export function validateRequest(run: LinkRun, request: LinkRequest | undefined): void {
+  const { anew } = request ?? {};
+  if (!anew || run.cancelled) return validateOpen(run);
+  const redirectUrl: unknown = anew.redirectUrl;
   if (redirectUrl !== undefined && typeof redirectUrl !== 'string') throw refuse('redirectUrl', 'must be a string');
-  checkPolicy(request?.policy);
+  checkPolicy(anew.policy);
 }
 
-export function checkPolicy(policy: LinkRequest['policy']): void {
+export function checkPolicy(policy: LinkOptions['policy']): void {
   try {
     resolveLinkPolicy(policy);
   } catch (error) {

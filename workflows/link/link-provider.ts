@@ -61,7 +61,8 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
 }
 
 /** What another language's backend sends is not checked by any compiler. */
-function check({ userId, provider, policy }: LinkProviderInput): void {
+function check(input: Partial<LinkProviderInput> | undefined): void {
+  const { userId = '', provider = '', policy } = input ?? {};
   if (!isLinkAddressable(userId, provider) || workflowInfo().workflowId !== linkProviderId(userId, provider)) {
     const message = 'the workflow ID must be link-provider/<user id>/<provider>, as linkProviderId makes it';
     throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
@@ -92,7 +93,8 @@ async function followToTheEnd(run: LinkRun): Promise<void> {
     show(run);
     if (kase.outcome !== undefined && commands.isEmpty) break;
     if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
-    alarm.set(deadlinesOf(kase)[0]);
+    // What was heard meanwhile is due at once: it needs no timer.
+    if (!run.heard) alarm.set(deadlinesOf(kase)[0]);
     await condition(() => run.heard || alarm.rang || !commands.isEmpty);
   }
   alarm.disarm();

@@ -20,8 +20,15 @@ export interface LinkProviderInput {
   carried?: unknown;
 }
 
-/** What a start may say anew where the link before it has ended and only its last notification is under way. */
-export type LinkRequest = Pick<LinkProviderInput, 'redirectUrl' | 'policy'>;
+export interface LinkRequest {
+  /**
+   * Given by whoever has just started the link: where the one before has ended, and only its last notification is under
+   * way, the link begins anew with this. Without it such a link refuses.
+   */
+  anew?: LinkOptions;
+}
+
+export type LinkOptions = Pick<LinkProviderInput, 'redirectUrl' | 'policy'>;
 
 /** For the user's browser. Both are credentials: whoever has them can connect a provider to this user. */
 export interface LinkUrl {
