@@ -232,6 +232,14 @@ export class SandboxControl {
     return (await this.#call<{ links: IssuedPortalLink[] }>('GET', 'portal_links')).links;
   }
 
+  /**
+   * Refuses every connection for so many real milliseconds, this surface's too; then the stand-in is back with all that
+   * it knew. Resolves when it is away. Webhooks and stories go on.
+   */
+  async goOffline(forMs: number): Promise<void> {
+    await this.#call('POST', 'offline', { forMs });
+  }
+
   /** The link tokens that were made, with what became of each. */
   async linkTokens(): Promise<IssuedLinkToken[]> {
     return (await this.#call<{ tokens: IssuedLinkToken[] }>('GET', 'link_tokens')).tokens;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
 import { textSchema } from './order.js';
 import { requiredTextSchema } from './order-requests.js';
-import { redacted } from './redaction.js';
+import { plainSentence } from './plain-sentence.js';
 import { checkedRequest } from './validation.js';
 
 /** The error types of the specification, in its order. Its list is open: `LinkErrorType`. */
@@ -61,7 +61,10 @@ export const linkResultSchema = z
     redirect_url: textSchema,
     /** See `linkErrorTypes`. */
     error_type: textSchema,
-    /** Text for developers, about which nothing is promised: no decision may rest on it. */
+    /**
+     * Text for developers, about which nothing is promised: no decision may rest on it. Cut to 300 characters, without
+     * what was sent and without e-mail addresses and telephone numbers.
+     */
     error: textSchema,
     error_description: textSchema,
     provider_mfa: providerMfaSchema.nullish().catch(undefined),
@@ -182,10 +185,10 @@ export function createLinks(transport: Transport): Links {
 
 type Step = ServiceCall & { secrets: readonly string[] };
 
-/** A call that carries the link token instead of the API key. The error's text may quote what it refuses. */
+/** A call that carries the link token instead of the API key. */
 async function step(transport: Transport, call: Step, provider: string, linkToken: string): Promise<LinkResult> {
   const answer = linkResultSchema.transform((result) =>
-    result.error == null ? result : { ...result, error: redacted(result.error, [linkToken, ...call.secrets]) },
+    result.error == null ? result : { ...result, error: plainSentence(result.error, [linkToken, ...call.secrets]) },
   );
   return transport.request({ ...call, params: { provider }, auth: { linkToken }, answer });
 }

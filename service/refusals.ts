@@ -7,9 +7,8 @@ import {
   TooManyRequests,
   Unauthorized,
 } from './errors.js';
-import { redacted } from './redaction.js';
+import { plainSentence } from './plain-sentence.js';
 
-const SENTENCE_CHARACTERS = 300;
 /** More broken fields than any of our requests has; the rest would only fill logs. */
 const FIELDS = 30;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -47,7 +46,7 @@ export function refusalError(
  * was sent and are left behind.
  */
 export function readRefusal(body: unknown, secrets: readonly string[] = []): Refusal {
-  const say: Say = (text) => sentence(redacted(text, secrets));
+  const say: Say = (text) => plainSentence(text, secrets);
   if (typeof body === 'string') return reasonOf(plainText(body), say);
   if (!isObject(body)) return { fields: [] };
   const { detail } = body;
@@ -107,18 +106,6 @@ function plainText(body: string): string | undefined {
 
 function reasonOf(text: string | undefined, say: Say): Refusal {
   return text === undefined ? { fields: [] } : { reason: say(text), fields: [] };
-}
-
-/**
- * The service's words, capped, with e-mail addresses and number groups (telephone numbers, dates) taken out: a
- * sentence may quote what it refuses, and error messages reach logs and a workflow's history.
- */
-function sentence(text: string): string {
-  const plain = text
-    .slice(0, 4 * SENTENCE_CHARACTERS)
-    .replace(/[^\s@"'<>,;]+@[^\s@"'<>,;]+/g, '<e-mail>')
-    .replace(/(?<![\w-])\+?\(?\d[\d\s().-]{5,}\d(?![\w-])/g, '<number>');
-  return [...plain].slice(0, SENTENCE_CHARACTERS).join('');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

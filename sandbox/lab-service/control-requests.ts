@@ -78,6 +78,9 @@ export const connectionWebhookSchema = z.strictObject({
     .default('provider.connection.created'),
 });
 
+/** Real milliseconds, at most an hour: nothing can call the stand-in back. */
+export const offlineSchema = z.strictObject({ forMs: z.number().positive().max(3_600_000) });
+
 export const releaseSchema = z.strictObject({ order: z.enum(['kept', 'reversed']).default('kept') });
 
 export const deliveryFilterSchema = z.strictObject({

@@ -4,6 +4,7 @@ import { controlRoutes } from './control-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
 import { Lab } from './lab.js';
 import { isOfBrowser, linkRoutes } from './link-routes.js';
+import { offlineRoutes } from './offline.js';
 import { orderRoutes } from './order-routes.js';
 import { ServiceProblem, invalidFields, refusal } from './problems.js';
 import type { Settings } from './settings.js';
@@ -49,6 +50,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   orderRoutes(app, lab);
   controlRoutes(app, lab);
   const host = options.host ?? '127.0.0.1';
+  offlineRoutes(app, host, closing.signal);
   try {
     await app.listen({ port: options.port, host });
   } catch (error) {

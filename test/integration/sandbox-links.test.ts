@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import type { LabService as RunningService } from '../../sandbox/lab-service/server.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
@@ -331,6 +331,23 @@ describe('trouble on the way', () => {
     await control.addFault({ path: COMPLETE_MFA, times: 1, action: { kind: 'refuse' } });
     await expect(submit(RIGHT)).rejects.toMatchObject({ name: 'AnswerLost' });
     expect(await submit(RIGHT)).toMatchObject({ state: 'success' });
+  });
+
+  test('a stand-in that is out of reach refuses connections: nothing was sent, and then it knows what it knew', async () => {
+    const { control, signIn, slugs, submit } = await startLinking();
+    await signIn('mfa-sms');
+    await control.goOffline(400);
+    await expect(submit(RIGHT)).rejects.toMatchObject({ name: 'ServiceUnreachable' });
+    await vi.waitFor(() => control.health(), { timeout: 5_000 });
+    expect(await slugs()).toEqual([]);
+    expect(await submit(RIGHT)).toMatchObject({ state: 'success' });
+  });
+
+  test('a stand-in that is out of reach can end', async () => {
+    const { control, service } = await startLinking();
+    await control.goOffline(60_000);
+    await service.close();
+    await expect(control.health()).rejects.toThrow('fetch failed');
   });
 
   test('nothing that is logged shows a user name, a password, a code or a token', async () => {

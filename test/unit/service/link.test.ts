@@ -103,6 +103,14 @@ describe.each(steps)('%s', (_name, call, path, body) => {
     for (const secret of secretsOf(body)) expect(told).not.toContain(secret);
   });
 
+  test('keeps of a long sentence no piece of a secret, and nobody else either', async () => {
+    const text = `${'-'.repeat(270)} other@example.com +1 202 555 0123 ${TOKEN}${'x'.repeat(2_000)}`;
+    const { baseUrl } = await answering(() => ({ body: { state: 'error', error: text } }));
+    const told = JSON.stringify(await call(serviceAt(baseUrl).links));
+    expect(told).toContain('<e-mail>');
+    expect(told).not.toMatch(/lt_|other@|555/);
+  });
+
   test('is known not to have been sent where no connection stands', async () => {
     const { baseUrl, server } = await serving(() => undefined);
     server.close();
