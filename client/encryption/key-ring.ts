@@ -29,8 +29,9 @@ const keyBytes = 32;
 const idPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Reads `<key id>:<32 bytes in base64>`, comma-separated. To change keys put the new one in front and keep the old ones
- * for as long as there are histories that they encrypted. A new key: `openssl rand -base64 32`.
+ * Reads `<key id>:<32 bytes in base64>`, comma-separated; 32 bytes: `openssl rand -base64 32`. To change keys add the new
+ * one at the end everywhere, so that all can read it, and then put it in front. Keep the old ones for as long as there
+ * are histories that they encrypted.
  * @throws KeyRingInvalid with every fault
  */
 export function parseKeyRing(text: string): KeyRing {

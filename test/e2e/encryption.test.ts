@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import {
   EncryptionKeysMissing,
   labDataConverter,
@@ -25,6 +25,8 @@ const oldKey = key('old');
 const encryptionKeys = `new:${randomBytes(32).toString('base64')},${oldKey}`;
 
 const lab = stack({ encryptionKeys });
+
+afterEach(() => vi.unstubAllEnvs());
 
 /** As somebody sees it who reaches Temporal, but has no keys. */
 const withoutKeys = (): Client => new Client({ connection: lab.rig.client.connection });
@@ -140,6 +142,20 @@ test('a client without keys is told what it lacks', async () => {
   await expect(orders.place(kitFor(userId, reference))).rejects.toThrow(/dataConverter: labDataConverter/);
 });
 
+test('a client that connects by itself takes the keys of its setting, or those that it is given', async () => {
+  const { reference } = await lab.place();
+  vi.stubEnv('TEMPORAL_ADDRESS', lab.rig.address);
+  vi.stubEnv('LABOPS_ENCRYPTION_KEYS', encryptionKeys);
+  const byItself = await LabOperations.connect({ taskQueue: lab.rig.taskQueue });
+  expect(await (await byItself.orders.get({ reference })).state()).toMatchObject({ reference });
+  await byItself.close();
+  vi.stubEnv('LABOPS_ENCRYPTION_KEYS', key('of-another-deployment'));
+  const given = await LabOperations.connect({ encryptionKeys });
+  expect(await (await given.orders.get({ reference })).state()).toMatchObject({ reference });
+  await given.close();
+  await expect(LabOperations.connect({ encryptionKeys: 'nonsense' })).rejects.toThrow(/^The key ring is not /);
+});
+
 test('what another key encrypted is read after a change of keys, and by nobody once that key is gone', async () => {
   const dataConverter = labDataConverter(parseKeyRing(oldKey));
   const before = new Client({ connection: lab.rig.client.connection, dataConverter });
@@ -176,5 +192,7 @@ test('a worker that has lost a key goes on with all that needs another', async (
     await poor.stop();
     await lab.startWorker();
   }
-  await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
+  // Temporal lets more and more time pass between the attempts of a task that fails.
+  const longPatience = { ...patience, timeout: 60_000 };
+  await expect.poll(async () => (await handle.state()).phase, longPatience).toBe('in_transit_to_customer');
 });

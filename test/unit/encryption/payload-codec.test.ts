@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, webcrypto } from 'node:crypto';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseKeyRing } from '../../../client/encryption/key-ring.js';
@@ -77,6 +78,28 @@ describe('what was encrypted', () => {
   test('can be encrypted again, by a second codec', async () => {
     const twice = await withKeys(k2).encode([await encrypted()]);
     expect(await readBy(codec, (await withKeys(k2).decode(twice))[0] ?? {})).toEqual(secret);
+  });
+});
+
+describe('the format of docs/messages.md', () => {
+  const bytes = Buffer.from('an-invented-key-with-32-bytes-03');
+
+  test('is what another implementation reads', async () => {
+    const { data } = await encrypted(withKeys(`k3:${bytes.toString('base64')}`));
+    const imported = await webcrypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['decrypt']);
+    const parameters = { name: 'AES-GCM', iv: data.subarray(0, 12), additionalData: Buffer.from('k3') };
+    const plain = await webcrypto.subtle.decrypt(parameters, imported, data.subarray(12));
+    const decoded = proto.temporal.api.common.v1.Payload.decode(new Uint8Array(plain));
+    expect(defaultPayloadConverter.fromPayload(decoded)).toEqual(secret);
+  });
+
+  test('does not change: histories last for years', async () => {
+    const data = Buffer.from(
+      'cwTZ8MgORQdJv4XyeDBAQUmtjYAbF03If6ZmF9HnKAHS8hJ1egiqSkihz2WiTguRoKDSh5Jx6gvDv2jEi5ixzs99IuE=',
+      'base64',
+    );
+    const metadata = { encoding: Buffer.from('binary/encrypted'), 'encryption-key-id': Buffer.from('k1') };
+    expect(await readBy(withKeys(`k1:${bytes.toString('base64')}`), { metadata, data })).toBe('Nowhereville');
   });
 });
 
