@@ -44,11 +44,12 @@ async function poll(connection: NativeConnection, config: WorkerConfig, log: Log
   const dependencies = activityDependencies(config, new Client({ connection, namespace, ...conversion }));
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
   const failures = config.keyRing ? 'encoded' : 'readable';
+  const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue: config.taskQueue,
-    workflowBundle: await workflowBundle(failures, temporalLogger(log.child({}, { level: 'warn' }))), // webpack's report is long
+    workflowBundle: await workflowBundle(failures, quiet),
     ...conversion,
     activities: createActivities(dependencies),
     maxCachedWorkflows: config.maxCachedWorkflows,
