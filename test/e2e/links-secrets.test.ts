@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LinkFailed, LinkRefused } from '../../client/index.js';
+import { LinkFailed, LinkRefused, ServiceRefused } from '../../client/index.js';
 import {
   codesSent,
   completeMfaPath,
@@ -22,7 +22,7 @@ function isIn(text: string, secret: string): boolean {
 /** Everything that goes wrong on the way to a connection, with services that quote what they were sent. */
 async function stumblingUser(): Promise<LinkedUser> {
   const user = await startLink(lab);
-  await expect(user.entersPassword('detail-testperson'), 'quoted by the service').rejects.toThrow();
+  await expect(user.entersPassword('detail-testperson'), 'quoted by the service').rejects.toThrow(ServiceRefused);
   expect(await user.logsIn('nobody-testperson')).toMatchObject({ consequence: 'ask_credentials_again' });
   await user.logsIn('mfa-sms-testperson');
   expect(await user.submits(wrongCode)).toMatchObject({ outcome: 'wrong_code' });

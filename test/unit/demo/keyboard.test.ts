@@ -4,7 +4,7 @@ import { Keyboard } from '../../../sandbox/demo/keyboard.js';
 import { Screen } from '../../../sandbox/demo/screen.js';
 
 /** A terminal without a person: what is written to `keys` was typed, what is shown can be read. */
-function terminal({ isTTY = true, asks = true, withinMs = 60_000, shownOnTTY = isTTY } = {}) {
+function terminal({ isTTY = true, shownOnTTY = true, asks = true, withinMs = 60_000 } = {}) {
   const keys = Object.assign(new PassThrough(), { isTTY });
   const output = Object.assign(new PassThrough(), { isTTY: shownOnTTY, hasColors: () => false });
   const screen = new Screen(output as unknown as NodeJS.WriteStream);
