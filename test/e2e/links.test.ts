@@ -68,7 +68,7 @@ test('a worker that is killed while codes are in flight sends none twice: what t
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ connectionWebhooks: true })));
   const [right, wrong] = [await startLink(lab), await startLink(lab)];
   await Promise.all([right.logsIn('mfa-sms'), wrong.logsIn('mfa-sms')]);
-  const slow = { kind: 'delay', delayMs: 1_500, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 3_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: completeMfaPath, times: 2, action: slow });
   const answers = [right.submits(rightCode), wrong.submits(wrongCode)] as const;
   await expect.poll(() => codesSent(lab), patience).toBe(2);
@@ -92,7 +92,7 @@ test('a code that meets a service out of reach waits for it, is refused in time,
   const user = await startLink(lab);
   await user.logsIn('mfa-sms');
   // The code waits for 20 seconds, and the user is not read again where nothing can have been sent.
-  await lab.sandbox.goOffline(22_000);
+  await lab.sandbox.goOffline(28_000);
   await expect(user.submits(rightCode)).rejects.toThrow(ServiceDown);
   expect(await user.handle.state()).toMatchObject({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
   expect(await user.submits(rightCode)).toMatchObject({ outcome: 'connected' });
@@ -111,7 +111,7 @@ test('while the ingress is out of reach a connection is found at the end of the 
   const { webhookUrl } = await lab.sandbox.settings();
   await lab.sandbox.changeSettings({ webhookUrl: await closedAddress() });
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ webhookUrl })));
-  const user = await startLink(lab, { passwordWait: '4s' });
+  const user = await startLink(lab, { passwordWait: '6s' });
   await user.entersPassword('ok');
   await lab.sandbox.settleWebhooks();
   const created = await lab.sandbox.deliveries({ event_type: 'provider.connection.created' });
