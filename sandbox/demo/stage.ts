@@ -141,9 +141,9 @@ export class Stage {
     await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.#signal });
   }
 
-  /** Long enough to read a line: people at a screen take longer than networks. */
+  /** Long enough to read a line, whatever a day is: people at a screen take longer than networks. */
   async moment(): Promise<void> {
-    await this.days(1);
+    await pause(Math.min(this.#scenery.calendar.dayMs, longestMomentMs), undefined, { signal: this.#signal });
   }
 
   /** The order is not heard of any more: its story cannot end as told. */
@@ -170,5 +170,7 @@ export class Stage {
     if (!holds) throw new NotAsTold(`it should be that ${claim}`);
   }
 }
+
+const longestMomentMs = 1_000;
 
 const creation = { method: 'POST', path: '/v3/order/testkit' } as const;
