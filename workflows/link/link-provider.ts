@@ -150,7 +150,7 @@ function listen(run: LinkRun): void {
   setHandler(linkStateQuery, () => stateOf(kase), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
-  setHandler(requestLinkUpdate, (request) => ask<LinkUrl>(run, { kind: 'requestLink', request: request ?? {} }), {
+  setHandler(requestLinkUpdate, (request) => ask<LinkUrl>(run, requested(run, request)), {
     description: 'Gives the link for the user’s browser, a new one if its token has ended.',
     validator: (request: LinkRequest) => validateRequest(run, request),
   });
@@ -181,6 +181,11 @@ function hearOf(run: LinkRun): void {
 
 async function ask<Answer extends LinkAnswer>(run: LinkRun, command: LinkCommand): Promise<Answer> {
   return (await run.commands.ask(command)) as Answer;
+}
+
+/** A link that still stood when it was asked for does not begin anew because it ends before the answer's turn. */
+function requested({ kase }: LinkRun, request: LinkRequest | undefined): LinkCommand {
+  return { kind: 'requestLink', request: kase.outcome === undefined ? {} : (request ?? {}) };
 }
 
 /** A double click sends the same code twice at once: both get the one answer. */
