@@ -221,6 +221,8 @@ function drop(kase: LinkCase, { by }: Claim, now: number): void {
   if (by !== 'success') return note(kase, 'no new connection at the service', now);
   note(kase, 'the service does not show the connection that it reported', now);
   raise(kase, 'connection_unconfirmed');
+  // The user may have begun another login meanwhile, which goes on.
+  if (kase.phase !== 'confirming') return;
   delete kase.token;
   awaitPassword(kase, now);
 }
