@@ -115,6 +115,7 @@ export function note(kase: LinkCase, what: string, now: number): void {
 export function giveToken(kase: LinkCase, held: LinkTokenHeld, now: number): void {
   const isFirst = kase.token === undefined;
   kase.token = held;
+  delete kase.consequence;
   awaitPassword(kase, now);
   note(kase, isFirst ? 'link made' : 'new link made', now);
 }
@@ -250,7 +251,10 @@ export function end(kase: LinkCase, outcome: LinkOutcome, now: number): void {
   delete kase.mfa;
   delete kase.claim;
   clear(kase, 'connection_unconfirmed');
-  if (outcome === 'connected') delete kase.errorType;
+  if (outcome === 'connected') {
+    delete kase.errorType;
+    delete kase.consequence;
+  }
   note(kase, outcome, now);
   const { errorType, waitedFor } = kase;
   tell(kase, {
