@@ -66,7 +66,7 @@ const journalLength = 100;
 
 export function openLink(input: LinkProviderInput, now: number): LinkCase {
   const { userId, provider, carried } = input;
-  if (carried !== undefined) return carried as LinkCase;
+  if (carried != null) return carried as LinkCase;
   return { userId, provider, ...begun(input, now) };
 }
 
@@ -80,7 +80,7 @@ export function beginAgain(kase: LinkCase, options: LinkOptions, now: number): v
 
 function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<LinkCase, 'userId' | 'provider'> {
   return {
-    ...(redirectUrl !== undefined && { redirectUrl }),
+    ...(redirectUrl != null && { redirectUrl }),
     policy: resolveLinkPolicy(policy),
     startedAt: now,
     phase: 'awaiting_password',
