@@ -179,8 +179,9 @@ function hearOf(run: LinkRun): void {
   run.heard = true;
 }
 
-async function ask<Answer extends LinkAnswer>(run: LinkRun, command: LinkCommand): Promise<Answer> {
-  return (await run.commands.ask(command)) as Answer;
+/** Whoever asked is answered also where the workflow is cancelled meanwhile: the cancellation waits for its turn too. */
+async function ask<Answer extends LinkAnswer>({ commands }: LinkRun, command: LinkCommand): Promise<Answer> {
+  return CancellationScope.nonCancellable(async () => (await commands.ask(command)) as Answer);
 }
 
 /** A link that still stood when it was asked for does not begin anew because it ends before the answer's turn. */
@@ -191,11 +192,11 @@ function requested({ kase }: LinkRun, request: LinkRequest | undefined): LinkCom
 /** A double click sends the same code twice at once: both get the one answer. */
 async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   const twin = run.submitting.find((submitted) => submitted.code === code);
-  const answer = twin?.answer ?? run.commands.ask({ kind: 'submitMfaCode', code });
-  if (twin) return (await answer) as CodeAnswer;
+  if (twin) return twin.answer;
+  const answer = ask<CodeAnswer>(run, { kind: 'submitMfaCode', code });
   run.submitting.push({ code, answer });
   try {
-    return (await answer) as CodeAnswer;
+    return await answer;
   } finally {
     run.submitting = run.submitting.filter((submitted) => submitted.answer !== answer);
   }
