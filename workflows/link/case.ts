@@ -116,8 +116,13 @@ export function giveToken(kase: LinkCase, held: LinkTokenHeld, now: number): voi
   const isFirst = kase.token === undefined;
   kase.token = held;
   delete kase.consequence;
-  awaitPassword(kase, now);
+  if (!isPrompt(kase, now)) awaitPassword(kase, now);
   note(kase, isFirst ? 'link made' : 'new link made', now);
+}
+
+/** The first link is asked for at once, and the timer of the start then serves it too: that spares one for each link. */
+function isPrompt({ phase, since, startedAt }: LinkCase, now: number): boolean {
+  return phase === 'awaiting_password' && since === startedAt && now < startedAt + 60_000;
 }
 
 function awaitPassword(kase: LinkCase, now: number): void {

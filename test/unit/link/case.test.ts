@@ -76,6 +76,18 @@ describe('a token', () => {
     expect(entries(kase)).toEqual(['link made', 'code asked by sms', 'new link made']);
   });
 
+  test('that is asked for at once leaves the wait as the start began it; one that comes later begins it', () => {
+    for (const [after, since] of [
+      [59 * second, 0],
+      [minute, minute],
+      [hour, hour],
+    ] as const) {
+      const kase = opened();
+      giveToken(kase, { ...held, expiresAt: start + day }, start + after);
+      expect(kase.since).toBe(start + since);
+    }
+  });
+
   test('that is new follows the advice to start over, which is not shown any more; what went wrong still is', () => {
     const kase = asked();
     hearAll(kase, error('token_expired'));
