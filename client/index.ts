@@ -1,10 +1,11 @@
 /** What a product backend imports. */
-export { LabOperations, type LabOperationsOptions } from './lab-operations.js';
+export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
 export type { OrderFilter, OrderOperations, WhichHandle } from './orders/orders.js';
 export type { OrderSummary } from './orders/order-list.js';
 export type { KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { WatchOptions } from './watching.js';
 export {
+  EncryptionKeysMissing,
   FeatureNotEnabled,
   LabOperationsError,
   ServiceAccessDenied,
@@ -40,6 +41,14 @@ export {
   LinkNotFound,
   LinkRefused,
 } from './links/errors.js';
+export { labDataConverter } from './encryption/data-converter.js';
+export { KeyRingInvalid, parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
+export {
+  createPayloadCodec,
+  EncryptionKeyUnknown,
+  PayloadNotAuthentic,
+  type PayloadCodecOptions,
+} from './encryption/payload-codec.js';
 export {
   createWebhookHandler,
   type WebhookHandler,

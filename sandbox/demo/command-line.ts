@@ -20,8 +20,8 @@ Options:
   --once   end when the stories have been told; exit status 0 only if every one ended as told
   --help   show this
 
-Settings (environment): DEMO_TEMPORAL_PORT (7233), DEMO_UI_PORT (8233), SANDBOX_PORT (4010), INGRESS_PORT (4000),
-DEMO_DAY_SECONDS (1); TEMPORAL_CLI, the temporal program to use; NO_COLOR, for plain text.
+Settings (environment): DEMO_TEMPORAL_PORT (7233), DEMO_UI_PORT (8233), DEMO_CODEC_PORT (8234), SANDBOX_PORT (4010),
+INGRESS_PORT (4000), DEMO_DAY_SECONDS (1); TEMPORAL_CLI, the temporal program to use; NO_COLOR, for plain text.
 `;
 
 /** @throws UsageError */

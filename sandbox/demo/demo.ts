@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { LabOperations } from '../../client/index.js';
+import { labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { SandboxControl } from '../control.js';
 import { Calendar } from './calendar.js';
 import type { Closing } from './closing.js';
@@ -79,8 +79,9 @@ async function setUp(servers: Servers, config: DemoConfig, closing: Closing): Pr
     () => connection.close(),
   );
   const service = { baseUrl: servers.sandboxUrl, apiKey: servers.serviceApiKey };
+  const dataConverter = labDataConverter(parseKeyRing(servers.encryptionKeys));
   const operations = closing.use(
-    () => new LabOperations(new Client({ connection }), { service }),
+    () => new LabOperations(new Client({ connection, dataConverter }), { service }),
     (started) => started.close(),
   );
   const control = new SandboxControl(servers.sandboxUrl);

@@ -28,6 +28,7 @@ export function showEndings(endings: readonly Ending[], tally: Tally, seconds: n
 export function showAddresses(servers: Servers, logFolder: string, screen: Screen): void {
   const rows = [
     ['Web UI', `${servers.uiUrl}/namespaces/default/workflows`],
+    ['Codec server', `${servers.codecUrl} (histories are encrypted; the Web UI reads them with it)`],
     ['Temporal', servers.temporalAddress],
     ['Lab service', `${servers.sandboxUrl} (control surface below /_sandbox/)`],
     ['Ingress', `${servers.ingressUrl}/webhooks`],

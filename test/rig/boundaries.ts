@@ -53,7 +53,10 @@ const table: Record<string, Folder> = {
   },
   client: {
     folders: ['service'],
-    packages: ['@temporalio/client', '@temporalio/workflow', '@temporalio/common', '@temporalio/envconfig', 'ms'],
+    packages: [
+      ...['@temporalio/client', '@temporalio/workflow', '@temporalio/common', '@temporalio/envconfig'],
+      ...['@temporalio/proto', 'ms'],
+    ],
     node: true,
   },
   store: { folders: [], packages: ['pg', '@electric-sql/pglite'], node: true },
