@@ -3,9 +3,16 @@ import { eventually } from './kit.js';
 import type { LinkHandle } from '../../client/links/link-handle.js';
 import type { LinkStart } from '../../client/links/links.js';
 import { linkProviderId } from '../../workflows/link/address.js';
-import type { LinkState } from '../../workflows/link/messages.js';
+import type { CodeAnswer, LinkState } from '../../workflows/link/messages.js';
 import type { Notification } from './notification-receiver.js';
 import type { Stage } from './story.js';
+
+/** Where a code goes. `*` stands for any provider in a fault. */
+export function completeMfaPath(provider = '*'): string {
+  return `/v2/link/provider/password/${provider}/complete_mfa`;
+}
+
+export const tokenPath = '/v2/link/token';
 
 /** A link in a story: the product on one side, the user's browser on the other. */
 export class ALink {
@@ -42,6 +49,13 @@ export class ALink {
     });
   }
 
+  /** The user gets to the connection from wherever they are, as the product's screen would lead them. */
+  async connects(): Promise<CodeAnswer> {
+    const { phase } = await this.handle.state();
+    if (phase !== 'awaiting_code') await this.logsIn('mfa-sms');
+    return this.handle.submitMfaCode('123456');
+  }
+
   async shows(expected: Partial<LinkState>): Promise<LinkState> {
     return eventually(async () => {
       const state = await this.handle.state();
@@ -56,6 +70,32 @@ export class ALink {
 
   get workflowId(): string {
     return linkProviderId(this.handle.userId, this.handle.provider);
+  }
+
+  /** What was told of the link, in brief. */
+  get told(): string[] {
+    return this.notifications.map(({ type, data }) =>
+      [type.replace('labops.link.', ''), data['outcome']].join(' ').trim(),
+    );
+  }
+
+  /** Waits until exactly this was told. */
+  async tells(...told: string[]): Promise<void> {
+    await eventually(() => expect(this.told).toEqual(told));
+  }
+
+  /** How often a code reached the service. */
+  async codesSent(): Promise<number> {
+    return this.stage.countRequests('POST', completeMfaPath(this.handle.provider));
+  }
+
+  /** The run that is under way, or was the last. */
+  async runId(): Promise<string> {
+    return (await this.stage.temporal.workflow.getHandle(this.workflowId).describe()).runId;
+  }
+
+  async happened(): Promise<string[]> {
+    return (await this.handle.state()).timeline.map(({ what }) => what);
   }
 
   private async endsAnyhow(): Promise<void> {

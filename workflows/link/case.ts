@@ -66,7 +66,7 @@ const journalLength = 100;
 
 export function openLink(input: LinkProviderInput, now: number): LinkCase {
   const { userId, provider, carried } = input;
-  if (carried !== undefined) return carried as LinkCase;
+  if (carried != null) return carried as LinkCase;
   return { userId, provider, ...begun(input, now) };
 }
 
@@ -80,7 +80,7 @@ export function beginAgain(kase: LinkCase, options: LinkOptions, now: number): v
 
 function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<LinkCase, 'userId' | 'provider'> {
   return {
-    ...(redirectUrl !== undefined && { redirectUrl }),
+    ...(redirectUrl != null && { redirectUrl }),
     policy: resolveLinkPolicy(policy),
     startedAt: now,
     phase: 'awaiting_password',
@@ -115,8 +115,14 @@ export function note(kase: LinkCase, what: string, now: number): void {
 export function giveToken(kase: LinkCase, held: LinkTokenHeld, now: number): void {
   const isFirst = kase.token === undefined;
   kase.token = held;
-  awaitPassword(kase, now);
+  delete kase.consequence;
+  if (!isPrompt(kase, now)) awaitPassword(kase, now);
   note(kase, isFirst ? 'link made' : 'new link made', now);
+}
+
+/** The first link is asked for at once, and the timer of the start then serves it too: that spares one for each link. */
+function isPrompt({ phase, since, startedAt }: LinkCase, now: number): boolean {
+  return phase === 'awaiting_password' && since === startedAt && now < startedAt + 60_000;
 }
 
 function awaitPassword(kase: LinkCase, now: number): void {
@@ -221,6 +227,8 @@ function drop(kase: LinkCase, { by }: Claim, now: number): void {
   if (by !== 'success') return note(kase, 'no new connection at the service', now);
   note(kase, 'the service does not show the connection that it reported', now);
   raise(kase, 'connection_unconfirmed');
+  // The user may have begun another login meanwhile, which goes on.
+  if (kase.phase !== 'confirming') return;
   delete kase.token;
   awaitPassword(kase, now);
 }
@@ -248,7 +256,10 @@ export function end(kase: LinkCase, outcome: LinkOutcome, now: number): void {
   delete kase.mfa;
   delete kase.claim;
   clear(kase, 'connection_unconfirmed');
-  if (outcome === 'connected') delete kase.errorType;
+  if (outcome === 'connected') {
+    delete kase.errorType;
+    delete kase.consequence;
+  }
   note(kase, outcome, now);
   const { errorType, waitedFor } = kase;
   tell(kase, {

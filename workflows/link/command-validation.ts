@@ -18,7 +18,7 @@ export function validateRequest(run: LinkRun, request: LinkRequest | undefined):
   const { anew } = request ?? {};
   if (!anew || run.cancelled) return validateOpen(run);
   const redirectUrl: unknown = anew.redirectUrl;
-  if (redirectUrl !== undefined && typeof redirectUrl !== 'string') throw refuse('redirectUrl', 'must be a string');
+  if (redirectUrl != null && typeof redirectUrl !== 'string') throw refuse('redirectUrl', 'must be a string');
   checkPolicy(anew.policy);
 }
 

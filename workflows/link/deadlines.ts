@@ -2,9 +2,7 @@ import type { Moment } from '../alarm.js';
 import { confirmAt, type LinkCase } from './case.js';
 
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
-export type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | WaitName };
-
-type WaitName = 'password' | 'code' | 'token' | 'link';
+export type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
 
 /** The earliest first. */
 export function deadlinesOf(kase: LinkCase): LinkDeadline[] {
@@ -29,8 +27,4 @@ export function deadlinesOf(kase: LinkCase): LinkDeadline[] {
 /** Until when the user may act. */
 export function waitingUntil(kase: LinkCase): number | undefined {
   return deadlinesOf(kase).find(({ name }) => name !== 'code reminder' && name !== 'confirmation')?.at;
-}
-
-export function isEndOfWait(name: LinkDeadline['name']): name is WaitName {
-  return name !== 'confirmation' && name !== 'code reminder';
 }

@@ -150,7 +150,7 @@ function listen(run: LinkRun): void {
   setHandler(linkStateQuery, () => stateOf(kase), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
-  setHandler(requestLinkUpdate, (request) => ask<LinkUrl>(run, { kind: 'requestLink', request: request ?? {} }), {
+  setHandler(requestLinkUpdate, (request) => ask<LinkUrl>(run, requested(run, request)), {
     description: 'Gives the link for the user’s browser, a new one if its token has ended.',
     validator: (request: LinkRequest) => validateRequest(run, request),
   });
@@ -179,18 +179,24 @@ function hearOf(run: LinkRun): void {
   run.heard = true;
 }
 
-async function ask<Answer extends LinkAnswer>(run: LinkRun, command: LinkCommand): Promise<Answer> {
-  return (await run.commands.ask(command)) as Answer;
+/** Whoever asked is answered also where the workflow is cancelled meanwhile: the cancellation waits for its turn too. */
+async function ask<Answer extends LinkAnswer>({ commands }: LinkRun, command: LinkCommand): Promise<Answer> {
+  return CancellationScope.nonCancellable(async () => (await commands.ask(command)) as Answer);
+}
+
+/** A link that still stood when it was asked for does not begin anew because it ends before the answer's turn. */
+function requested({ kase }: LinkRun, request: LinkRequest | undefined): LinkCommand {
+  return { kind: 'requestLink', request: kase.outcome === undefined ? {} : (request ?? {}) };
 }
 
 /** A double click sends the same code twice at once: both get the one answer. */
 async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   const twin = run.submitting.find((submitted) => submitted.code === code);
-  const answer = twin?.answer ?? run.commands.ask({ kind: 'submitMfaCode', code });
-  if (twin) return (await answer) as CodeAnswer;
+  if (twin) return twin.answer;
+  const answer = ask<CodeAnswer>(run, { kind: 'submitMfaCode', code });
   run.submitting.push({ code, answer });
   try {
-    return (await answer) as CodeAnswer;
+    return await answer;
   } finally {
     run.submitting = run.submitting.filter((submitted) => submitted.answer !== answer);
   }

@@ -6,15 +6,15 @@ const longestWord = 64;
 const longestHint = 200;
 
 /**
- * Reads a report in our words or in the service's own (`error_type`, `provider_mfa`). Only what is needed is kept;
- * `undefined` where there is not even a state.
+ * Reads a report in our words or in the service's own (`error_type`, `provider_mfa` or the specification's
+ * `provider_mfa_request`). Only what is needed is kept; `undefined` where there is not even a state.
  */
 export function linkResultOf(report: unknown): LinkReport | undefined {
-  const { state, errorType, error_type, providerMfa, provider_mfa } = fieldsOf(report);
+  const { state, errorType, error_type, providerMfa, provider_mfa, provider_mfa_request } = fieldsOf(report);
   const known = text(state, longestWord);
   if (known === undefined) return undefined;
   const type = text(errorType, longestWord) ?? text(error_type, longestWord);
-  const mfa = mfaOf(providerMfa) ?? mfaOf(provider_mfa);
+  const mfa = mfaOf(providerMfa) ?? mfaOf(provider_mfa) ?? mfaOf(provider_mfa_request);
   return { state: known, ...(type !== undefined && { errorType: type }), ...(mfa && { providerMfa: mfa }) };
 }
 

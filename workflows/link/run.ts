@@ -22,5 +22,5 @@ export interface LinkRun {
   /** An operator, or the product through Temporal, cancelled the workflow. */
   cancelled: boolean;
   /** Codes on their way, so that one that is sent twice at once goes to the service once. */
-  submitting: { code: string; answer: Promise<LinkAnswer> }[];
+  submitting: { code: string; answer: Promise<CodeAnswer> }[];
 }
