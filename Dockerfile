@@ -1,5 +1,5 @@
-# One image for the worker, the ingress and the sandbox; the command says which. Debian, because the worker's native
-# core does not run on musl.
+# One image for the worker, the ingress, the codec server and the sandbox; the command says which. Debian, because the
+# worker's native core does not run on musl.
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./

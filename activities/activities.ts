@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { LabService } from '../service/lab-service.js';
+import { linkActivities } from './links.js';
 import { notificationActivities, type NotificationTarget } from './notifications.js';
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
@@ -24,6 +25,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...placingActivities(dependencies),
     ...orderActivities(dependencies),
     ...chainActivities(dependencies),
+    ...linkActivities(dependencies),
     ...userActivities(dependencies),
     ...runningWorkActivities(dependencies),
     ...notificationActivities(dependencies),

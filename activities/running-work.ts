@@ -6,6 +6,7 @@ import {
   type Client,
 } from '@temporalio/client';
 import type { RunningWork, WorkFate } from '../workflows/deletion/messages.js';
+import { cancelLinkUpdate, linkProviderName } from '../workflows/link/messages.js';
 import { isAddressable } from '../workflows/order/address.js';
 import { cancelUpdate, kitOrderName, placeKitOrderName } from '../workflows/order/messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey } from '../workflows/search-attributes.js';
@@ -19,7 +20,8 @@ import { listed } from './earlier-runs.js';
 const cancelledBy: Readonly<Record<string, string | undefined>> = {
   [kitOrderName]: cancelUpdate.name,
   [placeKitOrderName]: undefined,
-  linkProvider: 'cancel',
+  [linkProviderName]: cancelLinkUpdate.name,
+  // Reports, by their names: a worker of another version may run them.
   submitReport: 'cancel',
   parsingJob: 'cancel',
 };

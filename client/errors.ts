@@ -4,7 +4,9 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
+import { ValueError } from '@temporalio/common';
 import type { FailureDetails } from '../workflows/failure-details.js';
+import { encryptedEncoding } from './encryption/payload-codec.js';
 
 /*
  * The product's words for what went wrong. Every error that a caller can do something about has a class of its own;
@@ -55,6 +57,19 @@ export class ServiceNotConfigured extends LabOperationsError {
   override readonly name = 'ServiceNotConfigured';
 }
 
+/** What Temporal holds is encrypted, and the client has no keys: see `labDataConverter`. */
+export class EncryptionKeysMissing extends LabOperationsError {
+  override readonly name = 'EncryptionKeysMissing';
+
+  constructor(options?: ErrorOptions) {
+    super(
+      'What Temporal holds is encrypted and this client has no keys: give the Temporal Client ' +
+        "`dataConverter: labDataConverter(parseKeyRing(…))` with the worker's LABOPS_ENCRYPTION_KEYS",
+      options,
+    );
+  }
+}
+
 export type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => Refusal;
 
 /** The words of one area: what the failure types of its workflows and activities are called in the product. */
@@ -79,6 +94,9 @@ const commonRefusals: Readonly<Record<string, RefusalClass>> = {
 
 /** Turns what Temporal's client rejects with into the product's words; what it has no word for stays as it is. */
 export function inProductWords(error: unknown, { refusals, notFound, interrupted }: Words): unknown {
+  // The SDK's own words; a test holds them.
+  const unreadable = error instanceof ValueError && error.message === `Unknown encoding: ${encryptedEncoding}`;
+  if (unreadable) return new EncryptionKeysMissing({ cause: error });
   if (error instanceof WorkflowNotFoundError) return new notFound(`${error.workflowId} does not exist`);
   if (!(error instanceof WorkflowUpdateFailedError) && !(error instanceof WorkflowFailedError)) return error;
   const { cause } = error;

@@ -1,10 +1,11 @@
 /** What a product backend imports. */
-export { LabOperations, type LabOperationsOptions } from './lab-operations.js';
+export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
 export type { OrderFilter, OrderOperations, WhichHandle } from './orders/orders.js';
 export type { OrderSummary } from './orders/order-list.js';
 export type { KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { WatchOptions } from './watching.js';
 export {
+  EncryptionKeysMissing,
   FeatureNotEnabled,
   LabOperationsError,
   ServiceAccessDenied,
@@ -29,6 +30,25 @@ export {
   RegistrationRefused,
   ReplacementLimitReached,
 } from './orders/errors.js';
+export type { LinkOperations, LinkStart } from './links/links.js';
+export type { LinkHandle } from './links/link-handle.js';
+export {
+  InvalidCode,
+  LinkEnded,
+  LinkFailed,
+  LinkInterrupted,
+  LinkInvalid,
+  LinkNotFound,
+  LinkRefused,
+} from './links/errors.js';
+export { labDataConverter } from './encryption/data-converter.js';
+export { KeyRingInvalid, parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
+export {
+  createPayloadCodec,
+  EncryptionKeyUnknown,
+  PayloadNotAuthentic,
+  type PayloadCodecOptions,
+} from './encryption/payload-codec.js';
 export type { UserOperations } from './users/users.js';
 export type { DeletionHandle } from './users/deletion-handle.js';
 export {
@@ -92,6 +112,17 @@ export type {
   UndoReport,
 } from '../workflows/deletion/messages.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
+export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
+export type {
+  CodeAnswer,
+  Consequence,
+  LinkOutcome,
+  LinkPhase,
+  LinkReport,
+  LinkResult,
+  LinkState,
+  LinkUrl,
+} from '../workflows/link/messages.js';
 export type { Duration } from '../workflows/policy-settings.js';
 export type {
   Attention,

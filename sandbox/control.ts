@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { Duration } from './lab-service/duration.js';
 import type {
   clockSchema,
+  connectionSchema,
+  connectionWebhookSchema,
   dashboardOrderSchema,
   deliveryFilterSchema,
   moveSchema,
@@ -51,6 +53,23 @@ export interface IssuedPortalLink {
   readonly order_id: string | null;
   readonly created_at: string;
   readonly expires_at: string;
+}
+
+export interface IssuedLinkToken {
+  readonly link_token: string;
+  readonly user_id: string;
+  /** The one provider that it is good for; null: any. */
+  readonly provider: string | null;
+  readonly created_at: string;
+  readonly state: 'open' | 'expired' | 'consumed';
+  /** The provider that waits for a code; null while none does. */
+  readonly awaitsCodeOf: string | null;
+}
+
+/** An entry of a user's `connected_sources`. */
+export interface ConnectedSource {
+  readonly created_on: string;
+  readonly source: { readonly name: string; readonly slug: string; readonly logo: string };
 }
 
 export interface ClockReading {
@@ -231,6 +250,35 @@ export class SandboxControl {
   /** The portal links that were made, with what a shortened one leads to. */
   async portalLinks(): Promise<IssuedPortalLink[]> {
     return (await this.#call<{ links: IssuedPortalLink[] }>('GET', 'portal_links')).links;
+  }
+
+  /**
+   * Refuses every connection for so many real milliseconds, this surface's too; then the stand-in is back with all that
+   * it knew. Resolves when it is away. Webhooks and stories go on.
+   */
+  async goOffline(forMs: number): Promise<void> {
+    await this.#call('POST', 'offline', { forMs });
+  }
+
+  /** The link tokens that were made, with what became of each. */
+  async linkTokens(): Promise<IssuedLinkToken[]> {
+    return (await this.#call<{ tokens: IssuedLinkToken[] }>('GET', 'link_tokens')).tokens;
+  }
+
+  /** Connects a user without a link, also in the past; a connection of the same source gives way to it. */
+  async connect(userId: string, connection: z.input<typeof connectionSchema>): Promise<ConnectedSource> {
+    return this.#call('POST', `users/${userId}/connections`, connection);
+  }
+
+  /** Ends a connection; nothing tells of it. Resolves with whether there was one. */
+  async disconnect(userId: string, provider: string): Promise<boolean> {
+    const path = `users/${userId}/connections/${encodeURIComponent(provider)}`;
+    return (await this.#call<{ removed: boolean }>('DELETE', path)).removed;
+  }
+
+  /** Sends the webhook of a connection by itself, whether there is one or not: a stale one, or an error. */
+  async sendConnectionWebhook(userId: string, webhook: z.input<typeof connectionWebhookSchema>): Promise<void> {
+    await this.#call('POST', `users/${userId}/connection_webhooks`, webhook);
   }
 
   async #changeClock(change: z.input<typeof clockSchema>): Promise<ClockReading> {

@@ -6,7 +6,8 @@ import { shapeProblem } from './validation.js';
 export const BARE_ORDER_EVENT = 'order';
 
 /** A webhook's body, told apart by what it means for us. Missing envelope ids are normal (docs/lab-service.md). */
-export type ReceivedEvent = OrderEventReceived | HealthDataReceived | OtherReceived | UnreadableReceived;
+export type ReceivedEvent =
+  OrderEventReceived | ConnectionEventReceived | HealthDataReceived | OtherReceived | UnreadableReceived;
 
 /** An order as it is now. A delivery may be late, repeated or out of order. */
 export interface OrderEventReceived {
@@ -19,7 +20,23 @@ export interface OrderEventReceived {
   teamId?: string;
 }
 
-/** Health data or news of a provider connection. */
+/** News of a provider connection: it was made, or it broke. A delivery may be late, repeated or of an older connection. */
+export interface ConnectionEventReceived {
+  kind: 'connection';
+  /** `provider.connection.created`, `provider.connection.error`, or one not known yet. */
+  eventType: string;
+  /** The envelope's user, else the one inside the data. */
+  userId?: string;
+  teamId?: string;
+  /** The customer's own reference: free text, and perhaps personal. */
+  clientUserId?: string;
+  /** What `data.source`, else `data.provider`, says: its `slug`, its `provider`, or itself where it is a plain text. */
+  sourceSlug?: string;
+  /** As it was sent. */
+  data: unknown;
+}
+
+/** Health data. */
 export interface HealthDataReceived {
   kind: 'health_data';
   eventType: string;
@@ -46,7 +63,8 @@ export interface UnreadableReceived {
   problem: string;
 }
 
-const HEALTH_DATA = ['daily.data.', 'historical.data.', 'provider.connection.'];
+const HEALTH_DATA = ['daily.data.', 'historical.data.'];
+const CONNECTION = 'provider.connection.';
 const ORDER_EVENTS = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
 /** Types whose payload is not documented; they are order events where the payload looks like an order. */
 const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
@@ -65,15 +83,31 @@ export function readEvent(value: unknown): ReceivedEvent {
   const data = value['data'];
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
   if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
+  if (eventType.startsWith(CONNECTION)) {
+    return { kind: 'connection', ...aboutUser(eventType, value), ...textAs('sourceSlug', sourceSlug(data)), data };
+  }
   if (!startsWithAny(eventType, HEALTH_DATA)) return { kind: 'other', eventType };
+  return { kind: 'health_data', ...aboutUser(eventType, value), data };
+}
+
+/** What the envelope says of an event about a user. */
+function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<HealthDataReceived, 'kind' | 'data'> {
+  const data = envelope['data'];
   return {
-    kind: 'health_data',
     eventType,
-    ...textAs('userId', value['user_id'] ?? (isRecord(data) ? data['user_id'] : undefined)),
-    ...textAs('teamId', value['team_id']),
-    ...textAs('clientUserId', value['client_user_id']),
-    data,
+    ...textAs('userId', envelope['user_id'] ?? (isRecord(data) ? data['user_id'] : undefined)),
+    ...textAs('teamId', envelope['team_id']),
+    ...textAs('clientUserId', envelope['client_user_id']),
   };
+}
+
+/** A source is `{name, slug, logo}`, `{provider, type}` or a text, under either name (docs/lab-service.md). */
+function sourceSlug(data: unknown): string | undefined {
+  if (!isRecord(data)) return undefined;
+  const words = [data['source'], data['provider']].flatMap((source) =>
+    isRecord(source) ? [source['slug'], source['provider']] : [source],
+  );
+  return words.find((word): word is string => typeof word === 'string' && word !== '');
 }
 
 function readOrder(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {

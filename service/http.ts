@@ -73,6 +73,13 @@ export interface ServiceCall {
   /** Sent as JSON. */
   body?: unknown;
   auth?: Authentication;
+  /** What is sent and no error may repeat, should the service quote it; a link token in `auth` is one without being named. */
+  secrets?: readonly string[];
+  /**
+   * Milliseconds that a healthy answer may take, where that is longer than usual: neither the headers timeout nor the
+   * configured whole timeout ends the call before. A call's own `timeoutMs` does.
+   */
+  slowestMs?: number;
   options?: CallOptions | undefined;
 }
 
@@ -100,7 +107,7 @@ export function createTransport(config: ServiceConfig): Transport {
   const pool = new Pool(base.origin, {
     connections: config.connections ?? 32,
     connectTimeout: config.connectTimeoutMs ?? 5_000,
-    headersTimeout: config.headersTimeoutMs ?? 30_000,
+    headersTimeout: config.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
     bodyTimeout: config.bodyTimeoutMs ?? 15_000,
     // An idle connection is given up before a usual server or balancer (5 s and more) closes it: a request that meets
     // a closing connection is lost with its outcome unknown. A server that says how long it keeps one is believed.
@@ -109,7 +116,10 @@ export function createTransport(config: ServiceConfig): Transport {
   let closed: Promise<void> | undefined;
   const exchanged = async (call: ServiceCall): Promise<RawAnswer> =>
     exchange(pool, dispatchOptions(config, base.path, call), factsOf(call), {
-      timeoutMs: Math.min(call.options?.timeoutMs ?? config.timeoutMs ?? 60_000, LONGEST_TIMER_MS),
+      timeoutMs: Math.min(
+        call.options?.timeoutMs ?? Math.max(config.timeoutMs ?? 60_000, call.slowestMs ?? 0),
+        LONGEST_TIMER_MS,
+      ),
       maxResponseBytes: config.maxResponseBytes ?? 32 * 1024 * 1024,
       signal: call.options?.signal,
     });
@@ -150,7 +160,11 @@ function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown): Error {
     return new AnswerUnreadable(facts, `answered with a redirect (${answer.status}); check the base URL and the paths`);
   }
   const retryAfter = answer.headers['retry-after'];
-  return refusalError(facts, body, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
+  return refusalError(facts, body, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, secretsOf(call));
+}
+
+function secretsOf({ auth, secrets = [] }: ServiceCall): readonly string[] {
+  return typeof auth === 'object' ? [auth.linkToken, ...secrets] : secrets;
 }
 
 /** The body's JSON, or its text where it is none. The parser's own error is dropped: it quotes the body. */
@@ -182,6 +196,9 @@ function dispatchOptions(config: ServiceConfig, basePath: string, call: ServiceC
     method: call.method,
     path: basePath + filledPath(call) + queryString(call.query),
     headers,
+    ...(call.slowestMs !== undefined && {
+      headersTimeout: Math.max(config.headersTimeoutMs ?? HEADERS_TIMEOUT_MS, call.slowestMs),
+    }),
   };
   if (call.body === undefined) return options;
   return { ...options, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(call.body) };
@@ -247,6 +264,8 @@ function checkedConfig(config: ServiceConfig): { origin: string; path: string } 
   }
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
+
+const HEADERS_TIMEOUT_MS = 30_000;
 
 /** A timer set for longer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

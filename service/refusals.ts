@@ -7,8 +7,8 @@ import {
   TooManyRequests,
   Unauthorized,
 } from './errors.js';
+import { plainSentence } from './plain-sentence.js';
 
-const SENTENCE_CHARACTERS = 300;
 /** More broken fields than any of our requests has; the rest would only fill logs. */
 const FIELDS = 30;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -19,9 +19,17 @@ const CLOSED_BETA =
 
 type Failure = CallFacts & { status: number };
 
-/** The error that stands for an answer with a 4xx or 5xx status. `body` is the parsed JSON, or text that is none. */
-export function refusalError(call: Failure, body: unknown, retryAfter: string | undefined): Error {
-  const refusal = readRefusal(body);
+/**
+ * The error that stands for an answer with a 4xx or 5xx status. `body` is the parsed JSON, or text that is none; what
+ * it quotes of the secrets is taken out.
+ */
+export function refusalError(
+  call: Failure,
+  body: unknown,
+  retryAfter: string | undefined,
+  secrets: readonly string[] = [],
+): Error {
+  const refusal = readRefusal(body, secrets);
   const { status } = call;
   // 408 comes from something in front of the service that gave up waiting: it passes by itself, like a 5xx.
   if (status >= 500 || status === 408) return new ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
@@ -37,14 +45,18 @@ export function refusalError(call: Failure, body: unknown, retryAfter: string | 
  * or an object; some bodies carry `{error, message}` instead, and some are plain text. `input` and `ctx` repeat what
  * was sent and are left behind.
  */
-export function readRefusal(body: unknown): Refusal {
-  if (typeof body === 'string') return reasonOf(plainText(body));
+export function readRefusal(body: unknown, secrets: readonly string[] = []): Refusal {
+  const say: Say = (text) => plainSentence(text, secrets);
+  if (typeof body === 'string') return reasonOf(plainText(body), say);
   if (!isObject(body)) return { fields: [] };
   const { detail } = body;
-  if (Array.isArray(detail)) return { fields: detail.slice(0, FIELDS).flatMap(refusedField) };
-  if (typeof detail === 'string') return reasonOf(detail);
-  return reasonOf(sentenceIn(isObject(detail) ? detail : body));
+  if (Array.isArray(detail)) return { fields: detail.slice(0, FIELDS).flatMap((entry) => refusedField(entry, say)) };
+  if (typeof detail === 'string') return reasonOf(detail, say);
+  return reasonOf(sentenceIn(isObject(detail) ? detail : body), say);
 }
+
+/** Makes of the service's words what may be told. */
+type Say = (text: string) => string;
 
 /** Milliseconds to wait, from either form of Retry-After (RFC 9110): seconds, or an HTTP date. At most a day. */
 export function retryAfterMs(header: string | undefined): number | undefined {
@@ -58,20 +70,20 @@ function httpDate(value: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value) ? Date.parse(value) : Number.NaN;
 }
 
-function refusedField(entry: unknown): RefusedField[] {
-  if (typeof entry === 'string') return [{ field: '', message: sentence(entry) }];
+function refusedField(entry: unknown, say: Say): RefusedField[] {
+  if (typeof entry === 'string') return [{ field: '', message: say(entry) }];
   if (!isObject(entry)) return [];
   const { loc, msg, type } = entry;
-  const field: RefusedField = { field: fieldOf(loc), message: typeof msg === 'string' ? sentence(msg) : 'is invalid' };
-  if (typeof type === 'string') field.type = sentence(type);
+  const field: RefusedField = { field: fieldOf(loc, say), message: typeof msg === 'string' ? say(msg) : 'is invalid' };
+  if (typeof type === 'string') field.type = say(type);
   return [field];
 }
 
 /** `["body", "patient_details", "dob"]` is `patient_details.dob`, the name that our own rules use. */
-function fieldOf(loc: unknown): string {
+function fieldOf(loc: unknown, say: Say): string {
   if (!Array.isArray(loc)) return '';
   const steps = loc.filter((step) => typeof step === 'string' || typeof step === 'number');
-  return sentence((steps[0] === 'body' ? steps.slice(1) : steps).join('.'));
+  return say((steps[0] === 'body' ? steps.slice(1) : steps).join('.'));
 }
 
 function sentenceIn(body: Record<string, unknown>): string | undefined {
@@ -92,20 +104,8 @@ function plainText(body: string): string | undefined {
   return text === '' || text.startsWith('<') ? undefined : text;
 }
 
-function reasonOf(text: string | undefined): Refusal {
-  return text === undefined ? { fields: [] } : { reason: sentence(text), fields: [] };
-}
-
-/**
- * The service's words, capped, with e-mail addresses and number groups (telephone numbers, dates) taken out: a
- * sentence may quote what it refuses, and error messages reach logs and a workflow's history.
- */
-function sentence(text: string): string {
-  const plain = text
-    .slice(0, 4 * SENTENCE_CHARACTERS)
-    .replace(/[^\s@"'<>,;]+@[^\s@"'<>,;]+/g, '<e-mail>')
-    .replace(/(?<![\w-])\+?\(?\d[\d\s().-]{5,}\d(?![\w-])/g, '<number>');
-  return [...plain].slice(0, SENTENCE_CHARACTERS).join('');
+function reasonOf(text: string | undefined, say: Say): Refusal {
+  return text === undefined ? { fields: [] } : { reason: say(text), fields: [] };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import { bundleWorkflows, prebuiltBundlePath } from './bundle.js';
+import { bundleWorkflows, failureForms, prebuiltBundlePath } from './bundle.js';
 
 /*
- * The last step of `npm run build`, run from the compiled code: puts the workflow bundle beside it, so that a worker
+ * The last step of `npm run build`, run from the compiled code: puts the workflow bundles beside it, so that a worker
  * starts in a fifth of the time and with a third less memory (measured).
  */
-const { code } = await bundleWorkflows();
-await writeFile(prebuiltBundlePath, code);
+for (const failures of failureForms) {
+  const { code } = await bundleWorkflows(failures);
+  await writeFile(prebuiltBundlePath(failures), code);
+}

@@ -1,16 +1,36 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
+import { encodingFailureConverterPath } from './encryption.js';
+
+/**
+ * How the workflows of a bundle write failures: message and stack trace readable, or in a payload that the worker's codec
+ * encrypts. The converter is a part of the bundle, so a worker with keys needs another one than a worker without
+ * (docs/decisions/0005-two-workflow-bundles.md).
+ */
+export type FailureForm = (typeof failureForms)[number];
+export const failureForms = ['readable', 'encoded'] as const;
 
 /** A directory, because a path to an index.js that exists only as index.ts is not found. */
 const workflowsPath = fileURLToPath(new URL('../workflows', import.meta.url));
 
-/** Where `npm run build` puts the bundle: beside the compiled folders, in dist/. */
-export const prebuiltBundlePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+const prebuiltNames = {
+  readable: 'workflow-bundle.js',
+  encoded: 'workflow-bundle-encoded-failures.js',
+} as const satisfies Record<FailureForm, string>;
+
+/** Where `npm run build` puts a bundle: beside the compiled folders, in dist/. */
+export function prebuiltBundlePath(failures: FailureForm): string {
+  return fileURLToPath(new URL(`../${prebuiltNames[failures]}`, import.meta.url));
+}
 
 /** Bundles the workflows of this tree: TypeScript when it runs from the sources, JavaScript in dist/. Takes about 2 s. */
-export async function bundleWorkflows(logger?: Logger): Promise<{ code: string }> {
-  const { code } = await bundleWorkflowCode({ workflowsPath, ...(logger && { logger }) });
+export async function bundleWorkflows(failures: FailureForm, logger?: Logger): Promise<{ code: string }> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath,
+    ...(failures === 'encoded' && { failureConverterPath: encodingFailureConverterPath }),
+    ...(logger && { logger }),
+  });
   return { code };
 }
 
@@ -18,6 +38,10 @@ export async function bundleWorkflows(logger?: Logger): Promise<{ code: string }
  * What the worker runs: the bundle that was built together with the compiled code, else one made now. From the sources
  * it is always made now, because a bundle in dist/ may be older than they are.
  */
-export async function workflowBundle(logger?: Logger): Promise<{ codePath: string } | { code: string }> {
-  return existsSync(prebuiltBundlePath) ? { codePath: prebuiltBundlePath } : bundleWorkflows(logger);
+export async function workflowBundle(
+  failures: FailureForm,
+  logger?: Logger,
+): Promise<{ codePath: string } | { code: string }> {
+  const codePath = prebuiltBundlePath(failures);
+  return existsSync(codePath) ? { codePath } : bundleWorkflows(failures, logger);
 }

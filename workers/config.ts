@@ -1,8 +1,15 @@
 import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { ServiceConfig } from '../service/http.js';
-import { type commonSettings, type Environment, ingressSettings, workerSettings } from './settings.js';
+import {
+  codecServerSettings,
+  type commonSettings,
+  type Environment,
+  ingressSettings,
+  workerSettings,
+} from './settings.js';
 
 /**
  * All settings of the processes, read in one place. Each process demands only what it needs, and all faults are told
@@ -22,11 +29,16 @@ export interface TemporalConfig {
 
 type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
 
-interface CommonConfig {
-  temporal: TemporalConfig;
-  taskQueue: string;
+interface ProcessConfig {
   logLevel: z.output<typeof commonSettings.LOG_LEVEL>;
   shutdownGraceSeconds: number;
+}
+
+interface CommonConfig extends ProcessConfig {
+  temporal: TemporalConfig;
+  taskQueue: string;
+  /** What payloads are encrypted with. Without it they are readable in Temporal. */
+  keyRing?: KeyRing;
 }
 
 export interface WorkerConfig extends CommonConfig {
@@ -43,6 +55,15 @@ export interface IngressConfig extends CommonConfig {
   port: number;
   webhookSecrets: string[];
   webhookMaxBytes: number;
+}
+
+export interface CodecServerConfig extends ProcessConfig {
+  keyRing: KeyRing;
+  host: string;
+  port: number;
+  allowedOrigins: string[];
+  /** What requests must bring; without it whoever reaches the port may ask. */
+  token?: string;
 }
 
 export interface SettingFault {
@@ -101,6 +122,31 @@ export function readIngressConfig(env: Env = process.env): IngressConfig {
   };
 }
 
+/** @throws ConfigInvalid with every fault of the settings that the codec server reads */
+export function readCodecServerConfig(env: Env = process.env): CodecServerConfig {
+  const given = withoutBlanks(env);
+  const faults: SettingFault[] = [];
+  const settings = parse(codecServerSettings, given, faults);
+  if (settings && !settings.CODEC_TOKEN && !settings.CODEC_OPEN && !isLoopback(settings.CODEC_HOST)) {
+    const problem = 'is missing, but CODEC_HOST is not an address of this machine only';
+    faults.push({ setting: 'CODEC_TOKEN', problem, remedy: remedyOf('CODEC_TOKEN') });
+  }
+  if (faults.length > 0 || !settings) throw new ConfigInvalid(faults);
+  return {
+    logLevel: settings.LOG_LEVEL,
+    shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS,
+    keyRing: settings.LABOPS_ENCRYPTION_KEYS,
+    host: settings.CODEC_HOST,
+    port: settings.CODEC_PORT,
+    allowedOrigins: settings.CODEC_ALLOWED_ORIGINS,
+    ...(settings.CODEC_TOKEN !== undefined && { token: settings.CODEC_TOKEN }),
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
+}
+
 /** A setting that is there but blank counts as not set: compose files and CI systems pass on what they do not have. */
 function withoutBlanks(env: Env): Record<string, string> {
   const entries = Object.entries(env).flatMap(([name, value]) => {
@@ -121,7 +167,11 @@ function parse<Shape extends z.core.$ZodLooseShape>(shape: Shape, given: Env, fa
 }
 
 function remedyOf(setting: string): string {
-  const known: Record<string, z.ZodType | undefined> = { ...workerSettings, ...ingressSettings };
+  const known: Record<string, z.ZodType | undefined> = {
+    ...workerSettings,
+    ...ingressSettings,
+    ...codecServerSettings,
+  };
   return known[setting]?.description ?? 'see the table of settings in the README';
 }
 
@@ -134,6 +184,7 @@ function commonOf(settings: CommonSettings, temporal: TemporalConfig): CommonCon
     taskQueue: settings.TASK_QUEUE,
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS,
+    ...(settings.LABOPS_ENCRYPTION_KEYS && { keyRing: settings.LABOPS_ENCRYPTION_KEYS }),
   };
 }
 

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import {
   Client,
   Connection,
@@ -11,8 +10,10 @@ import { fastify, type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
+import { dataConverterOf } from './encryption.js';
+import { closeWithin, listen } from './listening.js';
 import { createLog } from './log.js';
-import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
+import { isProgram, runProgram, shutdownRequested } from './process.js';
 
 /** The sender gives up after 15 s: a request that takes longer to arrive is of no use to anybody. */
 const requestTimeoutMs = 15_000;
@@ -45,21 +46,20 @@ export async function startIngress(config: IngressConfig, log: Logger): Promise<
   const { namespace, connection: options } = config.temporal;
   const connection = Connection.lazy({ ...options, ...reconnection });
   const handler = createWebhookHandler({
-    temporal: new Client({ connection, namespace }),
+    temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log) }),
     secrets: config.webhookSecrets,
     taskQueue: config.taskQueue,
     maxBytes: config.webhookMaxBytes,
     logger: log,
   });
   const app = routes(handler, () => notReadyReason(connection, namespace));
-  try {
-    await app.listen({ host: config.host, port: config.port });
-  } catch (error) {
+  const settings = { host: 'INGRESS_HOST', port: 'INGRESS_PORT' };
+  const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
     await connection.close();
-    throw new StartFailed(whyNotListening(error, config), { cause: error });
-  }
+    throw error;
+  });
   return {
-    url: urlOf(app),
+    url,
     counts: () => handler.counts(),
     close: async () => {
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
@@ -98,29 +98,6 @@ async function notReadyReason(connection: Connection, namespace: string): Promis
       return `Temporal: ${error.details || error.message}`;
     });
   return Promise.race([asked, tooLong]);
-}
-
-function whyNotListening(error: unknown, { host, port }: IngressConfig): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is taken: set INGRESS_PORT to a free one.`;
-  if (code === 'EACCES') return `Port ${port} needs more rights than this process has: set INGRESS_PORT above 1023.`;
-  const reason = error instanceof Error ? error.message : String(error);
-  return `Cannot listen on ${host}, port ${port} (${reason}): correct INGRESS_HOST and INGRESS_PORT.`;
-}
-
-function urlOf(app: FastifyInstance): string {
-  const { address, family, port } = app.server.address() as AddressInfo;
-  const host = ['0.0.0.0', '::'].includes(address) ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
-  return `http://${host}:${port}`;
-}
-
-async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
-  // A connection that was busy when the close began is kept alive after its answer, and would hold the close up.
-  const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
-  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  await app.close();
-  clearTimeout(timer);
-  clearInterval(sweep);
 }
 
 async function main(): Promise<void> {

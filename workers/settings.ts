@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KeyRingInvalid, parseKeyRing } from '../client/encryption/key-ring.js';
 import { parseSecret, WebhookSecretInvalid } from '../service/webhook-signature.js';
 
 /**
@@ -68,16 +69,47 @@ function secretFault(text: string): string | undefined {
   }
 }
 
+const keyRing = z.string(missing).transform((text, context) => {
+  try {
+    return parseKeyRing(text);
+  } catch (error) {
+    if (!(error instanceof KeyRingInvalid)) throw error;
+    for (const message of error.faults) context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }
+});
+
+const encryptionKeys = keyRing.describe(
+  'give <key id>:<32 bytes in base64> (openssl rand -base64 32), the same to all who use the namespace; several with a comma between, the newest first',
+);
+
+/** What a browser sends as the origin of a page. */
+const originList = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .transform((origins) => origins.filter((origin) => origin !== ''))
+  .superRefine((origins, context) => {
+    if (origins.length > 0 && origins.every(isOrigin)) return;
+    context.addIssue({ code: 'custom', message: 'is not a list of origins such as https://temporal.example.com' });
+  });
+
+function isOrigin(text: string): boolean {
+  // A `*` stands for itself in an address, and would never match.
+  return isWebAddress(text) && new URL(text).origin === text && !text.includes('*');
+}
+
+const host = word(/^\S+$/, 'is not a host name or address');
+const port = wholeNumber(0, 65_535);
+
+const truth = z.enum(['true', 'false'], { error: 'is neither true nor false' });
+
 export const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
 export type Environment = (typeof environments)[number];
 
 const urlRemedy = 'set the base address of that environment, for instance https://api.example.com';
 
-/** What both processes read. */
-export const commonSettings = {
-  TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
-    .default('lab-operations')
-    .describe('use the same name for the worker, the ingress and the product; the default is lab-operations'),
+/** What every process reads. */
+const processSettings = {
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'is not a level' })
     .default('info')
@@ -86,6 +118,15 @@ export const commonSettings = {
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600)
     .default(20)
     .describe('set how long running work may take to finish at shutdown; the default is 20'),
+};
+
+/** What the processes read that work with Temporal. */
+export const commonSettings = {
+  ...processSettings,
+  TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
+    .default('lab-operations')
+    .describe('use the same name for the worker, the ingress and the product; the default is lab-operations'),
+  LABOPS_ENCRYPTION_KEYS: encryptionKeys.optional().describe(encryptionKeys.description ?? ''),
 };
 
 export const workerSettings = {
@@ -114,8 +155,7 @@ export const workerSettings = {
   SERVICE_CREATE_ORDER_PATH: path
     .default('/v3/order')
     .describe('set the path of order creation, /v3/order (the default) or /v3/order/create'),
-  SERVICE_ECHOES_PASSTHROUGH: z
-    .enum(['true', 'false'], { error: 'is neither true nor false' })
+  SERVICE_ECHOES_PASSTHROUGH: truth
     .default('true')
     .transform((text) => text === 'true')
     .describe("say whether the service shows an order's passthrough again; the default is true"),
@@ -145,8 +185,31 @@ export const ingressSettings = {
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
     .default(5 * mebibyte)
     .describe('set the largest webhook to accept, in bytes; the default is 5242880 (5 MiB)'),
-  INGRESS_PORT: wholeNumber(0, 65_535).default(4000).describe('set a free port; the default is 4000'),
-  INGRESS_HOST: word(/^\S+$/, 'is not a host name or address')
+  INGRESS_PORT: port.default(4000).describe('set a free port; the default is 4000'),
+  INGRESS_HOST: host
     .default('0.0.0.0')
     .describe('set the address to listen on, 127.0.0.1 for this machine only; the default is 0.0.0.0'),
+};
+
+/** Of the codec server. It decrypts for whoever may ask, so by default only this machine can, and only the Web UI's page. */
+export const codecServerSettings = {
+  ...processSettings,
+  LABOPS_ENCRYPTION_KEYS: encryptionKeys,
+  CODEC_PORT: port.default(8234).describe('set a free port; the default is 8234'),
+  CODEC_HOST: host
+    .default('127.0.0.1')
+    .describe('set the address to listen on; the default is 127.0.0.1, this machine only'),
+  // Where `temporal server start-dev` and docker-compose.yml serve the Web UI.
+  CODEC_ALLOWED_ORIGINS: originList
+    .default(['http://localhost:8233', 'http://127.0.0.1:8233'])
+    .describe('list the addresses of the Web UI without a path, for instance https://temporal.example.com'),
+  CODEC_TOKEN: word(/^[\x21-\x7e]{16,}$/, 'is not 16 characters or more without spaces')
+    .optional()
+    .describe(
+      'set the secret that requests bring as `Authorization: Bearer …`, or CODEC_OPEN=true where only those who may see payloads reach the port',
+    ),
+  CODEC_OPEN: truth
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('say true only where nobody reaches the port but those who may see payloads; the default is false'),
 };

@@ -5,6 +5,7 @@ import { createActivities } from '../activities/activities.js';
 import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig, type TemporalConfig, type WorkerConfig } from './config.js';
+import { dataConverterOf } from './encryption.js';
 import { createLog, temporalLogger } from './log.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from './search-attributes.js';
@@ -39,13 +40,17 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 
 async function poll(connection: NativeConnection, config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const { namespace } = config.temporal;
-  const dependencies = activityDependencies(config, new Client({ connection, namespace }));
+  const conversion = dataConverterOf(config.keyRing, log);
+  const dependencies = activityDependencies(config, new Client({ connection, namespace, ...conversion }));
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
+  const failures = config.keyRing ? 'encoded' : 'readable';
+  const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue: config.taskQueue,
-    workflowBundle: await workflowBundle(temporalLogger(log.child({}, { level: 'warn' }))), // webpack's report is long
+    workflowBundle: await workflowBundle(failures, quiet),
+    ...conversion,
     activities: createActivities(dependencies),
     maxCachedWorkflows: config.maxCachedWorkflows,
     shutdownGraceTime: shutdownGraceMs,
@@ -120,8 +125,10 @@ async function main(): Promise<void> {
   const requested = shutdownRequested();
   const worker = await startWorker(config, log);
   const { address, namespace } = config.temporal;
-  const { taskQueue, maxCachedWorkflows, notify } = config;
-  log.info({ address, namespace, taskQueue, maxCachedWorkflows, notifies: notify !== undefined }, 'worker started');
+  const { taskQueue, maxCachedWorkflows, notify, keyRing } = config;
+  const encryption = keyRing ? { encryptsWithKey: keyRing[0].id } : { encrypts: false };
+  const facts = { taskQueue, maxCachedWorkflows, notifies: notify !== undefined, ...encryption };
+  log.info({ address, namespace, ...facts }, 'worker started');
   const signal = await Promise.race([requested, worker.ended]);
   if (signal === undefined) throw new StartFailed('The worker stopped without being asked to.');
   log.info({ signal, graceSeconds: config.shutdownGraceSeconds }, 'worker stops: no new work, running work may finish');

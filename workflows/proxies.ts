@@ -11,7 +11,7 @@ import { settlingAfter } from './order/policy.js';
 const oneExchange = '2 minutes';
 
 /** Reads: nothing is lost by asking again soon, and commands wait meanwhile; if the service stays down the order is read later. */
-export const reading = proxyActivities<Pick<Activities, 'readOrder'>>({
+export const reading = proxyActivities<Pick<Activities, 'readOrder' | 'findConnection'>>({
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
@@ -31,6 +31,26 @@ export const commanding = proxyActivities<Pick<Activities, 'registerKit' | 'canc
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
+});
+
+/** A person waits for the link on a screen: after half a minute an outage is reported, and asking again is harmless. */
+export const linking = proxyActivities<Pick<Activities, 'createLinkToken'>>({
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+});
+
+/**
+ * A code works once, so that nothing here is tried twice: the activity itself waits for a service that refuses
+ * connections, and whatever else goes wrong leaves it open whether the code was used. The call may take 65 seconds
+ * after 20 of waiting, and the look at the user a moment more.
+ */
+export const completingMfa = proxyActivities<Pick<Activities, 'completeMfa'>>({
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '3 minutes',
+  // It shows life every 5 seconds: longer, and its worker is gone.
+  heartbeatTimeout: '20 seconds',
+  retry: { maximumAttempts: 1 },
 });
 
 /** Signals to our own workflows: Temporal comes back, and the signal must not be lost; so for ever. */

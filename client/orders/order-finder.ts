@@ -5,7 +5,8 @@ import { snapshotOf } from '../../service/order-snapshot.js';
 import { isAddressable, kitOrderId, placeKitOrderId, rootOf } from '../../workflows/order/address.js';
 import { kitOrderName, stateQuery } from '../../workflows/order/messages.js';
 import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../../workflows/search-attributes.js';
-import { OrderNotFound } from './errors.js';
+import { inProductWords } from '../errors.js';
+import { OrderNotFound, orderWords } from './errors.js';
 
 /** What an order is looked for with. */
 export interface OrderFinder {
@@ -43,7 +44,7 @@ async function describe(temporal: Client, workflowId: string): Promise<WorkflowE
     return await temporal.workflow.getHandle(workflowId).describe();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
+    throw inProductWords(error, orderWords);
   }
 }
 

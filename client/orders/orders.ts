@@ -16,7 +16,8 @@ import { resolvePolicy, type OrderPolicy } from '../../workflows/order/policy.js
 import { PolicyInvalid } from '../../workflows/policy-settings.js';
 import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import type { RefusedField } from '../errors.js';
-import { OrderInvalid, ReferenceConflict } from './errors.js';
+import { inWords } from '../workflow-calls.js';
+import { OrderInvalid, orderWords, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
@@ -73,7 +74,7 @@ export class OrderOperations {
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    const { memo } = await workflow.getHandle(workflowId).describe();
+    const { memo } = await inWords(orderWords, () => workflow.getHandle(workflowId).describe());
     if (memo?.['inputDigest'] !== inputDigest) {
       throw new ReferenceConflict(`The reference ${reference} was used for an order with other details`);
     }

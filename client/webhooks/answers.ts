@@ -76,14 +76,20 @@ export const answers = {
   unreadable: {
     status: 204,
     log: 'warn',
-    meaning: 'An order event whose order cannot be read, so that there is no workflow to bring it to.',
-    fix: 'Compare the logged problem with the order schema. The order itself is read again when its deadline passes.',
+    meaning: 'An event that cannot be read well enough to tell which workflow it is for.',
+    fix: 'Compare the logged problem with the schema. What it tells of is read again when a deadline passes.',
   },
   not_addressable: {
     status: 204,
     log: 'warn',
     meaning: "The order's id, or its root's, cannot stand in a workflow ID.",
     fix: "Look at the order in the service's dashboard: ids have 1 to 128 letters, digits, dots, underscores, hyphens.",
+  },
+  link_not_running: {
+    status: 204,
+    log: 'rarely',
+    meaning: 'A provider connection that no running link waits for.',
+    fix: 'Nothing to do: it was made elsewhere, or its link has ended.',
   },
   health_data_counted: {
     status: 204,

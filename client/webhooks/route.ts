@@ -1,13 +1,20 @@
-import { type Client, isGrpcServiceError, isRetryableError } from '@temporalio/client';
-import type { HealthDataReceived, OrderEventReceived, ReceivedEvent } from '../../service/events.js';
+import { type Client, isGrpcServiceError, isRetryableError, WorkflowNotFoundError } from '@temporalio/client';
+import type {
+  ConnectionEventReceived,
+  HealthDataReceived,
+  OrderEventReceived,
+  ReceivedEvent,
+} from '../../service/events.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
+import { isLinkAddressable, linkProviderId } from '../../workflows/link/address.js';
+import { connectionReportedSignal } from '../../workflows/link/messages.js';
 import { isAddressable, rootOf } from '../../workflows/order/address.js';
 import { kitOrderName, orderChangedSignal } from '../../workflows/order/messages.js';
 import { kitOrderStart } from '../../workflows/order/start.js';
-import type { AnswerName } from './answers.js';
+import { type AnswerName, answers } from './answers.js';
 
 /** Takes health data and news of provider connections. It answers once they are durable; a rejection is answered 503. */
-export type HealthDataSink = (event: HealthDataReceived, messageId: string) => Promise<void>;
+export type HealthDataSink = (event: HealthDataReceived | ConnectionEventReceived, messageId: string) => Promise<void>;
 
 export interface Destinations {
   temporal: Client;
@@ -31,12 +38,42 @@ export async function route(event: ReceivedEvent, messageId: string, destination
   switch (event.kind) {
     case 'order':
       return deliverOrder(project(event), destinations);
+    case 'connection':
+      return deliverConnection(event, messageId, destinations);
     case 'health_data':
       return handOver(event, messageId, destinations);
     case 'other':
       return { name: 'not_handled' };
     case 'unreadable':
       return { name: 'unreadable', problem: event.problem };
+  }
+}
+
+/** A link that waits for this connection is woken by it; the sink gets it all the same. */
+async function deliverConnection(event: ConnectionEventReceived, messageId: string, to: Destinations): Promise<Routed> {
+  const woken = event.eventType === connectionCreated ? await wakeLink(event, to) : undefined;
+  if (woken !== undefined && answers[woken.name].status !== 204) return woken;
+  if (!to.healthData) return woken ?? { name: 'health_data_counted' };
+  const taken = await handOver(event, messageId, to);
+  return taken.name === 'health_data_accepted' && woken?.name === 'delivered' ? woken : taken;
+}
+
+const connectionCreated = 'provider.connection.created';
+
+async function wakeLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Routed> {
+  if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) {
+    return { name: 'unreadable', problem: 'names no user, or no provider by its slug' };
+  }
+  const workflowId = linkProviderId(userId, sourceSlug);
+  try {
+    const { temporal, deadlineMs } = to;
+    const link = temporal.workflow.getHandle(workflowId);
+    const signalled = temporal.withDeadline(Date.now() + deadlineMs, () => link.signal(connectionReportedSignal));
+    await within(deadlineMs, signalled);
+    return { name: 'delivered', workflowId };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return { name: 'link_not_running' };
+    return { name: temporalAnswer(error), workflowId, error };
   }
 }
 
@@ -76,7 +113,11 @@ function temporalAnswer(error: unknown): AnswerName {
 /** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth a retry on the spot, but nobody's configuration either. */
 const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
-async function handOver(event: HealthDataReceived, messageId: string, to: Destinations): Promise<Routed> {
+async function handOver(
+  event: HealthDataReceived | ConnectionEventReceived,
+  messageId: string,
+  to: Destinations,
+): Promise<Routed> {
   if (!to.healthData) return { name: 'health_data_counted' };
   try {
     await within(to.deadlineMs, to.healthData(event, messageId));

@@ -8,9 +8,10 @@ export class DemoConfigError extends Error {
 }
 
 export interface DemoConfig {
-  /** Of Temporal's gRPC service. 0: a free one, as for all four. */
+  /** Of Temporal's gRPC service. 0: a free one, as for all of them. */
   temporalPort: number;
   uiPort: number;
+  codecPort: number;
   sandboxPort: number;
   ingressPort: number;
   /** How many real seconds a day of a story lasts. */
@@ -29,6 +30,7 @@ const defaultDaySeconds = 1;
  * |---|---|---|
  * | DEMO_TEMPORAL_PORT | 7233 | port of the Temporal dev server |
  * | DEMO_UI_PORT | 8233 | port of Temporal's Web UI |
+ * | DEMO_CODEC_PORT | 8234 | port of the codec server, which the Web UI reads histories with |
  * | SANDBOX_PORT | 4010 | port of the lab service's stand-in |
  * | INGRESS_PORT | 4000 | port that receives the lab service's webhooks |
  * | DEMO_DAY_SECONDS | 1 | how many real seconds a day of a story lasts |
@@ -48,15 +50,17 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
   const config = {
     temporalPort: port('DEMO_TEMPORAL_PORT', 7233),
     uiPort: port('DEMO_UI_PORT', 8233),
+    codecPort: port('DEMO_CODEC_PORT', 8234),
     sandboxPort: port('SANDBOX_PORT', 4010),
     ingressPort: port('INGRESS_PORT', 4000),
     daySeconds: number('DEMO_DAY_SECONDS', defaultDaySeconds, 'from 0.2 to 3600', (n) => n >= 0.2 && n <= 3600),
     inherited: withoutDeployment(environment),
   };
-  const { temporalPort, uiPort, sandboxPort, ingressPort } = config;
-  const chosen = [temporalPort, uiPort, sandboxPort, ingressPort].filter((chosenPort) => chosenPort !== 0);
+  const { temporalPort, uiPort, codecPort, sandboxPort, ingressPort } = config;
+  const chosen = [temporalPort, uiPort, codecPort, sandboxPort, ingressPort].filter((chosenPort) => chosenPort !== 0);
   if (new Set(chosen).size < chosen.length) {
-    faults.push('DEMO_TEMPORAL_PORT, DEMO_UI_PORT, SANDBOX_PORT and INGRESS_PORT must be different ports');
+    const settings = 'DEMO_TEMPORAL_PORT, DEMO_UI_PORT, DEMO_CODEC_PORT, SANDBOX_PORT and INGRESS_PORT';
+    faults.push(`${settings} must be different ports`);
   }
   if (faults.length > 0) throw new DemoConfigError(faults);
   return config;
@@ -67,7 +71,8 @@ function isPort(value: number): boolean {
 }
 
 /** Whoever works with a real deployment has its settings in the shell: the demo must never reach it. */
-const deployment = /^(TEMPORAL|SERVICE|NOTIFY|WEBHOOK|SANDBOX|INGRESS)_|^(TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
+const deployment =
+  /^(TEMPORAL|SERVICE|NOTIFY|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC)_|^(TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
 
 function withoutDeployment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(environment).flatMap(([name, value]) =>

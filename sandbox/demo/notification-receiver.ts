@@ -4,12 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { verify } from '../../client/index.js';
 import { loopback } from '../temporal/ports.js';
+import { Occurrences } from './occurrences.js';
 
-const orderEventSchema = z.object({
-  id: z.string(),
-  type: typeSchema('order'),
-  time: z.string(),
-  data: z.looseObject({
+/** A CloudEvent of one area, its type without the prefix. */
+function eventOf<Data extends z.ZodType>(area: string, data: Data) {
+  const prefix = `labops.${area}.`;
+  const type = z
+    .string()
+    .startsWith(prefix)
+    .transform((whole) => whole.slice(prefix.length));
+  return z.object({ id: z.string(), type, time: z.string(), data });
+}
+
+const orderEventSchema = eventOf(
+  'order',
+  z.looseObject({
     order_id: z.string(),
     root_order_id: z.string(),
     phase: z.string().optional(),
@@ -20,28 +29,22 @@ const orderEventSchema = z.object({
     portal_url: z.string().nullish(),
     interpretation: z.string().optional(),
   }),
-});
+);
 
-const userEventSchema = z.object({
-  id: z.string(),
-  type: typeSchema('user'),
-  time: z.string(),
-  data: z.looseObject({ user_id: z.string(), lost_connections: z.array(z.string()).optional() }),
-});
+const linkEventSchema = eventOf('link', z.looseObject({ user_id: z.string(), outcome: z.string().optional() }));
 
-/** Without its prefix. */
-function typeSchema(area: string) {
-  const prefix = `labops.${area}.`;
-  return z
-    .string()
-    .startsWith(prefix)
-    .transform((type) => type.slice(prefix.length));
-}
+const userEventSchema = eventOf(
+  'user',
+  z.looseObject({ user_id: z.string(), lost_connections: z.array(z.string()).optional() }),
+);
 
 /** What the product is told of an order: the part of the CloudEvent that the stories look at. */
 export type OrderNotification = z.output<typeof orderEventSchema>;
 
-/** The same of a user. */
+/** What the product is told of a user's link. */
+export type LinkNotification = z.output<typeof linkEventSchema>;
+
+/** What the product is told of a user's deletion. */
 export type UserNotification = z.output<typeof userEventSchema>;
 
 /** Far more than any notification has. */
@@ -49,11 +52,15 @@ const largestBody = 64 * 1024;
 
 /** The product's own endpoint for notifications, as a product would write it: it verifies, drops repeats and passes on. */
 export class NotificationReceiver {
+  /** What was told of links. */
+  readonly links = new Occurrences<LinkNotification>();
+  /** What was told of users. */
+  readonly users = new Occurrences<UserNotification>();
   readonly #secret: string;
-  /** By id: what comes again was delivered though its answer got lost. */
-  readonly #received = new Set<string>();
-  readonly #orders = new Mailboxes<OrderNotification>();
-  readonly #users = new Mailboxes<UserNotification>();
+  /** What comes again was delivered though its answer got lost. */
+  readonly #ids = new Set<string>();
+  readonly #orders: OrderNotification[] = [];
+  readonly #listeners = new Map<string, (notification: OrderNotification) => void>();
   readonly #server = createServer((request, response) => {
     this.#receive(request, response).catch(() => response.destroy());
   });
@@ -70,14 +77,10 @@ export class NotificationReceiver {
     return `http://${loopback}:${(this.#server.address() as AddressInfo).port}/notifications`;
   }
 
-  /** Calls back once for each notification of the chain, also for those that have come already. */
+  /** Calls back once for each notification of an order's chain, also for those that have come already. */
   listen(rootOrderId: string, listener: (notification: OrderNotification) => void): void {
-    this.#orders.open(rootOrderId, listener);
-  }
-
-  /** The same for what is about a user and no order. */
-  listenToUser(userId: string, listener: (notification: UserNotification) => void): void {
-    this.#users.open(userId, listener);
+    for (const past of this.#orders) if (past.data.root_order_id === rootOrderId) listener(past);
+    this.#listeners.set(rootOrderId, listener);
   }
 
   async close(): Promise<void> {
@@ -94,30 +97,24 @@ export class NotificationReceiver {
     if (!verify(request.headers, body, [this.#secret], Date.now()).ok) return answer(401);
     const event: unknown = JSON.parse(body.toString('utf8'));
     const { data: ofOrder } = orderEventSchema.safeParse(event);
+    const { data: ofLink } = linkEventSchema.safeParse(event);
     const { data: ofUser } = userEventSchema.safeParse(event);
-    const { id } = ofOrder ?? ofUser ?? {};
-    if (id === undefined) return answer(400);
+    if (!ofOrder && !ofLink && !ofUser) return answer(400);
     answer(204);
-    if (this.#received.has(id)) return;
-    this.#received.add(id);
-    if (ofOrder) this.#orders.put(ofOrder.data.root_order_id, ofOrder);
-    if (ofUser) this.#users.put(ofUser.data.user_id, ofUser);
-  }
-}
-
-/** Keeps what comes for each key, and passes it on to whoever has asked for it, then or later. */
-class Mailboxes<Item> {
-  readonly #kept = new Map<string, Item[]>();
-  readonly #listeners = new Map<string, (item: Item) => void>();
-
-  put(key: string, item: Item): void {
-    this.#kept.set(key, [...(this.#kept.get(key) ?? []), item]);
-    this.#listeners.get(key)?.(item);
+    if (ofOrder && this.#isNew(ofOrder)) this.#passOn(ofOrder);
+    if (ofLink && this.#isNew(ofLink)) this.links.add(ofLink);
+    if (ofUser && this.#isNew(ofUser)) this.users.add(ofUser);
   }
 
-  open(key: string, listener: (item: Item) => void): void {
-    for (const past of this.#kept.get(key) ?? []) listener(past);
-    this.#listeners.set(key, listener);
+  #isNew({ id }: { id: string }): boolean {
+    const isNew = !this.#ids.has(id);
+    this.#ids.add(id);
+    return isNew;
+  }
+
+  #passOn(notification: OrderNotification): void {
+    this.#orders.push(notification);
+    this.#listeners.get(notification.data.root_order_id)?.(notification);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DeletionHandle } from '../../client/index.js';
 import type { Narrator } from './narrator.js';
-import type { UserNotification } from './notification-receiver.js';
+import type { NotificationReceiver, UserNotification } from './notification-receiver.js';
 import { Occurrences } from './occurrences.js';
 import { deletionWords } from './words.js';
 
@@ -10,14 +10,12 @@ export class PlayedDeletion {
   readonly #narrator: Narrator;
   readonly #notifications = new Occurrences<UserNotification>();
 
-  constructor(handle: DeletionHandle, narrator: Narrator) {
+  constructor(handle: DeletionHandle, narrator: Narrator, { users }: NotificationReceiver) {
     this.handle = handle;
     this.#narrator = narrator;
-  }
-
-  hear(notification: UserNotification): void {
-    this.#narrator.told(notification.time, deletionWords(notification));
-    this.#notifications.add(notification);
+    users.each((notification) => {
+      if (notification.data.user_id === handle.userId) this.#hear(notification);
+    });
   }
 
   /** Waits until the product is told of it. */
@@ -27,5 +25,10 @@ export class PlayedDeletion {
 
   wasTold(type: string): boolean {
     return this.#notifications.some((notification) => notification.type === type);
+  }
+
+  #hear(notification: UserNotification): void {
+    this.#narrator.tells(notification.time, deletionWords(notification));
+    this.#notifications.add(notification);
   }
 }

@@ -20,6 +20,10 @@ export class PortsBusy extends Error {
 export interface Servers {
   temporalAddress: string;
   uiUrl: string;
+  /** What the Web UI decrypts histories with. */
+  codecUrl: string;
+  /** What payloads are encrypted with, made for this run. */
+  encryptionKeys: string;
   sandboxUrl: string;
   ingressUrl: string;
   serviceApiKey: string;
@@ -28,7 +32,7 @@ export interface Servers {
   failed: Promise<ProgramFailed>;
 }
 
-type PortName = 'temporal' | 'ui' | 'sandbox' | 'ingress';
+type PortName = 'temporal' | 'ui' | 'codec' | 'sandbox' | 'ingress';
 type Ports = Record<PortName, number>;
 
 /** Starts them all, each as its own process but for the receiver, which is a part of the product that the demo plays. */
@@ -40,6 +44,7 @@ export async function startServers(
 ): Promise<Servers> {
   const ports = await choosePorts(config);
   const secrets = { serviceApiKey: `sk_${randomBytes(18).toString('hex')}`, webhook: newSecret(), notify: newSecret() };
+  const encryptionKeys = `demo:${randomBytes(32).toString('base64')}`;
   const receiver = closing.use(
     () => new NotificationReceiver(secrets.notify),
     (started) => started.close(),
@@ -51,11 +56,12 @@ export async function startServers(
     ...(await environmentOf(config, ports, logFolder)),
     TEMPORAL_ADDRESS: temporal.address,
     SERVICE_API_KEY: secrets.serviceApiKey,
+    LABOPS_ENCRYPTION_KEYS: encryptionKeys,
     WEBHOOK_SECRETS: secrets.webhook,
     NOTIFY_URL: notifyUrl,
     NOTIFY_SECRET: secrets.notify,
   };
-  say('starting the lab service sandbox, the worker and the ingress');
+  say('starting the lab service sandbox, the worker, the ingress and the codec server');
   const programs = startPrograms(environment, logFolder, closing);
   await Promise.all(programs.map(({ ready }) => ready));
   const temporalEnded = temporal.ended.then(
@@ -64,6 +70,8 @@ export async function startServers(
   return {
     temporalAddress: temporal.address,
     uiUrl: `http://${loopback}:${ports.ui}`,
+    codecUrl: codecUrl(ports),
+    encryptionKeys,
     sandboxUrl: `http://${loopback}:${ports.sandbox}`,
     ingressUrl: `http://${loopback}:${ports.ingress}`,
     serviceApiKey: secrets.serviceApiKey,
@@ -80,6 +88,7 @@ function newSecret(): string {
 const purposes: Readonly<Record<PortName, readonly [purpose: string, setting: string]>> = {
   temporal: ['the Temporal dev server', 'DEMO_TEMPORAL_PORT'],
   ui: ["Temporal's Web UI", 'DEMO_UI_PORT'],
+  codec: ['the codec server', 'DEMO_CODEC_PORT'],
   sandbox: ["the lab service's stand-in", 'SANDBOX_PORT'],
   ingress: ['the ingress', 'INGRESS_PORT'],
 };
@@ -103,6 +112,7 @@ async function choosePorts(config: DemoConfig): Promise<Ports> {
   const ports = {
     temporal: await choose('temporal', config.temporalPort),
     ui: await choose('ui', config.uiPort),
+    codec: await choose('codec', config.codecPort),
     sandbox: await choose('sandbox', config.sandboxPort),
     ingress: await choose('ingress', config.ingressPort),
   };
@@ -126,6 +136,7 @@ async function startTemporal(
         port: ports.temporal,
         uiPort: ports.ui,
         searchAttributes: searchAttributeKeys,
+        extraArgs: ['--ui-codec-endpoint', codecUrl(ports)],
         log: (text) => log.write(text),
       }),
     async (starting) => {
@@ -137,7 +148,11 @@ async function startTemporal(
   );
 }
 
-/** What the three programs share. */
+function codecUrl({ codec }: Ports): string {
+  return `http://${loopback}:${codec}`;
+}
+
+/** What the programs share. */
 async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string): Promise<Record<string, string>> {
   // The user's own may hold the key of a real namespace.
   const profiles = join(logFolder, 'temporal.toml');
@@ -148,6 +163,8 @@ async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string
     SANDBOX_HOST: loopback,
     SANDBOX_PORT: String(ports.sandbox),
     SANDBOX_DAY_SECONDS: String(config.daySeconds),
+    CODEC_PORT: String(ports.codec),
+    CODEC_ALLOWED_ORIGINS: [loopback, 'localhost'].map((host) => `http://${host}:${ports.ui}`).join(','),
     INGRESS_HOST: loopback,
     INGRESS_PORT: String(ports.ingress),
     LOG_LEVEL: 'info',
@@ -164,6 +181,7 @@ function startPrograms(environment: Record<string, string>, logFolder: string, c
       start('sandbox', 'sandbox/main.ts', /control surface below/),
       start('worker', 'workers/worker.ts', /worker started/),
       start('ingress', 'workers/ingress.ts', /ingress started/),
+      start('codec server', 'workers/codec-server.ts', /codec server started/),
     ],
     async (programs) => {
       await Promise.all(programs.map((program) => program.stop()));

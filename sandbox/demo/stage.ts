@@ -1,15 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import ms from 'ms';
-import { NotFound, type LabOperations, type OrderPolicy } from '../../client/index.js';
+import { NotFound, type LabOperations, type LabService, type OrderPolicy } from '../../client/index.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
+import { linkProviderId } from '../../workflows/link/address.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import type { SandboxControl } from '../control.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';
 import type { Calendar } from './calendar.js';
+import type { Keyboard } from './keyboard.js';
 import type { Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notification-receiver.js';
 import { shippingDetails } from './persons.js';
 import { PlayedDeletion } from './played-deletion.js';
+import { PlayedLink } from './played-link.js';
 import { PlayedOrder } from './played-order.js';
 
 /** A story did not go as it was told. */
@@ -20,6 +23,8 @@ export class NotAsTold extends Error {
 export interface Story extends Voice {
   /** What will happen, in a sentence. */
   promise: string;
+  /** How long it may take at least, in real milliseconds, where it waits for the person who watches. */
+  patienceMs?: number;
   /** Plays it to its end, checks that it ended as promised, and says how it ended. */
   play(stage: Stage): Promise<string>;
 }
@@ -28,10 +33,13 @@ export interface Story extends Voice {
 export interface Scenery {
   operations: LabOperations;
   control: SandboxControl;
+  /** The lab service as a user's browser reaches it: without an API key. */
+  browser: LabService;
   receiver: NotificationReceiver;
   calendar: Calendar;
   uiUrl: string;
   placing: OneAtATime;
+  keyboard: Keyboard;
 }
 
 /** Lets one go after the other. */
@@ -65,7 +73,7 @@ export class Stage {
     this.#broken = broken;
   }
 
-  /** The Web UI's page of the story's workflow, once it was started. */
+  /** The Web UI's page of the workflow, once it was started. */
   get uiUrl(): string | undefined {
     return this.#uiUrl;
   }
@@ -99,7 +107,7 @@ export class Stage {
       narrator: this.#narrator,
       signal: this.#signal,
     });
-    this.#showPage(kitOrderId(played.orderId));
+    this.#showPageOf(kitOrderId(played.orderId));
     this.#scenery.receiver.listen(played.orderId, (notification) => {
       played.hear(notification).catch(this.#lose);
     });
@@ -110,12 +118,12 @@ export class Stage {
 
   /**
    * The product deletes a user.
-   * @param connected slugs of the providers that the user is connected to
+   * @param connected the providers that the user is connected to
    */
   async deleteUser(connected: string[] = []): Promise<PlayedDeletion> {
     const { control, operations, calendar, receiver } = this.#scenery;
-    const { user } = await control.createUser({ connected_sources: connected });
-    const { user_id: userId } = user;
+    const { user_id: userId } = (await control.createUser()).user;
+    for (const provider of connected) await control.connect(userId, { provider, webhook: false });
     this.#narrator.begin();
     this.acts('the product deletes the customer');
     const handle = await operations.users.requestDeletion({
@@ -123,10 +131,8 @@ export class Stage {
       graceDays: calendar.compressed('7d') / ms('1d'),
       policy: { reminderBefore: calendar.compressed('1d') },
     });
-    this.#showPage(deleteUserId(userId));
-    const played = new PlayedDeletion(handle, this.#narrator);
-    receiver.listenToUser(userId, (notification) => played.hear(notification));
-    return played;
+    this.#showPageOf(deleteUserId(userId));
+    return new PlayedDeletion(handle, this.#narrator, receiver);
   }
 
   /** Whether the lab service knows the user. */
@@ -147,9 +153,22 @@ export class Stage {
     while (await isKept()) await pause(50, undefined, { signal: this.#signal });
   }
 
-  #showPage(workflowId: string): void {
-    this.#uiUrl = workflowPage(this.#scenery.uiUrl, workflowId);
-    this.#narrator.address(this.#uiUrl);
+  /** The product starts a link of a new user with a provider. */
+  async link(provider: string): Promise<PlayedLink> {
+    const { control, operations, browser, receiver } = this.#scenery;
+    const { user } = await control.createUser();
+    this.#narrator.begin();
+    this.acts(`the product starts a link of a user with ${provider}`);
+    const handle = await operations.links.start({ userId: user.user_id, provider });
+    this.#showPageOf(linkProviderId(user.user_id, provider));
+    return new PlayedLink(handle, { browser, narrator: this.#narrator, receiver });
+  }
+
+  /** What the person who watches types; undefined when there is nobody, or nothing came in time. */
+  async typed(question: string): Promise<string | undefined> {
+    const { keyboard } = this.#scenery;
+    const inTime = `(within ${keyboard.withinMs / 1000} s, else it is typed for you):`;
+    return keyboard.ask(this.#narrator.question(`${question} ${inTime}`), this.#signal);
   }
 
   /** What the product, its operator or the customer does. */
@@ -160,6 +179,11 @@ export class Stage {
   /** Some days of the story. */
   async days(count: number): Promise<void> {
     await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.#signal });
+  }
+
+  /** Long enough to read a line, whatever a day is: people at a screen take longer than networks. */
+  async moment(): Promise<void> {
+    await pause(Math.min(this.#scenery.calendar.dayMs, longestMomentMs), undefined, { signal: this.#signal });
   }
 
   /** The order is not heard of any more: its story cannot end as told. */
@@ -175,15 +199,18 @@ export class Stage {
     this.acts('the lab makes the kit, but its answer never arrives: is there a kit or not?');
   }
 
+  #showPageOf(workflowId: string): void {
+    // Workflow IDs hold a slash.
+    this.#uiUrl = `${this.#scenery.uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
+    this.#narrator.address(this.#uiUrl);
+  }
+
   /** @throws NotAsTold */
   check(claim: string, holds: boolean): void {
     if (!holds) throw new NotAsTold(`it should be that ${claim}`);
   }
 }
 
-/** Workflow IDs hold a slash. */
-function workflowPage(uiUrl: string, workflowId: string): string {
-  return `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
-}
+const longestMomentMs = 1_000;
 
 const creation = { method: 'POST', path: '/v3/order/testkit' } as const;

@@ -17,17 +17,19 @@ export function showEndings(endings: readonly Ending[], tally: Tally, seconds: n
   }
   screen.line();
   const mark = isExact(tally) ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
-  const { placed, replacements, made, lostAnswers, redrawn } = tally;
+  const { placed, replacements, made, lostAnswers, redrawn, connected, codes } = tally;
   screen.line(
     `  ${mark} kits       ${made} for ${placed} orders and ${replacements} replacement, though ${lostAnswers} answer ` +
       `was lost; ${redrawn} more by the lab itself`,
   );
+  screen.line(`    links      ${connected} connected, with ${codes} codes handed to the provider`);
 }
 
 /** Where to look while everything stays up. */
 export function showAddresses(servers: Servers, logFolder: string, screen: Screen): void {
   const rows = [
     ['Web UI', `${servers.uiUrl}/namespaces/default/workflows`],
+    ['Codec server', `${servers.codecUrl} (histories are encrypted; the Web UI reads them with it)`],
     ['Temporal', servers.temporalAddress],
     ['Lab service', `${servers.sandboxUrl} (control surface below /_sandbox/)`],
     ['Ingress', `${servers.ingressUrl}/webhooks`],

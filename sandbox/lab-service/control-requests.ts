@@ -61,9 +61,25 @@ export const newUserSchema = z.strictObject({
   client_user_id: z.string().optional(),
   /** true (default): invented demographics; false: none. */
   demographics: z.boolean().default(true),
-  /** Slugs of the providers that the user is connected to. */
-  connected_sources: z.array(z.string().min(1)).default([]),
 });
+
+export const connectionSchema = z.strictObject({
+  provider: z.string().min(1),
+  /** A timestamp with zone; now when left out. */
+  created_on: z.iso.datetime({ offset: true }).optional(),
+  /** false: no webhook tells of it. */
+  webhook: z.boolean().default(true),
+});
+
+export const connectionWebhookSchema = z.strictObject({
+  provider: z.string().min(1),
+  event_type: z
+    .enum(['provider.connection.created', 'provider.connection.error'])
+    .default('provider.connection.created'),
+});
+
+/** Real milliseconds, at most an hour: nothing can call the stand-in back. */
+export const offlineSchema = z.strictObject({ forMs: z.number().positive().max(3_600_000) });
 
 export const releaseSchema = z.strictObject({ order: z.enum(['kept', 'reversed']).default('kept') });
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
+import { controlLinkRoutes } from './control-link-routes.js';
 import { controlOrderRoutes } from './control-order-routes.js';
 import {
   clockSchema,
@@ -36,6 +37,7 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   webhookRoutes(app, lab);
   observationRoutes(app, lab);
   controlOrderRoutes(app, lab);
+  controlLinkRoutes(app, lab);
   userRoutes(app, lab);
 }
 
@@ -55,9 +57,8 @@ function userRoutes(app: FastifyInstance, lab: Lab): void {
     return {};
   });
   app.post('/_sandbox/users', (request) => {
-    const wanted = controlBody(newUserSchema, request.body ?? {});
-    const user = createInventedUser(lab, wanted.demographics, wanted.client_user_id);
-    user.connectedSources = wanted.connected_sources.map((slug) => ({ slug, createdAt: lab.clock.now() }));
+    const { client_user_id: clientUserId, demographics } = controlBody(newUserSchema, request.body ?? {});
+    const user = createInventedUser(lab, demographics, clientUserId);
     return { user: userBody(user, lab.settings.current), info: user.info };
   });
 }

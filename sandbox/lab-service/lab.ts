@@ -1,6 +1,8 @@
 import { Clock } from './clock.js';
+import { Connections } from './connections.js';
 import { newHttpFaults } from './http-faults.js';
 import { IdempotencyKeys } from './idempotency.js';
+import { Links } from './links.js';
 import { Orders } from './orders.js';
 import type { OrderEventType } from './orders.js';
 import { RequestLog } from './request-log.js';
@@ -17,6 +19,8 @@ export class Lab {
   readonly clock: Clock;
   readonly state = new LabState();
   readonly webhooks: Webhooks;
+  readonly connections: Connections;
+  readonly links: Links;
   readonly orders: Orders;
   readonly stories: Stories;
   readonly idempotency: IdempotencyKeys;
@@ -27,6 +31,8 @@ export class Lab {
     this.settings = new SettingsStore(initial);
     this.clock = new Clock(this.settings.current.daySeconds);
     this.webhooks = new Webhooks(this.state, this.clock, this.settings);
+    this.connections = new Connections(this.settings, this.webhooks);
+    this.links = new Links(this.clock, this.settings, this.connections);
     this.orders = new Orders(this.state, this.clock, this.settings, {
       announced: (eventType: OrderEventType, order: Order) => this.webhooks.announce(eventType, order),
       created: (order: Order) => this.#playByItself(order),
@@ -49,6 +55,7 @@ export class Lab {
     this.clock.daySeconds = this.settings.current.daySeconds;
     this.webhooks.clear();
     this.stories.clear();
+    this.links.clear();
     this.state.clear();
     this.idempotency.clear();
     this.faults.clear();

@@ -12,7 +12,7 @@ export interface LoggedRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** With its question mark; empty when there was none. */
+  /** With its question mark, and `***` for the token of a link's page; empty when there was none. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   /** What was answered; null while pending, and when the connection was closed instead. */
@@ -50,7 +50,7 @@ export class RequestLog {
       at,
       method: request.method,
       path,
-      query: query === undefined ? '' : `?${query}`,
+      query: query === undefined ? '' : `?${query.replace(/(?<=^|&)token=[^&]*/g, 'token=***')}`,
       headers,
       status: null,
       outcome: 'pending',

@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { controlRoutes } from './control-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
 import { Lab } from './lab.js';
+import { isOfBrowser, linkRoutes } from './link-routes.js';
+import { offlineRoutes } from './offline.js';
 import { orderRoutes } from './order-routes.js';
 import { ServiceProblem, invalidFields, refusal } from './problems.js';
 import type { Settings } from './settings.js';
@@ -15,7 +17,7 @@ export interface LabServiceOptions {
   readonly host?: string;
   /** The one team API key that is accepted. */
   readonly apiKey: string;
-  /** The word in `x-<brand>-api-key`. Default `service`. */
+  /** The word in `x-<brand>-api-key` and `x-<brand>-link-token`. Default `service`. */
   readonly brand?: string;
   /** Where they differ from the defaults; a reset comes back to them. */
   readonly settings?: Partial<Settings>;
@@ -41,11 +43,14 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   takeBodies(app);
   writeProblems(app);
   faultHooks(app, lab, closing.signal);
-  requireApiKey(app, `x-${(options.brand ?? 'service').toLowerCase()}-api-key`, options.apiKey);
+  const brand = (options.brand ?? 'service').toLowerCase();
+  requireApiKey(app, `x-${brand}-api-key`, options.apiKey);
   userRoutes(app, lab);
+  linkRoutes(app, lab, `x-${brand}-link-token`);
   orderRoutes(app, lab);
   controlRoutes(app, lab);
   const host = options.host ?? '127.0.0.1';
+  offlineRoutes(app, host, closing.signal);
   try {
     await app.listen({ port: options.port, host });
   } catch (error) {
@@ -100,6 +105,7 @@ function writeProblems(app: FastifyInstance): void {
 /** The body of a 401 is not documented; assumed. */
 function requireApiKey(app: FastifyInstance, header: string, apiKey: string): void {
   app.addHook('onRequest', async (request) => {
-    if (!isControl(request) && request.headers[header] !== apiKey) throw refusal(401, 'Invalid API key');
+    if (isControl(request) || isOfBrowser(request)) return;
+    if (request.headers[header] !== apiKey) throw refusal(401, 'Invalid API key');
   });
 }

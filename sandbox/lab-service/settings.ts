@@ -41,13 +41,24 @@ export const settingsSchema = z.strictObject({
   lateUndoStatus: z.union([z.literal(400), z.literal(404), z.literal(409), z.literal(410), z.literal(422)]),
   /** A named story that every new kit order plays by itself. null (default): orders wait for the control surface. */
   storyForNewOrders: z.string().nullable(),
+  /** How long a link token lives, in minutes that `daySeconds` shortens like every delay. Default 10; 60 is documented too. */
+  linkTokenMinutes: z.number().positive(),
+  /** What a link to a provider that is connected does: `replace` (default) connects anew, `refuse` is the error `duplicate_connection`. */
+  duplicateConnection: z.enum(['replace', 'refuse']),
+  /** Whether a link that succeeds sends its webhook. Default true. */
+  connectionWebhooks: z.boolean(),
+  /** The field of a connection's webhook that carries the source: `source` in the specification, `provider` in deployments. */
+  connectionSlugIn: z.enum(['source', 'provider']),
   /** Where webhooks go. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
   webhookSecrets: z.array(z.string().startsWith('whsec_')),
   /** The spelling of the three signature headers. Default `svix`. */
   webhookHeaders: z.enum(['svix', 'webhook', 'both']),
-  /** `full`; `without_ids` leaves out team_id, user_id and client_user_id; `bare_order` sends the order alone. */
+  /**
+   * `full`; `without_ids` leaves out team_id, user_id and client_user_id; `bare_order` sends the order alone, and what is
+   * no order in full.
+   */
   webhookEnvelope: z.enum(['full', 'without_ids', 'bare_order']),
   /** How long an attempt may take, in real milliseconds (never compressed). Default 15000, the documented limit. */
   webhookTimeoutMs: z.number().positive(),
@@ -73,6 +84,10 @@ export const DEFAULT_SETTINGS: Settings = {
   maxUsers: null,
   lateUndoStatus: 404,
   storyForNewOrders: null,
+  linkTokenMinutes: 10,
+  duplicateConnection: 'replace',
+  connectionWebhooks: true,
+  connectionSlugIn: 'source',
   webhookUrl: '',
   webhookSecrets: [],
   webhookHeaders: 'svix',

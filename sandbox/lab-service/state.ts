@@ -50,10 +50,12 @@ export interface UserInfo {
   };
 }
 
-/** A provider that the user is connected to. */
-export interface ConnectedSource {
+/** A source that a user is connected to. */
+export interface Connection {
   readonly slug: string;
   readonly createdAt: number;
+  /** The provider's own name of the user's account. */
+  readonly providerId: string;
 }
 
 export interface User {
@@ -64,9 +66,9 @@ export interface User {
   fallbackBirthDate: string | null;
   ingestionStart: string | null;
   ingestionEnd: string | null;
-  connectedSources: readonly ConnectedSource[];
   /** Demographics; null until they are set. */
   info: UserInfo | null;
+  connections: readonly Connection[];
 }
 
 /** A user whose deletion is scheduled: it can still be restored. */

@@ -21,7 +21,7 @@ export function requireChangeable(lab: Lab, id: string): User {
  */
 export function deleteUser(lab: Lab, id: string): void {
   const user = requireChangeable(lab, id);
-  user.connectedSources = [];
+  user.connections = [];
   const stopErasing = lab.clock.schedule(GRACE, () => lab.state.eraseUser(user));
   lab.state.setAside(user, { since: lab.clock.now(), stopErasing });
 }

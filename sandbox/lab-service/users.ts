@@ -1,9 +1,10 @@
+import { connectedSource } from './connections.js';
 import type { Lab } from './lab.js';
 import { ServiceProblem, refusal, unacceptable } from './problems.js';
 import { TEAM_ID } from './seed.js';
 import type { Settings } from './settings.js';
 import { newId } from './state.js';
-import type { ConnectedSource, PortalLink, User, UserInfo } from './state.js';
+import type { PortalLink, User, UserInfo } from './state.js';
 import type { Json } from './order-body.js';
 import { timestamp } from './timestamps.js';
 import { Fields, birthDate, date, email, oneOf, uuid } from './validation.js';
@@ -23,18 +24,12 @@ export function userBody(user: User, settings: Settings): Json {
     team_id: TEAM_ID,
     client_user_id: user.clientUserId,
     created_on: at(user.createdAt),
-    connected_sources: user.connectedSources.map((source) => connectedSource(source, at)),
+    connected_sources: user.connections.map((connection) => connectedSource(connection, settings)),
     fallback_time_zone: user.fallbackTimeZone === null ? null : { id: user.fallbackTimeZone, ...fallback },
     fallback_birth_date: user.fallbackBirthDate === null ? null : { value: user.fallbackBirthDate, ...fallback },
     ingestion_start: user.ingestionStart,
     ingestion_end: user.ingestionEnd,
   };
-}
-
-/** The specification names the provider `source`, the schema also `provider`: both are sent. */
-function connectedSource({ slug, createdAt }: ConnectedSource, at: (time: number) => string): Json {
-  const source = { name: slug, slug, logo: `https://logos.example.com/${slug}.png` };
-  return { created_on: at(createdAt), source, provider: source };
 }
 
 /** `GET /v2/user/`. A limit or offset out of bounds makes the service fail with plain text. */
@@ -73,8 +68,8 @@ export function createUser(lab: Lab, body: unknown): User {
     fallbackBirthDate: fields.optionalString('fallback_birth_date', date),
     ingestionStart: fields.optionalString('ingestion_start', date),
     ingestionEnd: fields.optionalString('ingestion_end', date),
-    connectedSources: [],
     info: null,
+    connections: [],
   };
   fields.finish();
   const taken = lab.state.usersByClientId.get(user.clientUserId);

@@ -41,8 +41,9 @@ export type WebhookFaultAction = WebhookFault['action'];
 
 export interface MessageFacts {
   readonly eventType: string;
-  readonly orderId: string;
-  readonly status: string;
+  /** Null, like the status, where a message is not about an order. */
+  readonly orderId: string | null;
+  readonly status: string | null;
 }
 
 export function newWebhookFaults(): FaultList<WebhookFault, MessageFacts> {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'undici';
 import type { Clock } from './clock.js';
+import type { ConnectionEventType } from './connections.js';
 import { orderBody, presentLow } from './order-body.js';
 import type { Json } from './order-body.js';
 import type { OrderEventType } from './orders.js';
 import { TEAM_ID } from './seed.js';
 import type { SettingsStore } from './settings.js';
-import type { LabState, Order } from './state.js';
+import type { LabState, Order, User } from './state.js';
 import { newWebhookFaults } from './webhook-faults.js';
 import type { WebhookFaultAction } from './webhook-faults.js';
 import { sendWebhook } from './webhook-attempt.js';
@@ -27,22 +28,30 @@ export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost'
 export interface Delivery {
   /** The message id: the same in every attempt. */
   readonly id: string;
-  readonly event_type: OrderEventType;
-  readonly order_id: string;
+  readonly event_type: OrderEventType | ConnectionEventType;
+  /** The user that it is about: of an order, its user then. */
+  readonly user_id: string;
+  /** Null, like status and event id, where the message is not about an order. */
+  readonly order_id: string | null;
   /** The low-level status of the order's last event in this message. */
-  readonly status: string;
+  readonly status: string | null;
   /** The id of that event. */
-  readonly event_id: number;
+  readonly event_id: number | null;
   readonly state: DeliveryState;
   readonly attempts: readonly AttemptOutcome[];
 }
 
-interface Message {
+/** What a message is about. */
+interface Subject {
+  readonly eventType: OrderEventType | ConnectionEventType;
+  readonly userId: string;
+  readonly orderId: string | null;
+  readonly status: string | null;
+  readonly eventId: number | null;
+}
+
+interface Message extends Subject {
   readonly id: string;
-  readonly eventType: OrderEventType;
-  readonly orderId: string;
-  readonly status: string;
-  readonly eventId: number;
   /** Emptied when it is of no use any more, so that long runs stay small. */
   body: string;
   state: DeliveryState;
@@ -52,7 +61,7 @@ interface Message {
   readonly attempts: AttemptOutcome[];
 }
 
-/** Sends signed snapshots of orders, again and again until the receiver takes them, with faults where wanted. */
+/** Sends signed news, most of all snapshots of orders, until the receiver takes them, with faults where wanted. */
 export class Webhooks {
   readonly faults = newWebhookFaults();
   readonly #state: LabState;
@@ -75,10 +84,29 @@ export class Webhooks {
 
   /** Sends the order as it now is. Without an address nothing happens. */
   announce(eventType: OrderEventType, order: Order): void {
-    if (this.#settings.current.webhookUrl === '' || this.#closing.signal.aborted) return;
-    const message = this.#newMessage(eventType, order, this.#envelope(eventType, order));
-    const facts = { eventType, orderId: order.id, status: message.status };
-    const met = this.faults.take(facts);
+    if (!this.#isSending()) return;
+    const { id: orderId, userId } = order;
+    const data = orderBody(order, this.#state, this.#settings.current, 'webhook');
+    const isBare = this.#settings.current.webhookEnvelope === 'bare_order';
+    const body = isBare ? JSON.stringify(data) : this.#envelope(eventType, userId, data);
+    const eventId = order.events.at(-1)?.id ?? 0;
+    this.#submit({ eventType, userId, orderId, status: presentLow(order), eventId }, body);
+  }
+
+  /** Sends news about a user that are not about an order. Without an address nothing happens. */
+  announceAbout(user: User, eventType: ConnectionEventType, data: Json): void {
+    if (!this.#isSending()) return;
+    const subject = { eventType, userId: user.id, orderId: null, status: null, eventId: null };
+    this.#submit(subject, this.#envelope(eventType, user.id, data));
+  }
+
+  #isSending(): boolean {
+    return this.#settings.current.webhookUrl !== '' && !this.#closing.signal.aborted;
+  }
+
+  #submit(subject: Subject, body: string): void {
+    const message = this.#newMessage(subject, body);
+    const met = this.faults.take(subject);
     if (met === undefined) this.#send(message);
     else this.#sendWithFault(message, met.fault.action, met.id);
   }
@@ -103,6 +131,7 @@ export class Webhooks {
     return [...this.#messages.values()].map((message) => ({
       id: message.id,
       event_type: message.eventType,
+      user_id: message.userId,
       order_id: message.orderId,
       status: message.status,
       event_id: message.eventId,
@@ -133,25 +162,20 @@ export class Webhooks {
     await this.#agent.destroy();
   }
 
-  #envelope(eventType: OrderEventType, order: Order): string {
-    const settings = this.#settings.current;
-    const data = orderBody(order, this.#state, settings, 'webhook');
-    if (settings.webhookEnvelope === 'bare_order') return JSON.stringify(data);
+  #envelope(eventType: string, userId: string, data: Json): string {
     const ids: Json = {
       team_id: TEAM_ID,
-      user_id: order.userId,
-      client_user_id: this.#state.users.get(order.userId)?.clientUserId ?? null,
+      user_id: userId,
+      client_user_id: this.#state.users.get(userId)?.clientUserId ?? null,
     };
-    return JSON.stringify({ event_type: eventType, data, ...(settings.webhookEnvelope === 'full' ? ids : {}) });
+    const hasIds = this.#settings.current.webhookEnvelope !== 'without_ids';
+    return JSON.stringify({ event_type: eventType, data, ...(hasIds ? ids : {}) });
   }
 
-  #newMessage(eventType: OrderEventType, order: Order, body: string): Message {
+  #newMessage(subject: Subject, body: string): Message {
     const message: Message = {
+      ...subject,
       id: newMessageId(),
-      eventType,
-      orderId: order.id,
-      status: presentLow(order),
-      eventId: order.events.at(-1)?.id ?? 0,
       body,
       state: 'waiting',
       corruptAttempts: 0,

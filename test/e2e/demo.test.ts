@@ -27,7 +27,8 @@ async function logFolders(): Promise<string[]> {
 
 /** Everything at free ports, with the suite's Temporal. */
 function startDemo(args: readonly string[], env: Record<string, string> = {}): Promise<StartedProcess> {
-  const anyPort = { DEMO_TEMPORAL_PORT: '0', DEMO_UI_PORT: '0', SANDBOX_PORT: '0', INGRESS_PORT: '0' };
+  const ports = ['DEMO_TEMPORAL_PORT', 'DEMO_UI_PORT', 'DEMO_CODEC_PORT', 'SANDBOX_PORT', 'INGRESS_PORT'];
+  const anyPort = Object.fromEntries(ports.map((name) => [name, '0']));
   return startProgram('sandbox/demo/main.ts', {
     args,
     env: {
@@ -67,7 +68,8 @@ async function expectGone(processes: readonly Descendant[]): Promise<void> {
 }
 
 function programsAmong(processes: readonly Descendant[]): string[] {
-  const programs = ['server start-dev', 'sandbox/main.ts', 'workers/worker.ts', 'workers/ingress.ts'];
+  const workers = ['workers/worker.ts', 'workers/ingress.ts', 'workers/codec-server.ts'];
+  const programs = ['server start-dev', 'sandbox/main.ts', ...workers];
   return programs.filter((program) => processes.some(({ command }) => command.includes(program)));
 }
 
@@ -75,21 +77,49 @@ test('once: every story ends as told, the status is 0, and no process is left', 
   const demo = await startDemo(['--once']);
   await demo.waitFor(/Act 2 of/, startedWithinMs);
   const processes = await descendantsOf(demo);
-  expect(programsAmong(processes)).toHaveLength(4);
+  expect(programsAmong(processes)).toHaveLength(5);
   await demo.waitFor(/stories ended as told/, storiesWithinMs);
   expect(await demo.exit, demo.output()).toEqual({ code: 0, signal: null });
   await expectGone(processes);
   expect(await logFolders()).toEqual([]);
-  expect(demo.output()).toMatch(/11 of 11 stories ended as told/);
+  expect(demo.output()).toMatch(/12 of 12 stories ended as told/);
   expect(demo.output()).toMatch(/✔ kits {7}10 for 9 orders and 1 replacement, though 1 answer was lost; 1 more/);
   expect(demo.output()).toMatch(
     /http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/kit-order%2F[0-9a-f-]{36}\n/,
   );
+  expect(demo.output()).toMatch(/workflows\/link-provider%2F[0-9a-f-]{36}%2Finvented_watch\n/);
+  expect(demo.output()).toMatch(
+    /a code, and has sent one by sms to \*{3}-.+ 111111\n.+ 2 attempts left\n.+ the user types 123456\n.+: connected\n.+ ✉ the link has ended: connected/s,
+  );
+  expect(demo.output()).toMatch(/links {6}1 connected, with 2 codes handed to the provider/);
+  expect(demo.output(), 'a question, though nobody can answer').not.toMatch(/type the code/);
+  expect(demo.output(), 'a link token, or a page with it').not.toMatch(/lt_|token=/);
   expect(demo.output()).toMatch(/registration reminder 2 with a portal link for the customer/);
   // The link itself is a credential: every other address is one of this machine.
   expect(demo.output().match(/https?:\/\/(?!127\.0\.0\.1)\S+/g)).toBeNull();
   expect(demo.output(), 'colours, though nobody watches').not.toContain('\u001b');
 });
+
+/** The Web UI's page asks the codec server that the Web UI names, for payloads as the Web UI gets them from Temporal. */
+async function expectDecryptedFor(webUi: string): Promise<void> {
+  const { origin } = new URL(webUi);
+  const get = async (path: string): Promise<unknown> => (await fetch(`${origin}/api/v1${path}`)).json();
+  const { Codec: codec } = (await get('/settings')) as { Codec: { Endpoint: string } };
+  const placings = encodeURIComponent("WorkflowType = 'placeKitOrder'");
+  const { executions } = (await get(`/namespaces/default/workflows?query=${placings}`)) as {
+    executions: { memo: { fields: { inputDigest: { data: string } } } }[];
+  };
+  const payload = executions[0]?.memo.fields.inputDigest;
+  const response = await fetch(`${codec.Endpoint}/decode`, {
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json', 'x-namespace': 'default' },
+    body: JSON.stringify({ payloads: [payload] }),
+  });
+  expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+  const { payloads } = (await response.json()) as { payloads: { data: string }[] };
+  expect(Buffer.from(payload?.data ?? '', 'base64').toString('latin1')).not.toMatch(/^"[0-9a-f]{64}"$/);
+  expect(Buffer.from(payloads[0]?.data ?? '', 'base64').toString('latin1')).toMatch(/^"[0-9a-f]{64}"$/);
+}
 
 test('it stays up after the stories, and Ctrl-C then ends everything with status 0', async () => {
   const demo = await startDemo([]);
@@ -98,6 +128,7 @@ test('it stays up after the stories, and Ctrl-C then ends everything with status
   const [, lab = ''] = await demo.waitFor(/Lab service {2}(http\S+)/);
   expect((await fetch(webUi)).status).toBe(200);
   expect((await fetch(`${lab}/_sandbox/health`)).status).toBe(200);
+  await expectDecryptedFor(webUi);
   const processes = await descendantsOf(demo);
   expect(await demo.stop('SIGINT'), demo.output()).toEqual({ code: 0, signal: null });
   await expectGone(processes);
@@ -108,7 +139,7 @@ describe('nothing is left behind', () => {
     const demo = await startDemo(['--once']);
     await demo.waitFor(/kit shipped/, startedWithinMs);
     const processes = await descendantsOf(demo);
-    expect(programsAmong(processes)).toHaveLength(4);
+    expect(programsAmong(processes)).toHaveLength(5);
     expect(await demo.stop('SIGINT')).toEqual({ code: 130, signal: null });
     await expectGone(processes);
     expect(demo.output()).toMatch(/SIGINT: ending before the stories have ended/);

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { LabOperations, type KitOrderHandle, type OrderPolicy } from '../../client/index.js';
+import {
+  labDataConverter,
+  LabOperations,
+  parseKeyRing,
+  type KitOrderHandle,
+  type OrderPolicy,
+} from '../../client/index.js';
 import { SandboxControl, type RevealedOrder } from '../../sandbox/control.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { devServer, type Rig } from '../rig/environments.js';
@@ -19,6 +25,8 @@ export interface StackOptions {
   worker?: Record<string, string | undefined>;
   /** Whether the worker has a target for notifications. Default true. */
   notifies?: boolean;
+  /** What worker, ingress and client encrypt with. Default: nothing is encrypted. */
+  encryptionKeys?: string;
 }
 
 /** Everything of a deployment, each part its own process: Temporal, the service's stand-in, the ingress, the worker. */
@@ -29,11 +37,15 @@ export interface Stack {
   readonly ingress: StartedProcess;
   readonly ingressUrl: string;
   readonly worker: StartedProcess;
+  /** What the service's stand-in has written. */
+  readonly sandboxOutput: string;
   readonly receiver: NotificationReceiver;
   /** Address and key of the service, for what another system does there. */
   readonly service: { url: string; apiKey: string };
   /** What the service's webhooks are signed with. */
   readonly webhookSecret: string;
+  /** What the worker is started with. */
+  readonly workerEnv: Record<string, string | undefined>;
   startWorker(): Promise<void>;
   /** Another ingress beside the first, with other settings. */
   startIngress(env: Record<string, string>): Promise<string>;
@@ -64,7 +76,10 @@ export interface Placed {
 
 /** Call it at the top of a test file. Between tests the stand-in forgets its faults and switches, not its orders. */
 export function stack(options: StackOptions = {}): Stack {
-  const rig = devServer();
+  const { encryptionKeys } = options;
+  const dataConverter = encryptionKeys === undefined ? {} : labDataConverter(parseKeyRing(encryptionKeys));
+  const rig = devServer({ client: { dataConverter } });
+  const encryption = { LABOPS_ENCRYPTION_KEYS: encryptionKeys };
   let parts: Parts | undefined;
   const up = (): Parts => {
     if (!parts) throw new Error('The processes of this file are started before its tests: use them inside them.');
@@ -77,7 +92,7 @@ export function stack(options: StackOptions = {}): Stack {
   beforeAll(async () => {
     const receiver = await startNotificationReceiver(notifySecret);
     const [ingress, sandbox] = await Promise.all([
-      startIngress(rig, {}),
+      startIngress(rig, encryption),
       start('sandbox/main.ts', sandboxEnv, /sandbox: (http\S+?),/),
     ]);
     const sandboxUrl = addressIn(sandbox, /sandbox: (http\S+?),/);
@@ -118,11 +133,17 @@ export function stack(options: StackOptions = {}): Stack {
     get worker() {
       return up().worker;
     },
+    get sandboxOutput() {
+      return up().sandbox.output();
+    },
     get receiver() {
       return up().receiver;
     },
     get service() {
       return { url: up().sandboxUrl, apiKey };
+    },
+    get workerEnv() {
+      return { ...common, ...workerEnv(up(), rig, options) };
     },
     startWorker,
     startIngress: async (env) => addressIn(await startIngress(rig, env), listening),
@@ -184,7 +205,10 @@ function addressIn(program: StartedProcess, pattern: RegExp): string {
 }
 
 /** What this machine may have set must not decide about a story. */
-const unset = { SERVICE_ENVIRONMENT: undefined, NOTIFY_URL: undefined, NOTIFY_SECRET: undefined };
+const unset = {
+  ...{ SERVICE_ENVIRONMENT: undefined, NOTIFY_URL: undefined, NOTIFY_SECRET: undefined },
+  LABOPS_ENCRYPTION_KEYS: undefined,
+};
 const common = { ...unset, SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: webhookSecret, SHUTDOWN_GRACE_SECONDS: '2' };
 const sandboxEnv = { ...common, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
 
@@ -193,13 +217,15 @@ async function start(file: string, env: Record<string, string | undefined>, read
   return startProgram(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready, readyWithinMs: 90_000 });
 }
 
-async function startIngress(rig: Rig, env: Record<string, string>): Promise<StartedProcess> {
+async function startIngress(rig: Rig, env: Record<string, string | undefined>): Promise<StartedProcess> {
   const own = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue };
   return start('workers/ingress.ts', { ...own, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', ...env }, listening);
 }
 
-function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, { worker, notifies = true }: StackOptions) {
+function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, options: StackOptions) {
+  const { worker, notifies = true, encryptionKeys } = options;
   return {
+    LABOPS_ENCRYPTION_KEYS: encryptionKeys,
     TEMPORAL_ADDRESS: rig.address,
     TASK_QUEUE: rig.taskQueue,
     SERVICE_BASE_URL: sandboxUrl,

@@ -7,7 +7,8 @@ const unknownToChange = 'The user does not or no longer exists in this team';
 
 async function withUser(settings: Parameters<typeof startSandbox>[0] = {}) {
   const sandbox = await startSandbox(settings);
-  const { user } = await sandbox.control.createUser({ connected_sources: ['invented-watch'] });
+  const { user } = await sandbox.control.createUser();
+  await sandbox.control.connect(user.user_id, { provider: 'invented_watch', webhook: false });
   const path = `/v2/user/${user.user_id}`;
   const undo = (query: string) => sandbox.call('POST', `/v2/user/undo_delete${query}`);
   return { ...sandbox, user, path, undo };
@@ -35,7 +36,7 @@ describe('a user who is deleted', () => {
   test('comes back by an undo, without the connections', async () => {
     const { call, path, user, undo } = await withUser();
     expect((await call('GET', path)).body).toMatchObject({
-      connected_sources: [{ source: { slug: 'invented-watch' } }],
+      connected_sources: [{ source: { slug: 'invented_watch' } }],
     });
     await call('DELETE', path);
     expect(await undo(`?user_id=${user.user_id}`)).toMatchObject({ status: 200, body: { success: true } });

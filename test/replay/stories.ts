@@ -106,8 +106,8 @@ export const stories: readonly Story[] = [
 
   /** With running work that is cancelled, a reminder, and the end of the grace. */
   async function userDeleted(stage) {
-    const { user } = await stage.sandbox.createUser({ connected_sources: ['invented-watch'] });
-    const { user_id: userId } = user;
+    const { user_id: userId } = (await stage.sandbox.createUser()).user;
+    await stage.sandbox.connect(userId, { provider: 'invented_watch', webhook: false });
     const kit = await stage.labs.orders.place(kitFor(userId, `recorded-${userId}`));
     await kit.orderId();
     await untilListed(stage, `${labUserIdKey.name} = '${userId}' AND WorkflowType = 'kitOrder'`);

@@ -2,11 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ConfigInvalid, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { ConfigInvalid, readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 
 const service = { SERVICE_BASE_URL: 'http://127.0.0.1:4010', SERVICE_API_KEY: 'sk_invented' };
 const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
 const webhooks = { WEBHOOK_SECRETS: secret };
+const encryptionKey = Buffer.from('an-invented-key-with-32-bytes-02').toString('base64');
+const encryption = { LABOPS_ENCRYPTION_KEYS: `new:${encryptionKey},old:${encryptionKey}` };
 
 /** The faults by setting. */
 function faultsOf(read: () => unknown): Record<string, string> {
@@ -183,6 +185,84 @@ describe('the ingress', () => {
   });
 });
 
+describe('encryption keys', () => {
+  test.each([
+    ['the worker', () => readWorkerConfig({ ...service, ...encryption })],
+    ['the ingress', () => readIngressConfig({ ...webhooks, ...encryption })],
+    ['the codec server', () => readCodecServerConfig(encryption)],
+  ])('are taken by %s, the first to encrypt with', (_process, read) => {
+    expect(read().keyRing?.map(({ id }) => id)).toEqual(['new', 'old']);
+  });
+
+  test('may be left out for worker and ingress, and not for the codec server', () => {
+    expect(readWorkerConfig({ ...service, LABOPS_ENCRYPTION_KEYS: ' ' })).not.toHaveProperty('keyRing');
+    expect(readIngressConfig(webhooks)).not.toHaveProperty('keyRing');
+    expect(faultsOf(() => readCodecServerConfig({}))).toEqual({ LABOPS_ENCRYPTION_KEYS: 'is missing' });
+  });
+
+  test('are refused by their position', () => {
+    const wrong = { LABOPS_ENCRYPTION_KEYS: `new:${encryptionKey},old:c2hvcnQ=` };
+    for (const read of [() => readWorkerConfig({ ...service, ...wrong }), () => readCodecServerConfig(wrong)]) {
+      expect(faultsOf(read)).toEqual({
+        LABOPS_ENCRYPTION_KEYS: '(key 2 of 2) has a key of 5 bytes instead of 32',
+      });
+    }
+  });
+});
+
+describe('the codec server', () => {
+  test('listens to this machine and its Web UI by default', () => {
+    expect(readCodecServerConfig(encryption)).toMatchObject({
+      host: '127.0.0.1',
+      port: 8234,
+      allowedOrigins: ['http://localhost:8233', 'http://127.0.0.1:8233'],
+    });
+  });
+
+  test.each(['127.0.0.1', '127.9.9.9', '::1', 'localhost'])('needs no token on %s', (host) => {
+    expect(readCodecServerConfig({ ...encryption, CODEC_HOST: host })).not.toHaveProperty('token');
+  });
+
+  test.each(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com', 'localhost.example.com'])(
+    'needs a token on %s, or the word that it may be open',
+    (host) => {
+      const env = { ...encryption, CODEC_HOST: host };
+      expect(faultsOf(() => readCodecServerConfig(env))).toEqual({
+        CODEC_TOKEN: 'is missing, but CODEC_HOST is not an address of this machine only',
+      });
+      expect(readCodecServerConfig({ ...env, CODEC_TOKEN: 'an-invented-token' }).token).toBe('an-invented-token');
+      expect(readCodecServerConfig({ ...env, CODEC_OPEN: 'true' })).not.toHaveProperty('token');
+    },
+  );
+
+  test('takes origins, and refuses what a browser would never send as one', () => {
+    const withOrigins = (origins: string) => readCodecServerConfig({ ...encryption, CODEC_ALLOWED_ORIGINS: origins });
+    expect(withOrigins('https://temporal.example.com, http://localhost:8080,').allowedOrigins).toEqual([
+      'https://temporal.example.com',
+      'http://localhost:8080',
+    ]);
+    for (const wrong of ['*', 'https://temporal.example.com/', 'temporal.example.com', 'https://*.example.com', ',']) {
+      expect(
+        faultsOf(() => withOrigins(wrong)),
+        wrong,
+      ).toEqual({
+        CODEC_ALLOWED_ORIGINS: 'is not a list of origins such as https://temporal.example.com',
+      });
+    }
+  });
+
+  test('tells all faults at once', () => {
+    const env = {
+      LABOPS_ENCRYPTION_KEYS: 'x',
+      CODEC_PORT: 'x',
+      CODEC_TOKEN: 'short',
+      CODEC_OPEN: 'yes',
+      LOG_LEVEL: 'x',
+    };
+    expect(Object.keys(faultsOf(() => readCodecServerConfig(env))).toSorted()).toEqual(Object.keys(env).toSorted());
+  });
+});
+
 describe('the message', () => {
   test('names setting, problem and remedy, one line each', () => {
     expect(() => readIngressConfig({ INGRESS_PORT: 'x' })).toThrow(
@@ -207,9 +287,10 @@ describe('the message', () => {
       ...['SERVICE_BASE_URL', 'SERVICE_API_KEY', 'SERVICE_BRAND', 'SERVICE_ORDERS_PATH', 'SERVICE_TIMEOUT_SECONDS'],
       ...['SERVICE_ECHOES_PASSTHROUGH', 'NOTIFY_URL', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS', 'INGRESS_PORT', 'LOG_LEVEL'],
       ...['WEBHOOK_MAX_BYTES', 'TASK_QUEUE', 'MAX_CACHED_WORKFLOWS', 'SERVICE_ENVIRONMENT', 'INGRESS_HOST'],
+      ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'CODEC_ALLOWED_ORIGINS', 'CODEC_HOST'],
     ];
     const env = Object.fromEntries(names.map((name) => [name, `very secret ${'x'.repeat(200)}\u0007`]));
-    for (const read of [readWorkerConfig, readIngressConfig]) {
+    for (const read of [readWorkerConfig, readIngressConfig, readCodecServerConfig]) {
       expect(() => read(env)).toThrow(ConfigInvalid);
       expect(() => read(env)).not.toThrow(/very secret/);
     }

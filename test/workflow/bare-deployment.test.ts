@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AmbiguousOrder } from '../../client/orders/errors.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { ALink } from './a-link.js';
 import { setStage } from './story.js';
 
 /** The service shows no passthrough again, and the product has no endpoint for notifications. */
@@ -55,5 +56,19 @@ test('without an endpoint no notification is ever scheduled', async () => {
   const { events } = await stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId)).fetchHistory();
   const activities = (events ?? []).map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
   expect(activities).not.toContain('notify');
+  expect(stage.receiver.attempts).toBe(0);
+});
+
+test('without an endpoint a link ends without waiting for one, and tells nobody', async () => {
+  const link = await ALink.start(stage);
+  await link.logsIn('mfa-sms');
+  await stage.skip('6 minutes');
+  expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+  expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  const { events } = await stage.temporal.workflow.getHandle(link.workflowId).fetchHistory();
+  const activities = (events ?? []).flatMap(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+  );
+  expect(activities).toEqual(['createLinkToken', 'completeMfa']);
   expect(stage.receiver.attempts).toBe(0);
 });

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { ReplacementLimitReached } from '../../client/orders/errors.js';
+import { ALink } from './a-link.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { eventually } from './kit.js';
 import { setStage } from './story.js';
 
 const stage = setStage({ eventsPerRun: 20 });
 
-async function runsOf(rootOrderId: string): Promise<number> {
-  return (await stage.temporal.workflow.count(`WorkflowId = '${kitOrderId(rootOrderId)}'`)).count;
+async function runsOf(workflowId: string): Promise<number> {
+  return (await stage.temporal.workflow.count(`WorkflowId = '${workflowId}'`)).count;
 }
 
 test('a story whose history is cut into many runs is the same story', async () => {
@@ -57,5 +58,40 @@ test('a story whose history is cut into many runs is the same story', async () =
   await eventually(() => expect(kit.told.filter((what) => what !== 'replacement')).toEqual(told));
   expect(kit.told).toHaveLength(told.length + 1);
   expect(await stage.sandbox.orders()).toMatchObject([{}, { order: { id: orderId } }]);
-  await eventually(async () => expect(await runsOf(kit.rootOrderId)).toBeGreaterThan(4));
+  await eventually(async () => expect(await runsOf(kitOrderId(kit.rootOrderId))).toBeGreaterThan(4));
+});
+
+test('a link whose history is cut into many runs is the same link', async () => {
+  const link = await ALink.start(stage, { policy: { codeReminder: '2 seconds' } });
+  const { linkToken } = await link.handle.linkUrl();
+  await link.logsIn('mfa-again');
+  await link.tells('code_reminder');
+  stage.receiver.isDown = true;
+  expect(await link.handle.submitMfaCode('111111')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
+  await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider: 'invented_watch' });
+  expect(await link.handle.submitMfaCode('111112')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 1 });
+  expect((await link.handle.linkUrl()).linkToken).toBe(linkToken);
+  expect(await link.logsIn('nobody')).toMatchObject({ passwordAttemptsLeft: 4, codeAttemptsLeft: 1 });
+  await link.logsIn('mfa-again');
+  const sameCode = ['123456', '123 456'].map((code) => link.handle.submitMfaCode(code));
+  expect(await Promise.all(sameCode)).toMatchObject([{ outcome: 'asked_again' }, { outcome: 'asked_again' }]);
+  expect(await link.handle.submitMfaCode('654321')).toMatchObject({ outcome: 'connected' });
+  stage.receiver.isDown = false;
+  const { outcome, timeline } = await link.handle.result();
+  expect(outcome).toBe('connected');
+  expect(
+    timeline.map(({ what }) => what).filter((what) => !what.includes('webhook') && !what.includes('service')),
+  ).toEqual([
+    ...[
+      'link made',
+      'code asked by sms',
+      'reminded of the code',
+      'error incorrect_mfa_code',
+      'error incorrect_mfa_code',
+    ],
+    ...['error provider_credential_error', 'code asked by sms', 'code asked by email', 'success reported', 'connected'],
+  ]);
+  await link.tells('code_reminder', 'ended connected');
+  expect(await link.codesSent()).toBe(4);
+  await eventually(async () => expect(await runsOf(link.workflowId)).toBeGreaterThan(3));
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { orderChangedSignal } from '../../workflows/order/messages.js';
+import { ALink } from './a-link.js';
 import { setStage } from './story.js';
 
 /*
@@ -20,11 +21,30 @@ type EventName =
   | 'timerStarted'
   | 'upsertWorkflowSearchAttributes';
 
-async function historyOf(orderId: string) {
-  const { events } = await stage.temporal.workflow.getHandle(kitOrderId(orderId)).fetchHistory();
+async function historyOf(workflowId: string) {
+  const { events } = await stage.temporal.workflow.getHandle(workflowId).fetchHistory();
   const all = events ?? [];
   const count = (name: EventName) => all.filter((event) => event[`${name}EventAttributes`] != null).length;
   return { events: all.length, count };
+}
+
+/** Neither more events nor more billable actions than the plainest workflow for what was heard and done. */
+async function expectNoDearer(workflowId: string) {
+  const { events, count } = await historyOf(workflowId);
+  const updates = count('workflowExecutionUpdateAccepted');
+  const heard = count('workflowExecutionSignaled') + updates;
+  const calls = count('activityTaskScheduled');
+  const plainest = {
+    // The start with its task, and the end; six for what is heard (its task, and a timer set and cancelled), and that an
+    // update is completed ...
+    events: 5 + 6 * heard + updates + 6 * calls,
+    // ... and one action each for the start, what is heard, its timer, and a call.
+    actions: 1 + 2 * heard + calls,
+  };
+  const actions = 1 + heard + calls + count('timerStarted');
+  expect(events).toBeLessThanOrEqual(plainest.events);
+  expect(actions).toBeLessThanOrEqual(plainest.actions);
+  return { count, calls };
 }
 
 const phases = [
@@ -45,18 +65,7 @@ test('an order from placement to results costs no more than the plainest workflo
   await kit.goes('transit_lab', 'delivered_to_lab', 'completed');
   expect(await kit.ends()).toMatchObject({ outcome: 'completed' });
 
-  const { events, count } = await historyOf(kit.rootOrderId);
-  const heard = count('workflowExecutionSignaled') + count('workflowExecutionUpdateAccepted');
-  const calls = count('activityTaskScheduled');
-  const plainest = {
-    // The start with its task, and the end; six for what is heard (its task, and a timer set and cancelled) ...
-    events: 5 + 6 * heard + 6 * calls,
-    // ... and one action each for the start, what is heard, its timer, and a call.
-    actions: 1 + 2 * heard + calls,
-  };
-  const actions = 1 + heard + calls + count('timerStarted');
-  expect(events).toBeLessThanOrEqual(plainest.events);
-  expect(actions).toBeLessThanOrEqual(plainest.actions);
+  const { count, calls } = await expectNoDearer(kitOrderId(kit.rootOrderId));
   expect(calls).toBe(1);
   // Beyond that, operators can search by phase: one action for each of its changes, not for each thing heard.
   expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(phases.length);
@@ -65,15 +74,26 @@ test('an order from placement to results costs no more than the plainest workflo
 test('a webhook that says nothing new costs its signal and no call', async () => {
   const kit = await stage.place();
   await kit.goes('transit_customer');
-  const before = await historyOf(kit.rootOrderId);
+  const before = await historyOf(kitOrderId(kit.rootOrderId));
   const snapshot = snapshotOf(await stage.service.orders.get(kit.rootOrderId));
   const repeats = 5;
   const workflow = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
   for (let n = 0; n < repeats; n += 1) await workflow.signal(orderChangedSignal, snapshot);
   await kit.shows({ phase: 'in_transit_to_customer' });
-  const after = await historyOf(kit.rootOrderId);
+  const after = await historyOf(kitOrderId(kit.rootOrderId));
   expect(after.count('workflowExecutionSignaled') - before.count('workflowExecutionSignaled')).toBe(repeats);
   for (const name of ['activityTaskScheduled', 'timerStarted', 'upsertWorkflowSearchAttributes'] as const) {
     expect(after.count(name)).toBe(before.count(name));
   }
+});
+
+test('a link with a code costs no more than the plainest workflow would', async () => {
+  const link = await ALink.start(stage);
+  await link.logsIn('mfa-sms');
+  expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+  await link.handle.result();
+  const { count, calls } = await expectNoDearer(link.workflowId);
+  // The token; and the code together with the look for its connection.
+  expect(calls).toBe(2);
+  expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(['awaiting_code', 'connected'].length);
 });

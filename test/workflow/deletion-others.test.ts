@@ -157,7 +157,7 @@ test('a user that somebody has restored elsewhere is not told to be deleted', as
   await stage.skip('5 days');
   expect(await handle.result()).toMatchObject({
     outcome: 'undone',
-    undo: { by: 'elsewhere', lostConnections: ['invented-watch', 'invented-ring'] },
+    undo: { by: 'elsewhere', lostConnections: ['invented_watch', 'invented_ring'] },
   });
   expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
 });

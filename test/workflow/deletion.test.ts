@@ -18,7 +18,7 @@ test('a deletion whose grace runs out is final: the product is reminded before a
     userId: leaver.userId,
     phase: 'grace',
     scheduledBefore: false,
-    connections: ['invented-watch', 'invented-ring'],
+    connections: ['invented_watch', 'invented_ring'],
     work: [],
   });
   expect(await leaver.reads()).toBe(scheduled);
@@ -44,7 +44,7 @@ describe('an undo', () => {
       by: 'command',
       restored: ['user', 'data'],
       notRestored: ['connections'],
-      lostConnections: ['invented-watch', 'invented-ring'],
+      lostConnections: ['invented_watch', 'invented_ring'],
     });
     expect(await handle.result()).toMatchObject({ outcome: 'undone', undo });
     expect(await leaver.reads()).toBe('present');

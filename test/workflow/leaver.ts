@@ -20,8 +20,10 @@ export class Leaver {
 
   static async arrive(stage: Stage): Promise<Leaver> {
     await stage.syncClock();
-    const connected = ['invented-watch', 'invented-ring'];
-    const { user } = await stage.sandbox.createUser({ connected_sources: connected });
+    const { user } = await stage.sandbox.createUser();
+    for (const provider of ['invented_watch', 'invented_ring']) {
+      await stage.sandbox.connect(user.user_id, { provider, webhook: false });
+    }
     return new Leaver(stage, user);
   }
 

@@ -5,7 +5,7 @@ export const changedMind: Story = {
   colour: 'magenta',
   promise: 'A customer leaves and comes back within the week: the data is there, the watch has to be linked again.',
   async play(stage) {
-    const deletion = await stage.deleteUser(['invented-watch']);
+    const deletion = await stage.deleteUser(['invented_watch']);
     const { userId } = deletion.handle;
     stage.check('the user can be restored', deletion.handle.requested?.phase === 'grace');
     stage.check('the user is not there meanwhile', !(await stage.isUser(userId)));
@@ -14,7 +14,7 @@ export const changedMind: Story = {
     const { undo } = await deletion.handle.undo();
     const lost = undo?.lostConnections ?? [];
     stage.check('user and data are back', undo?.restored.join() === 'user,data');
-    stage.check('the watch is not', lost.join() === 'invented-watch');
+    stage.check('the watch is not', lost.join() === 'invented_watch');
     const { outcome } = await deletion.handle.result();
     stage.check('the deletion is undone', outcome === 'undone' && (await stage.isUser(userId)));
     stage.check('the product was told', deletion.wasTold('deletion_undone'));

@@ -10,6 +10,8 @@ import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import * as errors from '../../../client/errors.js';
 import { inProductWords, LabOperationsError } from '../../../client/errors.js';
+import * as linkErrors from '../../../client/links/errors.js';
+import { linkWords } from '../../../client/links/errors.js';
 import * as orderErrors from '../../../client/orders/errors.js';
 import { forwardedTo, OrderInterrupted, orderWords } from '../../../client/orders/errors.js';
 import * as client from '../../../client/index.js';
@@ -28,7 +30,20 @@ const rejections = (type: string) => [
   new WorkflowFailedError('Workflow execution failed', failureOf(type), 'NON_RETRYABLE_FAILURE'),
 ];
 
-const words: Record<string, string> = {
+/** What is called the same in every area. */
+const ofTheService = {
+  Unauthorized: 'ServiceAccessDenied',
+  FeatureNotEnabled: 'FeatureNotEnabled',
+  ServiceUnavailable: 'ServiceDown',
+  ServiceUnreachable: 'ServiceDown',
+  TooManyRequests: 'ServiceDown',
+  AnswerLost: 'ServiceDown',
+  AnswerUnreadable: 'ServiceDown',
+  CommandTimedOut: 'ServiceDown',
+};
+
+const ofOrders: Record<string, string> = {
+  ...ofTheService,
   ReferenceInvalid: 'OrderInvalid',
   PolicyInvalid: 'OrderInvalid',
   InvalidCommand: 'OrderInvalid',
@@ -46,35 +61,50 @@ const words: Record<string, string> = {
   AcceptedUpdateCompletedWorkflow: 'OrderEnded',
   OrderNotInChain: 'OrderNotInChain',
   OrderNotFound: 'OrderNotFound',
-  Unauthorized: 'ServiceAccessDenied',
-  FeatureNotEnabled: 'FeatureNotEnabled',
-  ServiceUnavailable: 'ServiceDown',
-  ServiceUnreachable: 'ServiceDown',
-  TooManyRequests: 'ServiceDown',
-  AnswerLost: 'ServiceDown',
-  AnswerUnreadable: 'ServiceDown',
-  CommandTimedOut: 'ServiceDown',
   AttemptOutdated: 'ServiceDown',
   OrderUnclaimed: 'ServiceDown',
 };
+
+const ofLinks: Record<string, string> = {
+  ...ofTheService,
+  PolicyInvalid: 'LinkInvalid',
+  InvalidCommand: 'LinkInvalid',
+  InvalidCode: 'InvalidCode',
+  LinkRefused: 'LinkRefused',
+  LinkFailed: 'LinkFailed',
+  LinkEnded: 'LinkEnded',
+  AcceptedUpdateCompletedWorkflow: 'LinkEnded',
+};
+
+const areas = [
+  { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderWords, unnamed: ['OrderForwarded'] },
+  { workflows: ['linkProvider'], names: ofLinks, words: linkWords, unnamed: [] },
+];
 
 function exportedBy(module: object, name: string): unknown {
   return (module as Record<string, unknown>)[name];
 }
 
-/** Every type that docs/messages.md names as one of a failure: in its sentences, and in the table of updates. */
-async function documentedTypes(): Promise<string[]> {
-  const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
-  const [, updates = ''] = /## Updates of `kitOrder`\n(.+?)\n## /s.exec(page) ?? [];
-  const sentences = page.match(/^Failure types: [^]+?\n\n/gm) ?? [];
-  const named = [updates, ...sentences].flatMap((text) => text.match(/`[A-Z][A-Za-z]+`/g) ?? []);
+const messagesPage = () => readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
+
+/** Every type that docs/messages.md names as one of a workflow's failures: in its sentences, and beside its updates. */
+async function documentedTypes(workflow: string): Promise<string[]> {
+  const sections = (await messagesPage()).split(/^(?=##+ )/m);
+  const updates = sections.filter((section) => section.startsWith(`## Updates of \`${workflow}\`\n`));
+  const own = sections.filter((section) => section.startsWith(`### \`${workflow}\`\n`));
+  const sentences = own.flatMap((section) => section.match(/^Failure types: [^]+?\n\n/gm) ?? []);
+  const named = [...updates, ...sentences].flatMap((text) => text.match(/`[A-Z][A-Za-z]+`/g) ?? []);
   return [...new Set(named.map((type) => type.slice(1, -1)))];
 }
 
 describe('a failure in the product’s words', () => {
-  test.each(Object.entries(words))('%s is %s, with its message, fields and status', (type, word) => {
+  const named = areas.flatMap(({ names, words }) =>
+    Object.entries(names).map(([type, word]) => ({ type, word, words })),
+  );
+
+  test.each(named)('$type is $word, with its message, fields and status', ({ type, word, words }) => {
     for (const rejection of rejections(type)) {
-      const error = inProductWords(rejection, orderWords);
+      const error = inProductWords(rejection, words);
       expect(error).toBeInstanceOf(LabOperationsError);
       expect(error).toBeInstanceOf(exportedBy(client, word));
       // That there is no such order is no fault of any field.
@@ -84,9 +114,13 @@ describe('a failure in the product’s words', () => {
   });
 
   test('there is for every type that is documented; only being forwarded is followed instead', async () => {
-    const documented = await documentedTypes();
-    expect(documented.length).toBeGreaterThan(20);
-    expect(documented.filter((type) => !Object.hasOwn(words, type))).toEqual(['OrderForwarded']);
+    const workflowsOfPage = [...(await messagesPage()).matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name);
+    expect(workflowsOfPage).toEqual(areas.flatMap(({ workflows }) => workflows));
+    for (const { workflows, names, unnamed } of areas) {
+      const documented = (await Promise.all(workflows.map(documentedTypes))).flat();
+      expect(documented.length).toBeGreaterThan(10);
+      expect(documented.filter((type) => !Object.hasOwn(names, type))).toEqual(unnamed);
+    }
   });
 
   test('has no fields and no status where the failure has no details', () => {
@@ -124,13 +158,16 @@ describe('a failure in the product’s words', () => {
 });
 
 /** What the words are made of; a caller meets only what they are. */
-const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'forwardedTo']);
+const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'linkWords', 'forwardedTo']);
 
-test.each([errors, orderErrors])('every word that a caller may meet is one that a backend can import', (area) => {
-  const exported = Object.keys(area).filter((name) => !inner.has(name));
-  expect(exported.length).toBeGreaterThan(3);
-  for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
-});
+test.each([errors, orderErrors, linkErrors])(
+  'every word that a caller may meet is one that a backend can import',
+  (area) => {
+    const exported = Object.keys(area).filter((name) => !inner.has(name));
+    expect(exported.length).toBeGreaterThan(3);
+    for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
+  },
+);
 
 describe('the root that a command was forwarded to', () => {
   const forwarded = ApplicationFailure.nonRetryable('forwarded', 'OrderForwarded', { fields: [], reason: 'order-1' });

@@ -141,24 +141,21 @@ describe('order events', () => {
 });
 
 describe('health data', () => {
-  test.each([
-    'daily.data.glucose.created',
-    'daily.data.workout_stream.updated',
-    'historical.data.sleep.created',
-    'provider.connection.created',
-    'provider.connection.error',
-  ])('%s is kept as it was sent', (event_type) => {
-    const data = { user_id: 'user-2', source: { slug: 'invented' }, data: [{ value: 1 }] };
-    const event = { event_type, data, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
-    expect(readEvent(event)).toEqual({
-      kind: 'health_data',
-      eventType: event_type,
-      userId: 'user-1',
-      teamId: 'team-1',
-      clientUserId: 'free text',
-      data,
-    });
-  });
+  test.each(['daily.data.glucose.created', 'daily.data.workout_stream.updated', 'historical.data.sleep.created'])(
+    '%s is kept as it was sent',
+    (event_type) => {
+      const data = { user_id: 'user-2', source: { slug: 'invented' }, data: [{ value: 1 }] };
+      const event = { event_type, data, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+      expect(readEvent(event)).toEqual({
+        kind: 'health_data',
+        eventType: event_type,
+        userId: 'user-1',
+        teamId: 'team-1',
+        clientUserId: 'free text',
+        data,
+      });
+    },
+  );
 
   test('without an envelope user has the user of its data', () => {
     const data = { user_id: 'user-2' };
@@ -168,6 +165,55 @@ describe('health data', () => {
       userId: 'user-2',
       data,
     });
+  });
+});
+
+describe('connections', () => {
+  const envelope = { team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+
+  test.each(['provider.connection.created', 'provider.connection.error', 'provider.connection.next_year'])(
+    '%s names its source, and its data is kept as it was sent',
+    (event_type) => {
+      const data = { user_id: 'user-2', source: { name: 'Invented', slug: 'invented', logo: '' } };
+      expect(readEvent({ event_type, data, ...envelope })).toEqual({
+        kind: 'connection',
+        eventType: event_type,
+        userId: 'user-1',
+        teamId: 'team-1',
+        clientUserId: 'free text',
+        sourceSlug: 'invented',
+        data,
+      });
+    },
+  );
+
+  test.each([
+    ['source.slug', { source: { name: 'Invented', slug: 'invented' } }],
+    ['source.provider', { source: { provider: 'invented', type: 'unknown' } }],
+    ['source', { source: 'invented' }],
+    ['provider.slug', { provider: { name: 'Invented', slug: 'invented' } }],
+    ['provider.provider', { provider: { provider: 'invented', type: 'unknown' } }],
+    ['provider', { provider: 'invented' }],
+    ['provider where the source names none', { source: { name: 'Invented', slug: '' }, provider: 'invented' }],
+    ['source before provider', { source: 'invented', provider: 'other' }],
+  ])('have the slug of %s', (_where, data) => {
+    expect(readEvent({ event_type: 'provider.connection.created', data })).toMatchObject({ sourceSlug: 'invented' });
+  });
+
+  test.each([undefined, null, 'text', [], {}, { source: null }, { source: 5, provider: [] }, { source: { slug: {} } }])(
+    'with the data %j have no slug',
+    (data) => {
+      expect(readEvent({ event_type: 'provider.connection.created', data })).toEqual({
+        kind: 'connection',
+        eventType: 'provider.connection.created',
+        data,
+      });
+    },
+  );
+
+  test('without an envelope user have the user of their data', () => {
+    const data = { user_id: 'user-2', source: 'invented' };
+    expect(readEvent({ event_type: 'provider.connection.created', data })).toMatchObject({ userId: 'user-2' });
   });
 });
 
@@ -208,9 +254,11 @@ describe('whatever comes', () => {
       'labtest.order.updated',
       'labtest.result.critical',
       'daily.data.steps.created',
+      'provider.connection.created',
       'x',
       undefined,
     );
+    const connection = fc.record({ source: fc.anything(), provider: fc.anything(), user_id: fc.anything() });
     const order = fc.record({
       id: fc.anything(),
       events: fc.anything(),
@@ -219,9 +267,13 @@ describe('whatever comes', () => {
     });
     fc.assert(
       fc.property(
-        fc.oneof(fc.anything(), fc.record({ event_type: types, data: fc.oneof(fc.anything(), order) }), order),
+        fc.oneof(
+          fc.anything(),
+          fc.record({ event_type: types, data: fc.oneof(fc.anything(), order, connection) }),
+          order,
+        ),
         (body) => {
-          expect(['order', 'health_data', 'other', 'unreadable']).toContain(readEvent(body).kind);
+          expect(['order', 'connection', 'health_data', 'other', 'unreadable']).toContain(readEvent(body).kind);
         },
       ),
     );
@@ -245,5 +297,6 @@ describe('whatever comes', () => {
     expect(read(`{"event_type":"labtest.order.updated","data":{"id":${deep}}}`)).toBe('unreadable');
     expect(read(`{"event_type":"labtest.order.updated","data":${deep}}`)).toBe('unreadable');
     expect(read(`{"event_type":"daily.data.steps.created","data":${deep}}`)).toBe('health_data');
+    expect(read(`{"event_type":"provider.connection.created","data":{"source":${deep}}}`)).toBe('connection');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answers } from '../../../client/webhooks/answers.js';
-import type { HealthDataReceived } from '../../../service/events.js';
+import type { HealthDataSink } from '../../../client/webhooks/route.js';
 import { handlerWithoutTemporal, noise, orderBody, orderEvent, remembering, secret, signed } from './sending.js';
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
@@ -265,7 +265,7 @@ describe('health data', () => {
   });
 
   test('is given to the sink whole, with the message id, and answered once the sink is done', async () => {
-    const taken: [HealthDataReceived, string][] = [];
+    const taken: Parameters<HealthDataSink>[] = [];
     let done = false;
     const handler = await handlerWithoutTemporal({
       healthData: async (received, messageId) => {
@@ -288,6 +288,18 @@ describe('health data', () => {
         request.headers['webhook-id'],
       ],
     ]);
+  });
+
+  test('has its sink take news of a provider connection too, with the slug of its source', async () => {
+    const taken: unknown[] = [];
+    const healthData: HealthDataSink = (received) => Promise.resolve(void taken.push(received));
+    const handler = await handlerWithoutTemporal({ healthData });
+    const data = { user_id: 'user-1', provider: { slug: 'invented' } };
+    expect((await handler.handle(signed({ event_type: 'provider.connection.error', data }))).status).toBe(204);
+    expect(taken).toEqual([
+      { kind: 'connection', eventType: 'provider.connection.error', userId: 'user-1', sourceSlug: 'invented', data },
+    ]);
+    expect(handler.counts().answers).toMatchObject({ health_data_accepted: 1 });
   });
 
   test.each([

@@ -1,0 +1,134 @@
+import { heartbeat, sleep } from '@temporalio/activity';
+import { ServiceError, ServiceUnreachable, Unauthorized } from '../service/errors.js';
+import type { LabService } from '../service/lab-service.js';
+import type { LinkResult } from '../service/link.js';
+import { utcInstant } from '../service/timestamps.js';
+import type { User } from '../service/users.js';
+import { compareText } from '../workflows/canonical-json.js';
+import { linkResultOf } from '../workflows/link/link-report.js';
+import type { LinkReport } from '../workflows/link/messages.js';
+import { isSameSource } from '../workflows/link/provider-source.js';
+import type { ActivityDependencies } from './activities.js';
+import { asFailures } from './failures.js';
+
+export interface LinkWish {
+  userId: string;
+  provider: string;
+  redirectUrl?: string;
+}
+
+/** A connection of a user with a source. */
+export interface ConnectionSought {
+  userId: string;
+  sourceSlug: string;
+  /** Milliseconds since the epoch: an earlier connection is another one. 0 takes any. */
+  since: number;
+}
+
+export interface ConnectionFound {
+  found: 'new' | 'older' | 'none';
+  /** When it was made, as the service writes it. */
+  createdAt?: string;
+}
+
+export interface CodeWish extends ConnectionSought {
+  provider: string;
+  linkToken: string;
+  code: string;
+}
+
+/** A second token does no harm, and a reading none at all: nothing needs to settle before they are repeated. */
+const atOnce = 0;
+
+export function linkActivities({ service, target }: Pick<ActivityDependencies, 'service' | 'target'>) {
+  return {
+    /** The token and its page are credentials: they go to whoever asked for them, and nowhere else. */
+    async createLinkToken({ userId, provider, redirectUrl }: LinkWish) {
+      const request = { user_id: userId, provider, ...(redirectUrl !== undefined && { redirect_url: redirectUrl }) };
+      const made = await asFailures('LinkRefused', () => service.links.createToken(request), atOnce);
+      return { linkToken: made.link_token, linkWebUrl: made.link_web_url, notifies: target !== undefined };
+    },
+
+    /** Hands the code on, once. After a success it looks for the connection at once, which spares an activity. */
+    async completeMfa(wish: CodeWish): Promise<{ report: LinkReport; connection?: ConnectionFound }> {
+      return showingLife(async () => {
+        const report = await asFailures('LinkRefused', () => handOn(service, wish));
+        return report.state === 'success' ? { report, ...(await foundAtOnce(service, wish)) } : { report };
+      });
+    },
+
+    async findConnection(sought: ConnectionSought): Promise<ConnectionFound> {
+      return asFailures('LinkRefused', () => find(service, sought), atOnce);
+    },
+  };
+}
+
+async function handOn(service: LabService, { provider, linkToken, code }: CodeWish): Promise<LinkReport> {
+  try {
+    const answer = await onceReachable(() => service.links.completeMfa(provider, linkToken, code));
+    return reportOf(answer);
+  } catch (error) {
+    // The key of this call is the link token, not the team's key.
+    if (error instanceof Unauthorized) return { state: 'error', errorType: 'invalid_token' };
+    throw error;
+  }
+}
+
+function reportOf(answer: LinkResult): LinkReport {
+  return linkResultOf(answer) ?? { state: 'unreadable' };
+}
+
+/** Seconds between tries: 20 in all, then the user is told. */
+const pauses = [1, 2, 4, 6, 7] as const;
+
+/** A refused connection has carried nothing: only then the same code may be sent again. */
+async function onceReachable<T>(call: () => Promise<T>): Promise<T> {
+  for (const pause of pauses) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ServiceUnreachable)) throw error;
+    }
+    await sleep(pause * 1000);
+  }
+  return call();
+}
+
+/** What cannot be looked up now is looked up later: the success itself must not be lost. */
+async function foundAtOnce(service: LabService, sought: ConnectionSought): Promise<{ connection?: ConnectionFound }> {
+  try {
+    return { connection: await find(service, sought) };
+  } catch (error) {
+    if (error instanceof ServiceError) return {};
+    throw error;
+  }
+}
+
+async function find(service: LabService, sought: ConnectionSought): Promise<ConnectionFound> {
+  const user = await service.users.get(sought.userId);
+  const instants = connectionsWith(user, sought.sourceSlug);
+  if (instants.length === 0) return { found: 'none' };
+  const newest = instants.toSorted(compareText).at(-1) ?? '';
+  // Where any connection will do, one without a date does too.
+  const isNew = sought.since === 0 || (newest !== '' && Date.parse(newest) >= sought.since);
+  return { found: isNew ? 'new' : 'older', ...(newest !== '' && { createdAt: newest }) };
+}
+
+/** When each was made; the empty text where that is not shown, so that it cannot be told from an older one. */
+function connectionsWith({ connected_sources: connected }: User, slug: string): string[] {
+  return (connected ?? [])
+    .filter(({ source }) => [source?.slug, source?.provider].some((name) => name != null && isSameSource(slug, name)))
+    .map(({ created_on: createdOn }) => utcInstant(createdOn) ?? '');
+}
+
+const lifeSignMs = 5_000;
+
+async function showingLife<T>(work: () => Promise<T>): Promise<T> {
+  heartbeat();
+  const timer = setInterval(() => heartbeat(), lifeSignMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}

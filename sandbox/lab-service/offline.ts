@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+import { controlBody, offlineSchema } from './control-requests.js';
+
+/** A port that somebody took meanwhile is tried again after this. */
+const AGAIN_MS = 100;
+
+/**
+ * Lets the stand-in be out of reach for a while, as a service is whose connections are refused: no fault of a request
+ * can play this, because a caller that has a connection may have sent something. The control surface is away as well,
+ * so the stand-in comes back by itself.
+ *
+ * @param closing ends the wait, so that the stand-in can stop
+ */
+export function offlineRoutes(app: FastifyInstance, host: string, closing: AbortSignal): void {
+  app.post('/_sandbox/offline', (request, reply) => {
+    const { forMs } = controlBody(offlineSchema, request.body);
+    const address = app.server.address();
+    if (address === null || typeof address === 'string') throw new Error('the stand-in has no port to come back to');
+    // From here on connections are refused; the answer still goes out, and then every connection that stands is cut.
+    app.server.close();
+    reply.raw.once('close', () => app.server.closeAllConnections());
+    after(forMs, () => comeBack(address.port));
+    void reply.header('connection', 'close');
+    return {};
+  });
+
+  function comeBack(port: number): void {
+    const tryAgain = (): void => after(AGAIN_MS, () => comeBack(port));
+    app.server.once('error', tryAgain);
+    app.server.listen(port, host, () => app.server.off('error', tryAgain));
+  }
+
+  function after(milliseconds: number, run: () => void): void {
+    const timer = setTimeout(() => {
+      closing.removeEventListener('abort', cancel);
+      run();
+    }, milliseconds);
+    const cancel = (): void => clearTimeout(timer);
+    closing.addEventListener('abort', cancel, { once: true });
+  }
+}

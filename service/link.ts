@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import type { CallOptions, ServiceCall, Transport } from './http.js';
+import { textSchema } from './order.js';
+import { requiredTextSchema } from './order-requests.js';
+import { plainSentence } from './plain-sentence.js';
+import { checkedRequest } from './validation.js';
+
+/** The error types of the specification, in its order. Its list is open: `LinkErrorType`. */
+export const linkErrorTypes = [
+  'invalid_token',
+  'token_expired',
+  'token_not_validated',
+  'token_consumed',
+  'provider_credential_error',
+  'provider_password_expired',
+  'provider_api_error',
+  'unsupported_region',
+  'duplicate_connection',
+  'required_scopes_not_granted',
+  'incorrect_mfa_code',
+  'user_cancelled',
+] as const;
+
+export type KnownLinkErrorType = (typeof linkErrorTypes)[number];
+
+/** Open: the specification marks the list non-exhaustive. */
+export type LinkErrorType = KnownLinkErrorType | (string & {});
+
+/** Open: the specification marks the list non-exhaustive. */
+export type LinkState = 'success' | 'error' | 'pending_provider_mfa' | (string & {});
+
+/** What a user proves who they are with. Both are credentials: they belong in no log. */
+export const linkTokenSchema = z.looseObject({
+  /** Lives for 10 minutes or 60, sources disagree (docs/lab-service.md). A success consumes it. */
+  link_token: z.string().min(1),
+  /** The hosted page where the user connects a provider with this token. */
+  link_web_url: z.string().min(1),
+});
+
+export type LinkToken = z.output<typeof linkTokenSchema>;
+
+/** How the provider wants the person to prove themselves, where the state is `pending_provider_mfa`. */
+export const providerMfaSchema = z.looseObject({
+  /** `sms`, `email`, or one not known yet. */
+  method: textSchema,
+  /** Where the code went, shortened by the provider, for the person to read. */
+  hint: textSchema,
+});
+
+/**
+ * What a step of a link came to. Only `state` is certain: the specification describes the other fields and leaves their
+ * names open, so the names of deployments are read, and beside them the specification's own words
+ * (`error_description`, `provider_mfa_request`). A field of the wrong type counts as absent; unknown states and error
+ * types are kept as they were sent. Do not conclude from one field that another is filled: an `error_type` has been
+ * seen beside `success`.
+ */
+export const linkResultSchema = z
+  .looseObject({
+    state: z.string().min(1),
+    /** As it was given when the token was created. */
+    redirect_url: textSchema,
+    /** See `linkErrorTypes`. */
+    error_type: textSchema,
+    /**
+     * Text for developers, about which nothing is promised: no decision may rest on it. Cut to 300 characters, without
+     * what was sent and without e-mail addresses and telephone numbers.
+     */
+    error: textSchema,
+    error_description: textSchema,
+    provider_mfa: providerMfaSchema.nullish().catch(undefined),
+    provider_mfa_request: providerMfaSchema.nullish().catch(undefined),
+    provider: textSchema,
+    connected: z.boolean().nullish().catch(undefined),
+    provider_id: textSchema,
+  })
+  .transform(({ error_description: description, provider_mfa_request: request, ...result }) => ({
+    ...result,
+    error: result.error ?? description,
+    provider_mfa: result.provider_mfa ?? request,
+  }));
+
+export type ProviderMfa = z.output<typeof providerMfaSchema>;
+export type LinkResult = z.output<typeof linkResultSchema>;
+
+/** `POST /v2/link/token` (docs/lab-service.md; the specification only says that it takes a redirect URL). */
+export const linkTokenRequestSchema = z.strictObject({
+  user_id: requiredTextSchema,
+  /** Binds the token to one provider. */
+  provider: requiredTextSchema.nullish(),
+  /** Where the hosted page sends the user at its end; an app's own scheme is possible. */
+  redirect_url: z
+    .string()
+    .refine((url) => URL.canParse(url), 'must be an absolute URL')
+    .nullish(),
+  filter_on_providers: z.array(requiredTextSchema).nullish(),
+  on_error: z.literal('redirect', { error: 'must be redirect' }).nullish(),
+  on_close: z.literal('redirect', { error: 'must be redirect' }).nullish(),
+});
+
+export type LinkTokenRequest = z.output<typeof linkTokenRequestSchema>;
+
+const passwordSchema = z.strictObject({
+  username: requiredTextSchema,
+  password: requiredTextSchema,
+  /** A country's code in lower case, or `eu`, where a provider keeps regions apart. */
+  region: requiredTextSchema.nullish(),
+});
+
+/** Not documented; assumed after the password step. */
+const emailSchema = z.strictObject({ email: requiredTextSchema, region: requiredTextSchema.nullish() });
+
+const mfaSchema = z.strictObject({ mfa_code: requiredTextSchema });
+
+export type PasswordCredentials = z.output<typeof passwordSchema>;
+export type EmailCredentials = z.output<typeof emailSchema>;
+
+/**
+ * Milliseconds for the call that hands the code to the provider. The service waits for the provider, up to 60 s
+ * (docs/lab-service.md): to give up before would leave unknown whether the code was used, and a code works once.
+ */
+const MFA_TIMEOUT_MS = 65_000;
+
+/**
+ * Links between a user and a provider of health data.
+ *
+ * What goes wrong in a link is a `LinkResult` with the state `error`. A call rejects with a `ServiceError` where the
+ * service did not get so far; no error repeats a token, a user name, a password or a code. After `ServiceUnreachable`
+ * nothing was sent, so a code cannot have been used; after `AnswerLost`, `ServiceUnavailable` and `AnswerUnreadable`
+ * nobody knows.
+ */
+export interface Links {
+  /** Creates the token that the steps of one link carry. `ServiceRefused` for a user that does not exist. */
+  createToken(request: LinkTokenRequest, options?: CallOptions): Promise<LinkToken>;
+  /**
+   * Hands a person's credentials to the provider. This is what the browser of that person does, with the link token
+   * instead of the API key: it is here for tools that stand in for a browser. The workflows never call it, because a
+   * password has no business in a backend.
+   */
+  submitPassword(
+    provider: string,
+    linkToken: string,
+    credentials: PasswordCredentials,
+    options?: CallOptions,
+  ): Promise<LinkResult>;
+  /** The same for a provider that asks for an e-mail address alone. The path and the body are assumed: not documented. */
+  submitEmail(
+    provider: string,
+    linkToken: string,
+    credentials: EmailCredentials,
+    options?: CallOptions,
+  ): Promise<LinkResult>;
+  /**
+   * Hands on the code that the provider sent to the person; with the same link token as the step that asked for it.
+   * The call waits 65 s at least unless it names a `timeoutMs` of its own, since the provider may take 60.
+   */
+  completeMfa(provider: string, linkToken: string, mfaCode: string, options?: CallOptions): Promise<LinkResult>;
+}
+
+export function createLinks(transport: Transport): Links {
+  return {
+    createToken: async (request, options) => {
+      const call = { method: 'POST', path: '/v2/link/token' } as const;
+      const body = checkedRequest(call, linkTokenRequestSchema, request);
+      return transport.request({ ...call, body, options, answer: linkTokenSchema });
+    },
+    submitPassword: async (provider, linkToken, credentials, options) => {
+      const call = { method: 'POST', path: '/v2/link/provider/password/{provider}' } as const;
+      const body = checkedRequest(call, passwordSchema, credentials);
+      const secrets = [body.username, body.password];
+      return step(transport, { ...call, body, secrets, options }, provider, linkToken);
+    },
+    submitEmail: async (provider, linkToken, credentials, options) => {
+      const call = { method: 'POST', path: '/v2/link/provider/email/{provider}' } as const;
+      const body = checkedRequest(call, emailSchema, credentials);
+      return step(transport, { ...call, body, secrets: [body.email], options }, provider, linkToken);
+    },
+    completeMfa: async (provider, linkToken, mfaCode, options) => {
+      const call = { method: 'POST', path: '/v2/link/provider/password/{provider}/complete_mfa' } as const;
+      const body = checkedRequest(call, mfaSchema, { mfa_code: mfaCode });
+      const patient = { ...call, body, secrets: [body.mfa_code], slowestMs: MFA_TIMEOUT_MS, options };
+      return step(transport, patient, provider, linkToken);
+    },
+  };
+}
+
+type Step = ServiceCall & { secrets: readonly string[] };
+
+/** A call that carries the link token instead of the API key. */
+async function step(transport: Transport, call: Step, provider: string, linkToken: string): Promise<LinkResult> {
+  const answer = linkResultSchema.transform((result) =>
+    result.error == null ? result : { ...result, error: plainSentence(result.error, [linkToken, ...call.secrets]) },
+  );
+  return transport.request({ ...call, params: { provider }, auth: { linkToken }, answer });
+}

@@ -1,0 +1,63 @@
+import type proto from '@temporalio/proto';
+import { expect } from 'vitest';
+
+type Payload = proto.temporal.api.common.v1.IPayload;
+type Failure = proto.temporal.api.failure.v1.IFailure;
+
+/** What Temporal needs to search by; never encrypted. */
+const searchable = /(searchAttributes|indexedFields)/;
+
+interface Found {
+  path: string;
+  value: object;
+}
+
+/** Every object of a message as Temporal sent it, with the path that leads to it. */
+function everyObject(value: unknown, path = ''): Found[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  const within = Object.entries(value).flatMap(([name, inner]) =>
+    everyObject(inner, Array.isArray(value) ? path : `${path}.${name}`),
+  );
+  return [{ path, value }, ...within];
+}
+
+/** Messages from the wire know their type. */
+function isMessage(value: object, type: string): boolean {
+  return '$type' in value && (value.$type as { fullName?: string } | null)?.fullName === `.temporal.api.${type}`;
+}
+
+const isPayload = (value: object): value is Payload => isMessage(value, 'common.v1.Payload');
+const isFailure = (value: object): value is Failure => isMessage(value, 'failure.v1.Failure');
+
+/** Where a message holds payloads; positions in lists are left out. */
+export function pathsOf(message: object): string[] {
+  return everyObject(message).flatMap(({ path, value }) => (isPayload(value) ? [path] : []));
+}
+
+/**
+ * Expects that every payload of a message is encrypted with the key, every failure's message and stack trace among them,
+ * and that what must not be read is nowhere in it.
+ */
+export function expectNothingReadable(message: object, keyId: string, forbidden: RegExp): void {
+  const objects = everyObject(message).filter(({ path }) => !searchable.test(path));
+  for (const { path, value } of objects) {
+    if (isPayload(value)) {
+      const { encoding, 'encryption-key-id': id } = value.metadata ?? {};
+      expect([text(encoding), text(id)], path).toEqual(['binary/encrypted', keyId]);
+    }
+    // What the server itself reports of a failure (an activity's, a time-out) has no text of ours.
+    if (isFailure(value) && value.source === 'TypeScriptSDK') {
+      expect([value.message, value.stackTrace], path).toEqual(['Encoded failure', '']);
+    }
+  }
+  const strings = objects.flatMap(({ value }) =>
+    Object.values(value).flatMap((inner: unknown) =>
+      typeof inner === 'string' ? [inner] : inner instanceof Uint8Array ? [text(inner)] : [],
+    ),
+  );
+  expect(strings.filter((string) => forbidden.test(string))).toEqual([]);
+}
+
+function text(bytes: Uint8Array | undefined): string {
+  return Buffer.from(bytes ?? []).toString('latin1');
+}

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { afterEach, describe, expect, test } from 'vitest';
+import { parseKeyRing } from '../../client/encryption/key-ring.js';
+import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
+import { startCodecServer, type RunningCodecServer } from '../../workers/codec-server.js';
+import { readCodecServerConfig } from '../../workers/config.js';
+import { createLog } from '../../workers/log.js';
+import { startProgram } from '../rig/processes.js';
+
+const newKey = () => `${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`;
+const keys = newKey();
+const codec = createPayloadCodec(parseKeyRing(keys));
+const webUi = 'http://localhost:8233';
+
+const started: RunningCodecServer[] = [];
+const lines: string[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.close()));
+  lines.length = 0;
+});
+
+async function serve(env: Record<string, string> = {}): Promise<string> {
+  const config = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORT: '0', LOG_LEVEL: 'trace', ...env });
+  const server = await startCodecServer(config, createLog('trace', 'test', { write: (line) => lines.push(line) }));
+  started.push(server);
+  return server.url;
+}
+
+const base64 = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('base64');
+const json = ({ metadata, data }: Payload) => ({
+  metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)])),
+  data: base64(data),
+});
+
+const secrets = [{ receiver_name: 'Testperson Imaginary' }, 'Nowhereville'].map((value) =>
+  defaultPayloadConverter.toPayload(value),
+);
+const encrypted = async () => (await codec.encode(secrets)).map(json);
+
+async function post(url: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const answer = (await response.json()) as { payloads?: unknown[]; message?: string };
+  return { status: response.status, headers: response.headers, ...answer };
+}
+
+describe('the remote codec protocol', () => {
+  test('decodes what was encrypted, in its order, and passes on what was not', async () => {
+    const url = await serve();
+    const readable = json(defaultPayloadConverter.toPayload(1));
+    const answer = await post(`${url}/decode`, { payloads: [...(await encrypted()), readable] });
+    expect(answer).toMatchObject({ status: 200, payloads: [...secrets.map(json), readable] });
+  });
+
+  test('encodes, as the command line needs it for what it sends', async () => {
+    const url = await serve();
+    const { payloads } = await post(`${url}/encode`, { payloads: secrets.map(json) });
+    expect(JSON.stringify(payloads)).not.toContain(base64(secrets[1]?.data));
+    expect(await post(`${url}/decode`, { payloads })).toMatchObject({ payloads: secrets.map(json) });
+  });
+
+  test('takes a history event of many megabytes', async () => {
+    const url = await serve();
+    const large = defaultPayloadConverter.toPayload(randomBytes(3_000_000));
+    const payloads = (await codec.encode([large, large])).map(json);
+    const answer = await post(`${url}/decode`, { payloads });
+    expect(answer.status).toBe(200);
+    expect(JSON.stringify(answer.payloads) === JSON.stringify([json(large), json(large)])).toBe(true);
+  });
+
+  test.each([
+    ['no JSON', '{'],
+    ['no object', '[]'],
+    ['no list', { payloads: {} }],
+    ['no payload', { payloads: ['text'] }],
+    ['metadata of another type', { payloads: [{ metadata: 7 }] }],
+    ['no base64', { payloads: [{ metadata: { encoding: '!' } }] }],
+  ])('refuses %s', async (_what, body) => {
+    const answer = await post(`${await serve()}/decode`, body);
+    expect(answer.status).toBe(400);
+    expect(answer.payloads).toBeUndefined();
+  });
+
+  test('says which key is missing', async () => {
+    const url = await serve({ LABOPS_ENCRYPTION_KEYS: newKey() });
+    const { status, message } = await post(`${url}/decode`, { payloads: await encrypted() });
+    expect(status).toBe(422);
+    expect(message).toContain(`encrypted with key "${keys.split(':', 1).join()}"`);
+  });
+});
+
+describe('who may ask', () => {
+  test('by default it listens to this machine only', async () => {
+    const config = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys });
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 8234, allowedOrigins: [webUi, 'http://127.0.0.1:8233'] });
+  });
+
+  test("the Web UI's page may, also before it asks, with cookies and with the namespace in a header", async () => {
+    const url = await serve();
+    const preflight = await fetch(`${url}/decode`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: webUi,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,x-namespace',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      'access-control-allow-origin': webUi,
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'authorization,content-type,x-namespace',
+      'access-control-allow-credentials': 'true',
+    });
+    const answer = await post(`${url}/decode`, { payloads: await encrypted() }, { origin: webUi });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(webUi);
+  });
+
+  test.each(['https://elsewhere.example', 'null', 'http://localhost:8234', `${webUi}.elsewhere.example`])(
+    'a page of %s may not',
+    async (origin) => {
+      const url = await serve();
+      const answer = await post(`${url}/decode`, { payloads: await encrypted() }, { origin });
+      expect(answer).toMatchObject({
+        status: 403,
+        message: expect.stringContaining('CODEC_ALLOWED_ORIGINS') as string,
+      });
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      const preflight = await fetch(`${url}/decode`, { method: 'OPTIONS', headers: { origin } });
+      expect(preflight.status).toBe(403);
+    },
+  );
+
+  test('with a token, nobody may without it', async () => {
+    const token = randomBytes(24).toString('base64url');
+    const url = await serve({ CODEC_TOKEN: token });
+    const body = { payloads: await encrypted() };
+    for (const authorization of ['', 'Bearer', `Bearer ${token}x`, token, `Basic ${token}`]) {
+      for (const direction of ['encode', 'decode']) {
+        expect(await post(`${url}/${direction}`, body, { authorization }), authorization).toMatchObject({
+          status: 401,
+        });
+      }
+    }
+    expect(await post(`${url}/decode`, body, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200 });
+    expect(await post(`${url}/decode`, body, { origin: webUi })).toMatchObject({ status: 401 });
+    expect(lines.join('')).not.toContain(token);
+  });
+});
+
+test('its log shows nothing of what it converts, nor of what it refuses', async () => {
+  const url = await serve();
+  await post(`${url}/decode`, { payloads: await encrypted() });
+  await post(`${url}/decode`, { payloads: ['Nowhereville'] });
+  await post(`${url}/decode`, '{"Nowhereville"');
+  expect(lines.join('')).toMatch(/"direction":"decode","payloads":2/);
+  expect(lines.join('')).not.toMatch(/Testperson|Nowhereville/);
+});
+
+describe('as a process', () => {
+  const file = 'workers/codec-server.ts';
+
+  test('it starts, says where it listens, and ends with status 0 on SIGTERM', async () => {
+    const env = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORT: '0' };
+    const server = await startProgram(file, { env, ready: /codec server started/ });
+    const [, url = ''] = await server.waitFor(/"url":"([^"]+)"/);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+    expect(server.output()).not.toContain(keys.split(':')[1]);
+  });
+
+  test('it does not start without keys, nor open to others without a token', async () => {
+    const server = await startProgram(file, { env: { LABOPS_ENCRYPTION_KEYS: undefined, CODEC_HOST: '0.0.0.0' } });
+    expect(await server.exit).toEqual({ code: 2, signal: null });
+    expect(server.output()).toMatch(/^One setting is not right:\n {2}LABOPS_ENCRYPTION_KEYS is missing: give /);
+    const open = await startProgram(file, { env: { LABOPS_ENCRYPTION_KEYS: keys, CODEC_HOST: '0.0.0.0' } });
+    expect(await open.exit).toEqual({ code: 2, signal: null });
+    expect(open.output()).toMatch(
+      /CODEC_TOKEN is missing, but CODEC_HOST is not an address of this machine only: set /,
+    );
+  });
+
+  test('a port that is taken ends it with the setting to change', async () => {
+    const url = await serve();
+    const env = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORT: new URL(url).port };
+    const server = await startProgram(file, { env });
+    expect(await server.exit).toEqual({ code: 1, signal: null });
+    expect(server.output()).toMatch(/^Port \d+ on 127\.0\.0\.1 is taken: set CODEC_PORT to a free one\.\n$/);
+  });
+});

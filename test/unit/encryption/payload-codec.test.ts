@@ -1,0 +1,162 @@
+import { randomBytes, webcrypto } from 'node:crypto';
+import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseKeyRing } from '../../../client/encryption/key-ring.js';
+import {
+  createPayloadCodec,
+  EncryptionKeyUnknown,
+  PayloadNotAuthentic,
+} from '../../../client/encryption/payload-codec.js';
+
+const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+const k1 = key('k1');
+const k2 = key('k2');
+const withKeys = (...keys: string[]): PayloadCodec => createPayloadCodec(parseKeyRing(keys.join(',')));
+const codec = withKeys(k1);
+
+const secret = { receiver_name: 'Testperson Imaginary', city: 'Nowhereville' };
+const payload = defaultPayloadConverter.toPayload(secret);
+
+interface Encrypted {
+  metadata: Record<string, Uint8Array>;
+  data: Uint8Array;
+}
+
+async function encrypted(by: PayloadCodec = codec): Promise<Encrypted> {
+  const [one] = await by.encode([payload]);
+  return { metadata: one?.metadata ?? {}, data: one?.data ?? new Uint8Array() };
+}
+
+const text = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('latin1');
+const readBy = async (by: PayloadCodec, one: Payload): Promise<unknown> => {
+  const [first] = await by.decode([one]);
+  return first && defaultPayloadConverter.fromPayload(first);
+};
+
+describe('what was encrypted', () => {
+  test('comes back whole, whatever it is', async () => {
+    const bytes = fc.uint8Array({ maxLength: 3000 });
+    const payloads = fc.array(
+      fc.record({ metadata: fc.dictionary(fc.stringMatching(/^[a-z-]{1,20}$/), bytes), data: bytes }),
+    );
+    await fc.assert(
+      fc.asyncProperty(payloads, async (list) => {
+        const plain = ({ metadata, data }: Payload) => ({
+          metadata: Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)]),
+          data: text(data),
+        });
+        expect((await codec.decode(await codec.encode(list))).map(plain)).toEqual(list.map(plain));
+      }),
+    );
+  });
+
+  test('shows the encoding and the id of its key, and nothing of its content or its own encoding', async () => {
+    const { metadata, data } = await encrypted();
+    expect(Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, text(value)]))).toEqual({
+      encoding: 'binary/encrypted',
+      'encryption-key-id': 'k1',
+    });
+    expect(text(data)).not.toMatch(/Testperson|Nowhereville|json/);
+  });
+
+  test('never looks the same twice', async () => {
+    const nonces = await Promise.all(
+      Array.from({ length: 500 }, async () => text((await encrypted()).data).slice(0, 12)),
+    );
+    expect(new Set(nonces).size).toBe(500);
+  });
+
+  test('is read after a change of keys, and written with the new one', async () => {
+    const old = await encrypted(withKeys(k1));
+    const rotated = withKeys(k2, k1);
+    expect(await readBy(rotated, old)).toEqual(secret);
+    expect(text((await encrypted(rotated)).metadata['encryption-key-id'])).toBe('k2');
+  });
+
+  test('can be encrypted again, by a second codec', async () => {
+    const twice = await withKeys(k2).encode([await encrypted()]);
+    expect(await readBy(codec, (await withKeys(k2).decode(twice))[0] ?? {})).toEqual(secret);
+  });
+});
+
+describe('the format of docs/messages.md', () => {
+  const bytes = Buffer.from('an-invented-key-with-32-bytes-03');
+
+  test('is what another implementation reads', async () => {
+    const { data } = await encrypted(withKeys(`k3:${bytes.toString('base64')}`));
+    const imported = await webcrypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['decrypt']);
+    const parameters = { name: 'AES-GCM', iv: data.subarray(0, 12), additionalData: Buffer.from('k3') };
+    const plain = await webcrypto.subtle.decrypt(parameters, imported, data.subarray(12));
+    const decoded = proto.temporal.api.common.v1.Payload.decode(new Uint8Array(plain));
+    expect(defaultPayloadConverter.fromPayload(decoded)).toEqual(secret);
+  });
+
+  test('does not change: histories last for years', async () => {
+    const data = Buffer.from(
+      'cwTZ8MgORQdJv4XyeDBAQUmtjYAbF03If6ZmF9HnKAHS8hJ1egiqSkihz2WiTguRoKDSh5Jx6gvDv2jEi5ixzs99IuE=',
+      'base64',
+    );
+    const metadata = { encoding: Buffer.from('binary/encrypted'), 'encryption-key-id': Buffer.from('k1') };
+    expect(await readBy(withKeys(`k1:${bytes.toString('base64')}`), { metadata, data })).toBe('Nowhereville');
+  });
+});
+
+describe('what cannot be read is refused:', () => {
+  test('an unknown key, by its id only', async () => {
+    const foreign = await encrypted(withKeys(k2));
+    const reading = codec.decode([foreign]);
+    await expect(reading).rejects.toThrow(EncryptionKeyUnknown);
+    await expect(reading).rejects.toThrow(
+      'A payload was encrypted with key "k2", which is not among the encryption keys',
+    );
+  });
+
+  test('a key id that is none, shown within bounds', async () => {
+    const one = await encrypted();
+    const odd = { ...one.metadata, 'encryption-key-id': Buffer.from(`\u001b[31m<b>${'x'.repeat(500)}`) };
+    await expect(codec.decode([{ ...one, metadata: odd }])).rejects.toThrow(/key "[A-Za-z0-9._?-]{64}"/);
+    const none = { encoding: one.metadata['encoding'] ?? new Uint8Array() };
+    await expect(codec.decode([{ ...one, metadata: none }])).rejects.toThrow(EncryptionKeyUnknown);
+  });
+
+  test('a single bit that was changed, anywhere', async () => {
+    const one = await encrypted();
+    for (let index = 0; index < one.data.length; index += 1) {
+      const data = Uint8Array.from(one.data);
+      data[index] = (data[index] ?? 0) ^ 1;
+      await expect(codec.decode([{ ...one, data }]), `byte ${index}`).rejects.toThrow(PayloadNotAuthentic);
+    }
+  });
+
+  test('a payload that was cut', async () => {
+    const one = await encrypted();
+    for (const length of [0, 5, 12, 27, 28, one.data.length - 1]) {
+      const data = one.data.subarray(0, length);
+      await expect(codec.decode([{ ...one, data }]), `${length} bytes`).rejects.toThrow(PayloadNotAuthentic);
+    }
+    await expect(codec.decode([{ metadata: one.metadata }])).rejects.toThrow(PayloadNotAuthentic);
+  });
+
+  test('another id on the same bytes of a key', async () => {
+    const same = k1.replace('k1:', 'other:');
+    const one = await encrypted();
+    const renamed = { ...one.metadata, 'encryption-key-id': Buffer.from('other') };
+    await expect(withKeys(k1, same).decode([{ ...one, metadata: renamed }])).rejects.toThrow(PayloadNotAuthentic);
+  });
+});
+
+describe('what is not encrypted', () => {
+  test('passes as it is, beside what is, and is counted', async () => {
+    const counts: number[] = [];
+    const counting = createPayloadCodec(parseKeyRing(k1), { onUnencrypted: (count) => counts.push(count) });
+    const bare: Payload = { data: new Uint8Array([1, 2]) };
+    const decoded = await counting.decode([payload, await encrypted(), bare]);
+    expect(decoded[0]).toBe(payload);
+    expect(decoded[2]).toBe(bare);
+    expect(counts).toEqual([2]);
+    await counting.decode([await encrypted()]);
+    expect(counts).toEqual([2]);
+  });
+});

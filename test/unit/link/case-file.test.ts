@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { end, expire, hearConnection, hearResult, openLink, raise } from '../../../workflows/link/case.js';
+import { caseFileOf } from '../../../workflows/link/case-file.js';
+import { stateOf } from '../../../workflows/link/view.js';
+import { asked, claimed, handedOut, hour, minute, start } from './cases.js';
+
+const fileOf = (kase: ReturnType<typeof asked>) => caseFileOf(stateOf(kase));
+const linesOf = (kase: ReturnType<typeof asked>) => fileOf(kase).split('\n');
+
+describe('the case file says in words', () => {
+  test('where the link is, what it waits for until when, what is wrong, and what happened', () => {
+    const kase = asked();
+    hearResult(kase, { state: 'error', errorType: 'incorrect_mfa_code' }, start + 2 * minute);
+    raise(kase, 'notifications_undelivered');
+    expect(linesOf(kase)).toEqual([
+      '### Awaiting code',
+      '',
+      'Provider `invented_watch`, user `user-1`',
+      '',
+      '**Waits for** the code sent by sms until 2026-03-01 11:02:00, 2 attempts left',
+      '',
+      '**Attention** notifications undelivered',
+      '',
+      '| When (UTC) | What happened |',
+      '| --- | --- |',
+      '| 2026-03-01 10:00:00 | Link made |',
+      '| 2026-03-01 10:01:00 | Code asked by sms |',
+      '| 2026-03-01 10:02:00 | Error incorrect mfa code |',
+    ]);
+  });
+
+  test('that the user logs in', () => {
+    expect(fileOf(handedOut())).toContain('**Waits for** the user to log in at the provider until 2026-03-02 10:00:00');
+  });
+
+  test('that the service has to show the connection', () => {
+    expect(fileOf(claimed())).toContain('**Waits for** the service to show the connection\n');
+  });
+
+  test('how it ended', () => {
+    const connected = claimed();
+    hearConnection(connected, 'new', undefined, start + hour);
+    expect(fileOf(connected)).toContain('**Outcome** connected\n');
+    const cancelled = asked();
+    end(cancelled, 'cancelled', start + hour);
+    expect(fileOf(cancelled)).toContain('**Outcome** cancelled\n');
+    const failed = asked();
+    hearResult(failed, { state: 'error', errorType: 'unsupported_region' }, start + hour);
+    expect(fileOf(failed)).toContain('**Outcome** failed: `unsupported_region`\n');
+  });
+
+  test.each([
+    ['password', 'the user did not log in'],
+    ['code', 'the user did not give the code'],
+    ['token', 'the link token ended while the user was away'],
+    ['link', 'it took too long'],
+  ] as const)('what was waited for in vain: %s', (waitedFor, said) => {
+    const kase = asked();
+    expire(kase, waitedFor, start + hour);
+    expect(fileOf(kase)).toContain(`**Outcome** expired: ${said}\n`);
+  });
+});
+
+test('the hint, the token and its page are not shown', () => {
+  expect(fileOf(asked())).not.toMatch(/23|token|https/);
+});
+
+test('hostile text breaks no table, code span or line', () => {
+  const evil = ['|', '`', '\n', '<b>', '[x](javascript:1)', '**', '&#124;', '\\', '\u2028', '🙂', '](', '# x'].join('');
+  const any = fc.oneof(fc.constant(evil), fc.string({ minLength: 1, maxLength: 64, unit: 'binary' }));
+  fc.assert(
+    fc.property(any, any, any, (state, errorType, method) => {
+      const kase = openLink({ userId: 'user-1', provider: 'invented_watch' }, start);
+      const before = fileOf(kase).split('\n').length;
+      hearResult(kase, { state: 'pending_provider_mfa', providerMfa: { method, hint: state } }, start);
+      hearResult(kase, { state }, start);
+      hearResult(kase, { state: 'error', errorType }, start);
+      const lines = linesOf(kase);
+      expect(lines).toHaveLength(before + kase.journal.length);
+      for (const line of lines.filter((text) => text.startsWith('| 2'))) expect(line.split('|')).toHaveLength(4);
+      expect(lines.filter((text) => text.startsWith('#'))).toHaveLength(1);
+      expect(fileOf(kase)).not.toMatch(/[<>[\]\\&]/);
+    }),
+  );
+});

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { linkResultOf } from '../../../workflows/link/link-report.js';
+
+describe('the answer to a password is read', () => {
+  test('in our words', () => {
+    const report = { state: 'pending_provider_mfa', providerMfa: { method: 'sms', hint: '***23' } };
+    expect(linkResultOf(report)).toEqual(report);
+    expect(linkResultOf({ state: 'error', errorType: 'user_cancelled' })).toEqual({
+      state: 'error',
+      errorType: 'user_cancelled',
+    });
+  });
+
+  test.each(['provider_mfa', 'provider_mfa_request'])(
+    'in the service’s words, with %s for what the provider asks',
+    (name) => {
+      const answer = {
+        state: 'pending_provider_mfa',
+        redirect_url: null,
+        error_type: null,
+        error: null,
+        provider_mfa: null,
+        [name]: { method: 'email', hint: 't***@example.com' },
+        provider: 'invented_watch',
+        connected: false,
+        provider_id: null,
+      };
+      expect(linkResultOf(answer)).toEqual({
+        state: 'pending_provider_mfa',
+        providerMfa: { method: 'email', hint: 't***@example.com' },
+      });
+    },
+  );
+
+  test('with its error type, and nothing else of an error: texts may quote anything', () => {
+    const answer = { state: 'error', error_type: 'provider_credential_error', error: 'no such user: Testperson' };
+    expect(linkResultOf(answer)).toEqual({ state: 'error', errorType: 'provider_credential_error' });
+  });
+
+  test('also twice', () => {
+    const once = linkResultOf({ state: 'error', error_type: 'x', provider_mfa: { hint: 'y' }, more: 1 });
+    expect(linkResultOf(once)).toEqual(once);
+  });
+
+  test.each([
+    [{ method: 'sms' }, { method: 'sms' }],
+    [{ hint: 'look at your phone' }, { hint: 'look at your phone' }],
+    [{ method: 5, hint: 'a' }, { hint: 'a' }],
+    [{ method: 'm'.repeat(65), hint: 'h'.repeat(201) }, undefined],
+    [
+      { method: 'm'.repeat(64), hint: 'h'.repeat(200) },
+      { method: 'm'.repeat(64), hint: 'h'.repeat(200) },
+    ],
+    [{}, undefined],
+    ['sms', undefined],
+    [[{ method: 'sms' }], undefined],
+  ])('with as much of %j as can be read', (given, read) => {
+    for (const name of ['providerMfa', 'provider_mfa']) {
+      expect(linkResultOf({ state: 'pending_provider_mfa', [name]: given })?.providerMfa).toEqual(read);
+    }
+  });
+
+  test.each([['e'.repeat(65)], [''], [5], [{}], [null]])('without an error type that is none: %j', (type) => {
+    expect(linkResultOf({ state: 'error', error_type: type })).toEqual({ state: 'error' });
+    expect(linkResultOf({ state: 'error', errorType: type, error_type: 'user_cancelled' })).toEqual({
+      state: 'error',
+      errorType: 'user_cancelled',
+    });
+  });
+});
+
+test.each([
+  ...[undefined, null, '', 'success', 5, true, [], ['success'], {}, { State: 'success' }],
+  ...[{ state: null }, { state: '' }, { state: 5 }, { state: ['success'] }, { state: 's'.repeat(65) }],
+])('without a state there is no answer: %j', (value) => {
+  expect(linkResultOf(value)).toBeUndefined();
+});
+
+test('keys that reach for prototypes are data', () => {
+  const hostile: unknown = JSON.parse('{"__proto__":{"state":"success"},"constructor":{"state":"success"}}');
+  expect(linkResultOf(hostile)).toBeUndefined();
+  const polluting: unknown = JSON.parse(
+    '{"state":"error","__proto__":{"errorType":"x"},"error_type":"user_cancelled"}',
+  );
+  expect(linkResultOf(polluting)).toEqual({ state: 'error', errorType: 'user_cancelled' });
+  expect(Object.getPrototypeOf(linkResultOf(polluting))).toBe(Object.prototype);
+});
+
+test('whatever comes, nothing throws, and what is kept is short', () => {
+  const words = fc.oneof(fc.anything(), fc.string({ maxLength: 300 }));
+  const mfa = fc.oneof(fc.anything(), fc.record({ method: words, hint: words }));
+  const answer = fc.record({ state: words, error_type: words, errorType: words, provider_mfa: mfa, providerMfa: mfa });
+  fc.assert(
+    fc.property(fc.oneof(fc.anything(), answer), (value) => {
+      const read = linkResultOf(value);
+      expect((read?.state ?? '').length).toBeLessThanOrEqual(64);
+      expect((read?.errorType ?? '').length).toBeLessThanOrEqual(64);
+      expect((read?.providerMfa?.hint ?? '').length).toBeLessThanOrEqual(200);
+      expect(Object.keys(read ?? {}).every((key) => ['state', 'errorType', 'providerMfa'].includes(key))).toBe(true);
+    }),
+  );
+});

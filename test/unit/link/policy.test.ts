@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { defaultLinkPolicy, resolveLinkPolicy, type LinkPolicy } from '../../../workflows/link/policy.js';
+import { PolicyInvalid } from '../../../workflows/policy-settings.js';
+import { day, hour, minute, second } from './cases.js';
+
+/** Policies come in as JSON: nothing holds them to the type. */
+function faultsOf(policy: unknown): string[] {
+  try {
+    resolveLinkPolicy(policy as LinkPolicy);
+  } catch (error) {
+    if (error instanceof PolicyInvalid) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+const durations = [
+  ...['passwordWait', 'codeWait', 'codeReminder', 'totalWait', 'clockTolerance', 'confirmationWait'],
+  'notificationDeadline',
+];
+
+test('a policy that says nothing is the documented default, in milliseconds', () => {
+  const defaults = {
+    tokenLife: 10 * minute,
+    onTokenExpiry: 'renew',
+    passwordWait: day,
+    codeWait: hour,
+    codeReminder: 5 * minute,
+    totalWait: 3 * day,
+    maxCodeAttempts: 3,
+    maxPasswordAttempts: 5,
+    confirmedBy: 'new',
+    clockTolerance: minute,
+    confirmationWait: 2 * minute,
+    notificationDeadline: hour,
+  };
+  for (const silent of [undefined, {}, null, defaultLinkPolicy, { codeWait: null, confirmedBy: undefined }]) {
+    expect(resolveLinkPolicy(silent as LinkPolicy)).toEqual(defaults);
+  }
+});
+
+test('a resolved policy resolves to itself', () => {
+  const resolved = resolveLinkPolicy({ tokenLife: '1h', onTokenExpiry: 'end', confirmedBy: 'any', maxCodeAttempts: 1 });
+  expect(resolveLinkPolicy(resolved)).toEqual(resolved);
+});
+
+test('what is given counts, up to its bounds', () => {
+  const given: LinkPolicy = {
+    tokenLife: '10s',
+    onTokenExpiry: 'end',
+    passwordWait: 0.4,
+    codeWait: 1,
+    codeReminder: '36 hours',
+    totalWait: '10y',
+    maxCodeAttempts: 1,
+    maxPasswordAttempts: 20,
+    confirmedBy: 'any',
+    clockTolerance: '1.5h',
+    confirmationWait: '1s',
+    notificationDeadline: '2d',
+  };
+  expect(resolveLinkPolicy(given)).toEqual({
+    tokenLife: 10 * second,
+    onTokenExpiry: 'end',
+    passwordWait: 1,
+    codeWait: 1,
+    codeReminder: 36 * hour,
+    totalWait: 3652.5 * day,
+    maxCodeAttempts: 1,
+    maxPasswordAttempts: 20,
+    confirmedBy: 'any',
+    clockTolerance: 1.5 * hour,
+    confirmationWait: second,
+    notificationDeadline: 2 * day,
+  });
+});
+
+describe('a setting that cannot be followed is named with its rule', () => {
+  test.each(['', 'soon', '-1d', 0, -1, NaN, Infinity, '11y', true, {}, [1], '1'.repeat(200)])(
+    'no duration: %j',
+    (value) => {
+      for (const name of durations) {
+        const rule = "must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years";
+        expect(faultsOf({ [name]: value })).toEqual([`${name} ${rule}`]);
+      }
+    },
+  );
+
+  test.each(['9s', 9_999, 1, 0, 'soon'])('no life of a token: %j', (tokenLife) => {
+    expect(faultsOf({ tokenLife })).toEqual([
+      "tokenLife must be a duration such as '7d' or milliseconds, at least 10 seconds and at most 10 years",
+    ]);
+  });
+
+  test.each([0, -1, 1.5, 21, NaN, '3', true])('no limit: %j', (value) => {
+    for (const name of ['maxCodeAttempts', 'maxPasswordAttempts']) {
+      expect(faultsOf({ [name]: value })).toEqual([`${name} must be a whole number from 1 to 20`]);
+    }
+  });
+
+  test.each(['', 'RENEW', 1, true, ['renew'], 'constructor'])('no choice: %j', (value) => {
+    expect(faultsOf({ onTokenExpiry: value, confirmedBy: value })).toEqual([
+      'onTokenExpiry must be renew or end',
+      'confirmedBy must be new or any',
+    ]);
+  });
+
+  test.each(['codewait', 'constructor', 'toString', '0', ''])('no setting: %j', (name) => {
+    expect(faultsOf({ [name]: '1d' })).toEqual([`${name} is no setting`]);
+  });
+});
+
+test('all faults are told at once, in one message', () => {
+  const policy = { totalWait: 'soon', maxCodeAttempts: 0, confirmedBy: 'hope', unheard: 1 };
+  const faults = faultsOf(policy);
+  expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+    'totalWait',
+    'maxCodeAttempts',
+    'confirmedBy',
+    'unheard',
+  ]);
+  expect(() => resolveLinkPolicy(policy as unknown as LinkPolicy)).toThrow(
+    `This link policy cannot be followed: ${faults.join('; ')}`,
+  );
+});

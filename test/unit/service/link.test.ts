@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { AnswerLost, AnswerUnreadable, ServiceRefused, ServiceUnreachable } from '../../../service/errors.js';
+import { linkErrorTypes } from '../../../service/link.js';
+import type { LinkTokenRequest, Links } from '../../../service/link.js';
+import { isSameSource, sourceSlugOf } from '../../../workflows/link/provider-source.js';
+import { answering, rejection, serviceAt, serving } from './recording-server.js';
+
+const TOKEN = 'lt_invented_token';
+const CODE = '012345';
+const PASSWORD = 'in"vented pass';
+const USERNAME = 'Testperson';
+const PATH = '/v2/link/provider/password/invented_watch';
+
+/** Every step that carries a link token, with what it sends. */
+const steps: [name: string, call: (links: Links) => Promise<unknown>, path: string, body: Record<string, string>][] = [
+  [
+    'the password step',
+    (links) => links.submitPassword('invented_watch', TOKEN, { username: USERNAME, password: PASSWORD, region: 'eu' }),
+    PATH,
+    { username: USERNAME, password: PASSWORD, region: 'eu' },
+  ],
+  [
+    'the e-mail step',
+    (links) => links.submitEmail('invented_watch', TOKEN, { email: 'testperson@example.com' }),
+    '/v2/link/provider/email/invented_watch',
+    { email: 'testperson@example.com' },
+  ],
+  ['the code', (links) => links.completeMfa('invented_watch', TOKEN, CODE), `${PATH}/complete_mfa`, { mfa_code: CODE }],
+];
+
+function secretsOf(body: Record<string, string>): string[] {
+  return [TOKEN, ...Object.entries(body).flatMap(([name, value]) => (name === 'region' ? [] : [value]))];
+}
+
+describe('a link token', () => {
+  const answer = { link_token: TOKEN, link_web_url: `https://link.example.com/?token=${TOKEN}` };
+
+  test('is created with the API key, and the request goes out as it is', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { ...answer, new_field: 1 } }));
+    const request = {
+      user_id: 'user-1',
+      provider: 'invented_watch',
+      redirect_url: 'invented-app://linked',
+      filter_on_providers: ['invented_watch'],
+      on_error: 'redirect',
+      on_close: 'redirect',
+    } satisfies LinkTokenRequest;
+    expect(await serviceAt(baseUrl).links.createToken(request)).toEqual({ ...answer, new_field: 1 });
+    expect(requests[0]).toMatchObject({ method: 'POST', url: '/v2/link/token', body: request });
+    expect(requests[0]?.headers).toHaveProperty('x-service-api-key');
+    expect(requests[0]?.headers).not.toHaveProperty('x-service-link-token');
+  });
+
+  test.each([
+    ['user_id', { user_id: '' }],
+    ['redirect_url', { user_id: 'user-1', redirect_url: '/linked' }],
+    ['on_error', { user_id: 'user-1', on_error: 'stay' }],
+    ['colour', { user_id: 'user-1', colour: 'blue' }],
+  ])('with a %s that cannot be right is not asked for', async (field, request) => {
+    const { baseUrl, requests } = await answering(() => ({ body: answer }));
+    const call = serviceAt(baseUrl).links.createToken(request as LinkTokenRequest);
+    expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
+    expect(requests).toEqual([]);
+  });
+
+  test('that is not in the answer is not made up, and what else the answer holds is not quoted', async () => {
+    const { baseUrl } = await answering(() => ({ body: { ...answer, link_token: [TOKEN] } }));
+    const error = await rejection(serviceAt(baseUrl).links.createToken({ user_id: 'user-1' }));
+    expect(error).toBeInstanceOf(AnswerUnreadable);
+    expect(inspect(error)).not.toContain(TOKEN);
+  });
+});
+
+describe.each(steps)('%s', (_name, call, path, body) => {
+  test('carries the link token instead of the API key', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { state: 'success' } }));
+    await call(serviceAt(baseUrl, { brand: 'Acme' }).links);
+    expect(requests[0]).toMatchObject({ method: 'POST', url: path, body });
+    expect(requests[0]?.headers).toHaveProperty('x-acme-link-token', TOKEN);
+    expect(requests[0]?.headers).not.toHaveProperty('x-acme-api-key');
+  });
+
+  test.each([
+    ['a sentence', { detail: JSON.stringify(body) + TOKEN }],
+    ['fields', { detail: [{ type: 'value_error', loc: ['body', CODE], msg: JSON.stringify(body), input: body }] }],
+    ['an object', { error: 'bad', message: secretsOf(body).join().toUpperCase() }],
+    ['plain text', `${JSON.stringify(body)} with ${TOKEN} was refused`],
+  ])('refused in %s rejects without a secret', async (_form, answer) => {
+    const { baseUrl } = await answering(() => ({ status: 422, body: answer }));
+    const error = await rejection(call(serviceAt(baseUrl).links));
+    expect(error).toBeInstanceOf(ServiceRefused);
+    const told = inspect(error, { depth: null }).toLowerCase();
+    for (const secret of secretsOf(body)) expect(told).not.toContain(secret.toLowerCase());
+  });
+
+  test('says in an error of the link nothing secret either', async () => {
+    const text = `${TOKEN} cannot do ${JSON.stringify(body)}`;
+    const { baseUrl } = await answering(() => ({ body: { state: 'error', error_type: 'invalid_token', error: text } }));
+    const told = JSON.stringify(await call(serviceAt(baseUrl).links));
+    expect(told).toContain('cannot do');
+    for (const secret of secretsOf(body)) expect(told).not.toContain(secret);
+  });
+
+  test('keeps of a long sentence no piece of a secret, and nobody else either', async () => {
+    const text = `${'-'.repeat(270)} other@example.com +1 202 555 0123 ${TOKEN}${'x'.repeat(2_000)}`;
+    const { baseUrl } = await answering(() => ({ body: { state: 'error', error: text } }));
+    const told = JSON.stringify(await call(serviceAt(baseUrl).links));
+    expect(told).toContain('<e-mail>');
+    expect(told).not.toMatch(/lt_|other@|555/);
+  });
+
+  test('is known not to have been sent where no connection stands', async () => {
+    const { baseUrl, server } = await serving(() => undefined);
+    server.close();
+    await once(server, 'close');
+    const error = await rejection(call(serviceAt(baseUrl).links));
+    expect(error).toBeInstanceOf(ServiceUnreachable);
+    expect(inspect(error, { depth: null })).not.toMatch(/lt_invented|012345|vented pass|testperson/i);
+  });
+
+  test('is not known to have done nothing where the answer is lost', async () => {
+    const { baseUrl } = await serving((request) => request.resume().on('end', () => request.socket.destroy()));
+    const error = await rejection(call(serviceAt(baseUrl).links));
+    expect(error).toBeInstanceOf(AnswerLost);
+    expect(inspect(error, { depth: null })).not.toMatch(/lt_invented|012345|vented pass|testperson/i);
+  });
+});
+
+describe('the result of a step', () => {
+  async function resultOf(body: unknown) {
+    const { baseUrl } = await answering(() => ({ body }));
+    return serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE);
+  }
+
+  test('is read with everything that a deployment sends', async () => {
+    const sent = {
+      state: 'pending_provider_mfa',
+      redirect_url: 'invented-app://linked',
+      error_type: null,
+      error: 'words',
+      provider_mfa: { method: 'sms', hint: '***-***-**12', expires: 60 },
+      provider: 'invented_watch',
+      connected: false,
+      provider_id: null,
+      new_field: [1],
+    };
+    expect(await resultOf(sent)).toEqual(sent);
+  });
+
+  test.each(linkErrorTypes)('names the error type %s', async (error_type) => {
+    expect(await resultOf({ state: 'error', error_type, error: 'words' })).toMatchObject({
+      state: 'error',
+      error_type,
+    });
+  });
+
+  test('keeps states and error types that nobody knows yet', async () => {
+    const sent = { state: 'pending_something', error_type: 'error_of_next_year' };
+    expect(await resultOf(sent)).toMatchObject(sent);
+  });
+
+  test("is read in the specification's own words for the error and the request for a code", async () => {
+    const result = await resultOf({
+      state: 'error',
+      error_description: 'words',
+      provider_mfa_request: { method: 'email', hint: 't…@example.com' },
+    });
+    expect(result).toEqual({
+      state: 'error',
+      error: 'words',
+      provider_mfa: { method: 'email', hint: 't…@example.com' },
+    });
+  });
+
+  test('counts a field of the wrong type as absent', async () => {
+    const sent = { state: 'success', error: {}, error_type: [], provider_mfa: 'sms', connected: 'yes', provider_id: 7 };
+    expect(await resultOf(sent)).toEqual({ state: 'success', provider_id: '7' });
+  });
+
+  test('without a state is unreadable, and not quoted', async () => {
+    const error = await rejection(resultOf({ connected: true, error: 'Testperson' }));
+    expect(error).toBeInstanceOf(AnswerUnreadable);
+    expect(String(error)).not.toContain('Testperson');
+  });
+});
+
+describe('the call with the code', () => {
+  const late = () => serving((_request, response) => setTimeout(() => response.end('{"state":"success"}'), 1_600));
+
+  test('waits for the provider longer than other calls wait for their answer', async () => {
+    const { baseUrl } = await late();
+    // The transport looks at its headers timeouts every half second or so.
+    const service = serviceAt(baseUrl, { headersTimeoutMs: 100, timeoutMs: 800 });
+    const [answered, lost] = await Promise.all([
+      service.links.completeMfa('invented_watch', TOKEN, CODE),
+      rejection(service.links.createToken({ user_id: 'user-1' })),
+    ]);
+    expect(answered.state).toBe('success');
+    expect(lost).toBeInstanceOf(AnswerLost);
+  });
+
+  test('ends by a timeout of its own', async () => {
+    const { baseUrl } = await serving(() => undefined);
+    const call = serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE, { timeoutMs: 40 });
+    expect(await rejection(call)).toBeInstanceOf(AnswerLost);
+  });
+
+  test.each(['', ' '])('is not made with the code %j', async (code) => {
+    const call = serviceAt('http://127.0.0.1:1').links.completeMfa('invented_watch', TOKEN, code);
+    expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'mfa_code' }] });
+  });
+
+  test('is not made with a token that no header can carry, and the token is not quoted', async () => {
+    const call = serviceAt('http://127.0.0.1:1').links.completeMfa('invented_watch', 'lt\ninvented', CODE);
+    const error = await rejection(call);
+    expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'x-service-link-token' }] });
+    expect(inspect(error)).not.toContain('invented');
+  });
+});
+
+test('a provider and a source are compared without regard to case, hyphens and underscores', () => {
+  expect(sourceSlugOf(' Invented-Watch ')).toBe('invented_watch');
+  expect(isSameSource('invented_watch', 'Invented-Watch')).toBe(true);
+  expect(isSameSource('invented_watch', 'invented')).toBe(false);
+});

@@ -1,0 +1,108 @@
+import { expect } from 'vitest';
+import { eventually } from './kit.js';
+import type { LinkHandle } from '../../client/links/link-handle.js';
+import type { LinkStart } from '../../client/links/links.js';
+import { linkProviderId } from '../../workflows/link/address.js';
+import type { CodeAnswer, LinkState } from '../../workflows/link/messages.js';
+import type { Notification } from './notification-receiver.js';
+import type { Stage } from './story.js';
+
+/** Where a code goes. `*` stands for any provider in a fault. */
+export function completeMfaPath(provider = '*'): string {
+  return `/v2/link/provider/password/${provider}/complete_mfa`;
+}
+
+export const tokenPath = '/v2/link/token';
+
+/** A link in a story: the product on one side, the user's browser on the other. */
+export class ALink {
+  readonly handle: LinkHandle;
+  private readonly stage: Stage;
+
+  private constructor(stage: Stage, handle: LinkHandle) {
+    this.stage = stage;
+    this.handle = handle;
+  }
+
+  /** Starts one of a new user with a provider that the sandbox knows. */
+  static async start(stage: Stage, options: Partial<LinkStart> = {}): Promise<ALink> {
+    await stage.syncClock();
+    const userId = options.userId ?? (await stage.newUser());
+    const handle = await stage.product.links.start({ provider: 'invented_watch', ...options, userId });
+    const link = new ALink(stage, handle);
+    stage.endsBy(() => link.endsAnyhow());
+    return link;
+  }
+
+  /** The user logs in at the provider in their browser, and the product reports what it was told. */
+  async logsIn(username: string): Promise<LinkState> {
+    return this.handle.reportLinkResult(await this.entersPassword(username));
+  }
+
+  /** The same, but nobody reports anything. */
+  async entersPassword(username: string) {
+    const { linkToken } = await this.handle.linkUrl();
+    await this.stage.syncClock();
+    return this.stage.service.links.submitPassword(this.handle.provider, linkToken, {
+      username,
+      password: 'invented-password',
+    });
+  }
+
+  /** The user gets to the connection from wherever they are, as the product's screen would lead them. */
+  async connects(): Promise<CodeAnswer> {
+    const { phase } = await this.handle.state();
+    if (phase !== 'awaiting_code') await this.logsIn('mfa-sms');
+    return this.handle.submitMfaCode('123456');
+  }
+
+  async shows(expected: Partial<LinkState>): Promise<LinkState> {
+    return eventually(async () => {
+      const state = await this.handle.state();
+      expect(state).toMatchObject(expected);
+      return state;
+    });
+  }
+
+  get notifications(): Notification[] {
+    return this.stage.receiver.accepted.filter(({ subject }) => subject === this.handle.userId);
+  }
+
+  get workflowId(): string {
+    return linkProviderId(this.handle.userId, this.handle.provider);
+  }
+
+  /** What was told of the link, in brief. */
+  get told(): string[] {
+    return this.notifications.map(({ type, data }) =>
+      [type.replace('labops.link.', ''), data['outcome']].join(' ').trim(),
+    );
+  }
+
+  /** Waits until exactly this was told. */
+  async tells(...told: string[]): Promise<void> {
+    await eventually(() => expect(this.told).toEqual(told));
+  }
+
+  /** How often a code reached the service. */
+  async codesSent(): Promise<number> {
+    return this.stage.countRequests('POST', completeMfaPath(this.handle.provider));
+  }
+
+  /** The run that is under way, or was the last. */
+  async runId(): Promise<string> {
+    return (await this.stage.temporal.workflow.getHandle(this.workflowId).describe()).runId;
+  }
+
+  async happened(): Promise<string[]> {
+    return (await this.handle.state()).timeline.map(({ what }) => what);
+  }
+
+  private async endsAnyhow(): Promise<void> {
+    const { workflow } = this.stage.temporal;
+    const { status } = await workflow.getHandle(this.workflowId).describe();
+    if (status.name !== 'RUNNING') return;
+    await workflow.getHandle(this.workflowId).cancel();
+    await this.stage.finish(this.workflowId);
+  }
+}

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { LinkEnded, LinkNotFound } from '../../client/links/errors.js';
+import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import { ALink, completeMfaPath } from './a-link.js';
+import { eventually } from './kit.js';
+import { setStage } from './story.js';
+
+/* How a link is cancelled, and what a start finds: one that runs, one that has ended, one whose end is being told. */
+
+const stage = setStage();
+const sent = () => stage.seesRequests('POST', completeMfaPath('invented_watch'));
+
+/** A code on its way to a provider that takes its time: its answer is still to come. */
+async function handingIn(link: ALink, code: string) {
+  await link.logsIn('mfa-sms');
+  const action = { kind: 'delay', delayMs: 500, phase: 'before_work' } as const;
+  await stage.sandbox.addFault({ path: completeMfaPath(), action });
+  const answer = link.handle.submitMfaCode(code);
+  await sent();
+  return { answer };
+}
+
+const workflowOf = (link: ALink) => stage.temporal.workflow.getHandle(link.workflowId);
+
+describe('a link that is cancelled', () => {
+  test('by the product ends, and tells so', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    expect(await link.handle.cancel()).toMatchObject({ phase: 'cancelled', outcome: 'cancelled' });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+    await link.tells('ended cancelled');
+    await expect(link.handle.cancel()).rejects.toBeInstanceOf(LinkEnded);
+  });
+
+  test('before its link was ever asked for ends, and nobody is told', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.cancel();
+    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+    expect(link.told).toEqual([]);
+    expect(await stage.countRequests('POST', '/v2/link/token')).toBe(0);
+  });
+
+  test('as a workflow ends with the same result', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    await workflowOf(link).cancel();
+    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+    await link.tells('ended cancelled');
+    expect(await workflowOf(link).describe()).toMatchObject({ status: { name: 'COMPLETED' } });
+  });
+
+  test.each([
+    ['by the product', (link: ALink) => link.handle.cancel().catch(() => undefined)],
+    ['as a workflow', (link: ALink) => workflowOf(link).cancel()],
+  ])('%s while a right code is on its way is connected: what the service made of it counts', async (_how, cancel) => {
+    const link = await ALink.start(stage);
+    const { answer } = await handingIn(link, '123456');
+    await cancel(link);
+    expect(await answer).toMatchObject({ outcome: 'connected' });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+    await link.tells('ended connected');
+  });
+
+  test.each([
+    ['by the product', (link: ALink) => link.handle.cancel()],
+    ['as a workflow', (link: ALink) => workflowOf(link).cancel()],
+  ])('%s while a wrong code is on its way is cancelled once that is answered', async (_how, cancel) => {
+    const link = await ALink.start(stage);
+    const { answer } = await handingIn(link, '111111');
+    await cancel(link);
+    expect(await answer).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+    expect(await link.codesSent()).toBe(1);
+  });
+
+  test('as a workflow takes no commands any more, not even for the link, while its end is told', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    stage.receiver.isDown = true;
+    await workflowOf(link).cancel();
+    await link.shows({ outcome: 'cancelled' });
+    const again = await stage.product.links.start({ userId: link.handle.userId, provider: 'invented_watch' });
+    for (const refused of [
+      () => again.linkUrl(),
+      () => link.handle.linkUrl(),
+      () => link.handle.cancel(),
+      () => link.handle.submitMfaCode('123456'),
+      () => link.handle.reportLinkResult({ state: 'success' }),
+    ]) {
+      await expect(refused()).rejects.toMatchObject({ name: 'LinkEnded', message: 'The link has ended: cancelled' });
+    }
+  });
+});
+
+describe('a start', () => {
+  test('while a link runs joins it: the same run, the same token, and the policy that it began with', async () => {
+    const link = await ALink.start(stage, { policy: { maxCodeAttempts: 1 } });
+    const first = await link.handle.linkUrl();
+    const runId = await link.runId();
+    const again = await ALink.start(stage, { userId: link.handle.userId, policy: { maxCodeAttempts: 5 } });
+    expect(await again.handle.linkUrl()).toEqual(first);
+    expect(await again.runId()).toBe(runId);
+    expect(await again.handle.state()).toMatchObject({ codeAttemptsLeft: 1 });
+  });
+
+  test('many times at once is one link', async () => {
+    const userId = await stage.newUser();
+    const links = await Promise.all(Array.from({ length: 5 }, () => ALink.start(stage, { userId })));
+    const urls = await Promise.all(links.map(({ handle }) => handle.linkUrl()));
+    expect(new Set(urls.map(({ linkToken }) => linkToken)).size).toBe(1);
+    expect(await stage.sandbox.linkTokens()).toHaveLength(1);
+  });
+
+  test('with another spelling of the provider joins it too', async () => {
+    const link = await ALink.start(stage);
+    const first = await link.handle.linkUrl();
+    const again = await stage.product.links.start({ userId: link.handle.userId, provider: 'Invented-Watch' });
+    expect(await again.linkUrl()).toEqual(first);
+  });
+
+  test('after the end is a new link', async () => {
+    const link = await ALink.start(stage);
+    const { linkToken } = await link.handle.linkUrl();
+    const runId = await link.runId();
+    await link.handle.cancel();
+    await link.handle.result();
+    const again = await ALink.start(stage, { userId: link.handle.userId });
+    expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
+    expect(await again.runId()).not.toBe(runId);
+    expect(await again.connects()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('while the end of the one before is only being told begins anew in its place, and both ends are told', async () => {
+    const link = await ALink.start(stage, { policy: { maxCodeAttempts: 1 } });
+    const { linkToken } = await link.handle.linkUrl();
+    const { startedAt } = await link.handle.state();
+    const runId = await link.runId();
+    stage.receiver.isDown = true;
+    await link.handle.cancel();
+    await stage.skip('1 second');
+    const again = await ALink.start(stage, { userId: link.handle.userId, policy: { maxCodeAttempts: 2 } });
+    expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
+    expect(await again.runId()).toBe(runId);
+    const state = await again.handle.state();
+    expect(state).toMatchObject({ phase: 'awaiting_password', codeAttemptsLeft: 2 });
+    expect(state).not.toHaveProperty('outcome');
+    expect(Date.parse(state.startedAt)).toBeGreaterThan(Date.parse(startedAt));
+    stage.receiver.isDown = false;
+    expect(await again.connects()).toMatchObject({ outcome: 'connected' });
+    await stage.finish(link.workflowId);
+    expect(await again.handle.result()).toMatchObject({ outcome: 'connected', startedAt: state.startedAt });
+    await link.tells('ended cancelled', 'ended connected');
+    expect(new Set(link.notifications.map(({ id }) => id)).size).toBe(2);
+  });
+
+  test('twice while the end of the one before is only being told is one new link', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.linkUrl();
+    stage.receiver.isDown = true;
+    await link.handle.cancel();
+    const again = [1, 2].map(() =>
+      stage.product.links.start({ userId: link.handle.userId, provider: 'invented_watch' }),
+    );
+    const [one, other] = await Promise.all((await Promise.all(again)).map((handle) => handle.linkUrl()));
+    expect(one).toEqual(other);
+    expect(await stage.sandbox.linkTokens()).toHaveLength(2);
+  });
+
+  test('while a code is on its way does not begin anew when that connects', async () => {
+    const link = await ALink.start(stage);
+    const { answer } = await handingIn(link, '123456');
+    stage.receiver.isDown = true;
+    const again = await stage.product.links.start({ userId: link.handle.userId, provider: 'invented_watch' });
+    await expect(again.linkUrl()).rejects.toMatchObject({ message: 'The link has ended: connected' });
+    expect(await answer).toMatchObject({ outcome: 'connected' });
+    await link.shows({ outcome: 'connected' });
+    stage.receiver.isDown = false;
+    await stage.finish(link.workflowId);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+});
+
+test('the link of one that has ended, and that nobody started again, is refused and begins nothing', async () => {
+  const link = await ALink.start(stage);
+  await link.handle.linkUrl();
+  stage.receiver.isDown = true;
+  await link.handle.cancel();
+  const found = await stage.product.links.get({ userId: link.handle.userId, provider: 'invented_watch' });
+  for (const handle of [link.handle, found]) await expect(handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
+  stage.receiver.isDown = false;
+  await stage.finish(link.workflowId);
+  for (const handle of [link.handle, found]) await expect(handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
+  expect(await found.state()).toMatchObject({ outcome: 'cancelled' });
+  expect(await stage.sandbox.linkTokens()).toHaveLength(1);
+});
+
+test('a link that nobody started is not found', async () => {
+  const nobody = { userId: 'nobody', provider: 'invented_watch' };
+  await expect(stage.product.links.get(nobody)).rejects.toBeInstanceOf(LinkNotFound);
+  await expect(stage.product.links.get({ ...nobody, userId: 'a/b' })).rejects.toBeInstanceOf(LinkNotFound);
+});
+
+test('operators find a link by its user and its phase', async () => {
+  const link = await ALink.start(stage);
+  const attributes = async () => (await workflowOf(link).describe()).typedSearchAttributes;
+  expect((await attributes()).get(labUserIdKey)).toBe(link.handle.userId);
+  expect((await attributes()).get(labPhaseKey)).toBe('awaiting_password');
+  await link.logsIn('mfa-sms');
+  await eventually(async () => expect((await attributes()).get(labPhaseKey)).toBe('awaiting_code'));
+  await link.handle.submitMfaCode('123456');
+  await link.handle.result();
+  expect((await attributes()).get(labPhaseKey)).toBe('connected');
+});
+
+test('whoever watches sees every state until the end', async () => {
+  const link = await ALink.start(stage);
+  const seen: string[] = [];
+  const watching = (async () => {
+    for await (const { phase } of link.handle.watch({ minInterval: 20, maxInterval: 20 })) seen.push(phase);
+  })();
+  await eventually(() => expect(seen).toContain('awaiting_password'));
+  await link.logsIn('mfa-sms');
+  await eventually(() => expect(seen).toContain('awaiting_code'));
+  await link.handle.submitMfaCode('123456');
+  await watching;
+  expect(seen.at(-1)).toBe('connected');
+});

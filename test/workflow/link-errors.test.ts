@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { LinkFailed } from '../../client/links/errors.js';
+import { linkErrorTypes, type KnownLinkErrorType } from '../../service/link.js';
+import type { Consequence } from '../../workflows/link/messages.js';
+import { ALink } from './a-link.js';
+import { setStage } from './story.js';
+
+/* What each error of a provider leads to, for the user who logs in and for the user who gives a code. */
+
+const stage = setStage();
+
+const consequences: Record<KnownLinkErrorType, Consequence> = {
+  invalid_token: 'start_over',
+  token_expired: 'start_over',
+  token_not_validated: 'start_over',
+  token_consumed: 'start_over',
+  provider_credential_error: 'ask_credentials_again',
+  provider_password_expired: 'ask_credentials_again',
+  provider_api_error: 'ask_credentials_again',
+  unsupported_region: 'give_up',
+  duplicate_connection: 'give_up',
+  required_scopes_not_granted: 'ask_credentials_again',
+  incorrect_mfa_code: 'ask_code_again',
+  user_cancelled: 'cancel',
+};
+
+const phases: Record<Consequence, string> = {
+  start_over: 'awaiting_password',
+  ask_credentials_again: 'awaiting_password',
+  ask_code_again: 'awaiting_code',
+  give_up: 'failed',
+  cancel: 'cancelled',
+};
+
+const all = linkErrorTypes.map((errorType, index) => ({
+  errorType,
+  consequence: consequences[errorType],
+  code: `9000${String(index + 1).padStart(2, '0')}`,
+}));
+const isEnd = ({ consequence }: { consequence: Consequence }) => ['give_up', 'cancel'].includes(consequence);
+const passing = all.filter((each) => !isEnd(each));
+const ending = all.filter(isEnd);
+
+/** A token that nothing good is known of is not handed out again; the others are. */
+async function expectTokenAfter(consequence: Consequence, link: ALink, before: string): Promise<void> {
+  const { linkToken } = await link.handle.linkUrl();
+  if (consequence === 'start_over') expect(linkToken).not.toBe(before);
+  else expect(linkToken).toBe(before);
+}
+
+describe('after the password step answered', () => {
+  test.each(passing)('$errorType: $consequence, and the user can still connect', async ({ errorType, consequence }) => {
+    const link = await ALink.start(stage);
+    const { linkToken } = await link.handle.linkUrl();
+    const state = await link.logsIn(`error-${errorType}`);
+    expect(state).toMatchObject({ phase: phases[consequence], errorType, consequence });
+    expect(state.outcome).toBeUndefined();
+    await expectTokenAfter(consequence, link, linkToken);
+    if (consequence === 'ask_code_again') await link.logsIn('mfa-sms');
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test.each(ending)('$errorType: $consequence, for good', async ({ errorType, consequence }) => {
+    const link = await ALink.start(stage);
+    const outcome = phases[consequence];
+    expect(await link.logsIn(`error-${errorType}`)).toMatchObject({ phase: outcome, outcome, errorType, consequence });
+    expect(await link.handle.result()).toMatchObject({ outcome, errorType });
+    await link.tells(`ended ${outcome}`);
+  });
+});
+
+describe('after a code was answered', () => {
+  test.each(passing)('$errorType: $consequence, and the user can still connect', async (played) => {
+    const { errorType, consequence, code } = played;
+    const link = await ALink.start(stage);
+    const { linkToken } = await link.handle.linkUrl();
+    await link.logsIn('mfa-sms');
+    const answer = await link.handle.submitMfaCode(code);
+    expect(answer).toMatchObject({
+      outcome: consequence === 'ask_code_again' ? 'wrong_code' : consequence,
+      errorType,
+      state: { phase: phases[consequence], errorType, consequence },
+    });
+    await expectTokenAfter(consequence, link, linkToken);
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test.each(ending)('$errorType: $consequence, for good', async ({ errorType, consequence, code }) => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    const refusal: unknown = await link.handle.submitMfaCode(code).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(LinkFailed);
+    expect(refusal).toMatchObject({ errorType, message: `The link has ended for good: ${errorType}` });
+    expect(await link.handle.result()).toMatchObject({ outcome: phases[consequence], errorType });
+  });
+});
+
+describe('what nobody knows yet', () => {
+  test('as an error type: the user starts over, and the type is kept', async () => {
+    const link = await ALink.start(stage);
+    const { linkToken } = await link.handle.linkUrl();
+    const expected = { errorType: 'error_of_next_year', consequence: 'start_over' };
+    await link.logsIn('mfa-sms');
+    expect(await link.handle.submitMfaCode('900099')).toMatchObject({ outcome: 'start_over', state: expected });
+    await expectTokenAfter('start_over', link, linkToken);
+    expect(await link.logsIn('error-error_of_next_year')).toMatchObject(expected);
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.happened()).toContain('error error_of_next_year');
+  });
+
+  test('as a state: it is kept, the service is asked for its truth, and the user can go on', async () => {
+    const link = await ALink.start(stage);
+    const strange = await link.logsIn('state-state_of_next_year');
+    expect(strange).toMatchObject({ phase: 'awaiting_password', errorType: 'state_of_next_year' });
+    await link.logsIn('mfa-sms');
+    expect(await link.handle.submitMfaCode('900098')).toMatchObject({
+      outcome: 'unknown',
+      errorType: 'state_of_next_year',
+      attemptsLeft: 3,
+    });
+    expect(await stage.countRequests('GET', `/v2/user/${link.handle.userId}`)).toBe(2);
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('as a state behind which there is a connection: it is connected', async () => {
+    const link = await ALink.start(stage);
+    await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
+    expect(await link.handle.reportLinkResult({ state: 'connected_in_a_new_way' })).toMatchObject({
+      outcome: 'connected',
+    });
+  });
+});
+
+test.each(['token_consumed', 'duplicate_connection'])(
+  '%s behind which there is the link’s own connection is connected',
+  async (errorType) => {
+    const link = await ALink.start(stage);
+    await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
+    const state = await link.handle.reportLinkResult({ state: 'error', errorType });
+    expect(state).toMatchObject({ outcome: 'connected' });
+    expect(state).not.toHaveProperty('errorType');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  },
+);
+
+test('duplicate_connection behind which there is only an older connection gives up', async () => {
+  await stage.sandbox.changeSettings({ duplicateConnection: 'refuse' });
+  const userId = await stage.newUser();
+  const created_on = '2020-01-01T00:00:00Z';
+  await stage.sandbox.connect(userId, { provider: 'invented_watch', created_on, webhook: false });
+  const link = await ALink.start(stage, { userId });
+  expect(await link.logsIn('ok')).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
+});
+
+test('a login that fails as often as the policy allows ends the link', async () => {
+  const link = await ALink.start(stage, { policy: { maxPasswordAttempts: 2 } });
+  expect(await link.logsIn('nobody')).toMatchObject({ phase: 'awaiting_password', passwordAttemptsLeft: 1 });
+  expect(await link.logsIn('nobody')).toMatchObject({ outcome: 'failed', passwordAttemptsLeft: 0 });
+  expect(await link.handle.result()).toMatchObject({ outcome: 'failed', errorType: 'provider_credential_error' });
+});
+
+test('a failed login that a code’s answer brings to the limit is refused for good', async () => {
+  const link = await ALink.start(stage, { policy: { maxPasswordAttempts: 1 } });
+  await link.logsIn('mfa-sms');
+  await expect(link.handle.submitMfaCode('900005')).rejects.toMatchObject({
+    name: 'LinkFailed',
+    errorType: 'provider_credential_error',
+  });
+});

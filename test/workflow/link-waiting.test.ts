@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import type { LinkPolicy } from '../../workflows/link/policy.js';
+import { ALink } from './a-link.js';
+import { setStage } from './story.js';
+
+const stage = setStage();
+
+async function asked(policy: LinkPolicy = {}): Promise<ALink> {
+  const link = await ALink.start(stage, { policy });
+  await link.logsIn('mfa-sms');
+  return link;
+}
+
+describe('a user who never comes back', () => {
+  test('to log in is waited for a day', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.linkUrl();
+    await stage.skip('23 hours');
+    await link.shows({ phase: 'awaiting_password' });
+    await stage.skip('2 hours');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
+    await link.tells('ended expired');
+    expect(link.notifications[0]?.data).toMatchObject({ waited_for: 'password' });
+  });
+
+  test('with the code is reminded once, and then waited for no longer', async () => {
+    const link = await asked();
+    await stage.skip('4 minutes');
+    await link.tells();
+    await stage.skip('2 minutes');
+    await link.tells('code_reminder');
+    await stage.skip('50 minutes');
+    await link.tells('code_reminder');
+    await stage.skip('5 minutes');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+    await link.tells('code_reminder', 'ended expired');
+    expect(await link.codesSent()).toBe(0);
+  });
+
+  test('is told by when the code is wanted', async () => {
+    const link = await asked();
+    const { until } = await link.handle.state();
+    await stage.skip('6 minutes');
+    await link.tells('code_reminder');
+    expect(link.notifications[0]).toMatchObject({ type: 'labops.link.code_reminder', data: { until } });
+  });
+
+  test('is waited for in all no longer than the policy says, however often they try', async () => {
+    const link = await asked({ totalWait: '3 hours' });
+    for (let hours = 0; hours < 4; hours += 1) {
+      await stage.skip('50 minutes');
+      const { phase } = await link.handle.state();
+      if (phase !== 'awaiting_code') break;
+      await link.handle.reportLinkResult({ state: 'pending_provider_mfa', providerMfa: { method: 'sms' } });
+    }
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
+    const { startedAt, timeline } = await link.handle.result();
+    const hours = (Date.parse(timeline.at(-1)?.at ?? '') - Date.parse(startedAt)) / 3_600_000;
+    expect(hours).toBeGreaterThanOrEqual(3);
+    expect(hours).toBeLessThan(3.1);
+  });
+});
+
+test('a reminder comes once, also where the user is asked again and again', async () => {
+  const link = await asked();
+  await stage.skip('6 minutes');
+  await link.tells('code_reminder');
+  await link.handle.reportLinkResult({ state: 'pending_provider_mfa', providerMfa: { method: 'email' } });
+  await stage.skip('30 minutes');
+  await link.shows({ phase: 'awaiting_code' });
+  await link.tells('code_reminder');
+});
+
+describe('a token that ends while the user is away', () => {
+  test('is replaced once they are back, and the code that comes too late is answered so', async () => {
+    const link = await asked();
+    const { linkToken, expiresAt } = await link.handle.linkUrl();
+    await stage.skip('11 minutes');
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({
+      outcome: 'start_over',
+      errorType: 'token_expired',
+      state: { phase: 'awaiting_password', passwordAttemptsLeft: 5 },
+    });
+    const renewed = await link.handle.linkUrl();
+    expect(renewed.linkToken).not.toBe(linkToken);
+    expect(Date.parse(renewed.expiresAt)).toBeGreaterThan(Date.parse(expiresAt));
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('is the same until it ends, and another once it has', async () => {
+    const link = await ALink.start(stage);
+    const first = await link.handle.linkUrl();
+    await stage.skip('9 minutes');
+    expect(await link.handle.linkUrl()).toEqual(first);
+    await stage.skip('2 minutes');
+    const second = await link.handle.linkUrl();
+    expect(second.linkToken).not.toBe(first.linkToken);
+    expect(second.linkWebUrl).toContain(second.linkToken);
+    expect(await stage.sandbox.linkTokens()).toHaveLength(2);
+  });
+
+  test('takes a question for a code with it: the user logs in again', async () => {
+    const link = await asked();
+    await stage.skip('11 minutes');
+    await link.handle.linkUrl();
+    const state = await link.handle.state();
+    expect(state).toMatchObject({ phase: 'awaiting_password' });
+    expect(state).not.toHaveProperty('mfa');
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('may live longer by policy', async () => {
+    await stage.sandbox.changeSettings({ linkTokenMinutes: 60 });
+    const link = await asked({ tokenLife: '1h' });
+    const { linkToken } = await link.handle.linkUrl();
+    await stage.skip('50 minutes');
+    expect((await link.handle.linkUrl()).linkToken).toBe(linkToken);
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('ends the link where the policy says so', async () => {
+    const link = await asked({ onTokenExpiry: 'end' });
+    const { until } = await link.handle.state();
+    const { expiresAt } = await link.handle.linkUrl();
+    expect(until).toBe(expiresAt);
+    stage.receiver.isDown = true;
+    await stage.skip('11 minutes');
+    await link.shows({ outcome: 'expired', waitedFor: 'token' });
+    await expect(link.handle.submitMfaCode('123456')).rejects.toMatchObject({
+      name: 'LinkEnded',
+      message: 'The link has ended: expired',
+    });
+    await expect(link.handle.reportLinkResult({ state: 'success' })).rejects.toMatchObject({ name: 'LinkEnded' });
+    expect(await link.codesSent()).toBe(0);
+    stage.receiver.isDown = false;
+    await stage.finish(link.workflowId);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'token' });
+  });
+
+  test('ends the link where the policy says so and the service is the first to notice', async () => {
+    await stage.sandbox.changeSettings({ linkTokenMinutes: 5 });
+    const link = await asked({ onTokenExpiry: 'end' });
+    await stage.skip('6 minutes');
+    await expect(link.handle.submitMfaCode('123456')).rejects.toMatchObject({
+      name: 'LinkFailed',
+      errorType: 'token_expired',
+    });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'token' });
+  });
+
+  test('does not end a link whose success is only to be confirmed', async () => {
+    const link = await asked({ onTokenExpiry: 'end', confirmationWait: '1h' });
+    await link.handle.reportLinkResult({ state: 'success' });
+    await stage.skip('20 minutes');
+    await link.shows({ phase: 'confirming' });
+    await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
+    await stage.skip('50 minutes');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+});

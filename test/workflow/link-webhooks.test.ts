@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import { LinkEnded } from '../../client/links/errors.js';
+import { connectionReportedSignal } from '../../workflows/link/messages.js';
+import { ALink } from './a-link.js';
+import { setStage } from './story.js';
+
+/* Which connections complete a link, and how the link hears of them. */
+
+const stage = setStage();
+const provider = 'invented_watch';
+
+/** An instant so many seconds before (or after) the link's start. */
+async function around(link: ALink, seconds: number): Promise<string> {
+  const { startedAt } = await link.handle.state();
+  return new Date(Date.parse(startedAt) + seconds * 1000).toISOString();
+}
+
+describe('a webhook of the connection', () => {
+  test('completes a link of which nobody reports anything', async () => {
+    const link = await ALink.start(stage);
+    await link.entersPassword('ok');
+    await link.shows({ outcome: 'connected' });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('may come before the product reports, whose report then finds the link ended', async () => {
+    const link = await ALink.start(stage);
+    const answer = await link.entersPassword('ok');
+    await link.shows({ outcome: 'connected' });
+    await expect(link.handle.reportLinkResult(answer)).rejects.toBeInstanceOf(LinkEnded);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+    expect(await stage.countRequests('GET', `/v2/user/${link.handle.userId}`)).toBe(1);
+  });
+
+  test('may come while a code is on its way: the link is connected once', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    const path = '/v2/link/provider/password/*/complete_mfa';
+    await stage.sandbox.addFault({ path, action: { kind: 'delay', delayMs: 500, phase: 'after_work' } });
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+    expect((await link.handle.result()).timeline.filter(({ what }) => what === 'connected')).toHaveLength(1);
+    await link.tells('ended connected');
+  });
+
+  test.each(['source', 'provider'] as const)('names its source under `%s`', async (connectionSlugIn) => {
+    await stage.sandbox.changeSettings({ connectionSlugIn, webhookEnvelope: 'without_ids' });
+    const link = await ALink.start(stage);
+    await link.entersPassword('ok');
+    await link.shows({ outcome: 'connected' });
+  });
+
+  test('of another provider, of another user, or of a connection that broke, says nothing', async () => {
+    const link = await ALink.start(stage);
+    const { userId } = link.handle;
+    await stage.sandbox.sendConnectionWebhook(userId, { provider: 'invented_ring' });
+    await stage.sandbox.sendConnectionWebhook(await stage.newUser(), { provider });
+    await stage.sandbox.sendConnectionWebhook(userId, { provider, event_type: 'provider.connection.error' });
+    await stage.sandbox.settleWebhooks();
+    await link.handle.linkUrl();
+    expect(await link.happened()).toEqual(['link made']);
+    expect(await stage.countRequests('GET', `/v2/user/${userId}`)).toBe(0);
+  });
+
+  test('that tells of what the service does not show yet has it looked for until it does', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.linkUrl();
+    await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider });
+    await link.shows({
+      phase: 'awaiting_password',
+      timeline: [{}, { what: 'connection reported by webhook' }] as never,
+    });
+    await stage.sandbox.connect(link.handle.userId, { provider, webhook: false });
+    await stage.skip('10 seconds');
+    await link.shows({ outcome: 'connected' });
+  });
+
+  test('that tells of what the service never shows changes nothing for the user', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider });
+    await stage.sandbox.settleWebhooks();
+    await stage.skip('3 minutes');
+    expect((await link.happened()).at(-1)).toBe('no new connection at the service');
+    await link.shows({ phase: 'awaiting_code', attention: [] });
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('many at once are one look, or a few, and one end', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.linkUrl();
+    const workflow = stage.temporal.workflow.getHandle(link.workflowId);
+    await Promise.all(Array.from({ length: 20 }, () => workflow.signal(connectionReportedSignal)));
+    await link.entersPassword('ok');
+    await link.shows({ outcome: 'connected' });
+    expect(await stage.countRequests('GET', `/v2/user/${link.handle.userId}`)).toBeLessThan(20);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+    await link.tells('ended connected');
+  });
+});
+
+test.each([
+  ['password', '25 hours', 'ok'],
+  ['code', '2 hours', 'mfa-sms'],
+] as const)(
+  'a webhook that was lost is found out when the %s is waited for no longer',
+  async (_wait, span, username) => {
+    await stage.sandbox.changeSettings({ connectionWebhooks: false });
+    const link = await ALink.start(stage);
+    if (username === 'ok') await link.entersPassword(username);
+    else {
+      await link.logsIn(username);
+      // The user gives the code on the hosted page, past the product.
+      const { linkToken } = await link.handle.linkUrl();
+      await stage.service.links.completeMfa(provider, linkToken, '123456');
+    }
+    await stage.skip(span);
+    const result = await link.handle.result();
+    expect(result).toMatchObject({ outcome: 'connected' });
+    expect(result).not.toHaveProperty('waitedFor');
+  },
+);
+
+describe('an older connection', () => {
+  test('does not complete a link by its webhook', async () => {
+    const userId = await stage.newUser();
+    await stage.sandbox.connect(userId, { provider, created_on: '2020-01-01T00:00:00Z', webhook: false });
+    const link = await ALink.start(stage, { userId });
+    await link.handle.linkUrl();
+    await stage.sandbox.sendConnectionWebhook(userId, { provider });
+    await link.shows({
+      phase: 'awaiting_password',
+      timeline: [{}, {}, { what: 'no new connection at the service' }] as never,
+    });
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('does not complete a link at the end of a wait', async () => {
+    const userId = await stage.newUser();
+    await stage.sandbox.connect(userId, { provider, created_on: '2020-01-01T00:00:00Z', webhook: false });
+    const link = await ALink.start(stage, { userId });
+    await stage.skip('25 hours');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
+  });
+
+  test('confirms no success, unless the policy takes any', async () => {
+    const created_on = '2020-01-01T00:00:00Z';
+    for (const confirmedBy of ['new', 'any'] as const) {
+      const userId = await stage.newUser();
+      await stage.sandbox.connect(userId, { provider, created_on, webhook: false });
+      const link = await ALink.start(stage, { userId, policy: { confirmedBy } });
+      const state = await link.handle.reportLinkResult({ state: 'success' });
+      expect(state.phase).toBe(confirmedBy === 'any' ? 'connected' : 'confirming');
+    }
+  });
+
+  test.each([
+    [-59, true],
+    [-61, false],
+    [+90, true],
+  ])('is one that was made before the minute of tolerance: %i seconds', async (seconds, isNew) => {
+    const link = await ALink.start(stage);
+    const created_on = await around(link, seconds);
+    await stage.sandbox.connect(link.handle.userId, { provider, created_on, webhook: false });
+    const state = await link.handle.reportLinkResult({ state: 'success' });
+    expect(state.phase).toBe(isNew ? 'connected' : 'confirming');
+  });
+
+  test('of another provider is none at all', async () => {
+    const link = await ALink.start(stage);
+    await stage.sandbox.connect(link.handle.userId, { provider: 'invented_ring', webhook: false });
+    expect(await link.handle.reportLinkResult({ state: 'success' })).toMatchObject({ phase: 'confirming' });
+  });
+
+  test('is told from a new one where the service writes no zone', async () => {
+    await stage.sandbox.changeSettings({ naiveTimestamps: true, connectionWebhooks: false });
+    const link = await ALink.start(stage);
+    expect(await link.logsIn('ok')).toMatchObject({ outcome: 'connected' });
+  });
+});
+
+describe('a success that is reported', () => {
+  test('is looked for at once', async () => {
+    await stage.sandbox.changeSettings({ connectionWebhooks: false });
+    const link = await ALink.start(stage);
+    expect(await link.logsIn('ok')).toMatchObject({ phase: 'connected', outcome: 'connected' });
+  });
+
+  test('that the service shows a moment later is confirmed then', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.reportLinkResult({ state: 'success' });
+    await stage.skip('30 seconds');
+    await link.shows({ phase: 'confirming', attention: [] });
+    await stage.sandbox.connect(link.handle.userId, { provider, webhook: false });
+    await stage.skip('1 minute');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('that the service never shows asks for a person, and brings the user back to the password', async () => {
+    const link = await ALink.start(stage);
+    const { linkToken } = await link.handle.linkUrl();
+    await link.handle.reportLinkResult({ state: 'success' });
+    await stage.skip('3 minutes');
+    await link.shows({ phase: 'awaiting_password', attention: ['connection_unconfirmed'] });
+    expect((await link.handle.linkUrl()).linkToken).not.toBe(linkToken);
+    expect(await link.connects()).toMatchObject({ outcome: 'connected', state: { attention: [] } });
+    // At once, after 2 seconds, 4, 8, 16, 32, 64, and at the end; then with the code.
+    expect(await stage.countRequests('GET', `/v2/user/${link.handle.userId}`)).toBe(9);
+  });
+
+  test('after a code that the service does not show yet is answered so, and confirmed by the webhook', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    const user = `/v2/user/${link.handle.userId}`;
+    const unconnected = await stage.sandbox.requests({ path: user });
+    expect(unconnected).toEqual([]);
+    await stage.sandbox.changeSettings({ connectionWebhooks: false });
+    const body = { user_id: link.handle.userId, team_id: null, client_user_id: 'invented', connected_sources: [] };
+    await stage.sandbox.addFault({ path: user, times: 1, action: { kind: 'answer', status: 200, body } });
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'confirming' });
+    await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+});

@@ -1,0 +1,146 @@
+import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { ApplicationFailure } from '@temporalio/common';
+import { describe, expect, test } from 'vitest';
+import { linkProviderId } from '../../workflows/link/address.js';
+import { taskQueue } from '../rig/environments.js';
+import { ALink } from './a-link.js';
+import { setStage } from './story.js';
+
+/* What backends in other languages send: nothing holds it to a type. */
+
+const stage = setStage();
+
+const failureOf = async (call: Promise<unknown>): Promise<Partial<ApplicationFailure>> => {
+  const error: unknown = await call.catch((reason: unknown) => reason);
+  if (!(error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError)) throw error;
+  const { type, message, details, nonRetryable } = error.cause as ApplicationFailure;
+  return { type, message, details, nonRetryable } as Partial<ApplicationFailure>;
+};
+
+const update = (link: ALink, name: string, ...args: unknown[]) =>
+  // Also without any argument, which the client's types do not know of an update by name.
+  stage.temporal.workflow
+    .getHandle(link.workflowId)
+    .executeUpdate<unknown, [unknown]>(name, { args: args as [unknown] });
+
+describe('an update', () => {
+  const nothing = [[], [null], [undefined], [5], ['text'], [[]], [{}]];
+
+  test.each(nothing)('submitMfaCode with %j is refused as no code', async (...args) => {
+    const link = await ALink.start(stage);
+    expect(await failureOf(update(link, 'submitMfaCode', ...args))).toMatchObject({
+      type: 'InvalidCode',
+      details: [{ fields: [{ field: 'code' }] }],
+    });
+  });
+
+  test.each(nothing)('reportLinkResult with %j is refused for its state', async (...args) => {
+    const link = await ALink.start(stage);
+    expect(await failureOf(update(link, 'reportLinkResult', ...args))).toMatchObject({
+      type: 'InvalidCommand',
+      message: 'state must be a text of 1 to 64 characters',
+      details: [{ fields: [{ field: 'state' }] }],
+    });
+  });
+
+  test.each([...nothing, [{ anew: null }], [{ anew: { redirectUrl: null, policy: null } }]])(
+    'requestLink with %j gives the link',
+    async (...args) => {
+      const link = await ALink.start(stage);
+      const url = await update(link, 'requestLink', ...args);
+      expect(url).toEqual(await link.handle.linkUrl());
+    },
+  );
+
+  test.each([
+    [{ redirectUrl: 5 }, 'InvalidCommand', 'redirectUrl must be a string'],
+    [{ policy: { codeWait: 'soon', unheard: 1 } }, 'PolicyInvalid', 'codeWait must be'],
+  ])('requestLink that would begin anew with %j is refused', async (anew, type, message) => {
+    const link = await ALink.start(stage);
+    const failure = await failureOf(update(link, 'requestLink', { anew }));
+    expect(failure).toMatchObject({ type, message: expect.stringContaining(message) as string });
+  });
+
+  test('with the service’s own words and fields that nobody knows is read', async () => {
+    const link = await ALink.start(stage);
+    const state = await update(link, 'reportLinkResult', {
+      state: 'pending_provider_mfa',
+      provider_mfa: { method: 'sms', hint: '***23', expires: 60 },
+      error_type: null,
+      password: 'never kept',
+    });
+    expect(state).toMatchObject({ phase: 'awaiting_code', mfa: { method: 'sms', hint: '***23' } });
+    expect(JSON.stringify(state)).not.toMatch(/never kept|expires/);
+  });
+
+  test('with a code that is no text is refused, and says nothing of it', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    const failure = await failureOf(update(link, 'submitMfaCode', { code: 123456 }));
+    expect(failure).toMatchObject({ type: 'InvalidCode' });
+    expect(JSON.stringify(failure)).not.toContain('123456');
+  });
+
+  test('cancel takes no argument, and does not mind one', async () => {
+    const link = await ALink.start(stage);
+    expect(await update(link, 'cancel', { anything: 1 })).toMatchObject({ outcome: 'cancelled' });
+  });
+});
+
+describe('a start', () => {
+  async function started(workflowId: string, ...args: unknown[]) {
+    const handle = await stage.temporal.workflow.start('linkProvider', { workflowId, taskQueue, args });
+    // Where a start is taken, the link is ended by hand.
+    stage.endsBy(async () => {
+      const { status } = await handle.describe();
+      if (status.name === 'RUNNING') await handle.cancel();
+    });
+    return handle;
+  }
+
+  test('with null for what is left out is one with the defaults', async () => {
+    const userId = await stage.newUser();
+    const provider = 'invented_watch';
+    const handle = await started(linkProviderId(userId, provider), {
+      ...{ userId, provider, redirectUrl: null, policy: null, carried: null, unheard: 1 },
+    });
+    expect(await handle.executeUpdate('requestLink')).toHaveProperty('linkToken');
+    expect(await handle.query('state')).toMatchObject({ userId, phase: 'awaiting_password', codeAttemptsLeft: 3 });
+  });
+
+  test.each([
+    ['nothing', []],
+    ['null', [null]],
+    ['a text', ['text']],
+    ['no user', [{ provider: 'invented_watch' }]],
+    ['another user', [{ userId: 'user-2', provider: 'invented_watch' }]],
+    ['another provider', [{ userId: 'user-1', provider: 'invented_ring' }]],
+    ['a user that is no text', [{ userId: 5, provider: 'invented_watch' }]],
+    ['null for both', [{ userId: null, provider: null }]],
+  ])('with %s under an ID that is not its own fails at once', async (_what, args) => {
+    const handle = await started('link-provider/user-1/invented_watch', ...args);
+    expect(await failureOf(handle.result())).toMatchObject({ type: 'InvalidCommand' });
+  });
+
+  test('with a policy that cannot be followed fails at once, and says why', async () => {
+    const input = { userId: 'user-1', provider: 'invented_watch', policy: { tokenLife: '1s', onTokenExpiry: 'hope' } };
+    const handle = await started('link-provider/user-1/invented_watch', input);
+    const failure = await failureOf(handle.result());
+    expect(failure.type).toBe('PolicyInvalid');
+    expect(failure.message).toMatch(/tokenLife must be .*; onTokenExpiry must be renew or end/);
+  });
+});
+
+test('a client checks a start before anything is started, and names every field', async () => {
+  const wrong = { userId: 'a b', provider: '', redirectUrl: 'nowhere', policy: { codeWait: 0, unheard: 1 } };
+  await expect(stage.product.links.start(wrong as never)).rejects.toMatchObject({
+    name: 'LinkInvalid',
+    fields: [
+      { field: 'userId' },
+      { field: 'provider' },
+      { field: 'redirectUrl' },
+      { field: 'policy' },
+      { field: 'policy' },
+    ],
+  });
+});

@@ -1,0 +1,150 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Payload } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { createPayloadCodec, EncryptionKeyUnknown, PayloadNotAuthentic } from '../client/encryption/payload-codec.js';
+import { type CodecServerConfig, readCodecServerConfig } from './config.js';
+import { closeWithin, listen } from './listening.js';
+import { createLog } from './log.js';
+import { isProgram, runProgram, shutdownRequested } from './process.js';
+
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
+
+/** Temporal refuses payloads above 2 MB; a request holds those of one event, in base64. */
+const bodyLimit = 16 * 1024 * 1024;
+
+/** How long a browser remembers that it may ask. */
+const preflightSeconds = 600;
+
+export interface RunningCodecServer {
+  /** Where it listens, without a trailing slash: what the Web UI is told as its codec endpoint. */
+  url: string;
+  /** Takes no new connections, lets requests under way finish within the grace, and closes the rest. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the codec server in this process: Temporal's remote codec protocol (POST `/decode` and `/encode`), which the Web
+ * UI calls from the browser, and the `temporal` command line with `--codec-endpoint`.
+ * @throws StartFailed in one line when it cannot listen
+ */
+export async function startCodecServer(config: CodecServerConfig, log: Logger): Promise<RunningCodecServer> {
+  const app = routes(config, log);
+  const { host, port, shutdownGraceSeconds } = config;
+  const url = await listen(app, { host, port, settings: { host: 'CODEC_HOST', port: 'CODEC_PORT' } });
+  return { url, close: () => closeWithin(app, shutdownGraceSeconds * 1000) };
+}
+
+function routes(config: CodecServerConfig, log: Logger): FastifyInstance {
+  const codec = createPayloadCodec(config.keyRing);
+  const app = fastify({ bodyLimit });
+  app.get('/health', () => ({ status: 'up' }));
+  for (const direction of ['encode', 'decode'] as const) {
+    app.options(`/${direction}`, async (request, reply) => {
+      requireOrigin(config, request, reply);
+      reply.header('access-control-allow-methods', 'POST');
+      reply.header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '');
+      reply.header('access-control-max-age', preflightSeconds);
+      return reply.code(204).send();
+    });
+    app.post(`/${direction}`, {
+      // A hook before any parsing: of whoever may not ask nothing is read.
+      onRequest: async (request, reply) => {
+        requireOrigin(config, request, reply);
+        requireToken(config, request);
+      },
+      handler: async (request) => {
+        const converted = await codec[direction](readPayloads(request.body));
+        log.debug({ direction, payloads: converted.length }, 'converted');
+        return { payloads: converted.map(jsonOf) };
+      },
+    });
+  }
+  app.setErrorHandler(async (error, _request, reply) => {
+    const status = statusOf(error);
+    const message =
+      status < 500 && error instanceof Error ? error.message : 'The codec server failed; its log says why';
+    log[status < 500 ? 'warn' : 'error'](status < 500 ? { status } : { status, err: error }, message);
+    return reply.code(status).send({ message });
+  });
+  return app;
+}
+
+/** A request that is not answered with payloads. Its message goes to the asker and to the log. */
+class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+/** Our refusals and fastify's own (a body that is too large, or no JSON) carry theirs. */
+function statusOf(error: unknown): number {
+  if (error instanceof EncryptionKeyUnknown || error instanceof PayloadNotAuthentic) return 422;
+  const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+  return typeof status === 'number' ? status : 500;
+}
+
+/**
+ * Pages of other origins are refused, not only kept from reading the answer. Programs send no origin; where no token is
+ * demanded, whoever runs one on this machine may ask.
+ */
+function requireOrigin({ allowedOrigins }: CodecServerConfig, request: FastifyRequest, reply: FastifyReply): void {
+  const { origin } = request.headers;
+  if (origin === undefined) return;
+  reply.header('vary', 'Origin');
+  if (!allowedOrigins.includes(origin)) {
+    throw new Refused(403, 'This page may not ask for payloads: add its origin to CODEC_ALLOWED_ORIGINS');
+  }
+  reply.header('access-control-allow-origin', origin);
+  // The Web UI can be told to send cookies, for a proxy in front of this server that knows who may see payloads.
+  reply.header('access-control-allow-credentials', 'true');
+}
+
+function requireToken({ token }: CodecServerConfig, request: FastifyRequest): void {
+  if (token === undefined) return;
+  const [, given = ''] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (timingSafeEqual(digest(given), digest(token))) return;
+  throw new Refused(401, 'The header Authorization: Bearer … is missing, or is not the CODEC_TOKEN of this server');
+}
+
+/** Of the same length whatever is given, as the comparison needs it. */
+function digest(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest();
+}
+
+const bodySchema = z.object({ payloads: z.array(z.record(z.string(), z.unknown())) });
+
+function readPayloads(body: unknown): Payload[] {
+  try {
+    return bodySchema.parse(body).payloads.map((payload) => PayloadMessage.fromObject(payload));
+  } catch {
+    // Not the shape, or a field of another type, or no base64.
+    throw new Refused(400, 'The body is not { "payloads": [{ "metadata": {…}, "data": "…" }] } with values in base64');
+  }
+}
+
+function jsonOf(payload: Payload): Record<string, unknown> {
+  return PayloadMessage.toObject(PayloadMessage.create(payload), { bytes: String, longs: String });
+}
+
+async function main(): Promise<void> {
+  const config = readCodecServerConfig();
+  const log = createLog(config.logLevel, 'codec-server');
+  const requested = shutdownRequested();
+  const server = await startCodecServer(config, log);
+  const { allowedOrigins, token, keyRing } = config;
+  const keys = keyRing.map(({ id }) => id);
+  log.info({ url: server.url, allowedOrigins, demandsToken: token !== undefined, keys }, 'codec server started');
+  const signal = await requested;
+  log.info({ signal }, 'codec server stops: requests under way may finish');
+  await server.close();
+  log.info('codec server stopped');
+}
+
+if (isProgram(import.meta.url)) await runProgram(main);

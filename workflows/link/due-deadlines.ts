@@ -1,0 +1,31 @@
+import { expire, remind, type LinkCase } from './case.js';
+import { readConnection } from './confirmation.js';
+import { deadlinesOf, waitingUntil, type LinkDeadline } from './deadlines.js';
+
+/** Acts on what is due. */
+export async function meetDeadlines(kase: LinkCase): Promise<void> {
+  for (;;) {
+    const due = deadlinesOf(kase).find(({ at }) => at <= Date.now());
+    if (!due) return;
+    await meet(kase, due);
+  }
+}
+
+async function meet(kase: LinkCase, { name }: LinkDeadline): Promise<void> {
+  switch (name) {
+    case 'confirmation':
+      return readConnection(kase);
+    case 'code reminder':
+      return remind(kase, waitingUntil(kase) ?? Date.now(), Date.now());
+    case 'password':
+    case 'code':
+    case 'token':
+    case 'link':
+      // A lost webhook is only a slow one: the user may have connected unheard.
+      await readConnection(kase);
+      if (kase.outcome === undefined) expire(kase, name, Date.now());
+      return;
+    default:
+      return name satisfies never;
+  }
+}

@@ -1,0 +1,170 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { LinkPolicy } from './policy.js';
+
+/**
+ * Who the link workflow is: its name, input, result, signal, query and updates. The wire name of a message is its
+ * export's name less its suffix. docs/messages.md shows the same as JSON for backends in other languages.
+ */
+
+export const linkProviderName = 'linkProvider';
+
+export interface LinkProviderInput {
+  /** The service's id of the user. */
+  userId: string;
+  /** The service's slug of a provider that users log in to with a password. */
+  provider: string;
+  /** Where the hosted page sends the user at its end. */
+  redirectUrl?: string;
+  policy?: LinkPolicy;
+  /** State carried over by continue-as-new; never given by a caller. */
+  carried?: unknown;
+}
+
+export interface LinkRequest {
+  /**
+   * Given by whoever has just started the link: where the one before has ended, and only its last notification is under
+   * way, the link begins anew with this. Without it such a link refuses.
+   */
+  anew?: LinkOptions;
+}
+
+export type LinkOptions = Pick<LinkProviderInput, 'redirectUrl' | 'policy'>;
+
+/** For the user's browser. Both are credentials: whoever has them can connect a provider to this user. */
+export interface LinkUrl {
+  linkToken: string;
+  linkWebUrl: string;
+  /** When the token ends by our reckoning, ISO 8601 in UTC; the service has the last word. */
+  expiresAt: string;
+}
+
+/** What is asked of the user after the password. */
+export interface ProviderMfa {
+  /** `sms`, `email`, or one that is not known yet. */
+  method?: string;
+  /** Where the code went, shortened by the provider, to be shown to the user. */
+  hint?: string;
+}
+
+/**
+ * What the password step answered the user's browser: the service's answer as it is (docs/messages.md), or this. Of any
+ * other field nothing is kept. The password itself never comes here.
+ */
+export interface LinkReport {
+  /** `success`, `pending_provider_mfa`, `error`, or one that is not known yet. */
+  state: string;
+  /** With `error`: one of the specification's, or one that is not known yet. */
+  errorType?: string;
+  providerMfa?: ProviderMfa;
+}
+
+export interface MfaCode {
+  /** Four to twelve letters or digits; spaces and hyphens are left out. */
+  code: string;
+}
+
+export const requestLinkUpdate = defineUpdate<LinkUrl, [LinkRequest]>('requestLink');
+export const reportLinkResultUpdate = defineUpdate<LinkState, [LinkReport]>('reportLinkResult');
+export const submitMfaCodeUpdate = defineUpdate<CodeAnswer, [MfaCode]>('submitMfaCode');
+export const cancelLinkUpdate = defineUpdate<LinkState>('cancel');
+export const linkStateQuery = defineQuery<LinkState>('state');
+
+/** A webhook reported a connection of this user and provider; whether it is the one that is waited for is read. */
+export const connectionReportedSignal = defineSignal('connectionReported');
+
+/** Where a link stands. LabPhase carries it. */
+export type LinkPhase =
+  /** The user has the link, or is to get it, and logs in at the provider. */
+  | 'awaiting_password'
+  /** The provider has sent the user a code. */
+  | 'awaiting_code'
+  /** A success was reported that the service does not show yet. */
+  | 'confirming'
+  | LinkOutcome;
+
+export type LinkOutcome =
+  | 'connected'
+  /** An error that nobody can do anything about here, or too many attempts: see `errorType`. */
+  | 'failed'
+  /** The user did not come back in time: see `waitedFor`. */
+  | 'expired'
+  | 'cancelled';
+
+export type LinkAttention = 'connection_unconfirmed' | 'notifications_undelivered';
+
+/** What `state` and most updates answer with. Neither token nor URL nor code is in it. */
+export interface LinkState {
+  userId: string;
+  provider: string;
+  phase: LinkPhase;
+  /** When this link was started, ISO 8601 in UTC. */
+  startedAt: string;
+  /** Until when the present wait lasts; missing once it has ended. */
+  until?: string;
+  /** While a code is waited for. */
+  mfa?: ProviderMfa;
+  /** How many wrong codes are still allowed. */
+  codeAttemptsLeft: number;
+  /** How many failed logins are still allowed. */
+  passwordAttemptsLeft: number;
+  /** What went wrong last: the service's error type, or its state where that is not known yet. */
+  errorType?: string;
+  /** What follows from it. */
+  consequence?: Consequence;
+  attention: LinkAttention[];
+  timeline: LinkEntry[];
+  /** Set once the link has ended. */
+  outcome?: LinkOutcome;
+  /** With `expired`: what the user did not do in time. */
+  waitedFor?: 'password' | 'code' | 'token' | 'link';
+}
+
+export interface LinkEntry {
+  at: string;
+  /** In our own words and the service's error types: nothing personal. */
+  what: string;
+}
+
+/** What follows from an error of the service: `consequences.ts` has the table. */
+export type Consequence =
+  /** The same token and login: another code. */
+  | 'ask_code_again'
+  /** The same token: log in again. */
+  | 'ask_credentials_again'
+  /** A new token, and log in again: ask for the link anew. */
+  | 'start_over'
+  | 'give_up'
+  | 'cancel';
+
+/** What became of a code. */
+export interface CodeAnswer {
+  outcome:
+    | 'connected'
+    /** The service took it but does not show the connection yet: `result` waits for it. */
+    | 'confirming'
+    | 'wrong_code'
+    /** The provider wants another code: `state.mfa` says which. */
+    | 'asked_again'
+    /** It is not known whether the code was used; there is no connection. Ask the user for a new one. */
+    | 'unknown'
+    /** The user has to log in again, with the link they have. */
+    | 'ask_credentials_again'
+    /** The user has to log in again, with a new link: `linkUrl`. */
+    | 'start_over';
+  attemptsLeft: number;
+  /** The service's error type, where it gave one. */
+  errorType?: string;
+  state: LinkState;
+}
+
+export interface LinkResult {
+  outcome: LinkOutcome;
+  userId: string;
+  provider: string;
+  startedAt: string;
+  /** When the connection was made, as the service shows it. */
+  connectedAt?: string;
+  errorType?: string;
+  waitedFor?: LinkState['waitedFor'];
+  timeline: LinkEntry[];
+}
