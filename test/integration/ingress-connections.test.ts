@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../client/webhooks/handler.js';
 import { linkProviderId } from '../../workflows/link/address.js';
@@ -62,7 +63,9 @@ test('where no link is running, or it has ended, that is answered 204, counted, 
     answers: { link_not_running: 2, delivered: 0 },
     passedOver: { 'provider.connection.created': 2 },
   });
-  await expect(rig.client.workflow.getHandle(linkProviderId(nobody, provider)).describe()).rejects.toThrow();
+  await expect(rig.client.workflow.getHandle(linkProviderId(nobody, provider)).describe()).rejects.toThrow(
+    WorkflowNotFoundError,
+  );
 });
 
 test('the sink gets it too, whether a link is running or not', async () => {
