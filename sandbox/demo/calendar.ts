@@ -20,6 +20,11 @@ export class Calendar {
     return Math.max(1, Math.round((milliseconds(span) / ms('1d')) * this.dayMs));
   }
 
+  /** What the sandbox has to be told of a span that is not to be shortened like its days: people type in real time. */
+  uncompressed(span: Duration): number {
+    return (milliseconds(span) * ms('1d')) / this.dayMs;
+  }
+
   /**
    * The policy that an order gets: its own wishes or the defaults, with days as short as the sandbox's. What is measured
    * in the time of networks instead of the post is not compressed.

@@ -13,11 +13,12 @@ export class UsageError extends Error {
 
 export const usage = `Usage: npm run demo [-- <options>]
 
-Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays order stories
-through the public client, with days compressed to seconds. It then stays up until Ctrl-C.
+Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays stories of
+orders and of a provider link through the public client, with days compressed to seconds. In a terminal the person who
+watches may type the code of the link. It then stays up until Ctrl-C.
 
 Options:
-  --once   end when the stories have been told; exit status 0 only if every one ended as told
+  --once   ask nobody anything and end when the stories have been told; exit status 0 only if every one ended as told
   --help   show this
 
 Settings (environment): DEMO_TEMPORAL_PORT (7233), DEMO_UI_PORT (8233), DEMO_CODEC_PORT (8234), SANDBOX_PORT (4010),

@@ -1,9 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
-import { labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
+import { createLabService, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { SandboxControl } from '../control.js';
 import { Calendar } from './calendar.js';
 import type { Closing } from './closing.js';
 import type { DemoConfig } from './config.js';
+import type { Keyboard } from './keyboard.js';
 import type { Screen } from './screen.js';
 import { startServers, type Servers } from './servers.js';
 import { OneAtATime, type Scenery } from './stage.js';
@@ -30,6 +31,7 @@ export interface Demo {
   /** Gets everything that has to be ended afterwards. */
   closing: Closing;
   screen: Screen;
+  keyboard: Keyboard;
   interrupted: Promise<NodeJS.Signals>;
 }
 
@@ -39,7 +41,7 @@ export interface Demo {
  * @throws Interrupted, ProgramFailed, PortsBusy, or why there is no Temporal
  */
 export async function runDemo(demo: Demo): Promise<number> {
-  const { once, config, logFolder, closing, screen, interrupted } = demo;
+  const { once, config, logFolder, closing, screen, keyboard, interrupted } = demo;
   const stopping = new AbortController();
   const interruption = interrupted.then((signal) => {
     stopping.abort();
@@ -49,12 +51,10 @@ export async function runDemo(demo: Demo): Promise<number> {
   interruption.catch(() => undefined);
   const say = (text: string): void => screen.line(screen.styled('gray', `  … ${text}`));
 
-  screen.line(
-    screen.styled('bold', `\n  Lab operations on Temporal: order stories, a day in ${config.daySeconds} s\n`),
-  );
+  screen.line(screen.styled('bold', `\n  Lab operations on Temporal: stories, a day in ${config.daySeconds} s\n`));
   const servers = await Promise.race([startServers(config, logFolder, closing, say), interruption]);
   screen.line(`  Web UI     ${servers.uiUrl}/namespaces/default/workflows`);
-  const scenery = await Promise.race([setUp(servers, config, closing), interruption]);
+  const scenery = await Promise.race([setUp(servers, keyboard, config, closing), interruption]);
   const began = Date.now();
   const broken = servers.failed.then((reason) => {
     stopping.abort();
@@ -72,7 +72,7 @@ export async function runDemo(demo: Demo): Promise<number> {
   return status;
 }
 
-async function setUp(servers: Servers, config: DemoConfig, closing: Closing): Promise<Scenery> {
+async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, closing: Closing): Promise<Scenery> {
   const connection = await Connection.connect({ address: servers.temporalAddress });
   closing.use(
     () => connection,
@@ -84,15 +84,22 @@ async function setUp(servers: Servers, config: DemoConfig, closing: Closing): Pr
     () => new LabOperations(new Client({ connection, dataConverter }), { service }),
     (started) => started.close(),
   );
+  const browser = closing.use(
+    () => createLabService({ baseUrl: servers.sandboxUrl, apiKey: 'a-browser-has-none' }),
+    (started) => started.close(),
+  );
   const control = new SandboxControl(servers.sandboxUrl);
+  const calendar = new Calendar(config.daySeconds);
   // A real lab knows the numbers on its kits.
-  await control.changeSettings({ anySampleId: false });
+  await control.changeSettings({ anySampleId: false, linkTokenMinutes: calendar.uncompressed('10m') / 60_000 });
   return {
     operations,
     control,
+    browser,
     receiver: servers.receiver,
-    calendar: new Calendar(config.daySeconds),
+    calendar,
     uiUrl: servers.uiUrl,
     placing: new OneAtATime(),
+    keyboard,
   };
 }

@@ -6,6 +6,7 @@ import { Closing } from './closing.js';
 import { readCommandLine, usage, UsageError } from './command-line.js';
 import { DemoConfigError, readDemoConfig } from './config.js';
 import { Interrupted, runDemo } from './demo.js';
+import { Keyboard } from './keyboard.js';
 import { Screen } from './screen.js';
 
 /** After that whatever still runs is killed by its watchdog as soon as this process has gone. */
@@ -24,7 +25,11 @@ async function main(screen: Screen): Promise<number> {
   const closing = new Closing();
   let status = 1;
   try {
-    status = await runDemo({ once, config, logFolder, closing, screen, interrupted });
+    const keyboard = closing.use(
+      () => new Keyboard({ input: process.stdin, screen, asks: !once }),
+      async (opened) => opened.close(),
+    );
+    status = await runDemo({ once, config, logFolder, closing, screen, keyboard, interrupted });
   } catch (error) {
     status = explain(error, screen);
   } finally {

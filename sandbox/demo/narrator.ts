@@ -8,6 +8,8 @@ export interface Voice {
   /** At the head of each line of the story. */
   label: string;
   colour: Style;
+  /** A story of people at a screen: told in real seconds instead of the days of the post. */
+  inRealTime?: true;
 }
 
 /** What happened to one kit on one day: one line. */
@@ -22,7 +24,7 @@ export const labelWidth = 10;
 
 /** What the signs at the heads of the lines mean. */
 export const legend =
-  '● lab and post   ▸ product, operator, customer   ✉ what the product is told   ◷ what the workflow waits for';
+  '● lab, post, provider   ▸ product, operator, customer   ✉ what the product is told   ◷ what the workflow waits for';
 
 /** Says what happens in one story, each line with the story's name and its own day. */
 export class Narrator {
@@ -51,6 +53,26 @@ export class Narrator {
     this.#line(Date.now(), this.#screen.styled('bold', `▸ ${text}`));
   }
 
+  /** What the lab service or a provider does. */
+  happens(text: string): void {
+    this.#line(Date.now(), `● ${text}`);
+  }
+
+  /** What a workflow waits for now. */
+  waits(text: string): void {
+    this.#line(Date.now(), this.#screen.styled('gray', `◷ ${text}`));
+  }
+
+  /** What the product is told. */
+  tells(moment: string, text: string): void {
+    this.#line(moment, this.#screen.styled('blueBright', `✉ ${text}`));
+  }
+
+  /** The head of a line and a question, for an answer in the same line. */
+  question(text: string): string {
+    return `${this.#head(Date.now())}${this.#screen.styled(['bold', 'yellow'], `▸ ${text} `)}`;
+  }
+
   /** An address, alone on its line so that it can be clicked or copied whole. */
   address(url: string): void {
     this.#screen.line(`  ${this.#label()} ${this.#screen.styled('gray', url)}`);
@@ -65,8 +87,7 @@ export class Narrator {
     const groups = this.#groups(fresh);
     for (const group of groups) this.#events(group, state, group === groups.at(-1) ? waits : '');
     for (const entry of fresh) this.#told.add(keyOf(entry));
-    if (fresh.length === 0 && changed && waits !== '')
-      this.#line(Date.now(), this.#screen.styled('gray', `◷ ${waits}`));
+    if (fresh.length === 0 && changed && waits !== '') this.waits(waits);
   }
 
   /** The events that no line has told of yet. */
@@ -144,8 +165,17 @@ export class Narrator {
   }
 
   #line(moment: string | number, text: string): void {
-    const day = this.#screen.styled('gray', `day ${String(this.#day(moment)).padStart(2)}`);
-    this.#screen.line(`  ${this.#label()} ${day}  ${text}`);
+    this.#screen.line(`${this.#head(moment)}${text}`);
+  }
+
+  #head(moment: string | number): string {
+    return `  ${this.#label()} ${this.#screen.styled('gray', this.#when(moment).padStart('day  0'.length))}  `;
+  }
+
+  #when(moment: string | number): string {
+    if (!this.#voice.inRealTime) return `day ${String(this.#day(moment)).padStart(2)}`;
+    const at = typeof moment === 'number' ? moment : Date.parse(moment);
+    return `${Math.max(0, Math.round((at - this.#began) / 1000))} s`;
   }
 
   #label(): string {

@@ -4,12 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { verify } from '../../client/index.js';
 import { loopback } from '../temporal/ports.js';
+import { Occurrences } from './occurrences.js';
 
-const eventSchema = z.object({
-  id: z.string(),
-  type: z.string().transform((type) => type.replace(/^labops\.order\./, '')),
-  time: z.string(),
-  data: z.looseObject({
+/** A CloudEvent of one area, its type without the prefix. */
+function eventOf<Data extends z.ZodType>(area: string, data: Data) {
+  const prefix = `labops.${area}.`;
+  const type = z
+    .string()
+    .startsWith(prefix)
+    .transform((whole) => whole.slice(prefix.length));
+  return z.object({ id: z.string(), type, time: z.string(), data });
+}
+
+const orderEventSchema = eventOf(
+  'order',
+  z.looseObject({
     order_id: z.string(),
     root_order_id: z.string(),
     phase: z.string().optional(),
@@ -20,19 +29,27 @@ const eventSchema = z.object({
     portal_url: z.string().nullish(),
     interpretation: z.string().optional(),
   }),
-});
+);
+
+const linkEventSchema = eventOf('link', z.looseObject({ user_id: z.string(), outcome: z.string().optional() }));
 
 /** What the product is told of an order: the part of the CloudEvent that the stories look at. */
-export type OrderNotification = z.output<typeof eventSchema>;
+export type OrderNotification = z.output<typeof orderEventSchema>;
+
+/** What the product is told of a user's link. */
+export type LinkNotification = z.output<typeof linkEventSchema>;
 
 /** Far more than any notification has. */
 const largestBody = 64 * 1024;
 
 /** The product's own endpoint for notifications, as a product would write it: it verifies, drops repeats and passes on. */
 export class NotificationReceiver {
+  /** What was told of links. */
+  readonly links = new Occurrences<LinkNotification>();
   readonly #secret: string;
-  /** By id: what comes again was delivered though its answer got lost. */
-  readonly #received = new Map<string, OrderNotification>();
+  /** What comes again was delivered though its answer got lost. */
+  readonly #ids = new Set<string>();
+  readonly #orders: OrderNotification[] = [];
   readonly #listeners = new Map<string, (notification: OrderNotification) => void>();
   readonly #server = createServer((request, response) => {
     this.#receive(request, response).catch(() => response.destroy());
@@ -50,9 +67,9 @@ export class NotificationReceiver {
     return `http://${loopback}:${(this.#server.address() as AddressInfo).port}/notifications`;
   }
 
-  /** Calls back once for each notification of the chain, also for those that have come already. */
+  /** Calls back once for each notification of an order's chain, also for those that have come already. */
   listen(rootOrderId: string, listener: (notification: OrderNotification) => void): void {
-    for (const past of this.#received.values()) if (past.data.root_order_id === rootOrderId) listener(past);
+    for (const past of this.#orders) if (past.data.root_order_id === rootOrderId) listener(past);
     this.#listeners.set(rootOrderId, listener);
   }
 
@@ -68,11 +85,23 @@ export class NotificationReceiver {
       response.writeHead(status).end();
     };
     if (!verify(request.headers, body, [this.#secret], Date.now()).ok) return answer(401);
-    const { data: notification } = eventSchema.safeParse(JSON.parse(body.toString('utf8')));
-    if (!notification) return answer(400);
+    const event: unknown = JSON.parse(body.toString('utf8'));
+    const { data: ofOrder } = orderEventSchema.safeParse(event);
+    const { data: ofLink } = linkEventSchema.safeParse(event);
+    if (!ofOrder && !ofLink) return answer(400);
     answer(204);
-    if (this.#received.has(notification.id)) return;
-    this.#received.set(notification.id, notification);
+    if (ofOrder && this.#isNew(ofOrder)) this.#passOn(ofOrder);
+    if (ofLink && this.#isNew(ofLink)) this.links.add(ofLink);
+  }
+
+  #isNew({ id }: { id: string }): boolean {
+    const isNew = !this.#ids.has(id);
+    this.#ids.add(id);
+    return isNew;
+  }
+
+  #passOn(notification: OrderNotification): void {
+    this.#orders.push(notification);
     this.#listeners.get(notification.data.root_order_id)?.(notification);
   }
 }

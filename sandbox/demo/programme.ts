@@ -1,6 +1,7 @@
 import type { Story } from './stage.js';
 import { earlyCancel, lateCancel, lateCustomer, refusedName } from './stories/customers.js';
 import { firstKit } from './stories/first-kit.js';
+import { linkWithCode } from './stories/links.js';
 import { correctedResult, lostAnswer, lostKit, redrawnSample } from './stories/mishaps.js';
 
 export interface Act {
@@ -17,4 +18,6 @@ export const programme: readonly Act[] = [
     title: 'Labs, the post and the network have bad days',
     stories: [lostAnswer, lostKit, redrawnSample, correctedResult],
   },
+  // By itself, because the person who watches may type in it.
+  { title: 'A provider is linked, with a code that only its user has', stories: [linkWithCode] },
 ];

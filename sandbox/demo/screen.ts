@@ -17,6 +17,16 @@ export class Screen {
     return this.#colours ? styleText(style, text) : text;
   }
 
+  /** Whether a person may be looking at it. */
+  get isTerminal(): boolean {
+    return this.#stream.isTTY;
+  }
+
+  /** A line that somebody else ends. */
+  begin(text: string): void {
+    this.#stream.write(text);
+  }
+
   line(text = ''): void {
     this.#stream.write(`${text}\n`);
   }

@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LabOperations, OrderPolicy } from '../../client/index.js';
+import type { LabOperations, LabService, OrderPolicy } from '../../client/index.js';
+import { linkProviderId } from '../../workflows/link/address.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import type { SandboxControl } from '../control.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';
 import type { Calendar } from './calendar.js';
+import type { Keyboard } from './keyboard.js';
 import type { Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notification-receiver.js';
 import { shippingDetails } from './persons.js';
+import { PlayedLink } from './played-link.js';
 import { PlayedOrder } from './played-order.js';
 
 /** A story did not go as it was told. */
@@ -17,6 +20,8 @@ export class NotAsTold extends Error {
 export interface Story extends Voice {
   /** What will happen, in a sentence. */
   promise: string;
+  /** How long it may take at least, in real milliseconds, where it waits for the person who watches. */
+  patienceMs?: number;
   /** Plays it to its end, checks that it ended as promised, and says how it ended. */
   play(stage: Stage): Promise<string>;
 }
@@ -25,10 +30,13 @@ export interface Story extends Voice {
 export interface Scenery {
   operations: LabOperations;
   control: SandboxControl;
+  /** The lab service as a user's browser reaches it: without an API key. */
+  browser: LabService;
   receiver: NotificationReceiver;
   calendar: Calendar;
   uiUrl: string;
   placing: OneAtATime;
+  keyboard: Keyboard;
 }
 
 /** Lets one go after the other. */
@@ -62,7 +70,7 @@ export class Stage {
     this.#broken = broken;
   }
 
-  /** The Web UI's page of the order's workflow, once it was placed. */
+  /** The Web UI's page of the workflow, once it was started. */
   get uiUrl(): string | undefined {
     return this.#uiUrl;
   }
@@ -96,14 +104,31 @@ export class Stage {
       narrator: this.#narrator,
       signal: this.#signal,
     });
-    this.#uiUrl = workflowPage(this.#scenery.uiUrl, played.orderId);
-    this.#narrator.address(this.#uiUrl);
+    this.#showPageOf(kitOrderId(played.orderId));
     this.#scenery.receiver.listen(played.orderId, (notification) => {
       played.hear(notification).catch(this.#lose);
     });
     // Beside the story, until the order ends.
     played.follow().catch(this.#lose);
     return played;
+  }
+
+  /** The product starts a link of a new user with a provider. */
+  async link(provider: string): Promise<PlayedLink> {
+    const { control, operations, browser, receiver } = this.#scenery;
+    const { user } = await control.createUser();
+    this.#narrator.begin();
+    this.acts(`the product starts a link of a user with ${provider}`);
+    const handle = await operations.links.start({ userId: user.user_id, provider });
+    this.#showPageOf(linkProviderId(user.user_id, provider));
+    return new PlayedLink(handle, { browser, narrator: this.#narrator, receiver });
+  }
+
+  /** What the person who watches types; undefined when there is nobody, or nothing came in time. */
+  async typed(question: string): Promise<string | undefined> {
+    const { keyboard } = this.#scenery;
+    const inTime = `(within ${keyboard.withinMs / 1000} s, else it is typed for you):`;
+    return keyboard.ask(this.#narrator.question(`${question} ${inTime}`), this.#signal);
   }
 
   /** What the product, its operator or the customer does. */
@@ -114,6 +139,11 @@ export class Stage {
   /** Some days of the story. */
   async days(count: number): Promise<void> {
     await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.#signal });
+  }
+
+  /** Long enough to read a line, whatever a day is: people at a screen take longer than networks. */
+  async moment(): Promise<void> {
+    await pause(Math.min(this.#scenery.calendar.dayMs, longestMomentMs), undefined, { signal: this.#signal });
   }
 
   /** The order is not heard of any more: its story cannot end as told. */
@@ -129,15 +159,18 @@ export class Stage {
     this.acts('the lab makes the kit, but its answer never arrives: is there a kit or not?');
   }
 
+  #showPageOf(workflowId: string): void {
+    // Workflow IDs hold a slash.
+    this.#uiUrl = `${this.#scenery.uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
+    this.#narrator.address(this.#uiUrl);
+  }
+
   /** @throws NotAsTold */
   check(claim: string, holds: boolean): void {
     if (!holds) throw new NotAsTold(`it should be that ${claim}`);
   }
 }
 
-/** Workflow IDs hold a slash. */
-function workflowPage(uiUrl: string, rootOrderId: string): string {
-  return `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(kitOrderId(rootOrderId))}`;
-}
+const longestMomentMs = 1_000;
 
 const creation = { method: 'POST', path: '/v3/order/testkit' } as const;

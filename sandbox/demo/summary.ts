@@ -4,7 +4,7 @@ import type { Servers } from './servers.js';
 import { isExact, type Tally } from './tally.js';
 import type { Ending } from './telling.js';
 
-/** How every story ended, with the Web UI's page of its order. */
+/** How every story ended, with the Web UI's page of its workflow. */
 export function showEndings(endings: readonly Ending[], tally: Tally, seconds: number, screen: Screen): void {
   const asTold = endings.filter((ending) => ending.asTold).length;
   screen.heading(`${asTold} of ${endings.length} stories ended as told, in ${seconds} s`);
@@ -17,11 +17,12 @@ export function showEndings(endings: readonly Ending[], tally: Tally, seconds: n
   }
   screen.line();
   const mark = isExact(tally) ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
-  const { placed, replacements, made, lostAnswers, redrawn } = tally;
+  const { placed, replacements, made, lostAnswers, redrawn, connected, codes } = tally;
   screen.line(
     `  ${mark} kits       ${made} for ${placed} orders and ${replacements} replacement, though ${lostAnswers} answer ` +
       `was lost; ${redrawn} more by the lab itself`,
   );
+  screen.line(`    links      ${connected} connected, with ${codes} codes handed to the provider`);
 }
 
 /** Where to look while everything stays up. */

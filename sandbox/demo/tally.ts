@@ -1,6 +1,6 @@
 import type { SandboxControl } from '../control.js';
 
-/** Kits against creations: what "exactly one kit" comes to over all stories. */
+/** Kits against creations: what "exactly one kit" comes to over all stories; and what came of links. */
 export interface Tally {
   /** Kits that somebody asked the lab service for, and that it made. */
   made: number;
@@ -11,11 +11,17 @@ export interface Tally {
   replacements: number;
   /** Creations whose answer never arrived. */
   lostAnswers: number;
+  /** Links that ended with a connection. */
+  connected: number;
+  /** Codes that reached a provider. */
+  codes: number;
 }
 
 export async function takeTally(control: SandboxControl): Promise<Tally> {
   const orders = await control.orders();
-  const creations = await control.requests({ method: 'POST', path: '/v3/order/testkit' });
+  const tokens = await control.linkTokens();
+  const posts = await control.requests({ method: 'POST' });
+  const creations = posts.filter(({ path }) => path === '/v3/order/testkit');
   const asked = orders.map(({ passthrough }) => passthrough).filter((passthrough) => passthrough !== null);
   // Each of our creations names its reference and its number in it: 1 is the first kit, the others replace one.
   const firsts = new Set(asked.filter((passthrough) => passthrough.endsWith(':1')));
@@ -26,6 +32,8 @@ export async function takeTally(control: SandboxControl): Promise<Tally> {
     placed: firsts.size,
     replacements: others.size,
     lostAnswers: creations.filter(({ outcome }) => outcome === 'dropped').length,
+    connected: tokens.filter(({ state }) => state === 'consumed').length,
+    codes: posts.filter(({ path }) => path.endsWith('/complete_mfa')).length,
   };
 }
 

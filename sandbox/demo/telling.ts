@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Calendar } from './calendar.js';
 import { labelWidth, legend, Narrator } from './narrator.js';
 import { Occurrences } from './occurrences.js';
 import { programme, type Act } from './programme.js';
@@ -53,7 +52,11 @@ async function tell(story: Story, scenery: Scenery, screen: Screen, signal: Abor
     .then((error) => {
       throw error;
     });
-  const ending = await Promise.race([story.play(stage), trouble, tooLate(scenery.calendar, over.signal)]).then(
+  const ending = await Promise.race([
+    story.play(stage),
+    trouble,
+    tooLate(patienceFor(story, scenery), over.signal),
+  ]).then(
     (text) => ({ text, asTold: true }),
     (error: unknown) => ({ text: error instanceof Error ? error.message : String(error), asTold: false }),
   );
@@ -63,8 +66,11 @@ async function tell(story: Story, scenery: Scenery, screen: Screen, signal: Abor
   return { story, ...ending, ...(stage.uiUrl !== undefined && { uiUrl: stage.uiUrl }) };
 }
 
-async function tooLate({ dayMs }: Calendar, signal: AbortSignal): Promise<never> {
-  const patienceMs = Math.max(longestStoryDays * dayMs, leastPatienceMs);
+function patienceFor({ patienceMs = leastPatienceMs }: Story, { calendar }: Scenery): number {
+  return Math.max(longestStoryDays * calendar.dayMs, patienceMs);
+}
+
+async function tooLate(patienceMs: number, signal: AbortSignal): Promise<never> {
   await pause(patienceMs, undefined, { signal });
   throw new NotAsTold(`the story stood still and was given up after ${patienceMs / 1000} s`);
 }

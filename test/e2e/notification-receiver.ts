@@ -6,9 +6,9 @@ import { verify } from '../../client/index.js';
 export interface Told {
   /** The CloudEvent's id: the same for every repetition. */
   id: string;
-  /** `result`, `phase_changed`, … without the prefix. */
+  /** `result`, `phase_changed`, … without the prefix; those of links keep their area: `link.ended`. */
   type: string;
-  /** The order it is about. */
+  /** The order it is about, or the user. */
   subject: string;
   data: Record<string, unknown>;
 }
@@ -17,6 +17,8 @@ export interface NotificationReceiver {
   url: string;
   /** Everything about the chain of a root order, in the order in which it came, repetitions included. */
   about(rootOrderId: string): Told[];
+  /** Everything about a user's links, in the order in which it came, repetitions included. */
+  aboutLinksOf(userId: string): Told[];
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
     about: (rootOrderId) => told.filter(({ data }) => data['root_order_id'] === rootOrderId),
+    aboutLinksOf: (userId) => told.filter(({ type, subject }) => type.startsWith('link.') && subject === userId),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -52,5 +55,5 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 
 function toldBy(body: Buffer): Told {
   const event = JSON.parse(body.toString()) as Told;
-  return { ...event, type: event.type.replace(/^labops\.order\./, '') };
+  return { ...event, type: event.type.replace(/^labops\.(?:order\.)?/, '') };
 }

@@ -37,6 +37,8 @@ export interface Stack {
   readonly ingress: StartedProcess;
   readonly ingressUrl: string;
   readonly worker: StartedProcess;
+  /** What the service's stand-in has written. */
+  readonly sandboxOutput: string;
   readonly receiver: NotificationReceiver;
   /** Address and key of the service, for what another system does there. */
   readonly service: { url: string; apiKey: string };
@@ -130,6 +132,9 @@ export function stack(options: StackOptions = {}): Stack {
     },
     get worker() {
       return up().worker;
+    },
+    get sandboxOutput() {
+      return up().sandbox.output();
     },
     get receiver() {
       return up().receiver;

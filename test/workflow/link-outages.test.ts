@@ -205,3 +205,35 @@ test('a user whom the service no longer shows has no connection', async () => {
   expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
   expect(await stage.countRequests('GET', userPath(link))).toBe(1);
 });
+
+describe('a wait that is over while the service is down', () => {
+  test('ends the link only once the service has said that there is no connection', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.linkUrl();
+    await stage.sandbox.addFault({ path: userPath(link), action: fails });
+    await stage.skip('26 hours');
+    expect((await link.handle.state()).outcome).toBeUndefined();
+    await stage.sandbox.removeFaults();
+    await stage.skip('10 minutes');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
+  });
+
+  test('does not end a link whose user has connected unheard', async () => {
+    await stage.sandbox.changeSettings({ connectionWebhooks: false });
+    const link = await ALink.start(stage);
+    await link.entersPassword('ok');
+    await stage.sandbox.addFault({ path: userPath(link), action: fails });
+    await stage.skip('26 hours');
+    await stage.sandbox.removeFaults();
+    await stage.skip('10 minutes');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('ends a link after a day all the same', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.linkUrl();
+    await stage.sandbox.addFault({ path: userPath(link), action: fails });
+    await stage.skip('49 hours');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
+  });
+});

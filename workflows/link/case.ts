@@ -36,6 +36,8 @@ export interface LinkCase {
   consequence?: Consequence;
   /** A connection may have been made that nobody told us of for certain. */
   claim?: Claim;
+  /** A wait is over, and the link ends with it unless the service, which has to say so, shows a connection. */
+  ending?: { waitedFor: NonNullable<LinkState['waitedFor']>; since: number };
   reminded: boolean;
   attention: LinkAttention[];
   /** Whether the worker has a target for notifications. Known with the first token. */
@@ -217,13 +219,25 @@ export function hearConnection(kase: LinkCase, found: Found, createdAt: string |
   else drop(kase, claim, now);
 }
 
+/** Longer than the service's usual outages; then a link ends by what is known of it here. */
+const longestOutage = 24 * 60 * 60_000;
+
 /** The service could not be asked: that is no evidence either way, so the claim stands, and is read again later. */
 export function hearNoAnswer(kase: LinkCase, now: number): void {
-  if (kase.claim) kase.claim = { ...kase.claim, at: now, reads: kase.claim.reads + 1 };
+  const { claim, ending } = kase;
+  if (ending && now >= ending.since + longestOutage) return expire(kase, ending.waitedFor, now);
+  if (claim) kase.claim = { ...claim, at: now, reads: claim.reads + 1 };
+}
+
+/** Nothing came in time. A lost webhook is only a slow one: the user may have connected unheard. */
+export function endWait(kase: LinkCase, waitedFor: NonNullable<LinkState['waitedFor']>, now: number): void {
+  kase.ending ??= { waitedFor, since: now };
+  doubt(kase, now);
 }
 
 function drop(kase: LinkCase, { by }: Claim, now: number): void {
   delete kase.claim;
+  if (kase.ending) return expire(kase, kase.ending.waitedFor, now);
   if (by !== 'success') return note(kase, 'no new connection at the service', now);
   note(kase, 'the service does not show the connection that it reported', now);
   raise(kase, 'connection_unconfirmed');
@@ -255,6 +269,7 @@ export function end(kase: LinkCase, outcome: LinkOutcome, now: number): void {
   delete kase.token;
   delete kase.mfa;
   delete kase.claim;
+  delete kase.ending;
   clear(kase, 'connection_unconfirmed');
   if (outcome === 'connected') {
     delete kase.errorType;

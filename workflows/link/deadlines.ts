@@ -7,9 +7,14 @@ export type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | '
 /** The earliest first. */
 export function deadlinesOf(kase: LinkCase): LinkDeadline[] {
   if (kase.outcome !== undefined) return [];
+  const confirming = confirmAt(kase);
+  // Only the service's answer is waited for any more.
+  if (kase.ending) {
+    const { waitedFor, since } = kase.ending;
+    return [confirming === undefined ? { name: waitedFor, at: since } : { name: 'confirmation', at: confirming }];
+  }
   const { policy, phase, since, token, startedAt } = kase;
   const found: LinkDeadline[] = [{ name: 'link', at: startedAt + policy.totalWait }];
-  const confirming = confirmAt(kase);
   if (confirming !== undefined) found.push({ name: 'confirmation', at: confirming });
   if (phase === 'awaiting_password') found.push({ name: 'password', at: since + policy.passwordWait });
   if (phase === 'awaiting_code') {

@@ -1,4 +1,4 @@
-import { expire, remind, type LinkCase } from './case.js';
+import { endWait, remind, type LinkCase } from './case.js';
 import { readConnection } from './confirmation.js';
 import { deadlinesOf, waitingUntil, type LinkDeadline } from './deadlines.js';
 
@@ -21,10 +21,8 @@ async function meet(kase: LinkCase, { name }: LinkDeadline): Promise<void> {
     case 'code':
     case 'token':
     case 'link':
-      // A lost webhook is only a slow one: the user may have connected unheard.
-      await readConnection(kase);
-      if (kase.outcome === undefined) expire(kase, name, Date.now());
-      return;
+      endWait(kase, name, Date.now());
+      return readConnection(kase);
     default:
       return name satisfies never;
   }

@@ -30,7 +30,20 @@ const rejections = (type: string) => [
   new WorkflowFailedError('Workflow execution failed', failureOf(type), 'NON_RETRYABLE_FAILURE'),
 ];
 
-const words: Record<string, string> = {
+/** What is called the same in every area. */
+const ofTheService = {
+  Unauthorized: 'ServiceAccessDenied',
+  FeatureNotEnabled: 'FeatureNotEnabled',
+  ServiceUnavailable: 'ServiceDown',
+  ServiceUnreachable: 'ServiceDown',
+  TooManyRequests: 'ServiceDown',
+  AnswerLost: 'ServiceDown',
+  AnswerUnreadable: 'ServiceDown',
+  CommandTimedOut: 'ServiceDown',
+};
+
+const ofOrders: Record<string, string> = {
+  ...ofTheService,
   ReferenceInvalid: 'OrderInvalid',
   PolicyInvalid: 'OrderInvalid',
   InvalidCommand: 'OrderInvalid',
@@ -48,68 +61,55 @@ const words: Record<string, string> = {
   AcceptedUpdateCompletedWorkflow: 'OrderEnded',
   OrderNotInChain: 'OrderNotInChain',
   OrderNotFound: 'OrderNotFound',
-  Unauthorized: 'ServiceAccessDenied',
-  FeatureNotEnabled: 'FeatureNotEnabled',
-  ServiceUnavailable: 'ServiceDown',
-  ServiceUnreachable: 'ServiceDown',
-  TooManyRequests: 'ServiceDown',
-  AnswerLost: 'ServiceDown',
-  AnswerUnreadable: 'ServiceDown',
-  CommandTimedOut: 'ServiceDown',
   AttemptOutdated: 'ServiceDown',
   OrderUnclaimed: 'ServiceDown',
 };
 
-/** What the failures of a link are called; those that are the same for every area are above. */
-const wordsOfLinks: Record<string, string> = {
-  InvalidCommand: 'LinkInvalid',
+const ofLinks: Record<string, string> = {
+  ...ofTheService,
   PolicyInvalid: 'LinkInvalid',
+  InvalidCommand: 'LinkInvalid',
   InvalidCode: 'InvalidCode',
   LinkRefused: 'LinkRefused',
   LinkFailed: 'LinkFailed',
   LinkEnded: 'LinkEnded',
   AcceptedUpdateCompletedWorkflow: 'LinkEnded',
-  Unauthorized: 'ServiceAccessDenied',
-  FeatureNotEnabled: 'FeatureNotEnabled',
-  ServiceUnavailable: 'ServiceDown',
-  ServiceUnreachable: 'ServiceDown',
-  TooManyRequests: 'ServiceDown',
-  AnswerLost: 'ServiceDown',
-  AnswerUnreadable: 'ServiceDown',
-  CommandTimedOut: 'ServiceDown',
 };
+
+const areas = [
+  { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderWords, unnamed: ['OrderForwarded'] },
+  { workflows: ['linkProvider'], names: ofLinks, words: linkWords, unnamed: [] },
+];
 
 function exportedBy(module: object, name: string): unknown {
   return (module as Record<string, unknown>)[name];
 }
 
-/** Every type that docs/messages.md names as one of a failure: in its sentences, and in the tables of updates. */
-async function documentedTypes(): Promise<string[]> {
-  const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
-  const updates = [...page.matchAll(/^## Updates of `\w+`\n(.+?)\n## /gms)].map(([, table = '']) => table);
-  const sentences = page.match(/^Failure types: [^]+?\n\n/gm) ?? [];
+const messagesPage = () => readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
+
+/** Every type that docs/messages.md names as one of a workflow's failures: in its sentences, and beside its updates. */
+async function documentedTypes(workflow: string): Promise<string[]> {
+  const sections = (await messagesPage()).split(/^(?=##+ )/m);
+  const updates = sections.filter((section) => section.startsWith(`## Updates of \`${workflow}\`\n`));
+  const own = sections.filter((section) => section.startsWith(`### \`${workflow}\`\n`));
+  const sentences = own.flatMap((section) => section.match(/^Failure types: [^]+?\n\n/gm) ?? []);
   const named = [...updates, ...sentences].flatMap((text) => text.match(/`[A-Z][A-Za-z]+`/g) ?? []);
   return [...new Set(named.map((type) => type.slice(1, -1)))];
 }
 
 describe('a failure in the product’s words', () => {
-  test.each(Object.entries(words))('%s is %s, with its message, fields and status', (type, word) => {
+  const named = areas.flatMap(({ names, words }) =>
+    Object.entries(names).map(([type, word]) => ({ type, word, words })),
+  );
+
+  test.each(named)('$type is $word, with its message, fields and status', ({ type, word, words }) => {
     for (const rejection of rejections(type)) {
-      const error = inProductWords(rejection, orderWords);
+      const error = inProductWords(rejection, words);
       expect(error).toBeInstanceOf(LabOperationsError);
       expect(error).toBeInstanceOf(exportedBy(client, word));
       // That there is no such order is no fault of any field.
       const more = word === 'OrderNotFound' ? {} : { fields: details.fields, status: 422 };
       expect(error).toMatchObject({ name: word, message: `a ${type}`, ...more });
-    }
-  });
-
-  test.each(Object.entries(wordsOfLinks))('%s of a link is %s, with its message, fields and status', (type, word) => {
-    for (const rejection of rejections(type)) {
-      const error = inProductWords(rejection, linkWords);
-      expect(error).toBeInstanceOf(LabOperationsError);
-      expect(error).toBeInstanceOf(exportedBy(client, word));
-      expect(error).toMatchObject({ name: word, message: `a ${type}`, fields: details.fields, status: 422 });
     }
   });
 
@@ -120,11 +120,13 @@ describe('a failure in the product’s words', () => {
   });
 
   test('there is for every type that is documented; only being forwarded is followed instead', async () => {
-    const documented = await documentedTypes();
-    expect(documented.length).toBeGreaterThan(20);
-    expect(documented.filter((type) => ![words, wordsOfLinks].some((known) => Object.hasOwn(known, type)))).toEqual([
-      'OrderForwarded',
-    ]);
+    const workflowsOfPage = [...(await messagesPage()).matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name);
+    expect(workflowsOfPage).toEqual(areas.flatMap(({ workflows }) => workflows));
+    for (const { workflows, names, unnamed } of areas) {
+      const documented = (await Promise.all(workflows.map(documentedTypes))).flat();
+      expect(documented.length).toBeGreaterThan(10);
+      expect(documented.filter((type) => !Object.hasOwn(names, type))).toEqual(unnamed);
+    }
   });
 
   test('has no fields and no status where the failure has no details', () => {
@@ -148,11 +150,11 @@ describe('a failure in the product’s words', () => {
   test('there is for a workflow that an operator ended, which says how', () => {
     for (const cause of [new TerminatedFailure('terminated by hand'), new CancelledFailure('cancelled by hand')]) {
       const failed = new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE');
-      for (const [known, word] of [
+      for (const [words, word] of [
         [orderWords, OrderInterrupted],
         [linkWords, LinkInterrupted],
       ] as const) {
-        const error = inProductWords(failed, known);
+        const error = inProductWords(failed, words);
         expect(error).toBeInstanceOf(word);
         expect((error as Error).message).toBe(`Workflow execution failed: ${cause.message}`);
       }

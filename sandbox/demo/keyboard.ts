@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { createInterface, type Interface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { Screen } from './screen.js';
+
+/** How long the person who watches has for an answer. */
+export const answerWithinMs = 15_000;
+
+export interface KeyboardOptions {
+  input: Readable & { isTTY?: boolean };
+  screen: Screen;
+  /** Whether anybody is to be asked at all. */
+  asks: boolean;
+  /** Default `answerWithinMs`. */
+  withinMs?: number;
+}
+
+/**
+ * Where the person who watches may answer a question of a story. Nobody is waited for where nobody can answer: without a
+ * terminal on both sides every answer is "nothing", at once.
+ *
+ * The terminal is left in its own mode, line by line: Ctrl-C stays the signal that it always is.
+ */
+export class Keyboard {
+  readonly withinMs: number;
+  readonly #screen: Screen;
+  /** From the start on, so that what was typed before anything was asked answers nothing. */
+  readonly #lines: Interface | undefined;
+
+  constructor({ input, screen, asks, withinMs = answerWithinMs }: KeyboardOptions) {
+    this.withinMs = withinMs;
+    this.#screen = screen;
+    if (asks && input.isTTY === true && screen.isTerminal) this.#lines = createInterface({ input, terminal: false });
+  }
+
+  /**
+   * What was typed, as it was typed; undefined where there is nobody, or they typed nothing in time.
+   *
+   * @param question ends where the answer begins
+   * @param signal ends the waiting: rejects with its AbortError
+   */
+  async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+    if (!this.#lines) return undefined;
+    this.#screen.begin(question);
+    const inTime = AbortSignal.timeout(this.withinMs);
+    try {
+      const [line] = (await once(this.#lines, 'line', { signal: AbortSignal.any([signal, inTime]) })) as [string];
+      return line.trim() === '' ? undefined : line;
+    } catch (error) {
+      // The line that nobody ended.
+      this.#screen.line();
+      if (signal.aborted || !inTime.aborted) throw error;
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.#lines?.close();
+  }
+}

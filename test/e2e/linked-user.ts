@@ -1,0 +1,75 @@
+import { expect } from 'vitest';
+import { createLabService, type LinkHandle, type LinkState } from '../../client/index.js';
+import type { LinkStart } from '../../client/links/links.js';
+import { linkProviderId } from '../../workflows/link/address.js';
+import { patience, type Stack } from './stack.js';
+
+export const provider = 'invented_watch';
+export const completeMfaPath = `/v2/link/provider/password/${provider}/complete_mfa`;
+
+/** By the stand-in's conventions (docs/lab-service.md). */
+export const rightCode = '123456';
+export const wrongCode = '111111';
+
+/** A user of the product who links a provider: the product's handle on one side, their browser on the other. */
+export interface LinkedUser {
+  handle: LinkHandle;
+  userId: string;
+  /** What may be seen nowhere: what the browser and the user had in their hands. */
+  secrets: string[];
+  /** Enters name and password in the browser; answers what the browser was told, and nobody reports it. */
+  entersPassword(username: string): Promise<Record<string, unknown>>;
+  /** The same, and the product reports what the browser was told. */
+  logsIn(username: string): Promise<LinkState>;
+  submits(code: string): ReturnType<LinkHandle['submitMfaCode']>;
+  /** Waits until the link is in such a state. */
+  shows(expected: Partial<LinkState>): Promise<void>;
+}
+
+/** Starts a link of a new user. */
+export async function startLink(lab: Stack, policy: LinkStart['policy'] = {}): Promise<LinkedUser> {
+  const userId = await lab.newUser();
+  const handle = await lab.labs.links.start({ userId, provider, policy });
+  const secrets: string[] = [];
+  const entersPassword = async (username: string) => {
+    const { linkToken, linkWebUrl } = await handle.linkUrl();
+    const password = `invented-password-of-${username}`;
+    secrets.push(linkToken, linkWebUrl, username, password);
+    const answer = await inBrowser(lab, (links) => links.submitPassword(provider, linkToken, { username, password }));
+    if (answer.provider_mfa?.hint) secrets.push(answer.provider_mfa.hint);
+    return answer;
+  };
+  return {
+    handle,
+    userId,
+    secrets,
+    entersPassword,
+    logsIn: async (username) => handle.reportLinkResult(await entersPassword(username)),
+    submits: (code) => {
+      secrets.push(code);
+      return handle.submitMfaCode(code);
+    },
+    shows: (expected) => expect.poll(() => handle.state(), patience).toMatchObject(expected),
+  };
+}
+
+type BrowserLinks = ReturnType<typeof createLabService>['links'];
+
+/** A browser has no API key: what it sends carries the link token alone. */
+async function inBrowser<T>(lab: Stack, act: (links: BrowserLinks) => Promise<T>): Promise<T> {
+  const service = createLabService({ baseUrl: lab.service.url, apiKey: 'a-browser-has-none' });
+  try {
+    return await act(service.links);
+  } finally {
+    await service.close();
+  }
+}
+
+/** How many codes have reached the service since the test began. */
+export async function codesSent(lab: Stack): Promise<number> {
+  return (await lab.sandbox.requests({ method: 'POST', path: completeMfaPath })).length;
+}
+
+export function workflowOf(lab: Stack, { userId }: LinkedUser) {
+  return lab.rig.client.workflow.getHandle(linkProviderId(userId, provider));
+}

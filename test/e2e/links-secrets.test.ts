@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { LinkFailed, LinkRefused, ServiceRefused } from '../../client/index.js';
+import {
+  codesSent,
+  completeMfaPath,
+  rightCode,
+  startLink,
+  workflowOf,
+  wrongCode,
+  type LinkedUser,
+} from './linked-user.js';
+import { stack } from './stack.js';
+
+const lab = stack();
+
+/** A number of six digits may turn up within a longer one: in a time, in an id. */
+function isIn(text: string, secret: string): boolean {
+  const literal = secret.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+  return new RegExp(`(?<![\\w.])${literal}(?!\\w)`).test(text);
+}
+
+/** Everything that goes wrong on the way to a connection, with services that quote what they were sent. */
+async function stumblingUser(): Promise<LinkedUser> {
+  const user = await startLink(lab);
+  await expect(user.entersPassword('detail-testperson'), 'quoted by the service').rejects.toThrow(ServiceRefused);
+  expect(await user.logsIn('nobody-testperson')).toMatchObject({ consequence: 'ask_credentials_again' });
+  await user.logsIn('mfa-sms-testperson');
+  expect(await user.submits(wrongCode)).toMatchObject({ outcome: 'wrong_code' });
+  await expect(user.submits('900422'), 'quoted by the service').rejects.toThrow(LinkRefused);
+  const quoting = `cannot use ${rightCode} with ${(await user.handle.linkUrl()).linkToken}`;
+  for (const status of [200, 500]) {
+    await lab.sandbox.addFault({ path: completeMfaPath, times: 1, action: { kind: 'answer', status, body: quoting } });
+    expect(await user.submits(rightCode)).toMatchObject({ outcome: 'unknown' });
+  }
+  await lab.sandbox.addFault({ path: completeMfaPath, times: 1, action: { kind: 'refuse' } });
+  expect(await user.submits(rightCode)).toMatchObject({ outcome: 'unknown' });
+  expect(await user.submits(rightCode)).toMatchObject({ outcome: 'connected' });
+  expect(await user.handle.result()).toMatchObject({ outcome: 'connected' });
+  return user;
+}
+
+async function refusedUser(): Promise<LinkedUser> {
+  const user = await startLink(lab);
+  await user.logsIn('mfa-email-testperson');
+  await expect(user.submits('900008')).rejects.toThrow(LinkFailed);
+  return user;
+}
+
+async function absentUser(): Promise<LinkedUser> {
+  const user = await startLink(lab, { codeReminder: '300ms', codeWait: '3s' });
+  await user.logsIn('mfa-email-testperson');
+  expect(await user.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+  return user;
+}
+
+/** What the Web UI shows beside the payloads, and what a failure says. */
+async function shownBy(user: LinkedUser): Promise<string> {
+  const workflow = workflowOf(lab, user);
+  const { workflowId, typedSearchAttributes, memo, raw } = await workflow.describe();
+  const metadata = await workflow.query('__temporal_workflow_metadata');
+  const { events } = await workflow.fetchHistory();
+  const parts: unknown[] = [];
+  const decoded = (value: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(value, (key, each: unknown) =>
+        key === 'data' && typeof each === 'string' ? Buffer.from(each, 'base64').toString('utf8') : each,
+      ),
+    );
+  JSON.stringify(events, (key, value: unknown) => {
+    if (key === 'userMetadata' || key === 'failure') parts.push(decoded(value));
+    return value;
+  });
+  const configured = decoded(raw.executionConfig?.userMetadata ?? null);
+  return JSON.stringify([workflowId, typedSearchAttributes.getAll(), memo, metadata, configured, parts]);
+}
+
+async function historyOf(user: LinkedUser): Promise<string> {
+  const { events } = await workflowOf(lab, user).fetchHistory();
+  return JSON.stringify(events, (key, value: unknown) =>
+    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : value,
+  );
+}
+
+test('token, URL, code, hint, user name and password are in no log, ID, search attribute, summary, failure or notification', async () => {
+  const users = await Promise.all([refusedUser(), absentUser()]);
+  users.push(await stumblingUser());
+  await lab.ingress.waitFor(/provider\.connection\.created/);
+  const logs = {
+    worker: lab.worker.output(),
+    ingress: lab.ingress.output(),
+    sandbox: lab.sandboxOutput + JSON.stringify(await lab.sandbox.requests()),
+  };
+  expect(logs.worker, 'debug').toMatch(/"level":20/);
+  expect(logs.worker).toContain('LinkRefused');
+  expect(logs.sandbox).toContain(completeMfaPath);
+  for (const user of users) {
+    const shown = await shownBy(user);
+    for (const page of ['### ', 'Link with invented_watch', 'link to invented_watch', 'code reminder']) {
+      expect(shown).toContain(page);
+    }
+    const told = JSON.stringify(lab.receiver.aboutLinksOf(user.userId));
+    expect(told).toContain('link.ended');
+    expect(user.secrets.length).toBeGreaterThan(4);
+    for (const secret of user.secrets) {
+      for (const [where, text] of Object.entries({ ...logs, shown, told })) {
+        expect(isIn(text, secret), `${secret} in ${where}`).toBe(false);
+      }
+    }
+  }
+  expect(await codesSent(lab)).toBeGreaterThan(6);
+});
+
+test('a password and a user name never come into a history; a hint does, to be shown', async () => {
+  const user = await startLink(lab);
+  await user.logsIn('mfa-sms-testperson');
+  await user.submits(rightCode);
+  const history = await historyOf(user);
+  expect(isIn(history, '***-***-**23'), 'what is sought would be found').toBe(true);
+  expect(history).not.toContain('testperson');
+  expect(history).not.toContain('invented-password');
+});

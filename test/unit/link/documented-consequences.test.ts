@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { linkErrorTypes } from '../../../service/link.js';
+import { consequenceOf, mayBeConnected } from '../../../workflows/link/consequences.js';
+import { defaultLinkPolicy } from '../../../workflows/link/policy.js';
+import { projectFolder } from '../../rig/processes.js';
+
+let page = '';
+beforeAll(async () => {
+  const all = await readFile(join(projectFolder, 'docs/lab-service.md'), 'utf8');
+  [, page = ''] = /^## Links\n([^]+?)\n## /m.exec(all) ?? [];
+});
+
+/** The rows of the table of consequences, by the error type that each is about. */
+function documented(): Record<string, { consequence: string; why: string }> {
+  const rows = page.matchAll(/^\| (`\w+`|any other) +\| `(\w+)` +\| (.+) \|$/gm);
+  return Object.fromEntries(
+    [...rows].map(([, type = '', consequence = '', why = '']) => [type.replaceAll('`', ''), { consequence, why }]),
+  );
+}
+
+test('every error type of the specification has the documented consequence, and any other has the one of "any other"', () => {
+  const { 'any other': other, ...known } = documented();
+  expect(Object.keys(known)).toEqual(expect.arrayContaining([...linkErrorTypes]));
+  expect(Object.keys(known)).toHaveLength(linkErrorTypes.length);
+  for (const type of linkErrorTypes) expect(known[type]?.consequence, type).toBe(consequenceOf(type));
+  for (const type of ['error_of_next_year', undefined]) expect(other?.consequence).toBe(consequenceOf(type));
+});
+
+test('the user is read first after those error types of which the table says so', () => {
+  for (const [type, { why }] of Object.entries(documented())) {
+    expect(why.includes('the user is read first'), type).toBe(mayBeConnected(type));
+  }
+});
+
+test('every setting of the policy says there what it assumes, but for the one that is about the product', () => {
+  const { notificationDeadline: _, ...assuming } = defaultLinkPolicy;
+  for (const name of Object.keys(assuming)) expect(page).toMatch(new RegExp(`\`${name}\\b`));
+});
