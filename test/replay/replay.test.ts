@@ -20,7 +20,7 @@ async function replay(text: string, bundle?: { code: string }): Promise<void> {
   await Worker.runReplayHistory({ workflowBundle }, readHistory(text), workflowId);
 }
 
-describe('an order that was under way before an update of the worker goes on after it', () => {
+describe('what was under way before an update of the worker goes on after it', () => {
   test.each(names)('%s', async (name) => {
     await expect(replay(await textOf(name))).resolves.toBeUndefined();
   });
@@ -32,18 +32,35 @@ describe('the recorded histories', () => {
     const named = (pattern: RegExp) =>
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
-      ...['cancelOrder', 'cancelWork', 'createKitOrder', 'findRunningWork', 'forwardOrder', 'handOver', 'notify'],
-      ...['readChain', 'readOrder', 'readUser', 'registerKit', 'replaceKitOrder', 'scheduleDeletion', 'undoDeletion'],
+      ...[
+        'cancelOrder',
+        'cancelWork',
+        'completeMfa',
+        'createKitOrder',
+        'createLinkToken',
+        'findConnection',
+        'findRunningWork',
+      ],
+      ...['forwardOrder', 'handOver', 'notify', 'readChain', 'readOrder', 'readUser'],
+      ...['registerKit', 'replaceKitOrder', 'scheduleDeletion', 'undoDeletion'],
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
       'cancel',
       'register',
       'replaceKit',
+      'reportLinkResult',
       'request',
+      'requestLink',
       'resolveProblem',
+      'submitMfaCode',
       'undo',
     ]);
-    expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual(['deleteUser', 'kitOrder', 'placeKitOrder']);
+    expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual([
+      'deleteUser',
+      'kitOrder',
+      'linkProvider',
+      'placeKitOrder',
+    ]);
     expect(names.length).toBeGreaterThanOrEqual(5);
   });
 

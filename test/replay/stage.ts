@@ -2,13 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { LabOperations, type KitOrderHandle, type OrderPolicy, type OrderState } from '../../client/index.js';
+import {
+  LabOperations,
+  type KitOrderHandle,
+  type LinkHandle,
+  type LinkPolicy,
+  type LinkReport,
+  type LinkState,
+  type OrderPolicy,
+} from '../../client/index.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { startWorker } from '../../workers/worker.js';
+import { createLabService, type LabService } from '../../service/lab-service.js';
+import { linkProviderId } from '../../workflows/link/address.js';
 import { searchAttributeKeys } from '../../workflows/search-attributes.js';
 import { kitFor } from '../e2e/invented.js';
 import { startNotificationReceiver } from '../e2e/notification-receiver.js';
@@ -21,7 +31,21 @@ export interface Stage {
   place(policy?: OrderPolicy): Promise<{ handle: KitOrderHandle; orderId: string }>;
   /** Moves an order and waits each time until its workflow has heard of it. */
   move(handle: KitOrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
+  /** Starts a link of a new user with a provider of the sandbox. */
+  link(policy?: LinkPolicy): Promise<PlayedLink>;
   close(): Promise<void>;
+}
+
+/** A link, and the browser of its user. */
+export interface PlayedLink {
+  handle: LinkHandle;
+  workflowId: string;
+  /** The user logs in, and nobody reports what came of it. */
+  entersPassword(username: string): Promise<LinkReport>;
+  /** The user logs in, and the product reports what came of it. */
+  logsIn(username: string): Promise<void>;
+  /** Waits for a state. */
+  shows(holds: (state: LinkState) => boolean): Promise<void>;
 }
 
 const apiKey = 'sk_test_invented';
@@ -47,6 +71,7 @@ export async function openStage(): Promise<Stage> {
   const temporal = new Client({ connection });
   const labs = new LabOperations(temporal);
   const sandbox = new SandboxControl(service.url);
+  const browser = createLabService({ baseUrl: service.url, apiKey });
   return {
     temporal,
     labs,
@@ -62,7 +87,13 @@ export async function openStage(): Promise<Stage> {
         await until(handle, (state) => state.timeline.some(({ eventId }) => eventId === events.at(-1)?.id));
       }
     },
+    link: async (policy) => {
+      const { user } = await sandbox.createUser();
+      const start = { userId: user.user_id, provider: 'invented_watch', ...(policy && { policy }) };
+      return played(await labs.links.start(start), browser);
+    },
     close: async () => {
+      await browser.close();
       await worker.stop();
       await ingress.close();
       await service.close();
@@ -73,11 +104,28 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-export async function until(handle: KitOrderHandle, holds: (state: OrderState) => boolean): Promise<OrderState> {
+function played(handle: LinkHandle, browser: LabService): PlayedLink {
+  const entersPassword = async (username: string) => {
+    const { linkToken } = await handle.linkUrl();
+    return browser.links.submitPassword(handle.provider, linkToken, { username, password: 'invented-password' });
+  };
+  return {
+    handle,
+    workflowId: linkProviderId(handle.userId, handle.provider),
+    entersPassword,
+    logsIn: async (username) => void (await handle.reportLinkResult(await entersPassword(username))),
+    shows: async (holds) => void (await until(handle, holds)),
+  };
+}
+
+export async function until<State>(
+  handle: { state(): Promise<State> },
+  holds: (state: State) => boolean,
+): Promise<State> {
   for (const deadline = Date.now() + 30_000; ;) {
     const state = await handle.state();
     if (holds(state)) return state;
-    if (Date.now() > deadline) throw new Error(`The order never got there: ${JSON.stringify(state)}`);
+    if (Date.now() > deadline) throw new Error(`It never got there: ${JSON.stringify(state)}`);
     await sleep(50);
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { orderChangedSignal } from '../../workflows/order/messages.js';
-import { ALink } from './a-link.js';
+import { ALink, completeMfaPath } from './a-link.js';
 import { setStage } from './story.js';
 
 /*
@@ -87,13 +87,23 @@ test('a webhook that says nothing new costs its signal and no call', async () =>
   }
 });
 
-test('a link with a code costs no more than the plainest workflow would', async () => {
+test.each([
+  ['without its webhook', false],
+  ['with its webhook', true],
+])('a link with a code costs no more than the plainest workflow would, %s', async (_how, connectionWebhooks) => {
+  await stage.sandbox.changeSettings({ connectionWebhooks });
+  // The webhook comes while the code is still on its way.
+  const action = { kind: 'delay', delayMs: 300, phase: 'after_work' } as const;
+  await stage.sandbox.addFault({ path: completeMfaPath(), action });
   const link = await ALink.start(stage);
   await link.logsIn('mfa-sms');
   expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
   await link.handle.result();
   const { count, calls } = await expectNoDearer(link.workflowId);
+  expect(count('workflowExecutionSignaled')).toBe(connectionWebhooks ? 1 : 0);
   // The token; and the code together with the look for its connection.
   expect(calls).toBe(2);
-  expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(['awaiting_code', 'connected'].length);
+  // One for the password, one for the code.
+  expect(count('timerStarted')).toBe(2);
+  expect(count('upsertWorkflowSearchAttributes')).toBe(['awaiting_code', 'connected'].length);
 });

@@ -130,14 +130,9 @@ test.each(['', '123', '12345678901234', 'no code!', '١٢٣٤٥٦'])(
   'what cannot be a code is refused, never sent, costs no attempt and leaves no trace: %j',
   async (code) => {
     const link = await asked();
-    const before = await eventsOf(stage, link.workflowId);
     await expect(link.handle.submitMfaCode(code)).rejects.toThrow(InvalidCode);
     await expect(link.handle.submitMfaCode(code)).rejects.toMatchObject({ fields: [{ field: 'code' }] });
-    const after = await eventsOf(stage, link.workflowId);
-    const accepted = (events: typeof after) =>
-      events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
-    expect(accepted(after)).toBe(accepted(before));
-    if (code.length > 3) expect(textOf(after)).not.toContain(code);
+    expect(textOf(await eventsOf(stage, link.workflowId))).not.toContain('submitMfaCode');
     expect(await link.codesSent()).toBe(0);
     expect(await link.handle.state()).toMatchObject({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
   },

@@ -10,11 +10,11 @@ import { setStage } from './story.js';
 
 const stage = setStage();
 
-const failureOf = async (call: Promise<unknown>): Promise<Partial<ApplicationFailure>> => {
+const failureOf = async (call: Promise<unknown>) => {
   const error: unknown = await call.catch((reason: unknown) => reason);
   if (!(error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError)) throw error;
   const { type, message, details, nonRetryable } = error.cause as ApplicationFailure;
-  return { type, message, details, nonRetryable } as Partial<ApplicationFailure>;
+  return { type, message, details, nonRetryable };
 };
 
 const update = (link: ALink, name: string, ...args: unknown[]) =>

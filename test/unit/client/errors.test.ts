@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import * as errors from '../../../client/errors.js';
 import { inProductWords, LabOperationsError } from '../../../client/errors.js';
 import * as linkErrors from '../../../client/links/errors.js';
-import { linkWords } from '../../../client/links/errors.js';
+import { LinkFailed, LinkInterrupted, linkWords } from '../../../client/links/errors.js';
 import * as orderErrors from '../../../client/orders/errors.js';
 import { forwardedTo, OrderInterrupted, orderWords } from '../../../client/orders/errors.js';
 import * as client from '../../../client/index.js';
@@ -113,6 +113,12 @@ describe('a failure in the product’s words', () => {
     }
   });
 
+  test('has the error type of a link that failed, as far as there is one', () => {
+    const [rejection] = rejections('LinkFailed');
+    expect(inProductWords(rejection, linkWords)).toMatchObject({ errorType: 'refused' });
+    expect(new LinkFailed('failed').errorType).toBe('unknown');
+  });
+
   test('there is for every type that is documented; only being forwarded is followed instead', async () => {
     const workflowsOfPage = [...(await messagesPage()).matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name);
     expect(workflowsOfPage).toEqual(areas.flatMap(({ workflows }) => workflows));
@@ -143,12 +149,15 @@ describe('a failure in the product’s words', () => {
 
   test('there is for a workflow that an operator ended, which says how', () => {
     for (const cause of [new TerminatedFailure('terminated by hand'), new CancelledFailure('cancelled by hand')]) {
-      const error = inProductWords(
-        new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE'),
-        orderWords,
-      );
-      expect(error).toBeInstanceOf(OrderInterrupted);
-      expect((error as Error).message).toBe(`Workflow execution failed: ${cause.message}`);
+      const failed = new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE');
+      for (const [words, word] of [
+        [orderWords, OrderInterrupted],
+        [linkWords, LinkInterrupted],
+      ] as const) {
+        const error = inProductWords(failed, words);
+        expect(error).toBeInstanceOf(word);
+        expect((error as Error).message).toBe(`Workflow execution failed: ${cause.message}`);
+      }
     }
   });
 

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { createWebhookHandler, type WebhookHandlerOptions } from '../../client/webhooks/handler.js';
+import { linkProviderId } from '../../workflows/link/address.js';
+import { linkProviderName } from '../../workflows/link/messages.js';
+import { devServer } from '../rig/environments.js';
+import { secret, signed } from '../unit/webhooks/sending.js';
+
+/* Connections and a Temporal that holds them. No worker: what reached a link stands in its history. */
+
+const rig = devServer();
+const provider = 'invented_watch';
+
+const handlerWith = (options: Partial<WebhookHandlerOptions> = {}) =>
+  createWebhookHandler({ temporal: rig.client, secrets: [secret], taskQueue: rig.taskQueue, ...options });
+
+const connected = (userId: string, slug = provider) =>
+  signed({ event_type: 'provider.connection.created', user_id: userId, data: { source: { slug } } });
+
+async function startLink(userId: string) {
+  const workflowId = linkProviderId(userId, provider);
+  return rig.client.workflow.start(linkProviderName, {
+    workflowId,
+    taskQueue: rig.taskQueue,
+    args: [{ userId, provider }],
+  });
+}
+
+async function signalsOf(userId: string): Promise<(string | null | undefined)[]> {
+  const { events } = await rig.client.workflow.getHandle(linkProviderId(userId, provider)).fetchHistory();
+  return (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName ?? []);
+}
+
+/** A sink that takes everything, or fails. */
+function sink(fails = false) {
+  const taken: unknown[] = [];
+  const healthData = (received: unknown) => {
+    taken.push(received);
+    return fails ? Promise.reject(new Error('no room')) : Promise.resolve();
+  };
+  return { taken, healthData };
+}
+
+test('a running link is woken by plain signal, however its provider is spelt, and only the one of that user', async () => {
+  const [userId, other] = [randomUUID(), randomUUID()];
+  await startLink(userId);
+  await startLink(other);
+  const handler = handlerWith();
+  expect((await handler.handle(connected(userId))).status).toBe(204);
+  expect((await handler.handle(connected(userId, 'Invented-Watch'))).status).toBe(204);
+  expect(await signalsOf(userId)).toEqual(['connectionReported', 'connectionReported']);
+  expect(await signalsOf(other)).toEqual([]);
+  expect(handler.counts().answers).toMatchObject({ delivered: 2, link_not_running: 0 });
+});
+
+test('where no link is running, or it has ended, that is answered 204, counted, and starts nothing', async () => {
+  const [nobody, ended] = [randomUUID(), randomUUID()];
+  await (await startLink(ended)).terminate();
+  const handler = handlerWith();
+  for (const userId of [nobody, ended]) expect((await handler.handle(connected(userId))).status).toBe(204);
+  expect(handler.counts()).toMatchObject({
+    answers: { link_not_running: 2, delivered: 0 },
+    passedOver: { 'provider.connection.created': 2 },
+  });
+  await expect(rig.client.workflow.getHandle(linkProviderId(nobody, provider)).describe()).rejects.toThrow(
+    WorkflowNotFoundError,
+  );
+});
+
+test('the sink gets it too, whether a link is running or not', async () => {
+  const userId = randomUUID();
+  await startLink(userId);
+  const { taken, healthData } = sink();
+  const handler = handlerWith({ healthData });
+  expect((await handler.handle(connected(userId))).status).toBe(204);
+  expect((await handler.handle(connected(randomUUID()))).status).toBe(204);
+  expect(taken).toMatchObject([{ kind: 'connection', userId, sourceSlug: provider }, { kind: 'connection' }]);
+  expect(await signalsOf(userId)).toHaveLength(1);
+  expect(handler.counts().answers).toMatchObject({ delivered: 1, health_data_accepted: 1 });
+});
+
+test('a sink that fails has it sent again, though the link was woken: being woken twice does no harm', async () => {
+  const userId = randomUUID();
+  await startLink(userId);
+  const { healthData } = sink(true);
+  const handler = handlerWith({ healthData });
+  expect((await handler.handle(connected(userId))).status).toBe(503);
+  expect(handler.counts().answers).toMatchObject({ health_data_failed: 1 });
+  expect(await signalsOf(userId)).toHaveLength(1);
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { handlerWithoutTemporal, remembering, signed } from './sending.js';
+
+const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
+const source = { name: 'Invented Watch', slug: 'invented_watch' };
+
+const event = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
+  event_type: 'provider.connection.created',
+  user_id: userId,
+  client_user_id: 'Testperson Invented',
+  data: { user_id: userId, source },
+  ...changes,
+});
+
+describe('a connection that was made', () => {
+  test.each([
+    ['a source with its slug', event()],
+    ['a provider in place of the source', event({ data: { provider: 'Invented-Watch' } })],
+    ['a user inside the data alone', event({ user_id: undefined })],
+  ])(
+    'with %s goes to the link of user and provider, and is answered 503 while Temporal is away',
+    async (_what, body) => {
+      const { lines, logger } = remembering();
+      const handler = await handlerWithoutTemporal({ logger });
+      expect((await handler.handle(signed(body))).status).toBe(503);
+      expect(lines).toMatchObject([
+        { fields: { answer: 'temporal_unavailable', workflowId: `link-provider/${userId}/invented_watch` } },
+      ]);
+      expect(JSON.stringify(lines)).not.toContain('Testperson');
+    },
+  );
+
+  test('is not given to the sink while Temporal is away: it comes again, whole', async () => {
+    const taken: unknown[] = [];
+    const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
+    const handler = await handlerWithoutTemporal({ healthData });
+    expect((await handler.handle(signed(event()))).status).toBe(503);
+    expect(taken).toEqual([]);
+  });
+});
+
+describe('a connection of which nobody can say whose link it is', () => {
+  const unaddressable: [string, Record<string, unknown>][] = [
+    ['no data', event({ data: null })],
+    ['no source', event({ data: { user_id: userId } })],
+    ['no user', event({ user_id: undefined, data: { source } })],
+    ['a user that is no id', event({ user_id: 'Testperson Invented' })],
+    ['a user that is a path', event({ user_id: '../..' })],
+    ['a slug that is none', event({ data: { source: { slug: 'Testperson/Invented' } } })],
+    ['a slug that is too long', event({ data: { source: 's'.repeat(129) } })],
+  ];
+
+  test.each(unaddressable)(
+    'for %s is let go with 204, counted, and logged without what it said',
+    async (_what, body) => {
+      const { lines, logger } = remembering();
+      const handler = await handlerWithoutTemporal({ logger });
+      expect((await handler.handle(signed(body))).status).toBe(204);
+      expect(handler.counts().answers).toMatchObject({ unreadable: 1 });
+      expect(lines).toMatchObject([
+        { level: 'warn', fields: { problem: 'names no user, or no provider by its slug' } },
+      ]);
+      expect(JSON.stringify(lines)).not.toContain('Testperson');
+    },
+  );
+
+  test.each(unaddressable)('for %s is the sink’s all the same', async (_what, body) => {
+    const taken: unknown[] = [];
+    const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
+    const handler = await handlerWithoutTemporal({ healthData });
+    expect((await handler.handle(signed(body))).status).toBe(204);
+    expect(taken).toHaveLength(1);
+  });
+});
+
+test.each(['provider.connection.error', 'provider.connection.next_year'])(
+  '%s wakes nobody: it needs no Temporal',
+  async (eventType) => {
+    const handler = await handlerWithoutTemporal();
+    expect((await handler.handle(signed(event({ event_type: eventType })))).status).toBe(204);
+    expect(handler.counts()).toMatchObject({
+      answers: { health_data_counted: 1 },
+      passedOver: { [eventType]: 1 },
+    });
+  },
+);
