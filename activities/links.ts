@@ -1,5 +1,5 @@
-import { heartbeat, sleep } from '@temporalio/activity';
-import { ServiceError, ServiceUnreachable, Unauthorized } from '../service/errors.js';
+import { cancellationSignal, heartbeat, sleep } from '@temporalio/activity';
+import { NotFound, ServiceError, ServiceUnreachable, Unauthorized } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { LinkResult } from '../service/link.js';
 import { utcInstant } from '../service/timestamps.js';
@@ -57,15 +57,18 @@ export function linkActivities({ service, target }: Pick<ActivityDependencies, '
       });
     },
 
-    async findConnection(sought: ConnectionSought): Promise<ConnectionFound> {
-      return asFailures('LinkRefused', () => find(service, sought), atOnce);
+    async findConnection(sought: ConnectionSought): Promise<ConnectionFound & { notifies: boolean }> {
+      const found = await asFailures('LinkRefused', () => find(service, sought), atOnce);
+      return { ...found, notifies: target !== undefined };
     },
   };
 }
 
 async function handOn(service: LabService, { provider, linkToken, code }: CodeWish): Promise<LinkReport> {
   try {
-    const answer = await onceReachable(() => service.links.completeMfa(provider, linkToken, code));
+    const answer = await onceReachable(() =>
+      service.links.completeMfa(provider, linkToken, code, { signal: cancellationSignal() }),
+    );
     return reportOf(answer);
   } catch (error) {
     // The key of this call is the link token, not the team's key.
@@ -104,14 +107,27 @@ async function foundAtOnce(service: LabService, sought: ConnectionSought): Promi
   }
 }
 
+/** The look is short: it is repeated by whoever asks, and one after a success must not take that success along. */
+const lookMs = 10_000;
+
 async function find(service: LabService, sought: ConnectionSought): Promise<ConnectionFound> {
-  const user = await service.users.get(sought.userId);
+  const user = await readIfKnown(service, sought.userId);
+  if (!user) return { found: 'none' };
   const instants = connectionsWith(user, sought.sourceSlug);
   if (instants.length === 0) return { found: 'none' };
   const newest = instants.toSorted(compareText).at(-1) ?? '';
   // Where any connection will do, one without a date does too.
   const isNew = sought.since === 0 || (newest !== '' && Date.parse(newest) >= sought.since);
   return { found: isNew ? 'new' : 'older', ...(newest !== '' && { createdAt: newest }) };
+}
+
+async function readIfKnown(service: LabService, userId: string): Promise<User | undefined> {
+  try {
+    return await service.users.get(userId, { timeoutMs: lookMs });
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
 }
 
 /** When each was made; the empty text where that is not shown, so that it cannot be told from an older one. */

@@ -95,7 +95,8 @@ function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<H
   const data = envelope['data'];
   return {
     eventType,
-    ...textAs('userId', envelope['user_id'] ?? (isRecord(data) ? data['user_id'] : undefined)),
+    ...textAs('userId', isRecord(data) ? data['user_id'] : undefined),
+    ...textAs('userId', envelope['user_id']),
     ...textAs('teamId', envelope['team_id']),
     ...textAs('clientUserId', envelope['client_user_id']),
   };

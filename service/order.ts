@@ -24,7 +24,7 @@ function partSchema<T extends z.ZodType>(part: T) {
 }
 
 /** What is no object of this shape is left out of the list. */
-function listSchema<T extends z.ZodType>(entry: T) {
+export function listSchema<T extends z.ZodType>(entry: T) {
   const entries = z.array(z.unknown()).transform((sent) => sent.flatMap((each) => entry.safeParse(each).data ?? []));
   return partSchema(entries as z.ZodType<z.output<T>[]>);
 }

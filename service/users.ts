@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { NotFound, RequestInvalid } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
-import { textSchema, timestampSchema } from './order.js';
+import { listSchema, textSchema, timestampSchema } from './order.js';
 import { birthDateSchema, emailSchema, requiredTextSchema } from './order-requests.js';
 import { checkedRequest } from './validation.js';
 
-/** `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so that a third form is kept too. */
-export const sourceSchema = z.looseObject({
+const sourceFieldsSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
   logo: textSchema,
@@ -14,14 +13,30 @@ export const sourceSchema = z.looseObject({
   type: textSchema,
 });
 
+/**
+ * `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so that a third form is kept too. A
+ * plain text is its slug.
+ */
+export const sourceSchema = z.preprocess(
+  (sent) => (typeof sent === 'string' ? { slug: sent } : sent),
+  sourceFieldsSchema,
+);
+
+/** What is no source counts as absent: one untidy connection must not hide the others. */
+const sourceOrNone = sourceSchema.nullish().catch(undefined);
+
 /** The specification names the provider `source`; deployments also send `provider`. Both are filled from either. */
 export const connectedSourceSchema = z
-  .looseObject({ created_on: timestampSchema, source: sourceSchema.nullish(), provider: sourceSchema.nullish() })
-  .transform((connected) => ({
-    ...connected,
-    source: connected.source ?? connected.provider,
-    provider: connected.provider ?? connected.source,
-  }));
+  .looseObject({ created_on: timestampSchema, source: sourceOrNone, provider: sourceOrNone })
+  .transform((connected) => {
+    const [source, provider] = [connected.source, connected.provider];
+    const both = source || provider ? { ...withoutGaps(provider), ...withoutGaps(source) } : undefined;
+    return { ...connected, source: both, provider: both };
+  });
+
+function withoutGaps(source: z.output<typeof sourceSchema> | null | undefined): z.output<typeof sourceSchema> {
+  return Object.fromEntries(Object.entries(source ?? {}).filter(([, value]) => value != null));
+}
 
 export const userSchema = z.looseObject({
   user_id: z.string().min(1),
@@ -29,7 +44,7 @@ export const userSchema = z.looseObject({
   /** The customer's own reference: free text, never a UUID to rely on. */
   client_user_id: textSchema,
   created_on: timestampSchema,
-  connected_sources: z.array(connectedSourceSchema).nullish(),
+  connected_sources: listSchema(connectedSourceSchema),
   fallback_birth_date: z
     .looseObject({ source_slug: textSchema, updated_at: timestampSchema, value: textSchema })
     .nullish(),

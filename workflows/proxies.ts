@@ -11,7 +11,7 @@ import { settlingAfter } from './order/policy.js';
 const oneExchange = '2 minutes';
 
 /** Reads: nothing is lost by asking again soon, and commands wait meanwhile; if the service stays down the order is read later. */
-export const reading = proxyActivities<Pick<Activities, 'readOrder' | 'findConnection'>>({
+export const reading = proxyActivities<Pick<Activities, 'readOrder'>>({
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
@@ -40,14 +40,22 @@ export const linking = proxyActivities<Pick<Activities, 'createLinkToken'>>({
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
 
+/** Looks for a connection: commands wait meanwhile, and what is not answered now is asked again by the link itself. */
+export const looking = proxyActivities<Pick<Activities, 'findConnection'>>({
+  startToCloseTimeout: '20 seconds',
+  scheduleToCloseTimeout: '25 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2 },
+});
+
 /**
  * A code works once, so that nothing here is tried twice: the activity itself waits for a service that refuses
- * connections, and whatever else goes wrong leaves it open whether the code was used. The call may take 65 seconds
- * after 20 of waiting, and the look at the user a moment more.
+ * connections, and whatever else goes wrong leaves it open whether the code was used. At most 20 seconds of waiting and
+ * five refused connections of 5 seconds, 65 for the call, and 10 for the look at the user.
  */
 export const completingMfa = proxyActivities<Pick<Activities, 'completeMfa'>>({
-  startToCloseTimeout: oneExchange,
-  scheduleToCloseTimeout: '3 minutes',
+  // What has not begun by then has certainly not been sent, and must not begin beside the next code.
+  scheduleToStartTimeout: '30 seconds',
+  startToCloseTimeout: '150 seconds',
   // It shows life every 5 seconds: longer, and its worker is gone.
   heartbeatTimeout: '20 seconds',
   retry: { maximumAttempts: 1 },

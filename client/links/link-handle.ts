@@ -19,6 +19,12 @@ import { watchState, type WatchOptions } from '../watching.js';
 import { exists, inWords } from '../workflow-calls.js';
 import { LinkEnded, LinkInvalid, linkWords } from './errors.js';
 
+/** What a link was just started with, and how to start it once more. */
+export interface StartedLink {
+  options: LinkOptions;
+  again: () => Promise<unknown>;
+}
+
 /**
  * One link of a user with a provider. No method rejects with, logs or keeps a token, a URL or a code; `linkUrl` alone
  * answers with the first two.
@@ -27,13 +33,12 @@ export class LinkHandle {
   readonly userId: string;
   readonly provider: string;
   private readonly workflow: WorkflowHandle;
-  private anew: LinkOptions | undefined;
+  private started: StartedLink | undefined;
 
-  /** @param anew what the link was just started with */
-  constructor(temporal: Client, userId: string, provider: string, anew?: LinkOptions) {
+  constructor(temporal: Client, userId: string, provider: string, started?: StartedLink) {
     this.userId = userId;
     this.provider = provider;
-    this.anew = anew;
+    this.started = started;
     this.workflow = temporal.workflow.getHandle(linkProviderId(userId, provider));
   }
 
@@ -43,8 +48,9 @@ export class LinkHandle {
    * @throws ServiceDown after half a minute of outage: ask again; LinkRefused for an unknown user or provider; LinkEnded
    */
   async linkUrl(): Promise<LinkUrl> {
-    const url = await this.update(requestLinkUpdate, this.anew ? { anew: this.anew } : {});
-    this.anew = undefined;
+    const { started } = this;
+    const url = started ? await this.firstUrl(started) : await this.update(requestLinkUpdate, {});
+    this.started = undefined;
     return url;
   }
 
@@ -55,16 +61,19 @@ export class LinkHandle {
 
   /**
    * Hands on what the password step answered the user's browser: the service's JSON as it is, or `LinkReport`. Only
-   * state, error type, method and hint are passed on.
+   * state, error type, method and hint are passed on. A link that its webhook has connected already answers so.
    * @throws LinkInvalid where there is no state, LinkEnded
    */
   async reportLinkResult(answer: LinkReport | Record<string, unknown>): Promise<LinkState> {
     const report = linkResultOf(answer);
     if (!report) {
-      const fields = [{ field: 'state', message: 'must be a text of 1 to 64 characters' }];
+      const fields = [{ field: 'state', message: 'must be a text' }];
       throw new LinkInvalid('The result of the password step has no state', { fields });
     }
-    return this.update(reportLinkResultUpdate, report);
+    return this.unlessConnected(
+      () => this.update(reportLinkResultUpdate, report),
+      (state) => state,
+    );
   }
 
   /**
@@ -74,7 +83,10 @@ export class LinkHandle {
    * ServiceDown when the service could not be reached: nothing is lost, ask the user for the code again
    */
   async submitMfaCode(code: string): Promise<CodeAnswer> {
-    return this.update(submitMfaCodeUpdate, { code });
+    return this.unlessConnected(
+      () => this.update(submitMfaCodeUpdate, { code }),
+      (state) => ({ outcome: 'connected', attemptsLeft: state.codeAttemptsLeft, state }),
+    );
   }
 
   /** Ends the link. A connection that the user makes nevertheless stays. @throws LinkEnded */
@@ -87,9 +99,38 @@ export class LinkHandle {
     return watchState(() => this.state(), options);
   }
 
-  /** Waits for the end: as long as the policy lets the user take. @throws LinkNotFound, LinkInterrupted */
+  /**
+   * Waits for the end: as long as the policy lets the user take. Where a link is started anew while the end of the one
+   * before could not be told yet, that link goes on in its workflow, and this waits for its end: see `startedAt`.
+   * @throws LinkNotFound, LinkInterrupted
+   */
   async result(): Promise<LinkResult> {
     return inWords(linkWords, () => this.workflow.result() as Promise<LinkResult>);
+  }
+
+  /** The link that was joined by the start may have ended at the same moment: then it is started once more. */
+  private async firstUrl({ options, again }: StartedLink): Promise<LinkUrl> {
+    try {
+      return await this.update(requestLinkUpdate, { anew: options });
+    } catch (error) {
+      if (!(error instanceof LinkEnded)) throw error;
+      await again();
+      return this.update(requestLinkUpdate, { anew: options });
+    }
+  }
+
+  /** A webhook is often faster than the product, and its link has ended well before the product hears of it. */
+  private async unlessConnected<Answer>(
+    call: () => Promise<Answer>,
+    answer: (state: LinkState) => Answer,
+  ): Promise<Answer> {
+    try {
+      return await call();
+    } catch (error) {
+      const state = error instanceof LinkEnded ? await this.state() : undefined;
+      if (state?.outcome !== 'connected') throw error;
+      return answer(state);
+    }
   }
 
   private async update<Answer, T>(update: UpdateDefinition<Answer, [T]>, argument: T): Promise<Answer> {

@@ -31,19 +31,21 @@ export class LinkOperations {
     check(start);
     const { userId, provider, redirectUrl, policy } = start;
     const options = { ...(redirectUrl !== undefined && { redirectUrl }), ...(policy && { policy }) };
-    await this.temporal.workflow.start(linkProviderName, {
-      workflowId: linkProviderId(userId, provider),
-      taskQueue: this.taskQueue,
-      args: [{ userId, provider, ...options }],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: labUserIdKey, value: userId },
-        { key: labPhaseKey, value: 'awaiting_password' },
-      ]),
-      staticSummary: `Link with ${provider}`,
-      staticDetails: 'Carries one link of a user with a provider from its token to the connection.',
-    });
-    return new LinkHandle(this.temporal, userId, provider, options);
+    const begin = () =>
+      this.temporal.workflow.start(linkProviderName, {
+        workflowId: linkProviderId(userId, provider),
+        taskQueue: this.taskQueue,
+        args: [{ userId, provider, ...options }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: labUserIdKey, value: userId },
+          { key: labPhaseKey, value: 'awaiting_password' },
+        ]),
+        staticSummary: `Link with ${provider}`,
+        staticDetails: 'Carries one link of a user with a provider from its token to the connection.',
+      });
+    await begin();
+    return new LinkHandle(this.temporal, userId, provider, { options, again: begin });
   }
 
   /** The running link of this user and provider, or the last one. @throws LinkNotFound */

@@ -49,13 +49,15 @@ export async function route(event: ReceivedEvent, messageId: string, destination
   }
 }
 
-/** A link that waits for this connection is woken by it; the sink gets it all the same. */
+/** A link that waits for this connection is woken by it; the sink gets it all the same. Both at once: the sender waits. */
 async function deliverConnection(event: ConnectionEventReceived, messageId: string, to: Destinations): Promise<Routed> {
-  const woken = event.eventType === connectionCreated ? await wakeLink(event, to) : undefined;
-  if (woken !== undefined && answers[woken.name].status !== 204) return woken;
-  if (!to.healthData) return woken ?? { name: 'health_data_counted' };
-  const taken = await handOver(event, messageId, to);
-  return taken.name === 'health_data_accepted' && woken?.name === 'delivered' ? woken : taken;
+  const [woken, taken] = await Promise.all([
+    event.eventType === connectionCreated ? wakeLink(event, to) : undefined,
+    handOver(event, messageId, to),
+  ]);
+  const failed = [woken, taken].find((routed) => routed && answers[routed.name].status !== 204);
+  if (failed) return failed;
+  return woken && (woken.name === 'delivered' || !to.healthData) ? woken : taken;
 }
 
 const connectionCreated = 'provider.connection.created';

@@ -1,39 +1,45 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { completingMfa, linking } from '../proxies.js';
-import {
-  beginAgain,
-  doubt,
-  end,
-  giveToken,
-  hasUsableToken,
-  hearConnection,
-  hearResult,
-  loseToken,
-  type LinkCase,
-} from './case.js';
+import { hearResult, loseToken } from './answers.js';
+import { beginAgain, giveToken, hasUsableToken, type LinkCase } from './case.js';
+import { doubt } from './claims.js';
 import { ended } from './command-validation.js';
 import { readConnection, soughtBy } from './confirmation.js';
-import { mayBeConnected } from './consequences.js';
+import { hearConnection } from './connections.js';
+import { end } from './ending.js';
 import type { CodeAnswer, LinkReport, LinkRequest, LinkState, LinkUrl } from './messages.js';
 import type { LinkAnswer, LinkCommand } from './run.js';
 import { codeAnswerOf, stateOf } from './view.js';
 
 /** Carries out one command and answers with what came of it. */
 export async function carryOut(kase: LinkCase, command: LinkCommand): Promise<LinkAnswer> {
-  if (command.kind === 'requestLink') return requestLink(kase, command.request);
-  if (kase.outcome !== undefined) throw ended(kase);
+  if (command.kind === 'cancel') return cancel(kase);
+  if (kase.ending) await settleEnding(kase);
   switch (command.kind) {
+    case 'requestLink':
+      return requestLink(kase, command.request);
     case 'reportLinkResult':
       return reportLinkResult(kase, command.report);
     case 'submitMfaCode':
       return submitMfaCode(kase, command.code);
-    case 'cancel':
-      end(kase, 'cancelled', Date.now());
-      return stateOf(kase);
     default:
       return command satisfies never;
   }
+}
+
+function cancel(kase: LinkCase): LinkState {
+  if (kase.outcome !== undefined) throw ended(kase);
+  end(kase, 'cancelled', Date.now());
+  return stateOf(kase);
+}
+
+/** The link is over unless the service shows a connection. Until it says so nothing else can be done. */
+async function settleEnding(kase: LinkCase): Promise<void> {
+  await readConnection(kase);
+  if (!kase.ending) return;
+  const message = 'The link is over unless the lab service shows a connection, and it does not answer; ask again later';
+  throw ApplicationFailure.nonRetryable(message, 'ServiceUnavailable', { fields: [] });
 }
 
 /** The link that the user has, or a new one where its token has ended. */
@@ -57,8 +63,8 @@ async function makeLink(kase: LinkCase): Promise<void> {
     giveToken(kase, { token: made.linkToken, url: made.linkWebUrl, expiresAt }, Date.now());
   } catch (error) {
     const refusal = refusalOf(error);
-    // A user or a provider that the service does not take now it will not take later.
-    if (refusal.type === 'LinkRefused') {
+    // A user or a provider that the service does not take now it will not take later; a link that stood goes on.
+    if (refusal.type === 'LinkRefused' && kase.tokens === 0) {
       kase.errorType = 'link_refused';
       end(kase, 'failed', Date.now());
     }
@@ -66,33 +72,28 @@ async function makeLink(kase: LinkCase): Promise<void> {
   }
 }
 
-/** The password step's answer. Where it leaves room for a connection, the service is asked before anything is concluded. */
+/** The password step's answer. A link that is connected already, as its webhook told, has nothing against being told so. */
 async function reportLinkResult(kase: LinkCase, report: LinkReport): Promise<LinkState> {
+  if (kase.outcome === 'connected') return stateOf(kase);
+  if (kase.outcome !== undefined) throw ended(kase);
   await conclude(kase, report);
   return stateOf(kase);
 }
 
+/** Where it leaves room for a connection, the service is asked before anything is concluded. */
 async function conclude(kase: LinkCase, report: LinkReport): Promise<void> {
-  const isDoubtful = report.state === 'error' && mayBeConnected(report.errorType);
-  if (isDoubtful) {
-    doubt(kase, Date.now());
-    await readConnection(kase);
-    if (isOver(kase)) return;
-  }
   hearResult(kase, report, Date.now());
-  if (kase.claim && !isDoubtful) await readConnection(kase);
+  if (kase.claim) await readConnection(kase);
 }
 
 async function submitMfaCode(kase: LinkCase, code: string): Promise<CodeAnswer> {
-  // The code before this one may have worked, though its answer was lost.
+  // The code before this one may have worked, though its answer was lost, or its connection does not show yet.
   if (kase.claim) await readConnection(kase);
-  if (isOver(kase)) return answerOf(kase);
+  if (kase.outcome !== undefined && kase.outcome !== 'connected') throw ended(kase);
+  if (kase.outcome === 'connected' || kase.claim?.by === 'success') return codeAnswerOf(kase);
   const { token } = kase;
-  if (!token) {
-    loseToken(kase);
-    return answerOf(kase);
-  }
-  await complete(kase, token.token, code);
+  if (token) await complete(kase, token.token, code);
+  else loseToken(kase);
   return answerOf(kase);
 }
 
@@ -107,13 +108,13 @@ const certain: readonly string[] = [
 
 async function complete(kase: LinkCase, linkToken: string, code: string): Promise<void> {
   const { provider } = kase;
-  const wish = { ...soughtBy(kase), provider, linkToken, code };
+  const wish = { ...soughtBy(kase, true), provider, linkToken, code };
   try {
     const summary = `hand the code to ${provider}`;
     const { report, connection } = await completingMfa.completeMfa.executeWithOptions({ summary }, [wish]);
     if (!connection) return await conclude(kase, report);
     hearResult(kase, report, Date.now());
-    hearConnection(kase, connection.found, connection.createdAt, Date.now());
+    hearConnection(kase, connection, kase.claim, Date.now());
   } catch (error) {
     const refusal = refusalOf(error);
     if (certain.includes(refusal.type ?? '')) throw refusal;
@@ -134,8 +135,4 @@ function answerOf(kase: LinkCase): CodeAnswer {
     fields: [],
     reason: errorType,
   });
-}
-
-function isOver({ outcome }: LinkCase): boolean {
-  return outcome !== undefined;
 }

@@ -13,16 +13,28 @@ export function validateOpen({ kase }: LinkRun): void {
   if (kase.outcome !== undefined) throw ended(kase);
 }
 
+/** Webhooks are often faster than the product: that a link is connected already is no reason to refuse it. */
+function validateOpenOrConnected(run: LinkRun): void {
+  if (run.kase.outcome !== 'connected') validateOpen(run);
+}
+
 /** A link that has ended may begin anew while its last notification is under way, unless it was cancelled as a workflow. */
 export function validateRequest(run: LinkRun, request: LinkRequest | undefined): void {
   const { anew } = request ?? {};
   if (!anew || run.cancelled) return validateOpen(run);
-  const redirectUrl: unknown = anew.redirectUrl;
-  if (redirectUrl != null && typeof redirectUrl !== 'string') throw refuse('redirectUrl', 'must be a string');
-  checkPolicy(anew.policy);
+  checkOptions(anew);
 }
 
-export function checkPolicy(policy: LinkOptions['policy']): void {
+/** An absolute URL of any scheme, for apps too. */
+const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
+
+/** What another language's backend sends is not checked by any compiler. */
+export function checkOptions({ redirectUrl, policy }: LinkOptions): void {
+  if (redirectUrl != null && !urlPattern.test(redirectUrl)) throw refuse('redirectUrl', 'must be an absolute URL');
+  checkPolicy(policy);
+}
+
+function checkPolicy(policy: LinkOptions['policy']): void {
   try {
     resolveLinkPolicy(policy);
   } catch (error) {
@@ -32,8 +44,8 @@ export function checkPolicy(policy: LinkOptions['policy']): void {
 }
 
 export function validateReport(run: LinkRun, report: LinkReport): void {
-  if (linkResultOf(report) === undefined) throw refuse('state', 'must be a text of 1 to 64 characters');
-  validateOpen(run);
+  if (linkResultOf(report) === undefined) throw refuse('state', 'must be a text');
+  validateOpenOrConnected(run);
 }
 
 /** Says nothing of what the code was. */
@@ -42,7 +54,7 @@ export function validateCode(run: LinkRun, given: MfaCode): void {
     const fields = [{ field: 'code', message: 'must be 4 to 12 letters or digits' }];
     throw ApplicationFailure.nonRetryable('The code must be 4 to 12 letters or digits', 'InvalidCode', { fields });
   }
-  validateOpen(run);
+  validateOpenOrConnected(run);
 }
 
 export function ended({ outcome }: Pick<LinkCase, 'outcome'>): ApplicationFailure {

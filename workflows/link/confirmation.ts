@@ -1,21 +1,25 @@
 import { refusalOf } from '../command-queue.js';
-import { reading } from '../proxies.js';
-import { hearConnection, hearNoAnswer, newestOlder, sourceSlug, type LinkCase } from './case.js';
+import { looking } from '../proxies.js';
+import { sourceSlug, type LinkCase } from './case.js';
+import { oldestOwn } from './claims.js';
+import { hearConnection, hearNoAnswer } from './connections.js';
 
 /** What is needed to tell the link's own connection from an older one. */
-export function soughtBy(kase: LinkCase): { userId: string; sourceSlug: string; since: number } {
-  return { userId: kase.userId, sourceSlug: sourceSlug(kase), since: newestOlder(kase) };
+export function soughtBy(kase: LinkCase, afterSuccess: boolean): { userId: string; sourceSlug: string; since: number } {
+  return { userId: kase.userId, sourceSlug: sourceSlug(kase), since: oldestOwn(kase, afterSuccess) };
 }
 
 /** Reads the user at the service: only what it shows there makes a link connected. */
 export async function readConnection(kase: LinkCase): Promise<void> {
+  const { claim, provider } = kase;
+  const sought = soughtBy(kase, claim?.by === 'success');
   try {
-    const summary = `look for the connection with ${kase.provider}`;
-    const { found, createdAt } = await reading.findConnection.executeWithOptions({ summary }, [soughtBy(kase)]);
-    hearConnection(kase, found, createdAt, Date.now());
+    const summary = `look for the connection with ${provider}`;
+    const { notifies, ...connection } = await looking.findConnection.executeWithOptions({ summary }, [sought]);
+    kase.notifies = notifies;
+    hearConnection(kase, connection, claim, Date.now());
   } catch (error) {
-    // A user that the service does not show has no connection; anything else is an outage, and no answer.
-    if (refusalOf(error).type === 'LinkRefused') hearConnection(kase, 'none', undefined, Date.now());
-    else hearNoAnswer(kase, Date.now());
+    refusalOf(error);
+    hearNoAnswer(kase, claim, Date.now());
   }
 }

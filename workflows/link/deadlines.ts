@@ -1,5 +1,6 @@
 import type { Moment } from '../alarm.js';
-import { confirmAt, type LinkCase } from './case.js';
+import type { LinkCase } from './case.js';
+import { confirmAt } from './claims.js';
 
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
 export type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
@@ -9,10 +10,7 @@ export function deadlinesOf(kase: LinkCase): LinkDeadline[] {
   if (kase.outcome !== undefined) return [];
   const confirming = confirmAt(kase);
   // Only the service's answer is waited for any more.
-  if (kase.ending) {
-    const { waitedFor, since } = kase.ending;
-    return [confirming === undefined ? { name: waitedFor, at: since } : { name: 'confirmation', at: confirming }];
-  }
+  if (kase.ending) return [{ name: 'confirmation', at: confirming ?? kase.ending.since }];
   const { policy, phase, since, token, startedAt } = kase;
   const found: LinkDeadline[] = [{ name: 'link', at: startedAt + policy.totalWait }];
   if (confirming !== undefined) found.push({ name: 'confirmation', at: confirming });

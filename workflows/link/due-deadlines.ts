@@ -1,5 +1,6 @@
-import { endWait, remind, type LinkCase } from './case.js';
+import type { LinkCase } from './case.js';
 import { readConnection } from './confirmation.js';
+import { endWait, remind } from './ending.js';
 import { deadlinesOf, waitingUntil, type LinkDeadline } from './deadlines.js';
 
 /** Acts on what is due. */

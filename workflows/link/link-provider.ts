@@ -14,9 +14,12 @@ import { labAttentionKey, labPhaseKey } from '../search-attributes.js';
 import { showToOperators } from '../visibility.js';
 import { isLinkAddressable, linkProviderId } from './address.js';
 import { caseFileOf } from './case-file.js';
-import { end, hearWebhook, openLink, raise } from './case.js';
+import { openLink, raise } from './case.js';
+import { hearWebhook } from './claims.js';
 import { carryOut } from './command-execution.js';
-import { checkPolicy, validateCode, validateOpen, validateReport, validateRequest } from './command-validation.js';
+import { readConnection } from './confirmation.js';
+import { end } from './ending.js';
+import { checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './command-validation.js';
 import { deadlinesOf } from './deadlines.js';
 import { meetDeadlines } from './due-deadlines.js';
 import { linkResultOf } from './link-report.js';
@@ -62,12 +65,12 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
 
 /** What another language's backend sends is not checked by any compiler. */
 function check(input: Partial<LinkProviderInput> | undefined): void {
-  const { userId = '', provider = '', policy } = input ?? {};
+  const { userId = '', provider = '' } = input ?? {};
   if (!isLinkAddressable(userId, provider) || workflowInfo().workflowId !== linkProviderId(userId, provider)) {
     const message = 'the workflow ID must be link-provider/<user id>/<provider>, as linkProviderId makes it';
     throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
   }
-  checkPolicy(policy);
+  checkOptions(input ?? {});
 }
 
 /** Follows the link until its end is told. */
@@ -87,17 +90,23 @@ async function followToTheEnd(run: LinkRun): Promise<void> {
   const { kase, commands, alarm } = run;
   for (;;) {
     run.heard = false;
-    if (run.cancelled && kase.outcome === undefined) end(kase, 'cancelled', Date.now());
+    if (run.cancelled) await cancel(run);
     await meetDeadlines(kase);
     await commands.carryOutNext((command) => carryOut(kase, command));
     show(run);
     if (kase.outcome !== undefined && commands.isEmpty) break;
-    if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
+    if (workflowInfo().continueAsNewSuggested && !run.heard) await continueAnew(run);
     // What was heard meanwhile is due at once: it needs no timer.
     if (!run.heard) alarm.set(deadlinesOf(kase)[0]);
     await condition(() => run.heard || alarm.rang || !commands.isEmpty);
   }
   alarm.disarm();
+}
+
+/** A success that was reported counts, cancelled or not. */
+async function cancel({ kase }: LinkRun): Promise<void> {
+  if (kase.claim?.by === 'success') await readConnection(kase);
+  if (kase.outcome === undefined) end(kase, 'cancelled', Date.now());
 }
 
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
@@ -116,9 +125,10 @@ async function tellTheEnd(run: LinkRun): Promise<void> {
 }
 
 /** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */
-async function continueAnew({ kase, commands }: LinkRun): Promise<void> {
+async function continueAnew(run: LinkRun): Promise<void> {
+  const { kase, commands } = run;
   await condition(() => allHandlersFinished() || !commands.isEmpty);
-  if (!commands.isEmpty) return;
+  if (!commands.isEmpty || run.heard) return;
   const { userId, provider } = kase;
   await makeContinueAsNewFunc<typeof linkProvider>({ workflowType: linkProviderName })({
     userId,

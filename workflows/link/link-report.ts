@@ -1,7 +1,8 @@
 import type { LinkReport, ProviderMfa } from './messages.js';
 
-/** States and error types are words; what is longer is none, and none of ours is. */
-const longestWord = 64;
+/** States, error types and methods are words. What is none could be anything, also of the person: it is not kept. */
+const wordPattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+const noWord = 'unrecognised';
 /** A hint is a few characters of an address or a number. */
 const longestHint = 200;
 
@@ -11,17 +12,20 @@ const longestHint = 200;
  */
 export function linkResultOf(report: unknown): LinkReport | undefined {
   const { state, errorType, error_type, providerMfa, provider_mfa, provider_mfa_request } = fieldsOf(report);
-  const known = text(state, longestWord);
-  if (known === undefined) return undefined;
-  const type = text(errorType, longestWord) ?? text(error_type, longestWord);
+  if (typeof state !== 'string' || state === '') return undefined;
+  const type = word(errorType) ?? word(error_type);
   const mfa = mfaOf(providerMfa) ?? mfaOf(provider_mfa) ?? mfaOf(provider_mfa_request);
-  return { state: known, ...(type !== undefined && { errorType: type }), ...(mfa && { providerMfa: mfa }) };
+  return {
+    state: word(state) ?? noWord,
+    ...(type !== undefined && { errorType: type }),
+    ...(mfa && { providerMfa: mfa }),
+  };
 }
 
 function mfaOf(value: unknown): ProviderMfa | undefined {
   const fields = fieldsOf(value);
-  const method = text(fields['method'], longestWord);
-  const hint = text(fields['hint'], longestHint);
+  const method = word(fields['method']);
+  const hint = hintOf(fields['hint']);
   if (method === undefined && hint === undefined) return undefined;
   return { ...(method !== undefined && { method }), ...(hint !== undefined && { hint }) };
 }
@@ -30,6 +34,12 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-function text(value: unknown, longest: number): string | undefined {
-  return typeof value === 'string' && value !== '' && value.length <= longest ? value : undefined;
+/** A text that is no word still says that there is one. */
+function word(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  return wordPattern.test(value) ? value : noWord;
+}
+
+function hintOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && value.length <= longestHint ? value : undefined;
 }
