@@ -5,6 +5,8 @@ import { notificationActivities, type NotificationTarget } from './notifications
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
 import { chainActivities } from './chains.js';
+import { runningWorkActivities } from './running-work.js';
+import { userActivities } from './users.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -24,6 +26,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...orderActivities(dependencies),
     ...chainActivities(dependencies),
     ...linkActivities(dependencies),
+    ...userActivities(dependencies),
+    ...runningWorkActivities(dependencies),
     ...notificationActivities(dependencies),
   };
 }

@@ -3,18 +3,20 @@ import { isGrpcServiceError, type Client, type WorkflowExecutionInfo } from '@te
 /** gRPC's number of UNIMPLEMENTED. */
 const unimplemented = 12;
 
-/**
- * The runs that a workflow ID has had, as far as the namespace retains them. Visibility lags by moments. A server without
- * visibility answers UNIMPLEMENTED: nothing is known of earlier runs there.
- */
-export async function runsOf(temporal: Client, workflowId: string): Promise<WorkflowExecutionInfo[]> {
+/** What a query finds. Visibility lags by moments. A server without it answers UNIMPLEMENTED: nothing is found there. */
+export async function listed(temporal: Client, query: string): Promise<WorkflowExecutionInfo[]> {
   const runs: WorkflowExecutionInfo[] = [];
   try {
-    for await (const run of temporal.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs.push(run);
+    for await (const run of temporal.workflow.list({ query })) runs.push(run);
   } catch (error) {
     if (!hasNoVisibility(error)) throw error;
   }
   return runs;
+}
+
+/** The runs that a workflow ID has had, as far as the namespace retains them; none where the server has no visibility. */
+export async function runsOf(temporal: Client, workflowId: string): Promise<WorkflowExecutionInfo[]> {
+  return listed(temporal, `WorkflowId = '${workflowId}'`);
 }
 
 function hasNoVisibility(error: unknown): boolean {

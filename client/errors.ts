@@ -52,7 +52,7 @@ export class ServiceDown extends Refusal {
   override readonly name = 'ServiceDown';
 }
 
-/** Lab values are read from the service itself: give `service` to `LabOperations`. */
+/** Lab values and users are read from the service itself: give `service` to `LabOperations`. */
 export class ServiceNotConfigured extends LabOperationsError {
   override readonly name = 'ServiceNotConfigured';
 }

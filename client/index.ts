@@ -49,6 +49,20 @@ export {
   PayloadNotAuthentic,
   type PayloadCodecOptions,
 } from './encryption/payload-codec.js';
+export type { UserOperations } from './users/users.js';
+export type { DeletionHandle } from './users/deletion-handle.js';
+export {
+  DeletionInterrupted,
+  DeletionInvalid,
+  DeletionNotFound,
+  DeletionRefused,
+  GraceEnded,
+  GraceNotBegun,
+  UndoImpossible,
+  UndoRefused,
+  UserHasRunningWork,
+  UserUnknown,
+} from './users/errors.js';
 export {
   createWebhookHandler,
   type WebhookHandler,
@@ -75,6 +89,28 @@ export {
 } from '../service/errors.js';
 export type { Results } from '../service/results.js';
 export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
+export type {
+  CreateUserRequest,
+  Demographics,
+  DemographicsRequest,
+  UpdateUserRequest,
+  User,
+  UserListOptions,
+} from '../service/users.js';
+export type { PortalUrl, PortalUrlRequest } from '../service/portal.js';
+export { defaultDeletionPolicy, type DeletionPolicy, type OnRunningWork } from '../workflows/deletion/policy.js';
+export type {
+  DeleteUserInput,
+  DeleteUserResult,
+  DeletionAttention,
+  DeletionAttentionReason,
+  DeletionOutcome,
+  DeletionPhase,
+  DeletionState,
+  FoundWork,
+  RunningWork,
+  UndoReport,
+} from '../workflows/deletion/messages.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
 export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
 export type {

@@ -8,13 +8,14 @@ import { parseKeyRing } from './encryption/key-ring.js';
 import { LinkOperations } from './links/links.js';
 import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
+import { UserOperations } from './users/users.js';
 
 export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * How to reach the lab service, for what is never in Temporal: lab values. Without it everything else works and
-   * `results` is `ServiceNotConfigured`.
+   * How to reach the lab service, for what is never in Temporal: lab values, and users but for their deletion. Without
+   * it everything else works, and these are `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
 }
@@ -26,11 +27,12 @@ export interface ConnectOptions extends LabOperationsOptions {
 
 /**
  * Lab operations for a product backend: starts and commands the durable workflows that a worker runs. It talks to
- * Temporal only, and to the lab service for lab values.
+ * Temporal only, and to the lab service for lab values and users.
  */
 export class LabOperations {
   readonly orders: OrderOperations;
   readonly links: LinkOperations;
+  readonly users: UserOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -45,6 +47,7 @@ export class LabOperations {
     const { taskQueue = 'lab-operations' } = options;
     this.orders = new OrderOperations(finder, taskQueue);
     this.links = new LinkOperations(temporal, taskQueue);
+    this.users = new UserOperations(temporal, taskQueue, this.service);
   }
 
   /**

@@ -82,6 +82,11 @@ export interface CreatedUser {
   readonly info: UserInfo | null;
 }
 
+export interface ScheduledDeletion {
+  readonly user_id: string;
+  readonly since: string;
+}
+
 /** The control surface refused something: the message says what and why. */
 export class SandboxControlError extends Error {
   override readonly name = 'SandboxControlError';
@@ -140,6 +145,21 @@ export class SandboxControl {
   /** A new user with invented demographics (or none), without the service's own endpoints. */
   async createUser(user: z.input<typeof newUserSchema> = {}): Promise<CreatedUser> {
     return this.#call('POST', 'users', user);
+  }
+
+  /** The users whose deletion is scheduled and can be undone, in order of their deletion. */
+  async deletedUsers(): Promise<ScheduledDeletion[]> {
+    return (await this.#call<{ users: ScheduledDeletion[] }>('GET', 'users/deleted')).users;
+  }
+
+  /** Somebody deletes a user in the dashboard, with the same grace as through the service's own endpoint. */
+  async deleteUser(userId: string): Promise<void> {
+    await this.#call('DELETE', `users/${userId}`);
+  }
+
+  /** Somebody undoes a deletion in the dashboard. */
+  async restoreUser(userId: string): Promise<void> {
+    await this.#call('POST', `users/${userId}/restore`);
   }
 
   /** Every order, in order of creation. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NotFound, RequestInvalid } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import { textSchema, timestampSchema } from './order.js';
 import { birthDateSchema, emailSchema, requiredTextSchema } from './order-requests.js';
@@ -51,6 +52,14 @@ export const createUserRequestSchema = z.strictObject({
 });
 
 export type CreateUserRequest = z.output<typeof createUserRequestSchema>;
+
+/** `PATCH /v2/user/{user_id}`: what is left out stays; nothing at all is refused with 400. */
+export const updateUserRequestSchema = createUserRequestSchema.partial();
+
+export type UpdateUserRequest = z.output<typeof updateUserRequestSchema>;
+
+/** Which deleted user is meant: exactly one of the two (docs/lab-service.md, "User deletion"). */
+export type DeletedUser = { userId: string } | { clientUserId: string };
 
 export const demographicsSchema = z.looseObject({
   first_name: textSchema,
@@ -108,7 +117,7 @@ export interface UserListOptions extends CallOptions {
 export interface Users {
   /** All users, page by page as they are consumed; the options hold for each page's call. */
   list(options?: UserListOptions): AsyncGenerator<User, void, undefined>;
-  /** `NotFound` also for a user that is scheduled for deletion. */
+  /** `NotFound` also for a user that is scheduled for deletion, see `isScheduledForDeletion`. */
   get(userId: string, options?: CallOptions): Promise<User>;
   /**
    * Idempotent on `client_user_id`: where it is taken, the service refuses and names the user who has it; that user is
@@ -121,7 +130,36 @@ export interface Users {
   getDemographics(userId: string, options?: CallOptions): Promise<Demographics>;
   /** Sets the demographics, which a portal link requires. */
   upsertDemographics(userId: string, request: DemographicsRequest, options?: CallOptions): Promise<Demographics>;
+  /**
+   * Changes a user. `ServiceRefused` with status 409 where the `client_user_id` is another user's, `NotFound` for one
+   * that is unknown or scheduled for deletion.
+   */
+  update(userId: string, request: UpdateUserRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Schedules the user for deletion: connections are deregistered at once, the data is erased after 7 days. `NotFound`
+   * for an unknown user, and for one that is scheduled already, see `isScheduledForDeletion`.
+   */
+  delete(userId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Restores a user whose deletion is scheduled, not its connections. Impossible once a new user has taken the same
+   * `client_user_id`; what the service answers then, and after the 7 days, is not documented.
+   */
+  undoDelete(user: DeletedUser, options?: CallOptions): Promise<void>;
 }
+
+/**
+ * Whether a 404 says that the user is scheduled for deletion. The status alone does not tell it from an unknown user, so
+ * the service's sentence decides ("You have scheduled this user for deletion.", "The user has been scheduled for
+ * deletion as per your previous request"); other words with the same two stems count too.
+ */
+export function isScheduledForDeletion(error: unknown): boolean {
+  if (!(error instanceof NotFound)) return false;
+  const said = [error.reason, ...error.fields.map(({ message }) => message)].join(' ');
+  return /schedul/i.test(said) && /delet/i.test(said);
+}
+
+/** An answer of `success: false`, which is not documented, is none. */
+const successSchema = z.looseObject({ success: z.literal(true).nullish() });
 
 export function createUsers(transport: Transport): Users {
   const get = (userId: string, options?: CallOptions): Promise<User> =>
@@ -162,7 +200,28 @@ export function createUsers(transport: Transport): Users {
       const body = checkedRequest(call, demographicsRequestSchema, request);
       return transport.request({ ...call, params: { user_id: userId }, body, options, answer: demographicsSchema });
     },
+    update: async (userId, request, options) => {
+      const call = { method: 'PATCH', path: '/v2/user/{user_id}' } as const;
+      const body = checkedRequest(call, updateUserRequestSchema, request);
+      await transport.send({ ...call, params: { user_id: userId }, body, options });
+    },
+    delete: async (userId, options) => {
+      const call = { method: 'DELETE', path: '/v2/user/{user_id}' } as const;
+      await transport.request({ ...call, params: { user_id: userId }, options, answer: successSchema });
+    },
+    undoDelete: (user, options) => undoDelete(transport, user, options),
   };
+}
+
+async function undoDelete(transport: Transport, user: DeletedUser, options?: CallOptions): Promise<void> {
+  const call = { method: 'POST', path: '/v2/user/undo_delete' } as const;
+  // A caller in plain JavaScript may give both, and the service would have to guess.
+  const { userId, clientUserId } = user as { userId?: string; clientUserId?: string };
+  if ((userId == null) === (clientUserId == null)) {
+    throw new RequestInvalid(call, [{ field: 'user', rule: 'must be named by either userId or clientUserId' }]);
+  }
+  const query = { user_id: userId, client_user_id: clientUserId };
+  await transport.request({ ...call, query, options, answer: successSchema });
 }
 
 async function* listUsers(transport: Transport, options: UserListOptions = {}): AsyncGenerator<User, void, undefined> {

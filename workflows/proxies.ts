@@ -27,7 +27,7 @@ export const readingPatiently = proxyActivities<Pick<Activities, 'readChain'>>({
  * Commands: somebody waits for the answer. After three minutes an outage is reported to the caller, who knows better
  * whether to try again; nothing is lost by that, because every command looks before it acts.
  */
-export const commanding = proxyActivities<Pick<Activities, 'registerKit' | 'cancelOrder'>>({
+export const commanding = proxyActivities<Pick<Activities, 'registerKit' | 'cancelOrder' | 'undoDeletion'>>({
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
@@ -58,6 +58,37 @@ export const handingOver = proxyActivities<Pick<Activities, 'handOver' | 'forwar
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
+
+/** Temporal's own list: it comes back, and what runs must be known before anything is deleted; so for ever. */
+export const searching = proxyActivities<Pick<Activities, 'findRunningWork'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/**
+ * Another workflow's command, which reports an outage of the service after three minutes; half a minute more is for
+ * Temporal. Somebody may wait for the deletion: a second attempt is for a worker that was lost, not for an outage.
+ */
+export const cancellingWork = proxyActivities<Pick<Activities, 'cancelWork'>>({
+  startToCloseTimeout: '210 seconds',
+  scheduleToCloseTimeout: '5 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
+});
+
+/** How long one round of attempts lasts. */
+export type Patience = '30 seconds' | '1 hour' | '1 day';
+
+/**
+ * Calls about a user that are repeated until the service answers: half a minute while somebody waits, then an hour until
+ * a person is asked to look, then a day, because a round costs history and an outage of that length has its people.
+ */
+export function callingAboutUser(patience: Patience) {
+  return proxyActivities<Pick<Activities, 'readUser' | 'scheduleDeletion'>>({
+    startToCloseTimeout: oneExchange,
+    scheduleToCloseTimeout: patience,
+    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+  });
+}
 
 /** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */
 const heartbeatMargin = 10_000;

@@ -33,11 +33,19 @@ const orderEventSchema = eventOf(
 
 const linkEventSchema = eventOf('link', z.looseObject({ user_id: z.string(), outcome: z.string().optional() }));
 
+const userEventSchema = eventOf(
+  'user',
+  z.looseObject({ user_id: z.string(), lost_connections: z.array(z.string()).optional() }),
+);
+
 /** What the product is told of an order: the part of the CloudEvent that the stories look at. */
 export type OrderNotification = z.output<typeof orderEventSchema>;
 
 /** What the product is told of a user's link. */
 export type LinkNotification = z.output<typeof linkEventSchema>;
+
+/** What the product is told of a user's deletion. */
+export type UserNotification = z.output<typeof userEventSchema>;
 
 /** Far more than any notification has. */
 const largestBody = 64 * 1024;
@@ -46,6 +54,8 @@ const largestBody = 64 * 1024;
 export class NotificationReceiver {
   /** What was told of links. */
   readonly links = new Occurrences<LinkNotification>();
+  /** What was told of users. */
+  readonly users = new Occurrences<UserNotification>();
   readonly #secret: string;
   /** What comes again was delivered though its answer got lost. */
   readonly #ids = new Set<string>();
@@ -88,10 +98,12 @@ export class NotificationReceiver {
     const event: unknown = JSON.parse(body.toString('utf8'));
     const { data: ofOrder } = orderEventSchema.safeParse(event);
     const { data: ofLink } = linkEventSchema.safeParse(event);
-    if (!ofOrder && !ofLink) return answer(400);
+    const { data: ofUser } = userEventSchema.safeParse(event);
+    if (!ofOrder && !ofLink && !ofUser) return answer(400);
     answer(204);
     if (ofOrder && this.#isNew(ofOrder)) this.#passOn(ofOrder);
     if (ofLink && this.#isNew(ofLink)) this.links.add(ofLink);
+    if (ofUser && this.#isNew(ofUser)) this.users.add(ofUser);
   }
 
   #isNew({ id }: { id: string }): boolean {

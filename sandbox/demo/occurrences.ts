@@ -22,6 +22,12 @@ export class Occurrences<T> {
     });
   }
 
+  /** Calls back for each, past or to come. */
+  each(told: (item: T) => void): void {
+    for (const item of this.#past) told(item);
+    this.#waiting.add(told);
+  }
+
   some(fits: (item: T) => boolean): boolean {
     return this.#past.some(fits);
   }

@@ -2,6 +2,7 @@ import type { Story } from './stage.js';
 import { earlyCancel, lateCancel, lateCustomer, refusedName } from './stories/customers.js';
 import { firstKit } from './stories/first-kit.js';
 import { linkWithCode } from './stories/links.js';
+import { changedMind, leftForGood } from './stories/leavers.js';
 import { correctedResult, lostAnswer, lostKit, redrawnSample } from './stories/mishaps.js';
 
 export interface Act {
@@ -20,4 +21,5 @@ export const programme: readonly Act[] = [
   },
   // By itself, because the person who watches may type in it.
   { title: 'A provider is linked, with a code that only its user has', stories: [linkWithCode] },
+  { title: 'Customers leave, and some regret it', stories: [changedMind, leftForGood] },
 ];

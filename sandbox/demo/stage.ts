@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LabOperations, LabService, OrderPolicy } from '../../client/index.js';
+import ms from 'ms';
+import { NotFound, type LabOperations, type LabService, type OrderPolicy } from '../../client/index.js';
+import { deleteUserId } from '../../workflows/deletion/address.js';
 import { linkProviderId } from '../../workflows/link/address.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import type { SandboxControl } from '../control.js';
@@ -9,6 +11,7 @@ import type { Keyboard } from './keyboard.js';
 import type { Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notification-receiver.js';
 import { shippingDetails } from './persons.js';
+import { PlayedDeletion } from './played-deletion.js';
 import { PlayedLink } from './played-link.js';
 import { PlayedOrder } from './played-order.js';
 
@@ -111,6 +114,43 @@ export class Stage {
     // Beside the story, until the order ends.
     played.follow().catch(this.#lose);
     return played;
+  }
+
+  /**
+   * The product deletes a user.
+   * @param connected the providers that the user is connected to
+   */
+  async deleteUser(connected: string[] = []): Promise<PlayedDeletion> {
+    const { control, operations, calendar, receiver } = this.#scenery;
+    const { user_id: userId } = (await control.createUser()).user;
+    for (const provider of connected) await control.connect(userId, { provider, webhook: false });
+    this.#narrator.begin();
+    this.acts('the product deletes the customer');
+    const handle = await operations.users.requestDeletion({
+      userId,
+      graceDays: calendar.compressed('7d') / ms('1d'),
+      policy: { reminderBefore: calendar.compressed('1d') },
+    });
+    this.#showPageOf(deleteUserId(userId));
+    return new PlayedDeletion(handle, this.#narrator, receiver);
+  }
+
+  /** Whether the lab service knows the user. */
+  async isUser(userId: string): Promise<boolean> {
+    return this.#scenery.operations.users.get(userId).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof NotFound) return false;
+        throw error;
+      },
+    );
+  }
+
+  /** Waits until the lab service has erased a deleted user's data. */
+  async untilErased(userId: string): Promise<void> {
+    const isKept = async (): Promise<boolean> =>
+      (await this.control.deletedUsers()).some((deleted) => deleted.user_id === userId);
+    while (await isKept()) await pause(50, undefined, { signal: this.#signal });
   }
 
   /** The product starts a link of a new user with a provider. */

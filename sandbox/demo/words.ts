@@ -1,5 +1,5 @@
 import { lowLevel } from '../lab-service/lifecycle.js';
-import type { OrderNotification } from './notification-receiver.js';
+import type { OrderNotification, UserNotification } from './notification-receiver.js';
 
 /** The lab service's statuses as a customer would say them. The list of statuses is open: the others keep their name. */
 const happenings: Readonly<Record<string, string>> = {
@@ -53,6 +53,22 @@ export function toldWords({ type, data }: OrderNotification): string {
       return `the results were corrected${interpretation(data.interpretation)}`;
     case 'cancellation':
       return 'the order is cancelled';
+    default:
+      return spaced(type);
+  }
+}
+
+/** What the product is told of a user's deletion. */
+export function deletionWords({ type, data }: UserNotification): string {
+  switch (type) {
+    case 'deletion_scheduled':
+      return 'the deletion is scheduled, and can be undone for a week';
+    case 'deletion_reminder':
+      return 'the week is nearly over';
+    case 'deletion_undone':
+      return `the deletion is undone${data.lost_connections?.length ? `, to be linked again: ${data.lost_connections.join(', ')}` : ''}`;
+    case 'deleted':
+      return 'the user is deleted for good';
     default:
       return spaced(type);
   }

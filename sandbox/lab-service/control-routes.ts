@@ -19,6 +19,7 @@ import { pathText } from './path-ids.js';
 import { settingsSchema } from './settings.js';
 import type { Settings } from './settings.js';
 import { STORIES } from './stories.js';
+import { deleteUser, undoDeletion } from './user-deletion.js';
 import { userBody } from './users.js';
 import { webhookFaultSchema } from './webhook-faults.js';
 
@@ -37,7 +38,24 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   observationRoutes(app, lab);
   controlOrderRoutes(app, lab);
   controlLinkRoutes(app, lab);
+  userRoutes(app, lab);
+}
 
+function userRoutes(app: FastifyInstance, lab: Lab): void {
+  app.get('/_sandbox/users/deleted', () => ({
+    users: [...lab.state.deletedUsers.values()].map(({ user, since }) => ({
+      user_id: user.id,
+      since: new Date(since).toISOString(),
+    })),
+  }));
+  app.delete('/_sandbox/users/:user_id', (request) => {
+    deleteUser(lab, pathText(request, 'user_id'));
+    return {};
+  });
+  app.post('/_sandbox/users/:user_id/restore', (request) => {
+    undoDeletion(lab, { user_id: pathText(request, 'user_id') });
+    return {};
+  });
   app.post('/_sandbox/users', (request) => {
     const { client_user_id: clientUserId, demographics } = controlBody(newUserSchema, request.body ?? {});
     const user = createInventedUser(lab, demographics, clientUserId);

@@ -37,6 +37,8 @@ export const settingsSchema = z.strictObject({
   repeatedRegistration: z.enum(['refuse', 'accept']),
   /** The most users a team may have; a sandbox environment stops at 50. null (default): no limit. */
   maxUsers: z.int().positive().nullable(),
+  /** What an undo of a deletion answers that comes after the grace. Not documented; default 404. */
+  lateUndoStatus: z.union([z.literal(400), z.literal(404), z.literal(409), z.literal(410), z.literal(422)]),
   /** A named story that every new kit order plays by itself. null (default): orders wait for the control surface. */
   storyForNewOrders: z.string().nullable(),
   /** How long a link token lives, in minutes that `daySeconds` shortens like every delay. Default 10; 60 is documented too. */
@@ -80,6 +82,7 @@ export const DEFAULT_SETTINGS: Settings = {
   anySampleId: true,
   repeatedRegistration: 'refuse',
   maxUsers: null,
+  lateUndoStatus: 404,
   storyForNewOrders: null,
   linkTokenMinutes: 10,
   duplicateConnection: 'replace',

@@ -60,15 +60,22 @@ export interface Connection {
 
 export interface User {
   readonly id: string;
-  readonly clientUserId: string;
   readonly createdAt: number;
-  readonly fallbackTimeZone: string | null;
-  readonly fallbackBirthDate: string | null;
-  readonly ingestionStart: string | null;
-  readonly ingestionEnd: string | null;
+  clientUserId: string;
+  fallbackTimeZone: string | null;
+  fallbackBirthDate: string | null;
+  ingestionStart: string | null;
+  ingestionEnd: string | null;
   /** Demographics; null until they are set. */
   info: UserInfo | null;
   connections: readonly Connection[];
+}
+
+/** A user whose deletion is scheduled: it can still be restored. */
+export interface DeletedUser {
+  readonly user: User;
+  readonly since: number;
+  readonly stopErasing: () => void;
 }
 
 export interface OrderEvent {
@@ -142,6 +149,8 @@ const EVENT_ID_GAPS = [1, 1, 3, 1, 2] as const;
 export class LabState {
   readonly users = new Map<string, User>();
   readonly usersByClientId = new Map<string, User>();
+  /** By id, in order of deletion. */
+  readonly deletedUsers = new Map<string, DeletedUser>();
   /** In order of creation. */
   readonly orders = new Map<string, Order>();
   /** Order ids of each transaction, in order of creation. */
@@ -154,6 +163,7 @@ export class LabState {
 
   clear(): void {
     for (const map of [this.users, this.usersByClientId, this.orders, this.transactions]) map.clear();
+    this.deletedUsers.clear();
     this.#ordersByUser.clear();
     this.#ordersBySample.clear();
     this.portalLinks.length = 0;
@@ -170,6 +180,35 @@ export class LabState {
   addUser(user: User): void {
     this.users.set(user.id, user);
     this.usersByClientId.set(user.clientUserId, user);
+  }
+
+  renameUser(user: User, clientUserId: string): void {
+    this.usersByClientId.delete(user.clientUserId);
+    user.clientUserId = clientUserId;
+    this.usersByClientId.set(clientUserId, user);
+  }
+
+  /** The user is as good as gone; another one may take its client id. */
+  setAside(user: User, deletion: Omit<DeletedUser, 'user'>): void {
+    this.users.delete(user.id);
+    this.usersByClientId.delete(user.clientUserId);
+    this.deletedUsers.set(user.id, { user, ...deletion });
+  }
+
+  /** The user of the latest deletion that fits. */
+  deletedUser(fits: (user: User) => boolean): DeletedUser | undefined {
+    return [...this.deletedUsers.values()].findLast(({ user }) => fits(user));
+  }
+
+  restore(user: User): void {
+    this.deletedUsers.delete(user.id);
+    this.addUser(user);
+  }
+
+  eraseUser(user: User): void {
+    this.deletedUsers.delete(user.id);
+    const links = this.portalLinks.filter(({ userId }) => userId !== user.id);
+    this.portalLinks.splice(0, this.portalLinks.length, ...links);
   }
 
   addOrder(order: Order): void {

@@ -2,11 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Lab } from './lab.js';
 import { pathText, pathUuid } from './path-ids.js';
 import { refusal } from './problems.js';
-import { createPortalLink, createUser, listUsers, requireUser, userBody, userInfoRequest } from './users.js';
+import { deleteUser, requireChangeable, undoDeletion } from './user-deletion.js';
+import { createPortalLink, createUser, listUsers, patchUser, requireUser, userBody, userInfoRequest } from './users.js';
 
-const UNKNOWN_TO_PATCH = 'The user does not or no longer exists in this team';
-
-/** Users, demographics and portal links. */
+/** Users, their deletion, demographics and portal links. */
 export function userRoutes(app: FastifyInstance, lab: Lab): void {
   // The specification writes the slash, the schema does not: both are served.
   for (const path of ['/v2/user', '/v2/user/']) {
@@ -18,6 +17,22 @@ export function userRoutes(app: FastifyInstance, lab: Lab): void {
   app.get('/v2/user/:user_id', (request) =>
     userBody(requireUser(lab, pathUuid(request, 'user_id')), lab.settings.current),
   );
+
+  app.patch('/v2/user/:user_id', (request, reply) => {
+    patchUser(lab, requireChangeable(lab, pathUuid(request, 'user_id')), request.body);
+    // The schema names no answer.
+    return reply.code(204).send();
+  });
+
+  app.delete('/v2/user/:user_id', (request) => {
+    deleteUser(lab, pathUuid(request, 'user_id'));
+    return { success: true };
+  });
+
+  app.post('/v2/user/undo_delete', (request) => {
+    undoDeletion(lab, request.query);
+    return { success: true };
+  });
 
   app.get('/v2/user/resolve/:client_user_id', (request) => {
     const user = lab.state.usersByClientId.get(pathText(request, 'client_user_id'));
@@ -33,7 +48,7 @@ export function userRoutes(app: FastifyInstance, lab: Lab): void {
   });
 
   app.patch('/v2/user/:user_id/info', (request) => {
-    const user = requireUser(lab, pathUuid(request, 'user_id'), UNKNOWN_TO_PATCH);
+    const user = requireChangeable(lab, pathUuid(request, 'user_id'));
     user.info = userInfoRequest(request.body, lab.clock.now());
     return user.info;
   });

@@ -94,10 +94,37 @@ function invalidRequest(detail: Json): ServiceProblem {
   return new ServiceProblem(400, { detail: { error_type: 'INVALID_REQUEST', ...detail } });
 }
 
-export function requireUser(lab: Lab, id: string, message = 'Not found'): User {
+/** What the service says where there is no such user, and where its deletion is scheduled: 404 both times. */
+interface NoUser {
+  unknown: string;
+  scheduled: string;
+}
+
+const NO_USER_TO_READ: NoUser = { unknown: 'Not found', scheduled: 'You have scheduled this user for deletion.' };
+
+export function requireUser(lab: Lab, id: string, { unknown, scheduled } = NO_USER_TO_READ): User {
   const user = lab.state.users.get(id);
-  if (user === undefined) throw refusal(404, message);
-  return user;
+  if (user !== undefined) return user;
+  throw refusal(404, lab.state.deletedUsers.has(id) ? scheduled : unknown);
+}
+
+/** `PATCH /v2/user/{id}`: what is not named stays. */
+export function patchUser(lab: Lab, user: User, body: unknown): void {
+  const fields = Fields.ofBody(body);
+  const names = ['client_user_id', 'fallback_time_zone', 'fallback_birth_date', 'ingestion_start', 'ingestion_end'];
+  if (!names.some((name) => fields.has(name))) throw refusal(400, 'Nothing to patch');
+  const clientUserId = fields.optionalString('client_user_id') ?? user.clientUserId;
+  const patch = {
+    fallbackTimeZone: fields.optionalString('fallback_time_zone', timeZone) ?? user.fallbackTimeZone,
+    fallbackBirthDate: fields.optionalString('fallback_birth_date', date) ?? user.fallbackBirthDate,
+    ingestionStart: fields.optionalString('ingestion_start', date) ?? user.ingestionStart,
+    ingestionEnd: fields.optionalString('ingestion_end', date) ?? user.ingestionEnd,
+  };
+  fields.finish();
+  const owner = lab.state.usersByClientId.get(clientUserId);
+  if (owner !== undefined && owner !== user) throw refusal(409, 'Client user id already exists');
+  lab.state.renameUser(user, clientUserId);
+  Object.assign(user, patch);
 }
 
 /** `PATCH /v2/user/{id}/info`: replaces the demographics as a whole. */

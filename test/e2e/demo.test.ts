@@ -82,7 +82,7 @@ test('once: every story ends as told, the status is 0, and no process is left', 
   expect(await demo.exit, demo.output()).toEqual({ code: 0, signal: null });
   await expectGone(processes);
   expect(await logFolders()).toEqual([]);
-  expect(demo.output()).toMatch(/10 of 10 stories ended as told/);
+  expect(demo.output()).toMatch(/12 of 12 stories ended as told/);
   expect(demo.output()).toMatch(/✔ kits {7}10 for 9 orders and 1 replacement, though 1 answer was lost; 1 more/);
   expect(demo.output()).toMatch(
     /http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/kit-order%2F[0-9a-f-]{36}\n/,

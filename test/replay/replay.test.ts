@@ -32,19 +32,27 @@ describe('the recorded histories', () => {
     const named = (pattern: RegExp) =>
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
-      ...['cancelOrder', 'completeMfa', 'createKitOrder', 'createLinkToken', 'findConnection', 'forwardOrder'],
-      ...['handOver', 'notify', 'readChain', 'readOrder', 'registerKit', 'replaceKitOrder'],
+      ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken', 'findConnection'],
+      ...['findRunningWork', 'forwardOrder', 'handOver', 'notify', 'readChain', 'readOrder', 'readUser', 'registerKit'],
+      ...['replaceKitOrder', 'scheduleDeletion', 'undoDeletion'],
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
       'cancel',
       'register',
       'replaceKit',
       'reportLinkResult',
+      'request',
       'requestLink',
       'resolveProblem',
       'submitMfaCode',
+      'undo',
     ]);
-    expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual(['kitOrder', 'linkProvider', 'placeKitOrder']);
+    expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual([
+      'deleteUser',
+      'kitOrder',
+      'linkProvider',
+      'placeKitOrder',
+    ]);
     expect(names.length).toBeGreaterThanOrEqual(5);
   });
 

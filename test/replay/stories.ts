@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OrderNotFound, type KitOrderHandle } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
-import { registration } from '../e2e/invented.js';
+import { deleteUserId } from '../../workflows/deletion/address.js';
+import { labUserIdKey } from '../../workflows/search-attributes.js';
+import { kitFor, registration } from '../e2e/invented.js';
 import { until, type Stage } from './stage.js';
 
 /** Plays one story to its end, and answers with the workflows to record, by the names of their files. */
@@ -160,6 +162,37 @@ export const stories: readonly Story[] = [
     await link.handle.result();
     return { 'link-cancelled-by-operator': link.workflowId };
   },
+
+  /** With running work that is cancelled, a reminder, and the end of the grace. */
+  async function userDeleted(stage) {
+    const { user_id: userId } = (await stage.sandbox.createUser()).user;
+    await stage.sandbox.connect(userId, { provider: 'invented_watch', webhook: false });
+    const kit = await stage.labs.orders.place(kitFor(userId, `recorded-${userId}`));
+    await kit.orderId();
+    await untilListed(stage, `${labUserIdKey.name} = '${userId}' AND WorkflowType = 'kitOrder'`);
+    const policy = { onRunningWork: 'cancel', reminderBefore: '1s' } as const;
+    const handle = await stage.labs.users.requestDeletion({ userId, graceDays: 3 / 86_400, policy });
+    await handle.result();
+    return { 'user-deleted': deleteUserId(userId) };
+  },
+
+  async function deletionUndone(stage) {
+    const { user } = await stage.sandbox.createUser();
+    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id });
+    await handle.undo();
+    await handle.result();
+    return { 'deletion-undone': deleteUserId(user.user_id) };
+  },
+
+  /** Its first attempts find the service down, and whoever asked goes away. */
+  async function deletionDelayed(stage) {
+    const { user } = await stage.sandbox.createUser();
+    const down = { kind: 'answer', status: 503, headers: { 'retry-after': '60' } } as const;
+    await stage.sandbox.addFault({ path: `/v2/user/${user.user_id}`, times: 1, action: down });
+    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id, graceDays: 1 / 86_400 });
+    await handle.result();
+    return { 'deletion-delayed': deleteUserId(user.user_id) };
+  },
 ];
 
 function isWithinSeconds(until: string | undefined): boolean {
@@ -178,7 +211,10 @@ async function found(stage: Stage, orderId: string): Promise<KitOrderHandle> {
 }
 
 /** A later run learns from the list what the earlier one announced; the list lags by moments. */
-async function untilListedAsEnded({ temporal }: Stage, orderId: string): Promise<void> {
-  const query = `WorkflowId = '${kitOrderId(orderId)}' AND ExecutionStatus = 'Completed'`;
+async function untilListedAsEnded(stage: Stage, orderId: string): Promise<void> {
+  await untilListed(stage, `WorkflowId = '${kitOrderId(orderId)}' AND ExecutionStatus = 'Completed'`);
+}
+
+async function untilListed({ temporal }: Stage, query: string): Promise<void> {
   while ((await temporal.workflow.count(query)).count === 0) await sleep(50);
 }

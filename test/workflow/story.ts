@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
@@ -59,7 +60,7 @@ export function setStage(options: StageOptions = {}): Stage {
     eventsPerRun === undefined ? testServer() : devServer({ serverArguments: ['--dynamic-config-value', threshold] });
   const stage = new Stage(() => rig.env);
   beforeAll(async () => {
-    await stage.open(options, (activities) => rig.startWorker({ activities }));
+    await stage.open(options, (more) => rig.startWorker(more));
   });
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
@@ -78,6 +79,8 @@ export class Stage {
   private readonly references: string[] = [];
   private readonly endings: (() => Promise<void>)[] = [];
   private readonly closing: (() => Promise<void>)[] = [];
+  private worker: RunningWorker | undefined;
+  private startAnother!: (options?: Partial<WorkerOptions>) => Promise<RunningWorker>;
 
   constructor(environment: () => Environment) {
     this.environment = environment;
@@ -85,7 +88,7 @@ export class Stage {
 
   async open(
     { echoesPassthrough = true, notifies = true }: StageOptions,
-    startWorker: (activities: object) => Promise<RunningWorker>,
+    startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>,
   ) {
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
@@ -103,14 +106,31 @@ export class Stage {
     this.service = createLabService({ baseUrl: lab.url, apiKey });
     const { service, temporal, receiver } = this;
     const target = notifies ? { target: { url: receiver.url, secret } } : {};
-    const worker = await startWorker(createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target }));
+    const activities = createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target });
+    this.startAnother = (more = {}) => startWorker({ activities, ...more });
+    await this.startWorker();
     this.closing.push(
-      () => worker.stop(),
+      () => this.stopWorker(),
       () => service.close(),
       () => lab.close(),
       () => ingress.close(),
       () => receiver.close(),
     );
+  }
+
+  async startWorker(): Promise<void> {
+    this.worker ??= await this.startAnother();
+  }
+
+  /** Nobody works any more, until `startWorker`. */
+  async stopWorker(): Promise<void> {
+    await this.worker?.stop();
+    this.worker = undefined;
+  }
+
+  /** A worker beside the product's, for a task queue of its own; whoever starts it stops it. */
+  async startOtherWorker(options: Pick<WorkerOptions, 'taskQueue' | 'workflowBundle'>): Promise<RunningWorker> {
+    return this.startAnother(options);
   }
 
   async close(): Promise<void> {
@@ -125,7 +145,8 @@ export class Stage {
     this.receiver.isDown = false;
     await this.sandbox.removeFaults();
     for (const end of this.endings.splice(0)) await end();
-    for (const reference of this.references.splice(0)) await this.awaitPlacement(reference);
+    // Some stories are about a placement that fails, or that is refused before it starts.
+    for (const reference of this.references.splice(0)) await this.awaitEnd(placeKitOrderId(reference));
     for (const { order } of await this.sandbox.orders()) await this.abandon(order.id);
     await this.sandbox.reset();
     this.receiver.attempts = 0;
@@ -140,6 +161,15 @@ export class Stage {
   /** Lets a workflow come to its end, however long that takes. */
   async finish(workflowId: string): Promise<void> {
     await this.environment().client.workflow.getHandle(workflowId).result();
+  }
+
+  /** The same for one that may fail, or that was never started. */
+  async awaitEnd(workflowId: string): Promise<void> {
+    try {
+      await this.environment().client.workflow.getHandle(workflowId).result();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
+    }
   }
 
   async newUser(demographics = true): Promise<string> {
@@ -198,15 +228,6 @@ export class Stage {
   /** Waits until the service was asked so often. */
   async seesRequests(method: string, path: string, count = 1): Promise<void> {
     await eventually(async () => expect(await this.countRequests(method, path)).toBe(count));
-  }
-
-  private async awaitPlacement(reference: string): Promise<void> {
-    try {
-      await this.environment().client.workflow.getHandle(placeKitOrderId(reference)).result();
-    } catch (error) {
-      // Some stories are about a placement that fails, or that is refused before it starts.
-      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
-    }
   }
 
   private async abandon(orderId: string): Promise<void> {

@@ -1,0 +1,82 @@
+import type { FailureDetails } from '../../workflows/failure-details.js';
+import type { RunningWork } from '../../workflows/deletion/messages.js';
+import { LabOperationsError, Refusal, type Words } from '../errors.js';
+
+/** The user id, the grace or the policy breaks a rule that is known here; nothing was started. */
+export class DeletionInvalid extends Refusal {
+  override readonly name = 'DeletionInvalid';
+}
+
+/**
+ * The user has running kit orders, links or reports, and the policy says `refuse`: nothing was deleted. Wait for them,
+ * or ask again with `onRunningWork` `cancel` or `leave`.
+ */
+export class UserHasRunningWork extends Refusal {
+  override readonly name = 'UserHasRunningWork';
+  /** The workflows that run. */
+  readonly workflows: readonly RunningWork[];
+
+  constructor(message: string, details: Partial<FailureDetails> & { workflows?: RunningWork[] } = {}) {
+    super(message, details);
+    this.workflows = details.workflows ?? [];
+  }
+}
+
+/** The service does not know the user: there never was one with this id, or its data is erased already. */
+export class UserUnknown extends Refusal {
+  override readonly name = 'UserUnknown';
+}
+
+/** The service refused to delete the user, for the reason in the message. Nothing was deleted. */
+export class DeletionRefused extends Refusal {
+  override readonly name = 'DeletionRefused';
+}
+
+/** The service has not taken the deletion yet, so that there is nothing to undo. Ask again once the state is `grace`. */
+export class GraceNotBegun extends Refusal {
+  override readonly name = 'GraceNotBegun';
+}
+
+/** The deletion cannot be undone any more: its grace is over. */
+export class GraceEnded extends Refusal {
+  override readonly name = 'GraceEnded';
+}
+
+/** A new user has taken the same `client_user_id` meanwhile, so that the service cannot restore the old one. */
+export class UndoImpossible extends Refusal {
+  override readonly name = 'UndoImpossible';
+}
+
+/** The service refused the undo, for instance because its own grace was over. The deletion goes on. */
+export class UndoRefused extends Refusal {
+  override readonly name = 'UndoRefused';
+}
+
+/** No deletion of this user is known to Temporal. It may be older than the namespace's retention. */
+export class DeletionNotFound extends Refusal {
+  override readonly name = 'DeletionNotFound';
+}
+
+/** The workflow was terminated, timed out or cancelled by an operator; the service was told nothing of that. */
+export class DeletionInterrupted extends LabOperationsError {
+  override readonly name = 'DeletionInterrupted';
+}
+
+/** What the failures of a deletion are called in the product. */
+export const userWords: Words = {
+  notFound: DeletionNotFound,
+  interrupted: DeletionInterrupted,
+  refusals: {
+    InvalidCommand: DeletionInvalid,
+    PolicyInvalid: DeletionInvalid,
+    UserHasRunningWork,
+    UserUnknown,
+    DeletionRefused,
+    GraceNotBegun,
+    GraceEnded,
+    UndoImpossible,
+    UndoRefused,
+    // The run ended between accepting a command and carrying it out.
+    AcceptedUpdateCompletedWorkflow: GraceEnded,
+  },
+};

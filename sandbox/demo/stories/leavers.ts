@@ -1,0 +1,42 @@
+import type { Story } from '../stage.js';
+
+export const changedMind: Story = {
+  label: 'regrets',
+  colour: 'magenta',
+  promise: 'A customer leaves and comes back within the week: the data is there, the watch has to be linked again.',
+  async play(stage) {
+    const deletion = await stage.deleteUser(['invented_watch']);
+    const { userId } = deletion.handle;
+    stage.check('the user can be restored', deletion.handle.requested?.phase === 'grace');
+    stage.check('the user is not there meanwhile', !(await stage.isUser(userId)));
+    await stage.days(4);
+    stage.acts('the customer regrets it; the product undoes the deletion');
+    const { undo } = await deletion.handle.undo();
+    const lost = undo?.lostConnections ?? [];
+    stage.check('user and data are back', undo?.restored.join() === 'user,data');
+    stage.check('the watch is not', lost.join() === 'invented_watch');
+    const { outcome } = await deletion.handle.result();
+    stage.check('the deletion is undone', outcome === 'undone' && (await stage.isUser(userId)));
+    stage.check('the product was told', deletion.wasTold('deletion_undone'));
+    return `undone: user and data are back, ${lost.length} connection to be made anew`;
+  },
+};
+
+export const leftForGood: Story = {
+  label: 'leaves',
+  colour: 'red',
+  promise: 'A customer leaves; the product is reminded before the week is over, and told when it is.',
+  async play(stage) {
+    const deletion = await stage.deleteUser();
+    await deletion.told('deletion_reminder');
+    stage.acts('the product asks the customer once more, who does not answer');
+    const { outcome } = await deletion.handle.result();
+    stage.check('the deletion is final', outcome === 'deleted');
+    stage.check('the product was told', deletion.wasTold('deleted'));
+    const refused = await deletion.handle.undo().catch((error: unknown) => error);
+    stage.check('it cannot be undone', refused instanceof Error && refused.name === 'GraceEnded');
+    stage.acts('an undo is refused now: the week is over');
+    await stage.untilErased(deletion.handle.userId);
+    return 'deleted; the lab service has erased the data';
+  },
+};

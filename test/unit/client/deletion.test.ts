@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  ApplicationFailure,
+  Client,
+  Connection,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { describe, expect, test } from 'vitest';
+import { projectFolder } from '../../rig/processes.js';
+import * as client from '../../../client/index.js';
+import { DeletionInvalid, LabOperations, ServiceNotConfigured, type DeleteUserInput } from '../../../client/index.js';
+import { inProductWords } from '../../../client/errors.js';
+import * as userErrors from '../../../client/users/errors.js';
+import { userWords } from '../../../client/users/errors.js';
+
+/** Nothing listens there: whatever is refused here is refused before anything is sent. */
+const temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
+const { users } = new LabOperations(temporal);
+
+async function faultsOf(input: object): Promise<string[]> {
+  const refusal: unknown = await users.requestDeletion(input as DeleteUserInput).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(DeletionInvalid);
+  return (refusal as DeletionInvalid).fields.map(({ field }) => field);
+}
+
+describe('a deletion is refused before anything is started', () => {
+  test.each([undefined, null, 7, '', '..', 'a/b', "x' OR '1", 'x'.repeat(129)])(
+    'with the user id %j',
+    async (userId) => {
+      expect(await faultsOf({ userId })).toEqual(['userId']);
+      const lookedUp = users.deletion(userId as string);
+      await expect(lookedUp).rejects.toBeInstanceOf(DeletionInvalid);
+    },
+  );
+
+  test('with all its faults named at once', async () => {
+    const policy = { onRunningWork: 'shrug', reminderBefore: 'soon' };
+    const faults = await faultsOf({ userId: 7, clientUserId: 8, graceDays: 9, policy });
+    expect(faults).toEqual(['userId', 'clientUserId', 'policy', 'policy', 'policy']);
+  });
+});
+
+test('users are read from the service: without it every call says what is missing', async () => {
+  const calls = [
+    () => users.get('user-1'),
+    () => users.resolve('client-1'),
+    () => users.createOrGet({ client_user_id: 'client-1' }),
+    () => users.update('user-1', {}),
+    () => users.demographics('user-1'),
+    () => users.portalLink('user-1', { context: 'launch' }),
+    async () => users.list().next(),
+  ];
+  for (const call of calls) await expect(call).rejects.toBeInstanceOf(ServiceNotConfigured);
+});
+
+/** What each failure type is called. The types that all areas share are in errors.test.ts. */
+const words: Record<string, string> = {
+  InvalidCommand: 'DeletionInvalid',
+  PolicyInvalid: 'DeletionInvalid',
+  UserHasRunningWork: 'UserHasRunningWork',
+  UserUnknown: 'UserUnknown',
+  DeletionRefused: 'DeletionRefused',
+  GraceNotBegun: 'GraceNotBegun',
+  GraceEnded: 'GraceEnded',
+  AcceptedUpdateCompletedWorkflow: 'GraceEnded',
+  UndoImpossible: 'UndoImpossible',
+  UndoRefused: 'UndoRefused',
+  Unauthorized: 'ServiceAccessDenied',
+  CommandTimedOut: 'ServiceDown',
+};
+
+test.each(Object.entries(words))('the failure %s is %s in the product’s words', (type, word) => {
+  const failure = ApplicationFailure.nonRetryable(`a ${type}`, type, { status: 404, fields: [] });
+  for (const rejection of [
+    new WorkflowUpdateFailedError('Workflow Update failed', failure),
+    new WorkflowFailedError('Workflow execution failed', failure, 'NON_RETRYABLE_FAILURE'),
+  ]) {
+    const error = inProductWords(rejection, userWords);
+    expect(error).toBeInstanceOf((client as Record<string, unknown>)[word]);
+    expect(error).toMatchObject({ name: word, message: `a ${type}`, status: 404 });
+  }
+});
+
+test('every failure type that is documented for a deletion has a word', async () => {
+  const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
+  const [, section = ''] = /\n## User deletion\n(.+?)\n## /s.exec(page) ?? [];
+  const named = [...new Set(section.match(/`[A-Z][A-Za-z]+`/g) ?? [])].map((type) => type.slice(1, -1));
+  expect(named.length).toBeGreaterThan(10);
+  for (const type of named) {
+    const rejection = new WorkflowUpdateFailedError('failed', ApplicationFailure.nonRetryable('a failure', type));
+    expect(inProductWords(rejection, userWords), type).not.toBe(rejection);
+  }
+});
+
+test('a deletion that nobody knows is not found', () => {
+  const error = inProductWords(new WorkflowNotFoundError('not found', 'delete-user/user-1', undefined), userWords);
+  expect(error).toBeInstanceOf(client.DeletionNotFound);
+});
+
+test('running work is named by the error', () => {
+  const workflows = [{ workflowId: 'kit-order/1', name: 'kitOrder' }];
+  const failure = ApplicationFailure.nonRetryable('no', 'UserHasRunningWork', { fields: [], workflows });
+  expect(inProductWords(new WorkflowUpdateFailedError('failed', failure), userWords)).toMatchObject({ workflows });
+});
+
+test('every word that a caller may meet is one that a backend can import', () => {
+  const exported = Object.entries(userErrors).filter(([name]) => name !== 'userWords');
+  expect(exported.length).toBeGreaterThan(8);
+  for (const [name, word] of exported) expect((client as Record<string, unknown>)[name], name).toBe(word);
+});

@@ -1,0 +1,61 @@
+import ms from 'ms';
+import { describe, expect, test } from 'vitest';
+import {
+  defaultDeletionPolicy,
+  resolveDeletionPolicy,
+  type DeletionPolicy,
+} from '../../../workflows/deletion/policy.js';
+import { PolicyInvalid } from '../../../workflows/policy-settings.js';
+
+function faultsOf(policy: object, graceDays?: unknown): string[] {
+  try {
+    resolveDeletionPolicy(policy, graceDays as number);
+  } catch (error) {
+    if (error instanceof PolicyInvalid) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test('what is not given is what the defaults say, in milliseconds', () => {
+  expect(resolveDeletionPolicy()).toEqual({
+    onRunningWork: 'refuse',
+    reminderBefore: ms('1d'),
+    notificationDeadline: ms('3d'),
+    grace: ms('7d'),
+  });
+  expect(resolveDeletionPolicy({ ...defaultDeletionPolicy })).toEqual(resolveDeletionPolicy());
+});
+
+describe('the grace', () => {
+  test.each([
+    [7, '7d'],
+    [1, '1d'],
+    [0.5, '12h'],
+  ] as const)('of %s days lasts so long', (days, span) => {
+    expect(resolveDeletionPolicy({}, days).grace).toBe(ms(span));
+  });
+
+  test.each([0, -1, 7.01, 30, Number.NaN, Number.POSITIVE_INFINITY, '7', null])(
+    'of %j is refused: the service gives 7 days',
+    (days) => {
+      expect(faultsOf({}, days)).toEqual([expect.stringMatching(/^graceDays must be a number of days .* at most 7/)]);
+    },
+  );
+});
+
+test('a setting that is given as nothing is not given', () => {
+  const gaps = { onRunningWork: undefined, reminderBefore: null } as unknown as DeletionPolicy;
+  expect(resolveDeletionPolicy(gaps)).toEqual(resolveDeletionPolicy());
+});
+
+test('every fault is named, all at once', () => {
+  const faults = faultsOf({ onRunningWork: 'shrug', reminderBefore: 'soon', toString: 1, notificationDeadline: 0 }, 9);
+  expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+    'toString',
+    'onRunningWork',
+    'reminderBefore',
+    'notificationDeadline',
+    'graceDays',
+  ]);
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { AnswerUnreadable, NotFound, RequestInvalid, ServiceRefused } from '../../../service/errors.js';
+import { isScheduledForDeletion, type DeletedUser } from '../../../service/users.js';
+import { answering, rejection, serviceAt, type Answer } from './recording-server.js';
+
+async function users(answer: Answer) {
+  const { baseUrl, requests } = await answering(() => answer);
+  return { users: serviceAt(baseUrl).users, requests };
+}
+
+const success = { body: { success: true } };
+
+describe('a deletion', () => {
+  test('is a DELETE of the user', async () => {
+    const service = await users(success);
+    await service.users.delete('user-1');
+    expect(service.requests).toMatchObject([{ method: 'DELETE', url: '/v2/user/user-1', body: undefined }]);
+  });
+
+  test.each([{}, { success: null }, { success: true, more: 1 }])(
+    'has happened when it is answered %j',
+    async (body) => {
+      const service = await users({ body });
+      await expect(service.users.delete('user-1')).resolves.toBeUndefined();
+    },
+  );
+
+  test('has not been confirmed by an answer that denies success', async () => {
+    const service = await users({ body: { success: false } });
+    expect(await rejection(service.users.delete('user-1'))).toBeInstanceOf(AnswerUnreadable);
+  });
+});
+
+describe('an undo', () => {
+  test.each<[DeletedUser, string]>([
+    [{ userId: 'user-1' }, '/v2/user/undo_delete?user_id=user-1'],
+    [{ clientUserId: 'client 1/ä' }, '/v2/user/undo_delete?client_user_id=client+1%2F%C3%A4'],
+  ])('of %j names the user in the query', async (user, url) => {
+    const service = await users(success);
+    await service.users.undoDelete(user);
+    expect(service.requests).toMatchObject([{ method: 'POST', url, body: undefined }]);
+  });
+
+  test.each([{}, { userId: 'user-1', clientUserId: 'client-1' }, { userId: null }])(
+    'of %j is not sent: exactly one of the two has to name the user',
+    async (user) => {
+      const service = await users(success);
+      expect(await rejection(service.users.undoDelete(user as unknown as DeletedUser))).toBeInstanceOf(RequestInvalid);
+      expect(service.requests).toEqual([]);
+    },
+  );
+});
+
+describe('a change of a user', () => {
+  test('sends what is given, and takes an answer without a body', async () => {
+    const service = await users({ status: 204, body: '' });
+    await service.users.update('user-1', { fallback_time_zone: 'Europe/Paris' });
+    expect(service.requests).toMatchObject([
+      { method: 'PATCH', url: '/v2/user/user-1', body: { fallback_time_zone: 'Europe/Paris' } },
+    ]);
+  });
+
+  test('to a client_user_id that is taken is refused', async () => {
+    const service = await users({ status: 409, body: { detail: 'Client user id already exists' } });
+    const refusal = await rejection(service.users.update('user-1', { client_user_id: 'taken' }));
+    expect(refusal).toBeInstanceOf(ServiceRefused);
+    expect(refusal).toMatchObject({ status: 409 });
+  });
+});
+
+describe('a 404', () => {
+  const call = { method: 'DELETE', path: '/v2/user/{user_id}', status: 404 };
+  const said = (reason: string) => new NotFound(call, { reason, fields: [] });
+
+  test.each([
+    'You have scheduled this user for deletion.',
+    'The user has been scheduled for deletion as per your previous request',
+    'Deletion of this user is already SCHEDULED',
+    'User is scheduled to be deleted',
+  ])('says that the user is scheduled for deletion: %s', (reason) => {
+    expect(isScheduledForDeletion(said(reason))).toBe(true);
+  });
+
+  test('says so also in the list of faults', () => {
+    const fields = [{ field: 'user_id', message: 'scheduled for deletion' }];
+    expect(isScheduledForDeletion(new NotFound(call, { fields }))).toBe(true);
+  });
+
+  test.each(['Not found', 'The user does not or no longer exists in this team', 'deleted', 'scheduled', ''])(
+    'says nothing of the kind: %s',
+    (reason) => expect(isScheduledForDeletion(said(reason))).toBe(false),
+  );
+
+  test('is what it takes: a refusal with another status says nothing of the kind', () => {
+    const refusal = { reason: 'scheduled for deletion', fields: [] };
+    expect(isScheduledForDeletion(new ServiceRefused({ ...call, status: 400 }, refusal))).toBe(false);
+    expect(isScheduledForDeletion(new Error('scheduled for deletion'))).toBe(false);
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { UndoImpossible, UndoRefused, UserUnknown } from '../../client/index.js';
+import { deleteUserId } from '../../workflows/deletion/address.js';
+import { requestUpdate } from '../../workflows/deletion/messages.js';
+import { eventually } from './kit.js';
+import { Leaver } from './leaver.js';
+import { setStage } from './story.js';
+
+const stage = setStage();
+
+async function runIdOf({ userId }: Leaver): Promise<string> {
+  return (await stage.temporal.workflow.getHandle(deleteUserId(userId)).describe()).runId;
+}
+
+describe('asked for again', () => {
+  test('while it runs, a deletion is the one that runs', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const { requested } = await leaver.requestDeletion();
+    await stage.skip('2 days');
+    const run = await runIdOf(leaver);
+    const again = await leaver.requestDeletion({ graceDays: 1 });
+    expect(again.requested).toMatchObject({ graceUntil: requested?.graceUntil });
+    expect(await runIdOf(leaver)).toBe(run);
+    expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
+  });
+
+  test('twice at the same time, it is one', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const [one, other] = await Promise.all([leaver.requestDeletion(), leaver.requestDeletion()]);
+    expect(one.requested).toEqual(other.requested);
+    expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
+  });
+
+  test('after an undo, a new deletion starts with a grace of its own', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const first = await leaver.requestDeletion();
+    await stage.skip('2 days');
+    await first.undo();
+    await first.result();
+    const second = await leaver.requestDeletion();
+    expect(second.requested).toMatchObject({ phase: 'grace', scheduledBefore: false, connections: [] });
+    expect(Date.parse(second.requested?.graceUntil ?? '')).toBeGreaterThan(
+      Date.parse(first.requested?.graceUntil ?? ''),
+    );
+    expect(await second.undo()).toMatchObject({ outcome: 'undone' });
+    const ids = stage.receiver.accepted.map(({ id }) => id);
+    expect(new Set(ids).size, 'notifications of the two differ in their ids').toBe(ids.length);
+  });
+
+  test('after an undo that the product could not be told of, it does not wait for the product', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const first = await leaver.requestDeletion();
+    await leaver.tells('deletion_scheduled');
+    stage.receiver.isDown = true;
+    await first.undo();
+    await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(1));
+    const run = await runIdOf(leaver);
+    const second = await leaver.requestDeletion({ graceDays: 2 });
+    expect(second.requested).toMatchObject({ phase: 'grace' });
+    expect(await runIdOf(leaver), 'the run goes on, with what it has to tell').toBe(run);
+    stage.receiver.isDown = false;
+    await stage.skip('3 days');
+    expect(await second.result()).toMatchObject({ outcome: 'deleted' });
+    expect(leaver.told).toEqual([
+      'deletion_scheduled',
+      'deletion_undone',
+      'deletion_scheduled',
+      'deletion_reminder',
+      'deleted',
+    ]);
+  });
+
+  test('after its final end, a deletion finds no such user', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion({ graceDays: 7 });
+    await stage.skip('8 days');
+    expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+    await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
+  });
+});
+
+describe('a user who was scheduled for deletion before', () => {
+  test('is not deleted twice; the undo is tried', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.deleteUser(leaver.userId);
+    const handle = await leaver.requestDeletion();
+    const { scheduledBefore, connections } = handle.requested ?? {};
+    expect({ scheduledBefore, connections }).toEqual({ scheduledBefore: true, connections: undefined });
+    const { undo } = await handle.undo();
+    expect(undo).toMatchObject({ restored: ['user', 'data'], notRestored: ['connections'] });
+    expect(undo).not.toHaveProperty('lostConnections');
+  });
+
+  test.each([404, 410] as const)(
+    'may be gone before our grace ends: the service decides (%s)',
+    async (lateUndoStatus) => {
+      const leaver = await Leaver.arrive(stage);
+      await stage.sandbox.changeSettings({ lateUndoStatus });
+      await stage.sandbox.deleteUser(leaver.userId);
+      await stage.skip('4 days');
+      const handle = await leaver.requestDeletion();
+      await stage.skip('5 days');
+      await expect(handle.undo()).rejects.toMatchObject({ name: UndoRefused.name, status: lateUndoStatus });
+      await leaver.shows(handle, { phase: 'grace' });
+      await stage.skip('2 days');
+      expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+    },
+  );
+});
+
+describe('a new user with the same client_user_id', () => {
+  async function replaced(leaver: Leaver): Promise<void> {
+    await stage.sandbox.createUser({ client_user_id: leaver.clientUserId });
+  }
+
+  test('makes the undo impossible; where the client_user_id is known nothing is sent', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
+    await replaced(leaver);
+    await expect(handle.undo()).rejects.toBeInstanceOf(UndoImpossible);
+    expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(0);
+    await leaver.shows(handle, { phase: 'grace' });
+  });
+
+  test('makes the undo impossible, as the service says where it is not known', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion();
+    await replaced(leaver);
+    await expect(handle.undo()).rejects.toBeInstanceOf(UndoImpossible);
+    expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
+  });
+
+  test('does not stand in the way of an undo when it is the same user', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+  });
+});
+
+test('several undos at once are one, and all hear of it', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion();
+  const slow = { kind: 'delay', delayMs: 500 } as const;
+  await stage.sandbox.addFault({ method: 'POST', path: '/v2/user/undo_delete', times: 1, action: slow });
+  const answers = await Promise.all([handle.undo(), handle.undo(), handle.undo()]);
+  expect(answers.map(({ outcome }) => outcome)).toEqual(['undone', 'undone', 'undone']);
+  expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
+  await handle.result();
+  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_undone']);
+});
+
+test('a user that somebody has restored elsewhere is not told to be deleted', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion();
+  await stage.skip('3 days');
+  await stage.sandbox.restoreUser(leaver.userId);
+  await stage.skip('5 days');
+  expect(await handle.result()).toMatchObject({
+    outcome: 'undone',
+    undo: { by: 'elsewhere', lostConnections: ['invented_watch', 'invented_ring'] },
+  });
+  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
+});
+
+test.each([
+  ['InvalidCommand', { userId: 'another-user' }],
+  ['InvalidCommand', { userId: '../etc' }],
+  ['InvalidCommand', {}],
+  ['PolicyInvalid', { graceDays: 8 }],
+  ['PolicyInvalid', { policy: { onRunningWork: 'shrug' } }],
+])('what another language sends wrongly fails with %s: %j', async (type, wrong) => {
+  const { userId } = await Leaver.arrive(stage);
+  const start = { workflowId: deleteUserId(userId), taskQueue: 'lab-operations-test' };
+  const input = Object.keys(wrong).length === 0 ? undefined : { userId, ...wrong };
+  const handle = await stage.temporal.workflow.start('deleteUser', { ...start, args: [input] });
+  await expect(handle.result()).rejects.toMatchObject({ cause: { type } });
+  const update = stage.temporal.workflow
+    .getHandle(deleteUserId(userId))
+    .executeUpdate(requestUpdate, { args: [{ userId }] });
+  await expect(update).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
+});
+
+test('nothing that Temporal shows in the clear names the person', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
+  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leaver.userId));
+  await stage.skip('8 days');
+  const result = await handle.result();
+  const { workflowId, typedSearchAttributes, memo } = await workflow.describe();
+  const shown = JSON.stringify([workflowId, typedSearchAttributes, memo, result, stage.receiver.accepted]);
+  expect(shown).toContain(leaver.userId);
+  expect(shown).not.toContain(leaver.clientUserId);
+  const { events } = await workflow.fetchHistory();
+  const named = (events ?? []).filter((event) => {
+    const payloads = JSON.stringify(event, (key, value: unknown) => (key === 'data' ? text(value) : value));
+    return payloads.includes(leaver.clientUserId);
+  });
+  const onlyInput = ['workflowExecutionStartedEventAttributes', 'workflowExecutionUpdateAcceptedEventAttributes'];
+  expect(named).not.toEqual([]);
+  for (const event of named) expect(onlyInput.some((name) => event[name as keyof typeof event] != null)).toBe(true);
+});
+
+function text(value: unknown): unknown {
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value;
+}

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import { GraceEnded, GraceNotBegun, ServiceAccessDenied, ServiceDown } from '../../client/index.js';
+import type { DeletionHandle } from '../../client/users/deletion-handle.js';
+import { deleteUserId } from '../../workflows/deletion/address.js';
+import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { eventually } from './kit.js';
+import { Leaver } from './leaver.js';
+import { setStage } from './story.js';
+
+const stage = setStage();
+
+const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
+const serviceDown = { path: '/v2/**', action: down };
+const undoPath = '/v2/user/undo_delete';
+
+/** A request whose first round of attempts fails, which takes half a minute. */
+async function requestInVain(leaver: Leaver): Promise<DeletionHandle> {
+  const requesting = leaver.requestDeletion();
+  await eventually(async () => expect(await stage.sandbox.requests({ path: leaver.path })).not.toEqual([]));
+  await stage.skip('90 seconds');
+  const handle = await requesting;
+  expect(handle.requested).toMatchObject({ phase: 'requested' });
+  return handle;
+}
+
+function attentionOf({ userId }: Leaver): Promise<string[] | undefined> {
+  const workflow = stage.temporal.workflow.getHandle(deleteUserId(userId));
+  return workflow.describe().then(({ typedSearchAttributes }) => typedSearchAttributes.get(labAttentionKey));
+}
+
+describe('a service that is down at the deletion', () => {
+  test('delays it: whoever asked knows at once, a person later, and it happens by itself', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault(serviceDown);
+    const handle = await requestInVain(leaver);
+    await expect(handle.undo()).rejects.toBeInstanceOf(GraceNotBegun);
+    await stage.skip('2 hours');
+    await leaver.shows(handle, {
+      phase: 'requested',
+      attention: [{ reason: 'deletion_delayed', since: expect.any(String) as string }],
+    });
+    expect(await attentionOf(leaver)).toEqual(['deletion_delayed']);
+    await stage.sandbox.removeFaults();
+    await stage.skip('15 minutes');
+    await leaver.shows(handle, { phase: 'grace', attention: [] });
+    await leaver.tells('attention_raised deletion_delayed', 'attention_cleared deletion_delayed', 'deletion_scheduled');
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+  });
+
+  test('and up for reading only lets the grace end early, counted from the first attempt', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ ...serviceDown, method: 'DELETE' });
+    const handle = await requestInVain(leaver);
+    const { scheduledAt } = await handle.state();
+    await stage.skip('3 hours');
+    await stage.sandbox.removeFaults();
+    await stage.skip('15 minutes');
+    const state = await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    expect(state.scheduledAt).toBe(scheduledAt);
+  });
+
+  test('or refuses the key makes the request fail, and nothing is deleted', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({
+      path: leaver.path,
+      action: { kind: 'answer', status: 401, body: { detail: 'Invalid' } },
+    });
+    await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(ServiceAccessDenied);
+    await stage.sandbox.removeFaults();
+    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.requestDeletion(), 'it can be requested again').toMatchObject({
+      requested: { phase: 'grace' },
+    });
+  });
+
+  test('and refuses the key when it is back does not make the deletion get lost', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault(serviceDown);
+    const handle = await requestInVain(leaver);
+    await stage.sandbox.removeFaults();
+    await stage.sandbox.addFault({
+      path: leaver.path,
+      action: { kind: 'answer', status: 401, body: { detail: 'Invalid' } },
+    });
+    await stage.skip('15 minutes');
+    await leaver.shows(handle, {
+      phase: 'requested',
+      attention: [{ reason: 'deletion_delayed', since: expect.any(String) as string }],
+    });
+    await stage.sandbox.removeFaults();
+    await stage.skip('61 minutes');
+    await leaver.shows(handle, { phase: 'grace', attention: [] });
+  });
+});
+
+describe('a deletion whose answer is lost', () => {
+  test('has happened: "scheduled already" is success, with the grace of the first attempt', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: { kind: 'drop_response' } });
+    const handle = await requestInVain(leaver);
+    const { scheduledAt } = await handle.state();
+    await stage.skip('1 minute');
+    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false, scheduledAt: scheduledAt ?? '' });
+    expect(await stage.countRequests('DELETE', leaver.path)).toBe(2);
+  });
+
+  test('and whose next attempt comes after the whole grace has happened too', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: { kind: 'drop_response' } });
+    const sixHours = { 'retry-after': String(6 * 3600) };
+    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: { ...down, headers: sixHours } });
+    const handle = await requestInVain(leaver);
+    await stage.skip('8 days');
+    expect(await leaver.reads()).toBe('Not found');
+    await stage.sandbox.removeFaults();
+    await stage.skip('7 hours');
+    expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+  });
+});
+
+describe('a service that is down at an undo', () => {
+  test('is told to whoever asked, and the grace goes on', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion();
+    await stage.sandbox.addFault({ ...serviceDown, path: undoPath });
+    const undoing = handle.undo().catch((error: unknown) => error);
+    await stage.seesRequests('POST', undoPath);
+    await stage.skip('4 minutes');
+    expect(await undoing).toBeInstanceOf(ServiceDown);
+    await leaver.shows(handle, { phase: 'grace' });
+    await stage.sandbox.removeFaults();
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+  });
+
+  test('shortly before the end holds the end until the undo is decided; one that comes later is refused', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion({ graceDays: 6 });
+    await stage.skip('5 days');
+    await stage.skip('23 hours');
+    await stage.skip('59 minutes');
+    await stage.sandbox.addFault({ ...serviceDown, path: undoPath });
+    const undoing = handle.undo();
+    await stage.seesRequests('POST', undoPath);
+    await stage.skip('65 seconds');
+    await leaver.shows(handle, { phase: 'grace' });
+    await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
+    await stage.sandbox.removeFaults();
+    await stage.skip('20 seconds');
+    expect(await undoing).toMatchObject({ outcome: 'undone' });
+    expect(await handle.result()).toMatchObject({ outcome: 'undone' });
+    expect(leaver.told.at(-1)).toBe('deletion_undone');
+    expect(await leaver.reads()).toBe('present');
+  });
+});
+
+test('an undo whose answer is lost has happened: the user is there', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion();
+  await stage.sandbox.addFault({ method: 'POST', path: undoPath, times: 1, action: { kind: 'drop_response' } });
+  const undoing = handle.undo();
+  await stage.seesRequests('POST', undoPath);
+  await stage.skip('40 seconds');
+  expect(await undoing).toMatchObject({ outcome: 'undone' });
+  expect(await stage.countRequests('POST', undoPath)).toBe(1);
+});
+
+test('a service that is down at the end of the grace delays the end, which must not be told wrongly', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion();
+  await stage.skip('6 days');
+  await stage.sandbox.restoreUser(leaver.userId);
+  await stage.sandbox.addFault(serviceDown);
+  await stage.skip('27 hours');
+  await leaver.shows(handle, {
+    phase: 'confirming',
+    attention: [{ reason: 'confirmation_delayed', since: expect.any(String) as string }],
+  });
+  await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
+  await stage.sandbox.removeFaults();
+  await stage.skip('15 minutes');
+  expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'elsewhere' } });
+});
+
+test('a service that refuses to say at the end of the grace whether the user is gone is asked again', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion();
+  await stage.skip('6 days');
+  await stage.sandbox.addFault({ path: leaver.path, action: { kind: 'answer', status: 400, body: { detail: 'No' } } });
+  await stage.skip('25 hours');
+  await leaver.shows(handle, { phase: 'confirming' });
+  await stage.sandbox.removeFaults();
+  await stage.skip('61 minutes');
+  expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+  expect(leaver.told).not.toContain('deletion_failed DeletionRefused');
+});
+
+test('a service that refuses the deletion only after an outage is told to the product', async () => {
+  const leaver = await Leaver.arrive(stage);
+  await stage.sandbox.addFault(serviceDown);
+  const handle = await requestInVain(leaver);
+  await stage.sandbox.removeFaults();
+  const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } } as const;
+  await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: refusal });
+  await stage.skip('15 minutes');
+  await expect(handle.result()).rejects.toMatchObject({ name: 'DeletionRefused', status: 400 });
+  await leaver.tells('deletion_failed DeletionRefused');
+});

@@ -1,0 +1,82 @@
+import ms from 'ms';
+import { describe, expect, test } from 'vitest';
+import { GraceEnded, UserUnknown } from '../../client/index.js';
+import { Leaver } from './leaver.js';
+import { setStage } from './story.js';
+
+const stage = setStage();
+
+const scheduled = 'You have scheduled this user for deletion.';
+const gone = 'Not found';
+
+test('a deletion whose grace runs out is final: the product is reminded before and told after', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion();
+  const { scheduledAt, graceUntil, ...state } = handle.requested ?? { scheduledAt: '', graceUntil: '' };
+  expect(Date.parse(graceUntil ?? '') - Date.parse(scheduledAt ?? '')).toBe(ms('7 days'));
+  expect(state).toMatchObject({
+    userId: leaver.userId,
+    phase: 'grace',
+    scheduledBefore: false,
+    connections: ['invented_watch', 'invented_ring'],
+    work: [],
+  });
+  expect(await leaver.reads()).toBe(scheduled);
+  await stage.skip('5 days');
+  await leaver.tells('deletion_scheduled');
+  await stage.skip('25 hours');
+  await leaver.tells('deletion_scheduled', 'deletion_reminder');
+  await stage.skip('23 hours');
+  expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+  expect(await leaver.reads()).toBe(gone);
+  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
+  await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
+});
+
+describe('an undo', () => {
+  test('on day 6 restores user and data, and says which connections are lost', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion();
+    await stage.skip('6 days');
+    const { phase, undo, outcome } = await handle.undo();
+    expect({ phase, outcome }).toEqual({ phase: 'undone', outcome: 'undone' });
+    expect(undo).toMatchObject({
+      by: 'command',
+      restored: ['user', 'data'],
+      notRestored: ['connections'],
+      lostConnections: ['invented_watch', 'invented_ring'],
+    });
+    expect(await handle.result()).toMatchObject({ outcome: 'undone', undo });
+    expect(await leaver.reads()).toBe('present');
+    expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
+    expect(await handle.undo(), 'once more is success').toMatchObject({ outcome: 'undone', undo });
+    await stage.skip('2 days');
+    expect(await leaver.reads()).toBe('present');
+  });
+
+  test('in the last second is carried out', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion();
+    const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
+    await stage.skip(left - 1000);
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+    expect(await leaver.reads()).toBe('present');
+  });
+
+  test('one second late is refused, and the user stays deleted', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion();
+    const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
+    await stage.skip(left + 1000);
+    await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
+    expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+  });
+});
+
+test('a user that the service does not know is told as such', async () => {
+  const leaver = new Leaver(stage, { user_id: '00000000-0000-4000-8000-000000000000', client_user_id: '' });
+  await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
+  const handle = await stage.product.users.deletion(leaver.userId);
+  expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
+  expect(leaver.told).toEqual([]);
+});

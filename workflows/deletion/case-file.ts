@@ -1,0 +1,51 @@
+import { code, moment, plain, sentence, words } from '../case-file-words.js';
+import { stateOf, type Deletion } from './case.js';
+import type { DeletionState, FoundWork } from './messages.js';
+
+/** The case file that the Web UI shows, in Markdown. It names ids, slugs and times, never the person. */
+export function caseFileOf(kase: Deletion): string {
+  const state = stateOf(kase);
+  return [
+    `### ${sentence(state.phase)}`,
+    `User ${code(state.userId)}`,
+    ...standing(state),
+    ...state.attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`),
+    ...(state.work.length > 0 ? [['**Running work**', ...state.work.map(workLine)].join('\n')] : []),
+    ...(state.connections && state.connections.length > 0
+      ? [`**Connections ended** ${state.connections.map((slug) => plain(slug)).join(', ')}`]
+      : []),
+    [
+      '| When (UTC) | What happened |',
+      '| --- | --- |',
+      ...kase.journal.map(({ at, what }) => `| ${moment(at)} | ${what} |`),
+    ].join('\n'),
+  ].join('\n\n');
+}
+
+function standing({ phase, graceUntil, scheduledBefore }: DeletionState): string[] {
+  switch (phase) {
+    case 'requested':
+      return ['**Waits for** the lab service to take the deletion'];
+    case 'grace': {
+      const doubt = scheduledBefore ? ' (it was scheduled before: the service may end it earlier)' : '';
+      return [`**Can be undone until** ${moment(graceUntil ?? '')}${doubt}`];
+    }
+    case 'confirming':
+      return ['**Waits for** the lab service to show that the user is gone'];
+    case 'deleted':
+      return ['**Outcome** deleted, which cannot be undone'];
+    case 'undone':
+      return ['**Outcome** the user and their data are back; connections have to be made anew'];
+    case 'unknown_user':
+      return ['**Outcome** the lab service does not know this user'];
+    case 'running_work':
+      return ['**Outcome** nothing was deleted: the user has running work'];
+    default:
+      return phase satisfies never;
+  }
+}
+
+function workLine({ workflowId, name, fate, reason }: FoundWork): string {
+  const why = reason === undefined ? '' : ` (${plain(reason)})`;
+  return `- ${plain(name)} ${code(workflowId)}: ${words(fate)}${why}`;
+}

@@ -1,0 +1,92 @@
+import type {
+  DeleteUserInput,
+  DeletionAttention,
+  DeletionOutcome,
+  DeletionPhase,
+  DeletionState,
+  FoundWork,
+  UndoReport,
+} from './messages.js';
+import { resolveDeletionPolicy, type ResolvedDeletionPolicy } from './policy.js';
+
+/** Everything that is known of one deletion; plain JSON, no clock. */
+export interface Deletion {
+  userId: string;
+  /** Only for `undoDeletion`; never shown. */
+  clientUserId?: string;
+  policy: ResolvedDeletionPolicy;
+  requestedAt: string;
+  phase: Exclude<DeletionPhase, DeletionOutcome>;
+  work: FoundWork[];
+  /** Slugs; absent where the user could not be read before. */
+  connections?: string[];
+  /** Milliseconds since the epoch, taken just before the first attempt was scheduled. */
+  scheduledAt?: number;
+  scheduledBefore: boolean;
+  reminded: boolean;
+  undo?: UndoReport;
+  outcome?: DeletionOutcome;
+  endedAt?: string;
+  attention: DeletionAttention[];
+  journal: { at: string; what: string }[];
+}
+
+/** @throws PolicyInvalid */
+export function openDeletion(input: DeleteUserInput, now: number): Deletion {
+  const { userId, clientUserId, graceDays, policy } = input;
+  return {
+    userId,
+    ...(clientUserId != null && { clientUserId }),
+    policy: resolveDeletionPolicy(policy ?? {}, graceDays ?? undefined),
+    requestedAt: new Date(now).toISOString(),
+    phase: 'requested',
+    work: [],
+    scheduledBefore: false,
+    reminded: false,
+    attention: [],
+    journal: [{ at: new Date(now).toISOString(), what: 'deletion requested' }],
+  };
+}
+
+const journalLength = 100;
+
+export function note(kase: Deletion, what: string, now: number): void {
+  kase.journal = [...kase.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
+}
+
+/** From when an undo is not accepted any more; milliseconds since the epoch. */
+export function graceEndOf({ scheduledAt, policy }: Deletion): number | undefined {
+  return scheduledAt === undefined ? undefined : scheduledAt + policy.grace;
+}
+
+export function isGraceOver(kase: Deletion, now: number): boolean {
+  const end = graceEndOf(kase);
+  return end !== undefined && now >= end;
+}
+
+/** When the product is to be reminded; nothing where that was done or the grace is too short for it. */
+export function reminderDueAt(kase: Deletion): number | undefined {
+  const end = graceEndOf(kase);
+  const { grace, reminderBefore } = kase.policy;
+  return end === undefined || kase.reminded || reminderBefore >= grace ? undefined : end - reminderBefore;
+}
+
+export function stateOf(kase: Deletion): DeletionState {
+  const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work, connections, attention } = kase;
+  const { undo, outcome, endedAt } = kase;
+  const end = graceEndOf(kase);
+  return {
+    userId,
+    phase: outcome ?? phase,
+    requestedAt,
+    ...(scheduledAt !== undefined && { scheduledAt: new Date(scheduledAt).toISOString() }),
+    ...(end !== undefined && { graceUntil: new Date(end).toISOString() }),
+    scheduledBefore,
+    work,
+    ...(connections && { connections }),
+    attention,
+    ...(undo && { undo }),
+    ...(outcome !== undefined && { outcome }),
+    ...(endedAt !== undefined && { endedAt }),
+  };
+}

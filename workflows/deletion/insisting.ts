@@ -1,0 +1,53 @@
+import { ActivityFailure, sleep, type ApplicationFailure } from '@temporalio/workflow';
+import { refusalOf } from '../command-queue.js';
+import { callingAboutUser, type Patience } from '../proxies.js';
+import { note } from './case.js';
+import type { DeletionAttentionReason } from './messages.js';
+import type { Run } from './run.js';
+import { clear, raise, show } from './telling.js';
+
+/** A service that asks for patience ends a round at once: the next one does not follow at once. */
+const betweenRounds = { '30 seconds': '1 minute', '1 hour': '10 minutes', '1 day': '10 minutes' } as const;
+
+/** A key that is refused is refused until a person has changed it. */
+const untilMended = '1 hour';
+
+/**
+ * Calls the service until it answers, in rounds. The first is short where somebody waits for the answer; each that
+ * follows is longer, so that the history stays short however long an outage lasts.
+ *
+ * @throws a refusal of the deletion, which no later attempt can mend; one of the team's key only while somebody waits,
+ * who is told. Afterwards a person is asked to look and it goes on, because a deletion must not get lost. At the end of
+ * the grace nothing is thrown at all: the deletion has happened, whatever the service says to a question about it.
+ */
+export async function insist<T>(
+  run: Run,
+  reason: DeletionAttentionReason,
+  call: (service: ReturnType<typeof callingAboutUser>) => Promise<T>,
+): Promise<T> {
+  for (let patience: Patience = run.answered ? '1 hour' : '30 seconds'; ; patience = afterwards(patience)) {
+    try {
+      const answer = await call(callingAboutUser(patience));
+      clear(run, reason);
+      return answer;
+    } catch (error) {
+      const refusal = refusalOf(error);
+      const isDelay = error instanceof ActivityFailure && error.retryState !== 'NON_RETRYABLE_FAILURE';
+      const mayFail = reason === 'deletion_delayed' && !(run.answered && isAboutTheTeam(refusal));
+      if (!isDelay && mayFail) throw refusal;
+      run.answered = true;
+      note(run.kase, `the lab service did not do it (${refusal.type ?? 'unknown'}); it is tried again`, Date.now());
+      if (patience === '30 seconds') show(run);
+      else raise(run, reason);
+      await sleep(isDelay ? betweenRounds[patience] : untilMended, { summary: 'before the next attempts' });
+    }
+  }
+}
+
+function afterwards(patience: Patience): Patience {
+  return patience === '30 seconds' ? '1 hour' : '1 day';
+}
+
+function isAboutTheTeam({ type }: ApplicationFailure): boolean {
+  return type === 'Unauthorized' || type === 'FeatureNotEnabled';
+}

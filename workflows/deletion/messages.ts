@@ -1,0 +1,120 @@
+import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import type { DeletionPolicy } from './policy.js';
+
+/**
+ * Who the deletion of a user is: its name, input, result, updates and query. docs/messages.md shows the same as JSON for
+ * backends in other languages. Nothing here names the person but `clientUserId`, which is input and nothing else.
+ */
+
+export const deleteUserName = 'deleteUser';
+
+export interface DeleteUserInput {
+  /** The service's user id. */
+  userId: string;
+  /**
+   * The product's own reference of the user, which may say who it is. Only an undo looks at it: whether a new user has
+   * taken it meanwhile. It appears in no ID, search attribute, result or case file.
+   */
+  clientUserId?: string;
+  /** How long the deletion can be undone, in days, above 0 and at most the service's 7, which is the default. */
+  graceDays?: number;
+  policy?: DeletionPolicy;
+}
+
+/**
+ * Sent together with the start (update-with-start), and to a deletion that is under way. Answers with the state once the
+ * service has taken the deletion, or at once when the service does not answer: then it goes on by itself. Rejects when
+ * there will be no deletion: `UserHasRunningWork`, `UserUnknown`, `DeletionRefused` and others.
+ */
+export const requestUpdate = defineUpdate<DeletionState, [DeleteUserInput]>('request');
+
+/** Accepted while the grace runs. Answers with the state, whose `undo` says what was restored and what was not. */
+export const undoUpdate = defineUpdate<DeletionState, []>('undo');
+
+export const stateQuery = defineQuery<DeletionState>('state');
+
+/** How far a deletion is. LabPhase carries it. */
+export type DeletionPhase =
+  /** The service has not taken it yet. */
+  | 'requested'
+  /** It can be undone. */
+  | 'grace'
+  /** The grace is over; a last look makes sure that nobody has restored the user elsewhere. */
+  | 'confirming'
+  | DeletionOutcome;
+
+export type DeletionOutcome =
+  /** Irrevocable: the service erases the user's data, or has done so. */
+  | 'deleted'
+  | 'undone'
+  /** The service does not know the user, or no longer. */
+  | 'unknown_user'
+  /** The user has running work and the policy says `refuse`: nothing was deleted. */
+  | 'running_work';
+
+/** A running workflow of the user that is to be deleted. */
+export interface RunningWork {
+  workflowId: string;
+  /** The workflow's name: `kitOrder`, `placeKitOrder`, `linkProvider`, `submitReport`, `parsingJob`. */
+  name: string;
+}
+
+export interface WorkFate {
+  fate:
+    /** The policy says `leave` or `refuse`. */
+    | 'left'
+    | 'cancelled'
+    /** It ended by itself before it was cancelled. */
+    | 'ended'
+    /** It could not be cancelled: `reason` is the failure's type. */
+    | 'not_cancelled';
+  reason?: string;
+}
+
+export type FoundWork = RunningWork & WorkFate;
+
+export interface UndoReport {
+  at: string;
+  /** `command`: through `undo`. `elsewhere`: the user was there at the end of the grace though nobody had asked here. */
+  by: 'command' | 'elsewhere';
+  restored: ('user' | 'data')[];
+  notRestored: 'connections'[];
+  /** Slugs of the sources that the user was connected to and has to link again. Absent where nobody had looked before. */
+  lostConnections?: string[];
+}
+
+/** Why a person should look. */
+export type DeletionAttentionReason =
+  /** The service has not taken the deletion for an hour; it goes on trying. */
+  | 'deletion_delayed'
+  /** The grace is over, and the service has not shown for an hour whether the user is gone; it goes on asking. */
+  | 'confirmation_delayed'
+  | 'notifications_undelivered';
+
+export interface DeletionAttention {
+  reason: DeletionAttentionReason;
+  since: string;
+}
+
+/** What every update and the query answer with. Nothing personal. */
+export interface DeletionState {
+  userId: string;
+  phase: DeletionPhase;
+  requestedAt: string;
+  /** When the first attempt to delete was scheduled: the grace counts from here. */
+  scheduledAt?: string;
+  /** Until when `undo` is accepted. The service's own grace ends no earlier. */
+  graceUntil?: string;
+  /** The user was scheduled for deletion before, so that the service's grace may end earlier than `graceUntil`. */
+  scheduledBefore: boolean;
+  /** Running work that was found, and what became of it. */
+  work: FoundWork[];
+  /** Slugs of the sources whose connections the deletion ends. Absent where nobody had looked before. */
+  connections?: string[];
+  attention: DeletionAttention[];
+  undo?: UndoReport;
+  outcome?: DeletionOutcome;
+  endedAt?: string;
+}
+
+export type DeleteUserResult = DeletionState & { outcome: DeletionOutcome; endedAt: string };

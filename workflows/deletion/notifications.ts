@@ -1,0 +1,24 @@
+import type { DeletionAttention, FoundWork, UndoReport } from './messages.js';
+
+/**
+ * What the product is told, as CloudEvents of type `labops.user.<type>`. An id is `<user id>/<when the deletion was
+ * requested>/<what>`, never derived from a run, so that a receiver can drop repeats.
+ */
+export type DeletionNotification = NotificationHead &
+  (
+    | { type: 'deletion_scheduled'; data: { graceUntil: string; scheduledBefore: boolean; work: FoundWork[] } }
+    | { type: 'deletion_reminder'; data: { graceUntil: string } }
+    | { type: 'deletion_undone'; data: Omit<UndoReport, 'at'> }
+    | { type: 'deleted'; data: object }
+    /** Nothing is deleted after all, though the request had been answered: the service was down then. */
+    | { type: 'deletion_failed'; data: { reason: string } }
+    | { type: 'attention_raised'; data: DeletionAttention }
+    | { type: 'attention_cleared'; data: DeletionAttention }
+  );
+
+export interface NotificationHead {
+  id: string;
+  /** When it happened, ISO 8601 in UTC. */
+  at: string;
+  userId: string;
+}

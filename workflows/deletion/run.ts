@@ -1,0 +1,56 @@
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { Alarm } from '../alarm.js';
+import { CommandQueue } from '../command-queue.js';
+import { isAddressable } from '../order/address.js';
+import type { Outbox } from '../outbox.js';
+import { PolicyInvalid } from '../policy-settings.js';
+import { deleteUserId } from './address.js';
+import { openDeletion, type Deletion } from './case.js';
+import type { DeleteUserInput, DeletionState } from './messages.js';
+import type { DeletionNotification } from './notifications.js';
+
+/** One run of `deleteUser`: the deletion it works on, and who waits for it. */
+export interface Run {
+  kase: Deletion;
+  commands: CommandQueue<'undo', DeletionState>;
+  alarm: Alarm;
+  post: Outbox<DeletionNotification>;
+  /** Whoever requested the deletion knows enough: it is under way, or will not be, or takes longer than they can wait. */
+  answered: boolean;
+  /** Why no deletion is under way; what requests are answered with. */
+  refusal?: ApplicationFailure;
+  /** A new deletion, requested after this one was undone and before the product could be told so. */
+  next?: Deletion;
+}
+
+/** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
+export function openRun(input: DeleteUserInput): Run {
+  const opened = openChecked(input);
+  const kase = opened instanceof ApplicationFailure ? openDeletion({ userId: '' }, Date.now()) : opened;
+  return {
+    kase,
+    commands: new CommandQueue(),
+    alarm: new Alarm(),
+    post: { outbox: [], policy: kase.policy },
+    answered: false,
+    ...(opened instanceof ApplicationFailure && { refusal: opened }),
+  };
+}
+
+export function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | ApplicationFailure {
+  const { userId, clientUserId } = input ?? {};
+  if (typeof userId !== 'string' || !isAddressable(userId)) return invalid('userId must be an id of the service');
+  if (workflowInfo().workflowId !== deleteUserId(userId))
+    return invalid('the workflow ID must be delete-user/<userId>');
+  if (clientUserId != null && typeof clientUserId !== 'string') return invalid('clientUserId must be a string');
+  try {
+    return openDeletion({ ...input, userId }, Date.now());
+  } catch (error) {
+    if (!(error instanceof PolicyInvalid)) throw error;
+    return ApplicationFailure.nonRetryable(error.message, 'PolicyInvalid', { fields: [] });
+  }
+}
+
+function invalid(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
+}
