@@ -62,6 +62,8 @@ export interface Claim {
   at: number;
   /** How often it was looked for. */
   reads: number;
+  /** The service did not answer the last time. */
+  unanswered?: true;
 }
 
 const journalLength = 100;
@@ -214,9 +216,13 @@ export function hearConnection(kase: LinkCase, found: Found, createdAt: string |
   if (!claim) return;
   const isOver = now >= claim.at + kase.policy.confirmationWait;
   // An older connection explains a webhook, and after a doubt the user is simply asked again.
-  if (claim.by === 'success' && !isOver) kase.claim = { ...claim, reads: claim.reads + 1 };
-  else if (claim.by === 'webhook' && found === 'none' && !isOver) kase.claim = { ...claim, reads: claim.reads + 1 };
+  if (claim.by === 'success' && !isOver) kase.claim = again(claim);
+  else if (claim.by === 'webhook' && found === 'none' && !isOver) kase.claim = again(claim);
   else drop(kase, claim, now);
+}
+
+function again({ by, at, reads }: Claim): Claim {
+  return { by, at, reads: reads + 1 };
 }
 
 /** Longer than the service's usual outages; then a link ends by what is known of it here. */
@@ -226,7 +232,7 @@ const longestOutage = 24 * 60 * 60_000;
 export function hearNoAnswer(kase: LinkCase, now: number): void {
   const { claim, ending } = kase;
   if (ending && now >= ending.since + longestOutage) return expire(kase, ending.waitedFor, now);
-  if (claim) kase.claim = { ...claim, at: now, reads: claim.reads + 1 };
+  if (claim) kase.claim = { ...again(claim), at: now, unanswered: true };
 }
 
 /** Nothing came in time. A lost webhook is only a slow one: the user may have connected unheard. */
@@ -247,11 +253,15 @@ function drop(kase: LinkCase, { by }: Claim, now: number): void {
   awaitPassword(kase, now);
 }
 
+/** In an outage every link that waits asks: rarely enough that the service can come back. */
+const longestPause = 15 * 60_000;
+
 /** When the service is asked (again) whether it has the connection: at once, then at widening distance. */
 export function confirmAt({ claim, policy }: LinkCase): number | undefined {
   if (!claim) return undefined;
   if (claim.reads === 0) return claim.at;
-  return Math.min(claim.at + 2_000 * 2 ** (claim.reads - 1), claim.at + policy.confirmationWait);
+  const longest = claim.unanswered ? longestPause : policy.confirmationWait;
+  return claim.at + Math.min(2_000 * 2 ** (claim.reads - 1), longest);
 }
 
 export function raise(kase: LinkCase, attention: LinkAttention): void {

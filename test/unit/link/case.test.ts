@@ -4,6 +4,7 @@ import {
   confirmAt,
   doubt,
   end,
+  endWait,
   expire,
   giveToken,
   hasUsableToken,
@@ -235,10 +236,24 @@ describe('a success', () => {
   test('that cannot be looked up loses no time: the outage is no evidence', () => {
     const kase = claimed();
     hearNoAnswer(kase, start + 10 * minute);
-    expect(kase.claim).toEqual({ by: 'success', at: start + 10 * minute, reads: 1 });
+    expect(kase.claim).toEqual({ by: 'success', at: start + 10 * minute, reads: 1, unanswered: true });
     expect(confirmAt(kase)).toBe(start + 10 * minute + 2 * second);
     hearConnection(kase, 'none', undefined, start + 11 * minute);
     expect(kase.phase).toBe('confirming');
+  });
+
+  test('is looked for ever more rarely in a long outage, and as usual after it', () => {
+    const kase = claimed();
+    const pauses: number[] = [];
+    for (let looks = 0; looks < 12; looks += 1) {
+      const at = confirmAt(kase) ?? 0;
+      hearNoAnswer(kase, at);
+      pauses.push(((confirmAt(kase) ?? 0) - at) / second);
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
+    hearConnection(kase, 'none', undefined, (kase.claim?.at ?? 0) + second);
+    expect(kase.claim).not.toHaveProperty('unanswered');
+    expect((confirmAt(kase) ?? 0) - (kase.claim?.at ?? 0)).toBe(2 * minute);
   });
 
   test('that is dropped does not take a later login away', () => {
@@ -311,7 +326,7 @@ describe('a doubt', () => {
     const kase = asked();
     doubt(kase, start + 3 * minute);
     hearNoAnswer(kase, start + 5 * minute);
-    expect(kase.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1 });
+    expect(kase.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1, unanswered: true });
   });
 
   test('does not weaken a reported success', () => {
@@ -319,6 +334,56 @@ describe('a doubt', () => {
     const before = structuredClone(kase.claim);
     doubt(kase, start + 3 * minute);
     expect(kase.claim).toEqual(before);
+  });
+});
+
+describe('a wait that is over', () => {
+  const over = start + 2 * hour;
+
+  test.each(['none', 'older'] as const)('ends the link once the service has said so: %s', (found) => {
+    const kase = asked();
+    endWait(kase, 'code', over);
+    expect(kase.outcome).toBeUndefined();
+    hearConnection(kase, found, undefined, over);
+    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+    expect(kase).not.toHaveProperty('ending');
+  });
+
+  test('ends connected where the user connected unheard', () => {
+    const kase = asked();
+    endWait(kase, 'code', over);
+    hearConnection(kase, 'new', newConnection, over);
+    expect(kase).toMatchObject({ outcome: 'connected' });
+    expect(kase).not.toHaveProperty('waitedFor');
+  });
+
+  test('does not end while the service cannot be asked, except after a day of that', () => {
+    const kase = asked();
+    endWait(kase, 'code', over);
+    hearNoAnswer(kase, over + day - 1);
+    expect(kase.outcome).toBeUndefined();
+    hearNoAnswer(kase, over + day);
+    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+  });
+
+  test('stays the one that was over first, whatever the user still does', () => {
+    const kase = asked();
+    endWait(kase, 'code', over);
+    hearNoAnswer(kase, over + minute);
+    hearResult(kase, { state: 'pending_provider_mfa' }, over + 2 * minute);
+    endWait(kase, 'link', over + 3 * minute);
+    hearWebhook(kase, over + 4 * minute);
+    hearConnection(kase, 'none', undefined, over + 7 * minute);
+    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+  });
+
+  test('leaves a reported success its time to show', () => {
+    const kase = claimed();
+    endWait(kase, 'link', start + 3 * minute);
+    hearConnection(kase, 'none', undefined, start + 3 * minute);
+    expect(kase.outcome).toBeUndefined();
+    hearConnection(kase, 'none', undefined, start + 4 * minute);
+    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
   });
 });
 

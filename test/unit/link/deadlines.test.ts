@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { end, hearConnection, hearResult, hearWebhook, remind } from '../../../workflows/link/case.js';
+import { end, endWait, hearConnection, hearResult, hearWebhook, remind } from '../../../workflows/link/case.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
 import type { LinkPolicy } from '../../../workflows/link/policy.js';
 import { asked, claimed, day, handedOut, hour, minute, opened, second, start } from './cases.js';
@@ -75,6 +75,13 @@ describe('what a link waits for until when', () => {
   test('is never longer than the end of all', () => {
     const kase = asked({ totalWait: '30m' });
     expect(waitingUntil(kase)).toBe(start + 30 * minute);
+  });
+
+  test('for the service’s answer alone once a wait is over', () => {
+    const kase = asked();
+    endWait(kase, 'code', start + 2 * hour);
+    expect(named(kase)).toEqual([['confirmation', 2 * hour]]);
+    expect(waitingUntil(kase)).toBeUndefined();
   });
 
   test('and for nothing once it has ended', () => {
