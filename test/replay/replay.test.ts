@@ -32,17 +32,9 @@ describe('the recorded histories', () => {
     const named = (pattern: RegExp) =>
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
-      ...[
-        'cancelOrder',
-        'cancelWork',
-        'completeMfa',
-        'createKitOrder',
-        'createLinkToken',
-        'findConnection',
-        'findRunningWork',
-      ],
-      ...['forwardOrder', 'handOver', 'notify', 'readChain', 'readOrder', 'readUser'],
-      ...['registerKit', 'replaceKitOrder', 'scheduleDeletion', 'undoDeletion'],
+      ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken', 'findConnection'],
+      ...['findRunningWork', 'forwardOrder', 'handOver', 'notify', 'readChain', 'readOrder', 'readUser', 'registerKit'],
+      ...['replaceKitOrder', 'scheduleDeletion', 'undoDeletion'],
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
       'cancel',

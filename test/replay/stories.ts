@@ -104,37 +104,6 @@ export const stories: readonly Story[] = [
     return { corrected: kitOrderId(orderId) };
   },
 
-  /** With running work that is cancelled, a reminder, and the end of the grace. */
-  async function userDeleted(stage) {
-    const { user_id: userId } = (await stage.sandbox.createUser()).user;
-    await stage.sandbox.connect(userId, { provider: 'invented_watch', webhook: false });
-    const kit = await stage.labs.orders.place(kitFor(userId, `recorded-${userId}`));
-    await kit.orderId();
-    await untilListed(stage, `${labUserIdKey.name} = '${userId}' AND WorkflowType = 'kitOrder'`);
-    const policy = { onRunningWork: 'cancel', reminderBefore: '1s' } as const;
-    const handle = await stage.labs.users.requestDeletion({ userId, graceDays: 3 / 86_400, policy });
-    await handle.result();
-    return { 'user-deleted': deleteUserId(userId) };
-  },
-
-  async function deletionUndone(stage) {
-    const { user } = await stage.sandbox.createUser();
-    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id });
-    await handle.undo();
-    await handle.result();
-    return { 'deletion-undone': deleteUserId(user.user_id) };
-  },
-
-  /** Its first attempts find the service down, and whoever asked goes away. */
-  async function deletionDelayed(stage) {
-    const { user } = await stage.sandbox.createUser();
-    const down = { kind: 'answer', status: 503, headers: { 'retry-after': '60' } } as const;
-    await stage.sandbox.addFault({ path: `/v2/user/${user.user_id}`, times: 1, action: down });
-    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id, graceDays: 1 / 86_400 });
-    await handle.result();
-    return { 'deletion-delayed': deleteUserId(user.user_id) };
-  },
-
   /** A wrong code, the right one, another question, and the connection. */
   async function linkedWithCodes(stage) {
     const link = await stage.link();
@@ -192,6 +161,37 @@ export const stories: readonly Story[] = [
     await stage.temporal.workflow.getHandle(link.workflowId).cancel();
     await link.handle.result();
     return { 'link-cancelled-by-operator': link.workflowId };
+  },
+
+  /** With running work that is cancelled, a reminder, and the end of the grace. */
+  async function userDeleted(stage) {
+    const { user_id: userId } = (await stage.sandbox.createUser()).user;
+    await stage.sandbox.connect(userId, { provider: 'invented_watch', webhook: false });
+    const kit = await stage.labs.orders.place(kitFor(userId, `recorded-${userId}`));
+    await kit.orderId();
+    await untilListed(stage, `${labUserIdKey.name} = '${userId}' AND WorkflowType = 'kitOrder'`);
+    const policy = { onRunningWork: 'cancel', reminderBefore: '1s' } as const;
+    const handle = await stage.labs.users.requestDeletion({ userId, graceDays: 3 / 86_400, policy });
+    await handle.result();
+    return { 'user-deleted': deleteUserId(userId) };
+  },
+
+  async function deletionUndone(stage) {
+    const { user } = await stage.sandbox.createUser();
+    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id });
+    await handle.undo();
+    await handle.result();
+    return { 'deletion-undone': deleteUserId(user.user_id) };
+  },
+
+  /** Its first attempts find the service down, and whoever asked goes away. */
+  async function deletionDelayed(stage) {
+    const { user } = await stage.sandbox.createUser();
+    const down = { kind: 'answer', status: 503, headers: { 'retry-after': '60' } } as const;
+    await stage.sandbox.addFault({ path: `/v2/user/${user.user_id}`, times: 1, action: down });
+    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id, graceDays: 1 / 86_400 });
+    await handle.result();
+    return { 'deletion-delayed': deleteUserId(user.user_id) };
   },
 ];
 

@@ -103,6 +103,11 @@ export class Kit {
     return this.notifications.map(briefly);
   }
 
+  /** The same for a receiver that drops repeats: a run that ends while it tells has the next one tell again. */
+  get toldOnce(): string[] {
+    return withoutRepeats(this.notifications).map(briefly);
+  }
+
   /** Waits until the product was told exactly this. */
   async tells(...told: string[]): Promise<void> {
     await eventually(() => expect(this.told).toEqual(told));
@@ -113,6 +118,10 @@ export class Kit {
 function briefly({ type, data }: Notification): string {
   const what = data['phase'] ?? data['reason'] ?? data['outcome'] ?? data['reminder'];
   return typeof what === 'string' || typeof what === 'number' ? `${type} ${what}` : type;
+}
+
+export function withoutRepeats(notifications: readonly Notification[]): Notification[] {
+  return notifications.filter(({ id }, index) => notifications.findIndex((other) => other.id === id) === index);
 }
 
 /** Waits for what is about to be true: workflows and webhooks take their moments. */

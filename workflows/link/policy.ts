@@ -10,7 +10,7 @@ export interface LinkPolicy {
   tokenLife?: Duration;
   /** When a token has ended while the user was away: `renew` makes a new one once they are back, `end` ends the link. Default `renew`. */
   onTokenExpiry?: 'renew' | 'end';
-  /** From handing out the link, or from a start that is just before it, to its use. Default 1 day: links are also sent by message. */
+  /** From the start, or from handing out a later link, to the login. Default 1 day: links are also sent by message. */
   passwordWait?: Duration;
   /** From the provider's question to the code. Default 1 hour: codes live for minutes; then there is time to ask for help. */
   codeWait?: Duration;

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { end, expire, hearConnection, hearResult, openLink, raise } from '../../../workflows/link/case.js';
+import { hearResult } from '../../../workflows/link/answers.js';
+import { openLink, raise } from '../../../workflows/link/case.js';
+import { hearConnection } from '../../../workflows/link/connections.js';
+import { end, endUnlessConnected } from '../../../workflows/link/ending.js';
 import { caseFileOf } from '../../../workflows/link/case-file.js';
 import { stateOf } from '../../../workflows/link/view.js';
 import { asked, claimed, handedOut, hour, minute, start } from './cases.js';
@@ -40,7 +43,7 @@ describe('the case file says in words', () => {
 
   test('how it ended', () => {
     const connected = claimed();
-    hearConnection(connected, 'new', undefined, start + hour);
+    hearConnection(connected, { found: 'new' }, connected.claim, start + hour);
     expect(fileOf(connected)).toContain('**Outcome** connected\n');
     const cancelled = asked();
     end(cancelled, 'cancelled', start + hour);
@@ -57,7 +60,7 @@ describe('the case file says in words', () => {
     ['link', 'it took too long'],
   ] as const)('what was waited for in vain: %s', (waitedFor, said) => {
     const kase = asked();
-    expire(kase, waitedFor, start + hour);
+    endUnlessConnected(kase, { outcome: 'expired', waitedFor: waitedFor }, start + hour);
     expect(fileOf(kase)).toContain(`**Outcome** expired: ${said}\n`);
   });
 });

@@ -1,22 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import {
-  beginAgain,
-  confirmAt,
-  doubt,
-  end,
-  expire,
-  giveToken,
-  hasUsableToken,
-  hearConnection,
-  hearNoAnswer,
-  hearResult,
-  hearWebhook,
-  newestOlder,
-  note,
-  openLink,
-  remind,
-  type LinkCase,
-} from '../../../workflows/link/case.js';
+import { hearResult } from '../../../workflows/link/answers.js';
+import { beginAgain, giveToken, hasUsableToken, note, openLink, type LinkCase } from '../../../workflows/link/case.js';
+import { confirmAt, doubt, hearWebhook, oldestOwn } from '../../../workflows/link/claims.js';
+import { hearConnection, hearNoAnswer } from '../../../workflows/link/connections.js';
+import { end, endWait, endUnlessConnected, remind } from '../../../workflows/link/ending.js';
 import type { LinkReport } from '../../../workflows/link/messages.js';
 import { asked, claimed, day, entries, handedOut, held, hour, minute, opened, second, start } from './cases.js';
 
@@ -195,7 +182,7 @@ describe('an unknown state', () => {
     hearAll(kase, { state: 'state_of_next_year' });
     expect(kase).toMatchObject({ phase: 'awaiting_code', errorType: 'state_of_next_year', claim: { by: 'doubt' } });
     expect(kase).not.toHaveProperty('consequence');
-    hearConnection(kase, 'none', undefined, start + 3 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
     expect(kase).not.toHaveProperty('claim');
     expect(kase.phase).toBe('awaiting_code');
   });
@@ -206,7 +193,7 @@ describe('a success', () => {
     const kase = claimed();
     expect(kase).toMatchObject({ phase: 'confirming', claim: { by: 'success', reads: 0 } });
     expect(kase).not.toHaveProperty('mfa');
-    hearConnection(kase, 'new', newConnection, start + 3 * minute);
+    hearConnection(kase, { found: 'new', createdAt: newConnection }, kase.claim, start + 3 * minute);
     expect(kase).toMatchObject({ outcome: 'connected', connectedAt: newConnection });
   });
 
@@ -217,7 +204,7 @@ describe('a success', () => {
     while (kase.claim) {
       const at = confirmAt(kase) ?? 0;
       looks.push((at - claimedAt) / second);
-      hearConnection(kase, 'none', undefined, at);
+      hearConnection(kase, { found: 'none' }, kase.claim, at);
     }
     expect(looks).toEqual([0, 2, 4, 8, 16, 32, 64, 120]);
     expect(kase).toMatchObject({ phase: 'awaiting_password', since: claimedAt + 2 * minute });
@@ -227,24 +214,38 @@ describe('a success', () => {
 
   test('that an older connection could explain is looked for as patiently', () => {
     const kase = claimed();
-    hearConnection(kase, 'older', '2020-01-01T00:00:00.000Z', start + 2 * minute);
+    hearConnection(kase, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, kase.claim, start + 2 * minute);
     expect(kase).toMatchObject({ phase: 'confirming', claim: { reads: 1 } });
     expect(kase).not.toHaveProperty('connectedAt');
   });
 
   test('that cannot be looked up loses no time: the outage is no evidence', () => {
     const kase = claimed();
-    hearNoAnswer(kase, start + 10 * minute);
-    expect(kase.claim).toEqual({ by: 'success', at: start + 10 * minute, reads: 1 });
+    hearNoAnswer(kase, kase.claim, start + 10 * minute);
+    expect(kase.claim).toEqual({ by: 'success', at: start + 10 * minute, reads: 1, unanswered: true });
     expect(confirmAt(kase)).toBe(start + 10 * minute + 2 * second);
-    hearConnection(kase, 'none', undefined, start + 11 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 11 * minute);
     expect(kase.phase).toBe('confirming');
+  });
+
+  test('is looked for ever more rarely in a long outage, and as usual after it', () => {
+    const kase = claimed();
+    const pauses: number[] = [];
+    for (let looks = 0; looks < 12; looks += 1) {
+      const at = confirmAt(kase) ?? 0;
+      hearNoAnswer(kase, kase.claim, at);
+      pauses.push(((confirmAt(kase) ?? 0) - at) / second);
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
+    hearConnection(kase, { found: 'none' }, kase.claim, (kase.claim?.at ?? 0) + second);
+    expect(kase.claim).not.toHaveProperty('unanswered');
+    expect((confirmAt(kase) ?? 0) - (kase.claim?.at ?? 0)).toBe(2 * minute);
   });
 
   test('that is dropped does not take a later login away', () => {
     const kase = claimed();
     hearResult(kase, { state: 'pending_provider_mfa', providerMfa: { method: 'email' } }, start + 3 * minute);
-    hearConnection(kase, 'none', undefined, start + 5 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 5 * minute);
     expect(kase).toMatchObject({ phase: 'awaiting_code', token: held, attention: ['connection_unconfirmed'] });
   });
 
@@ -252,7 +253,7 @@ describe('a success', () => {
     const kase = asked();
     hearAll(kase, error('incorrect_mfa_code'));
     kase.attention = ['connection_unconfirmed', 'notifications_undelivered'];
-    hearConnection(kase, 'new', undefined, start + 9 * minute);
+    hearConnection(kase, { found: 'new' }, kase.claim, start + 9 * minute);
     expect(kase.attention).toEqual(['notifications_undelivered']);
     for (const gone of ['errorType', 'consequence', 'connectedAt', 'mfa', 'token', 'claim']) {
       expect(kase).not.toHaveProperty(gone);
@@ -265,7 +266,7 @@ describe('a webhook', () => {
     const kase = asked();
     hearWebhook(kase, start + 4 * minute);
     expect(kase).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
-    hearConnection(kase, 'older', '2020-01-01T00:00:00.000Z', start + 4 * minute);
+    hearConnection(kase, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, kase.claim, start + 4 * minute);
     expect(kase).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
     expect(kase).not.toHaveProperty('claim');
   });
@@ -273,16 +274,16 @@ describe('a webhook', () => {
   test('is looked after for a while where the service shows nothing, and then forgotten without further ado', () => {
     const kase = asked();
     hearWebhook(kase, start + 4 * minute);
-    hearConnection(kase, 'none', undefined, start + 4 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 4 * minute);
     expect(kase.claim).toMatchObject({ by: 'webhook', reads: 1 });
-    hearConnection(kase, 'none', undefined, start + 6 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 6 * minute);
     expect(kase).not.toHaveProperty('claim');
     expect(kase).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
   });
 
   test('has a reported success looked for at once, and does not make it less certain or longer', () => {
     const kase = claimed();
-    hearConnection(kase, 'none', undefined, start + 3 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
     hearWebhook(kase, start + 3 * minute);
     expect(kase.claim).toEqual({ by: 'success', at: start + 2 * minute, reads: 0 });
     expect(confirmAt(kase)).toBeLessThanOrEqual(start + 3 * minute);
@@ -301,7 +302,7 @@ describe('a doubt', () => {
     for (const found of ['none', 'older'] as const) {
       const kase = asked();
       doubt(kase, start + 3 * minute);
-      hearConnection(kase, found, undefined, start + 3 * minute);
+      hearConnection(kase, { found }, kase.claim, start + 3 * minute);
       expect(kase).not.toHaveProperty('claim');
       expect(kase).toMatchObject({ phase: 'awaiting_code', token: held });
     }
@@ -310,8 +311,8 @@ describe('a doubt', () => {
   test('stands while the service cannot be asked', () => {
     const kase = asked();
     doubt(kase, start + 3 * minute);
-    hearNoAnswer(kase, start + 5 * minute);
-    expect(kase.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1 });
+    hearNoAnswer(kase, kase.claim, start + 5 * minute);
+    expect(kase.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1, unanswered: true });
   });
 
   test('does not weaken a reported success', () => {
@@ -322,27 +323,80 @@ describe('a doubt', () => {
   });
 });
 
+describe('a wait that is over', () => {
+  const over = start + 2 * hour;
+
+  test.each(['none', 'older'] as const)('ends the link once the service has said so: %s', (found) => {
+    const kase = asked();
+    endWait(kase, 'code', over);
+    expect(kase.outcome).toBeUndefined();
+    hearConnection(kase, { found }, kase.claim, over);
+    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+    expect(kase).not.toHaveProperty('ending');
+  });
+
+  test('ends connected where the user connected unheard', () => {
+    const kase = asked();
+    endWait(kase, 'code', over);
+    hearConnection(kase, { found: 'new', createdAt: newConnection }, kase.claim, over);
+    expect(kase).toMatchObject({ outcome: 'connected' });
+    expect(kase).not.toHaveProperty('waitedFor');
+  });
+
+  test('does not end while the service cannot be asked, except after a day of that', () => {
+    const kase = asked();
+    endWait(kase, 'code', over);
+    hearNoAnswer(kase, kase.claim, over + day - 1);
+    expect(kase.outcome).toBeUndefined();
+    hearNoAnswer(kase, kase.claim, over + day);
+    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+  });
+
+  test('stays the one that was over first, whatever the user still does', () => {
+    const kase = asked();
+    endWait(kase, 'code', over);
+    hearNoAnswer(kase, kase.claim, over + minute);
+    hearResult(kase, { state: 'pending_provider_mfa' }, over + 2 * minute);
+    endWait(kase, 'link', over + 3 * minute);
+    hearWebhook(kase, over + 4 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, over + 7 * minute);
+    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+  });
+
+  test('leaves a reported success its time to show', () => {
+    const kase = claimed();
+    endWait(kase, 'link', start + 3 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
+    expect(kase.outcome).toBeUndefined();
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 4 * minute);
+    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
+  });
+});
+
 test('what the service shows changes nothing where nothing is looked for, unless it is the connection', () => {
   const kase = asked();
   const before = structuredClone(kase);
-  for (const found of ['none', 'older'] as const) hearConnection(kase, found, undefined, start + hour);
-  hearNoAnswer(kase, start + hour);
+  for (const found of ['none', 'older'] as const) hearConnection(kase, { found }, kase.claim, start + hour);
+  hearNoAnswer(kase, kase.claim, start + hour);
   expect(kase).toEqual(before);
-  hearConnection(kase, 'new', newConnection, start + hour);
+  hearConnection(kase, { found: 'new', createdAt: newConnection }, kase.claim, start + hour);
   expect(kase.outcome).toBe('connected');
 });
 
-test('a new connection is one of the start or later, less the tolerance; by policy it is any', () => {
-  expect(newestOlder(opened())).toBe(start - minute);
-  expect(newestOlder(opened({ clockTolerance: '5s' }))).toBe(start - 5 * second);
-  expect(newestOlder(opened({ confirmedBy: 'any' }))).toBe(0);
+test('a new connection is one of the start or later, less the tolerance; by policy a success takes any', () => {
+  for (const afterSuccess of [true, false]) {
+    expect(oldestOwn(opened(), afterSuccess)).toBe(start - minute);
+    expect(oldestOwn(opened({ clockTolerance: '5s' }), afterSuccess)).toBe(start - 5 * second);
+  }
+  expect(oldestOwn(opened({ confirmedBy: 'any' }), true)).toBe(0);
+  expect(oldestOwn(opened({ confirmedBy: 'any' }), false)).toBe(start - minute);
 });
 
 describe('an end', () => {
   test('keeps no secret, is told once, and names why', () => {
     const kase = asked();
     hearAll(kase, error('incorrect_mfa_code'));
-    expire(kase, 'code', start + hour);
+    endUnlessConnected(kase, { outcome: 'expired', waitedFor: 'code' }, start + hour);
     expect(kase).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
     expect(JSON.stringify(kase)).not.toContain('invented-token');
     expect(kase.outbox).toEqual([

@@ -1,4 +1,5 @@
-import { giveToken, hearResult, openLink, type LinkCase } from '../../../workflows/link/case.js';
+import { hearResult } from '../../../workflows/link/answers.js';
+import { giveToken, openLink, type LinkCase } from '../../../workflows/link/case.js';
 import type { LinkPolicy } from '../../../workflows/link/policy.js';
 
 /* Links in the states that the tests of the pure decisions begin with. Everything here is invented. */

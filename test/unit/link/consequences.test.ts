@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { linkErrorTypes, type KnownLinkErrorType } from '../../../service/link.js';
-import { hearResult } from '../../../workflows/link/case.js';
+import { hearResult } from '../../../workflows/link/answers.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from '../../../workflows/link/consequences.js';
 import type { Consequence } from '../../../workflows/link/messages.js';
 import { stateOf } from '../../../workflows/link/view.js';

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { end, hearConnection, hearResult, hearWebhook, remind } from '../../../workflows/link/case.js';
+import { hearResult } from '../../../workflows/link/answers.js';
+import { hearWebhook } from '../../../workflows/link/claims.js';
+import { hearConnection } from '../../../workflows/link/connections.js';
+import { end, endWait, remind } from '../../../workflows/link/ending.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
 import type { LinkPolicy } from '../../../workflows/link/policy.js';
 import { asked, claimed, day, handedOut, hour, minute, opened, second, start } from './cases.js';
@@ -61,7 +64,7 @@ describe('what a link waits for until when', () => {
       ['confirmation', 2 * minute],
       ['link', 3 * day],
     ]);
-    hearConnection(kase, 'none', undefined, start + 2 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 2 * minute);
     expect(named(kase)[0]).toEqual(['confirmation', 2 * minute + 2 * second]);
   });
 
@@ -75,6 +78,13 @@ describe('what a link waits for until when', () => {
   test('is never longer than the end of all', () => {
     const kase = asked({ totalWait: '30m' });
     expect(waitingUntil(kase)).toBe(start + 30 * minute);
+  });
+
+  test('for the service’s answer alone once a wait is over', () => {
+    const kase = asked();
+    endWait(kase, 'code', start + 2 * hour);
+    expect(named(kase)).toEqual([['confirmation', 2 * hour]]);
+    expect(waitingUntil(kase)).toBeUndefined();
   });
 
   test('and for nothing once it has ended', () => {

@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import {
-  doubt,
-  end,
-  expire,
-  giveToken,
-  hearConnection,
-  hearResult,
-  loseToken,
-  type LinkCase,
-} from '../../../workflows/link/case.js';
+import { hearResult, loseToken } from '../../../workflows/link/answers.js';
+import { giveToken, type LinkCase } from '../../../workflows/link/case.js';
+import { doubt } from '../../../workflows/link/claims.js';
+import { hearConnection } from '../../../workflows/link/connections.js';
+import { end, endUnlessConnected } from '../../../workflows/link/ending.js';
 import type { LinkReport } from '../../../workflows/link/messages.js';
 import { codeAnswerOf, resultOf, stateOf } from '../../../workflows/link/view.js';
 import { asked, claimed, handedOut, held, hour, minute, opened, start } from './cases.js';
@@ -48,7 +43,7 @@ describe('the state', () => {
 
   test('waits for nothing any more once it has ended', () => {
     const kase = asked();
-    expire(kase, 'code', start + hour);
+    endUnlessConnected(kase, { outcome: 'expired', waitedFor: 'code' }, start + hour);
     expect(stateOf(kase)).toMatchObject({ phase: 'expired', outcome: 'expired', waitedFor: 'code' });
     expect(stateOf(kase)).not.toHaveProperty('until');
     expect(stateOf(kase)).not.toHaveProperty('mfa');
@@ -76,7 +71,7 @@ describe('the answer to a code', () => {
 
   test('is connected once that is shown', () => {
     const kase = answered({ state: 'success' });
-    hearConnection(kase, 'new', at(2 * minute), start + 3 * minute);
+    hearConnection(kase, { found: 'new', createdAt: at(2 * minute) }, kase.claim, start + 3 * minute);
     expect(codeAnswerOf(kase)).toMatchObject({ outcome: 'connected', state: { outcome: 'connected' } });
     expect(codeAnswerOf(kase)).not.toHaveProperty('errorType');
   });
@@ -91,7 +86,7 @@ describe('the answer to a code', () => {
     delete kase.consequence;
     kase.errorType = 'answer_lost';
     doubt(kase, start + 3 * minute);
-    hearConnection(kase, 'none', undefined, start + 3 * minute);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
     expect(codeAnswerOf(kase)).toMatchObject({ outcome: 'unknown', errorType: 'answer_lost', attemptsLeft: 2 });
   });
 
@@ -113,7 +108,7 @@ describe('the answer to a code', () => {
 describe('the result', () => {
   test('names the connection’s own time', () => {
     const kase = claimed();
-    hearConnection(kase, 'new', at(2 * minute), start + 3 * minute);
+    hearConnection(kase, { found: 'new', createdAt: at(2 * minute) }, kase.claim, start + 3 * minute);
     expect(resultOf(kase)).toEqual({
       outcome: 'connected',
       userId: 'user-1',
@@ -128,7 +123,7 @@ describe('the result', () => {
     const failed = answered({ state: 'error', errorType: 'unsupported_region' });
     expect(resultOf(failed)).toMatchObject({ outcome: 'failed', errorType: 'unsupported_region' });
     const expired = asked();
-    expire(expired, 'code', start + hour);
+    endUnlessConnected(expired, { outcome: 'expired', waitedFor: 'code' }, start + hour);
     expect(resultOf(expired)).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
     const cancelled = asked();
     end(cancelled, 'cancelled', start + hour);
