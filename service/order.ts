@@ -17,14 +17,14 @@ const numberAsText = z.int().transform(String);
 
 export const textSchema = z.union([z.string(), numberAsText]).nullish().catch(undefined);
 export const timestampSchema = z.string().transform(withZone).nullish().catch(undefined);
-const flagSchema = z.boolean().nullish().catch(undefined);
+export const flagSchema = z.boolean().nullish().catch(undefined);
 
-function partSchema<T extends z.ZodType>(part: T) {
+export function partSchema<T extends z.ZodType>(part: T) {
   return part.nullish().catch(undefined);
 }
 
 /** What is no object of this shape is left out of the list. */
-function listSchema<T extends z.ZodType>(entry: T) {
+export function listSchema<T extends z.ZodType>(entry: T) {
   const entries = z.array(z.unknown()).transform((sent) => sent.flatMap((each) => entry.safeParse(each).data ?? []));
   return partSchema(entries as z.ZodType<z.output<T>[]>);
 }

@@ -33,6 +33,7 @@ export async function route(event: ReceivedEvent, messageId: string, destination
       return deliverOrder(project(event), destinations);
     case 'health_data':
       return handOver(event, messageId, destinations);
+    case 'parsing_job':
     case 'other':
       return { name: 'not_handled' };
     case 'unreadable':
