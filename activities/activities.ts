@@ -4,6 +4,8 @@ import { notificationActivities, type NotificationTarget } from './notifications
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
 import { chainActivities } from './chains.js';
+import type { ReportFiles } from './report-file/report-files.js';
+import { reportActivities } from './reports.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -13,6 +15,10 @@ export interface ActivityDependencies {
   taskQueue: string;
   /** Whether the deployment returns `passthrough` on orders; where it does not, orders are recognised by what they are. */
   echoesPassthrough: boolean;
+  /** Where reports' files are read from. */
+  reportFiles: ReportFiles;
+  /** Whether payloads are encrypted before they reach Temporal; where they are not, no credential may be in one. */
+  encrypts: boolean;
   /** Where the product is told; with none, no notification is ever scheduled. */
   target?: NotificationTarget;
 }
@@ -22,6 +28,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...placingActivities(dependencies),
     ...orderActivities(dependencies),
     ...chainActivities(dependencies),
+    ...reportActivities(dependencies),
     ...notificationActivities(dependencies),
   };
 }

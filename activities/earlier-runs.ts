@@ -8,13 +8,28 @@ const unimplemented = 12;
  * visibility answers UNIMPLEMENTED: nothing is known of earlier runs there.
  */
 export async function runsOf(temporal: Client, workflowId: string): Promise<WorkflowExecutionInfo[]> {
+  return runsWhere(temporal, `WorkflowId = '${workflowId}'`);
+}
+
+/** The runs that fit a query, with the same limits. */
+export async function runsWhere(temporal: Client, query: string): Promise<WorkflowExecutionInfo[]> {
   const runs: WorkflowExecutionInfo[] = [];
   try {
-    for await (const run of temporal.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs.push(run);
+    for await (const run of temporal.workflow.list({ query })) runs.push(run);
   } catch (error) {
     if (!hasNoVisibility(error)) throw error;
   }
   return runs;
+}
+
+/**
+ * What the last run with this workflow ID that ended by itself ended with. One that ended just now may not be found; what
+ * it announced is announced once more with the same ids, which a receiver drops.
+ */
+export async function lastResultOf<Result>(temporal: Client, workflowId: string): Promise<Result | undefined> {
+  const ended = (await runsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
+  const [last] = ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
+  return last && (temporal.workflow.getHandle(workflowId, last.runId).result() as Promise<Result>);
 }
 
 function hasNoVisibility(error: unknown): boolean {

@@ -19,7 +19,7 @@ import type { FailureDetails } from '../workflows/failure-details.js';
  */
 
 /** The refusal's type by what was asked for: the caller of an update reads it. */
-export type RefusedAs = 'RegistrationRefused' | 'CancelRefused' | 'OrderRefused' | 'ServiceRefused';
+export type RefusedAs = 'RegistrationRefused' | 'CancelRefused' | 'OrderRefused' | 'ReportRefused' | 'ServiceRefused';
 
 /** How long after a lost answer the service may still be at work on the request: its usual time limit, and a margin. */
 const usualSettling = 35_000;

@@ -4,13 +4,14 @@ import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
 import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
+import { ReportOperations } from './reports/reports.js';
 
 export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * How to reach the lab service, for what is never in Temporal: lab values. Without it everything else works and
-   * `results` is `ServiceNotConfigured`.
+   * How to reach the lab service, for what is never in Temporal: lab values. Without it everything else works, and
+   * `results` and `biomarkers` are `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
 }
@@ -21,6 +22,7 @@ export interface LabOperationsOptions {
  */
 export class LabOperations {
   readonly orders: OrderOperations;
+  readonly reports: ReportOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -29,7 +31,9 @@ export class LabOperations {
     this.service = options.service && createLabService(options.service);
     this.closeConnection = closeConnection;
     const finder: OrderFinder = { temporal, ...(this.service && { service: this.service }) };
-    this.orders = new OrderOperations(finder, options.taskQueue ?? 'lab-operations');
+    const { taskQueue = 'lab-operations' } = options;
+    this.orders = new OrderOperations(finder, taskQueue);
+    this.reports = new ReportOperations(finder, taskQueue);
   }
 
   /**

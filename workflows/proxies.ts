@@ -34,7 +34,9 @@ export const commanding = proxyActivities<Pick<Activities, 'registerKit' | 'canc
 });
 
 /** Signals to our own workflows: Temporal comes back, and the signal must not be lost; so for ever. */
-export const handingOver = proxyActivities<Pick<Activities, 'handOver' | 'forwardOrder' | 'joinChain' | 'handOverReport'>>({
+export const handingOver = proxyActivities<
+  Pick<Activities, 'handOver' | 'forwardOrder' | 'joinChain' | 'handOverReport'>
+>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });

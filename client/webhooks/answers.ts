@@ -76,14 +76,14 @@ export const answers = {
   unreadable: {
     status: 204,
     log: 'warn',
-    meaning: 'An order event whose order cannot be read, so that there is no workflow to bring it to.',
-    fix: 'Compare the logged problem with the order schema. The order itself is read again when its deadline passes.',
+    meaning: 'An event whose order or parsing job cannot be read, so that there is no workflow to bring it to.',
+    fix: 'Compare the logged problem with the schema. What it is about is read again when its deadline passes.',
   },
   not_addressable: {
     status: 204,
     log: 'warn',
-    meaning: "The order's id, or its root's, cannot stand in a workflow ID.",
-    fix: "Look at the order in the service's dashboard: ids have 1 to 128 letters, digits, dots, underscores, hyphens.",
+    meaning: 'The id of the order, its root or the parsing job cannot stand in a workflow ID.',
+    fix: "Look at it in the service's dashboard: ids have 1 to 128 letters, digits, dots, underscores, hyphens.",
   },
   health_data_counted: {
     status: 204,

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
+import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { LabOperations } from '../../client/lab-operations.js';
 import { createWebhookHandler } from '../../client/webhooks/handler.js';
 import { SandboxControl } from '../../sandbox/control.js';
@@ -74,6 +78,8 @@ export class Stage {
   service!: LabService;
   sandbox!: SandboxControl;
   receiver!: NotificationReceiver;
+  /** The folder that reports' files lie in. */
+  reportRoot!: string;
   private readonly environment: () => Environment;
   private readonly references: string[] = [];
   private readonly endings: (() => Promise<void>)[] = [];
@@ -102,14 +108,22 @@ export class Stage {
     this.sandbox = new SandboxControl(lab.url);
     this.service = createLabService({ baseUrl: lab.url, apiKey });
     const { service, temporal, receiver } = this;
+    this.reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
+    const reportFiles = createReportFiles({ root: this.reportRoot, allowedHosts: ['127.0.0.1'] });
     const target = notifies ? { target: { url: receiver.url, secret } } : {};
-    const worker = await startWorker(createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target }));
+    const worker = await startWorker(
+      createActivities({
+        ...{ service, temporal, taskQueue, echoesPassthrough, reportFiles, encrypts: false },
+        ...target,
+      }),
+    );
     this.closing.push(
       () => worker.stop(),
       () => service.close(),
       () => lab.close(),
       () => ingress.close(),
       () => receiver.close(),
+      () => rm(this.reportRoot, { recursive: true }),
     );
   }
 

@@ -1,4 +1,5 @@
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import { canonicalJson } from '../canonical-json.js';
 import { isFinal, phaseOf } from './lifecycle.js';
 import type { ReportAttention, ReportOutcome, ReportPhase, ReportTimelineEntry } from './messages.js';
 import type { ReportNotification } from './notifications.js';
@@ -106,9 +107,11 @@ export function learnFromRead(kase: ReportCase, snapshot: ReportSnapshot, now: n
 
 function learn(kase: ReportCase, reported: Reported, now: number): boolean {
   if (reported === kase.reported) return false;
+  const before = saidBy(kase);
   kase.reported = reported;
   const { status = 'unknown', isReviewed, userId } = currentJob(kase);
   if (userId !== undefined) kase.userId ??= userId;
+  if (saidBy(kase) === before) return false;
   kase.lookedAt = now;
   kase.silentReads = 0;
   const reviewing = currentPhase(kase) === 'in_review';
@@ -119,6 +122,12 @@ function learn(kase: ReportCase, reported: Reported, now: number): boolean {
     kase.timeline = [...kase.timeline, entry].slice(-timelineLength);
   }
   return true;
+}
+
+/** A read that only confirms a webhook is no news; that it leaves out the envelope's user is none either. */
+function saidBy({ reported }: ReportCase): string {
+  const { userId: _userId, ...said } = knownOf(reported) ?? {};
+  return canonicalJson(said);
 }
 
 export function note(kase: ReportCase, what: string, now: number): void {

@@ -7,7 +7,8 @@ export interface ReportFailure {
 }
 
 const sentences: Readonly<Record<string, string>> = {
-  invalid_input: 'The file could not be opened as a lab report. Please upload the original PDF, or a photo of every page.',
+  invalid_input:
+    'The file could not be opened as a lab report. Please upload the original PDF, or a photo of every page.',
   low_quality: 'The report could not be read well enough. Please upload a sharper scan or photo.',
   not_english: 'Only reports in English can be read. Please upload an English version of the report.',
   too_many_pages: 'The report has too many pages. Please upload only the pages with results.',

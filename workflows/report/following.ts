@@ -36,6 +36,7 @@ export function review(run: ReportRun): void {
 
 /** Moving on answers the question of the stage that is over. */
 function answeredQuestions(kase: ReportCase): OverdueReason[] {
-  if (outcomeOf(kase) === undefined) return currentPhase(kase) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
+  if (outcomeOf(kase) === undefined)
+    return currentPhase(kase) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
   return kase.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
 }

@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { JobReading } from '../../activities/reports.js';
 import { readingPatiently } from '../proxies.js';
 import { announceClaim } from './announcements.js';
@@ -62,7 +62,8 @@ function isOpen({ handedOver, identified, ending }: ReportCase): boolean {
 /** @param tooSoon an upload that is about to claim the job may not be listed yet: only a history settles whose it is */
 async function readUp(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
   const { kase } = run;
-  const asked = { jobId: kase.jobId, ...(kase.userId !== undefined && { userId: kase.userId }) };
+  const since = workflowInfo().startTime.toISOString();
+  const asked = { jobId: kase.jobId, since, ...(kase.userId !== undefined && { userId: kase.userId }) };
   const reading = await readingPatiently.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [asked]);
   const { snapshot, gone, notifies, previous } = reading;
   if (previous) resume(kase, previous);

@@ -39,7 +39,11 @@ export function takeOver(run: ReportRun, submitted: ReportSubmitted): void {
   run.heard = true;
 }
 
-function accept(kase: ReportCase, { reference, userId, policy, adopted, notifies }: ReportSubmitted, now: number): void {
+function accept(
+  kase: ReportCase,
+  { reference, userId, policy, adopted, notifies }: ReportSubmitted,
+  now: number,
+): void {
   kase.handedOver = true;
   kase.reference = reference;
   kase.userId = userId;

@@ -16,12 +16,12 @@ export type ReportSource =
   /** Below the worker's REPORT_ROOT. */
   | { path: string }
   /**
-   * Fetched by the worker from a host that may be asked (REPORT_URL_ALLOWED_HOSTS). A URL that is itself a credential
-   * (signed, with a user name) is refused while payloads are not encrypted.
+   * Fetched by the worker; from an address that is not public only where its host is listed (REPORT_URL_ALLOWED_HOSTS). A
+   * URL that is itself a credential (signed, with a token) is refused while payloads are not encrypted.
    */
   | {
       url: string;
-      /** Names a set of headers that is configured at the worker (REPORT_URL_HEADERS), so that no secret is in a history. */
+      /** Names a set of headers that is configured at the worker (REPORT_URL_HEADERS_FILE), so that no secret is in a history. */
       headersFrom?: string;
     };
 

@@ -94,7 +94,10 @@ async function tellTheEnd(run: ReportRun): Promise<void> {
 /** Starts over with an empty history; everything known goes along. */
 async function continueAnew({ kase }: ReportRun): Promise<void> {
   await condition(allHandlersFinished);
-  await makeContinueAsNewFunc<typeof parsingJob>({ workflowType: parsingJobName })({ jobId: kase.jobId, carried: kase });
+  await makeContinueAsNewFunc<typeof parsingJob>({ workflowType: parsingJobName })({
+    jobId: kase.jobId,
+    carried: kase,
+  });
 }
 
 function listen(run: ReportRun): void {

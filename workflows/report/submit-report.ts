@@ -102,8 +102,9 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
     } catch (error) {
       const failure = failureOf(error);
       submission.failures += 1;
-      const outcome = uploadOutcomeOf(failure?.type);
-      const found = outcome === 'nothing_created' ? undefined : await findLostJob(submission, from, failure?.type);
+      const type = failure?.type ?? undefined;
+      const outcome = uploadOutcomeOf(type);
+      const found = outcome === 'nothing_created' ? undefined : await findLostJob(submission, from, type);
       if (found) return settle(found);
       if (outcome === 'created_unreadably' && failure) throw failure;
       await pause(submission, failure);
@@ -161,20 +162,15 @@ async function findLostJob(
     await sleep(Math.max(Math.min(span, left), 1), { summary: 'for the job of the lost answer' });
     const asked = { reference, userId, since };
     const { found } = await claiming.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);
-    if (found) {
-      // The oldest loss that it can be the fruit of; which one does not matter, as long as the number is right.
-      submission.lostUploads = lostUploads.length > 0 ? [...lostUploads.slice(1), { from, until: now() }] : [];
-      return { snapshot: found, adopted: true };
+    const isOver = Date.now() >= giveUpAt;
+    if (!found && !isOver) span *= 2;
+    else {
+      const losses = [...lostUploads, { from, until: new Date(Date.now()).toISOString() }];
+      // Which of several losses it is the fruit of does not matter, as long as their number is right.
+      submission.lostUploads = found ? losses.slice(1) : losses;
+      return found && { snapshot: found, adopted: true };
     }
-    if (Date.now() >= giveUpAt) break;
-    span *= 2;
   }
-  submission.lostUploads = [...lostUploads, { from, until: now() }];
-  return undefined;
-}
-
-function now(): string {
-  return new Date(Date.now()).toISOString();
 }
 
 const firstPause = 2_000;

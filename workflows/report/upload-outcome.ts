@@ -11,12 +11,17 @@ export type UploadOutcome =
   | 'created_unreadably';
 
 /**
- * By the failure's type (activities/failures.ts, activities/reports.ts). A body that broke off lacks the last boundary of
+ * By the failure's type (activities/failures.ts, activities/report-upload.ts). A body that broke off lacks the last boundary of
  * its form, which is handed to the connection only after the last byte of the file; so whatever is called
  * `ServiceUnreachable`, or an attempt that held itself back as outdated, made nothing. A 4xx made nothing either; 429 is the
  * only one that may be tried again. After a 5xx the service does not know itself. A fault of ours counts as unknown.
  */
-const certain: readonly string[] = ['ServiceUnreachable', 'TooManyRequests', 'AttemptOutdated', 'ReportUnavailable'];
+const certain: readonly string[] = [
+  'ServiceUnreachable',
+  'TooManyRequests',
+  'AttemptOutdated',
+  'ReportFileUnavailable',
+];
 
 /** @param type of the failure that the attempt ended with; undefined when its worker was not heard of any more */
 export function uploadOutcomeOf(type: string | undefined): UploadOutcome {
