@@ -12,6 +12,8 @@ import * as errors from '../../../client/errors.js';
 import { inProductWords, LabOperationsError } from '../../../client/errors.js';
 import * as orderErrors from '../../../client/orders/errors.js';
 import { forwardedTo, OrderInterrupted, orderWords } from '../../../client/orders/errors.js';
+import * as reportErrors from '../../../client/reports/errors.js';
+import { ReportInterrupted, reportWords } from '../../../client/reports/errors.js';
 import * as client from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
 
@@ -58,6 +60,23 @@ const words: Record<string, string> = {
   OrderUnclaimed: 'ServiceDown',
 };
 
+const ofReports: Record<string, string> = {
+  ReferenceInvalid: 'ReportInvalid',
+  PolicyInvalid: 'ReportInvalid',
+  InvalidCommand: 'ReportInvalid',
+  SignedUrlRefused: 'SignedUrlRefused',
+  ReportFileRefused: 'ReportFileRefused',
+  ReportRefused: 'ReportRefused',
+  ServiceRefused: 'ReportRefused',
+  ReportEnded: 'ReportEnded',
+  AcceptedUpdateCompletedWorkflow: 'ReportEnded',
+  Unauthorized: 'ServiceAccessDenied',
+  FeatureNotEnabled: 'FeatureNotEnabled',
+  AttemptOutdated: 'ServiceDown',
+  ReportFileUnavailable: 'ServiceDown',
+  AnswerUnreadable: 'ServiceDown',
+};
+
 function exportedBy(module: object, name: string): unknown {
   return (module as Record<string, unknown>)[name];
 }
@@ -83,10 +102,25 @@ describe('a failure in the product’s words', () => {
     }
   });
 
+  test.each(Object.entries(ofReports))('of a report: %s is %s', (type, word) => {
+    for (const rejection of rejections(type)) {
+      const error = inProductWords(rejection, reportWords);
+      expect(error).toBeInstanceOf(exportedBy(client, word));
+      expect(error).toMatchObject({ name: word, message: `a ${type}`, fields: details.fields, status: 422 });
+    }
+  });
+
+  test('of a report that an operator ended', () => {
+    const cause = new TerminatedFailure('terminated by hand');
+    const failed = new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE');
+    expect(inProductWords(failed, reportWords)).toBeInstanceOf(ReportInterrupted);
+  });
+
   test('there is for every type that is documented; only being forwarded is followed instead', async () => {
     const documented = await documentedTypes();
     expect(documented.length).toBeGreaterThan(20);
-    expect(documented.filter((type) => !Object.hasOwn(words, type))).toEqual(['OrderForwarded']);
+    const known = { ...words, ...ofReports };
+    expect(documented.filter((type) => !Object.hasOwn(known, type))).toEqual(['OrderForwarded']);
   });
 
   test('has no fields and no status where the failure has no details', () => {
@@ -124,13 +158,16 @@ describe('a failure in the product’s words', () => {
 });
 
 /** What the words are made of; a caller meets only what they are. */
-const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'forwardedTo']);
+const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'forwardedTo', 'reportWords']);
 
-test.each([errors, orderErrors])('every word that a caller may meet is one that a backend can import', (area) => {
-  const exported = Object.keys(area).filter((name) => !inner.has(name));
-  expect(exported.length).toBeGreaterThan(3);
-  for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
-});
+test.each([errors, orderErrors, reportErrors])(
+  'every word that a caller may meet is one that a backend can import',
+  (area) => {
+    const exported = Object.keys(area).filter((name) => !inner.has(name));
+    expect(exported.length).toBeGreaterThan(3);
+    for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
+  },
+);
 
 describe('the root that a command was forwarded to', () => {
   const forwarded = ApplicationFailure.nonRetryable('forwarded', 'OrderForwarded', { fields: [], reason: 'order-1' });
