@@ -121,12 +121,11 @@ async function jobOfEarlierRuns(
 ): Promise<ReportSnapshot | undefined> {
   const { workflowExecution } = activityInfo();
   const runs = await runsOf(temporal, submitReportId(reference));
-  const isEarlier = (run: (typeof runs)[number]) =>
-    run.runId !== workflowExecution?.runId && run.status.name !== 'CONTINUED_AS_NEW';
-  const [first] = runs
-    .filter(isEarlier)
-    .map(({ startTime }) => startTime.toISOString())
-    .toSorted();
-  const jobId = first && (await findLostJob(temporal, { reference, userId, since: first }));
-  return jobId === undefined || jobId === '' ? undefined : { jobId, userId };
+  const earlier = runs.filter(
+    ({ runId, status }) => runId !== workflowExecution?.runId && status.name !== 'CONTINUED_AS_NEW',
+  );
+  const [since] = earlier.map(({ startTime }) => startTime.toISOString()).toSorted();
+  if (since === undefined) return undefined;
+  const jobId = await findLostJob(temporal, { reference, userId, since });
+  return jobId === undefined ? undefined : { jobId, userId };
 }

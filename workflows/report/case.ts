@@ -136,9 +136,13 @@ export function note(kase: ReportCase, what: string, now: number): void {
 
 /** Giving up ends the waiting, not the truth: a job that is heard of again before its end was told is followed on. */
 export function reopen(kase: ReportCase): void {
-  if (kase.ending !== 'unresolved' && kase.ending !== 'job_gone') return;
+  if (kase.ending === 'unresolved' || kase.ending === 'job_gone') withdrawEnding(kase);
+}
+
+export function withdrawEnding(kase: ReportCase): void {
   delete kase.ending;
   delete kase.endTold;
+  delete kase.supersededBy;
 }
 
 export function hasEndedByItself(kase: ReportCase): boolean {

@@ -113,7 +113,8 @@ function resume(kase: ReportCase, previous: ParsingJobResult): void {
 
 /** What somebody decided to stop following stays so, unless the service ended it: that is news. */
 function staysEnded(kase: ReportCase, { outcome }: ParsingJobResult): boolean {
-  return outcome === 'superseded' || (outcome === 'abandoned' && !hasEndedByItself(kase));
+  if (outcome === 'superseded') return !kase.handedOver;
+  return outcome === 'abandoned' && !hasEndedByItself(kase);
 }
 
 function stayEnded(kase: ReportCase, { outcome, supersededBy }: ParsingJobResult): void {

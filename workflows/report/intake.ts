@@ -1,7 +1,7 @@
 import { log } from '@temporalio/workflow';
 import { announceClaim } from './announcements.js';
 import { raise } from './attention.js';
-import { learnFromRead, learnFromWebhook, reopen, type ReportCase } from './case.js';
+import { learnFromRead, learnFromWebhook, reopen, withdrawEnding, type ReportCase } from './case.js';
 import type { ReportSubmitted } from './messages.js';
 import type { ReportRun } from './run.js';
 import { readReportSnapshot } from './snapshot-reader.js';
@@ -49,6 +49,8 @@ function accept(
   kase.userId = userId;
   kase.policy = policy;
   kase.uploadedAnew = !adopted;
+  // Whoever has it was only slow to say so.
+  if (kase.ending === 'superseded') withdrawEnding(kase);
   setNotifies(kase, notifies);
   announceClaim(kase, now);
 }
