@@ -95,7 +95,6 @@ export class Stage {
   ) {
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
-    this.product = new LabOperations(this.temporal, { taskQueue });
     this.receiver = await startNotificationReceiver(secret);
     const ingress = await serve(createWebhookHandler({ temporal: this.temporal, secrets: [secret], taskQueue }));
     const settings = {
@@ -107,6 +106,7 @@ export class Stage {
     const lab = await startLabService({ port: 0, apiKey, settings });
     this.sandbox = new SandboxControl(lab.url);
     this.service = createLabService({ baseUrl: lab.url, apiKey });
+    this.product = new LabOperations(this.temporal, { taskQueue, service: { baseUrl: lab.url, apiKey } });
     const { service, temporal, receiver } = this;
     this.reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
     const reportFiles = createReportFiles({ root: this.reportRoot, allowedHosts: ['127.0.0.1'] });
@@ -119,6 +119,7 @@ export class Stage {
     );
     this.closing.push(
       () => worker.stop(),
+      () => this.product.close(),
       () => service.close(),
       () => lab.close(),
       () => ingress.close(),
@@ -209,9 +210,14 @@ export class Stage {
     await eventually(async () => expect(await this.countRequests(method, path)).toBe(count));
   }
 
+  /** The result of a workflow, with all the time that passes until then. */
+  async awaitEnd(workflowId: string): Promise<unknown> {
+    return this.environment().client.workflow.getHandle(workflowId).result() as Promise<unknown>;
+  }
+
   private async awaitPlacement(reference: string): Promise<void> {
     try {
-      await this.environment().client.workflow.getHandle(placeKitOrderId(reference)).result();
+      await this.awaitEnd(placeKitOrderId(reference));
     } catch (error) {
       // Some stories are about a placement that fails, or that is refused before it starts.
       if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
