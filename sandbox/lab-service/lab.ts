@@ -3,6 +3,7 @@ import { newHttpFaults } from './http-faults.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Orders } from './orders.js';
 import type { OrderEventType } from './orders.js';
+import { Reports } from './reports.js';
 import { RequestLog } from './request-log.js';
 import { SettingsStore } from './settings.js';
 import type { Settings } from './settings.js';
@@ -19,6 +20,7 @@ export class Lab {
   readonly webhooks: Webhooks;
   readonly orders: Orders;
   readonly stories: Stories;
+  readonly reports: Reports;
   readonly idempotency: IdempotencyKeys;
   readonly faults = newHttpFaults();
   readonly requests = new RequestLog();
@@ -33,6 +35,9 @@ export class Lab {
       registered: (order: Order) => this.stories.registered(order),
     });
     this.stories = new Stories(this.clock, this.orders);
+    this.reports = new Reports(this.clock, this.settings, (eventType, job) =>
+      this.webhooks.announceJob(eventType, job),
+    );
     this.idempotency = new IdempotencyKeys(this.clock);
   }
 
@@ -49,6 +54,7 @@ export class Lab {
     this.clock.daySeconds = this.settings.current.daySeconds;
     this.webhooks.clear();
     this.stories.clear();
+    this.reports.clear();
     this.state.clear();
     this.idempotency.clear();
     this.faults.clear();

@@ -4,6 +4,7 @@ import { controlRoutes } from './control-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
 import { Lab } from './lab.js';
 import { orderRoutes } from './order-routes.js';
+import { reportRoutes } from './report-routes.js';
 import { ServiceProblem, invalidFields, refusal } from './problems.js';
 import type { Settings } from './settings.js';
 import { userRoutes } from './user-routes.js';
@@ -44,6 +45,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   requireApiKey(app, `x-${(options.brand ?? 'service').toLowerCase()}-api-key`, options.apiKey);
   userRoutes(app, lab);
   orderRoutes(app, lab);
+  reportRoutes(app, lab);
   controlRoutes(app, lab);
   const host = options.host ?? '127.0.0.1';
   try {

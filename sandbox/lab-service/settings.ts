@@ -39,13 +39,23 @@ export const settingsSchema = z.strictObject({
   maxUsers: z.int().positive().nullable(),
   /** A named story that every new kit order plays by itself. null (default): orders wait for the control surface. */
   storyForNewOrders: z.string().nullable(),
+  /** Bytes of a report's file, or of all files of one upload. Default 10485760: the specification's 10 MB. */
+  reportMaxBytes: z.int().positive(),
+  /** Whether the team may ask for a person to check what was read. Default true. */
+  reportHumanReview: z.boolean(),
+  /** The most parsing jobs a team may have; a sandbox environment stops at 300. null (default): no limit. */
+  maxReports: z.int().positive().nullable(),
+  /** The key of a parsing job's id: `id` in the schema (default), `job_id` in some documented examples. */
+  reportJobId: z.enum(['id', 'job_id']),
+  /** `all` statuses that are known; `schema`: without `processing` and `pending_review`, which the current schema lacks. */
+  reportStates: z.enum(['all', 'schema']),
   /** Where webhooks go. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
   webhookSecrets: z.array(z.string().startsWith('whsec_')),
   /** The spelling of the three signature headers. Default `svix`. */
   webhookHeaders: z.enum(['svix', 'webhook', 'both']),
-  /** `full`; `without_ids` leaves out team_id, user_id and client_user_id; `bare_order` sends the order alone. */
+  /** `full`; `without_ids` leaves out team_id, user_id and client_user_id; `bare_order` does so too, and sends an order alone. */
   webhookEnvelope: z.enum(['full', 'without_ids', 'bare_order']),
   /** How long an attempt may take, in real milliseconds (never compressed). Default 15000, the documented limit. */
   webhookTimeoutMs: z.number().positive(),
@@ -70,6 +80,11 @@ export const DEFAULT_SETTINGS: Settings = {
   repeatedRegistration: 'refuse',
   maxUsers: null,
   storyForNewOrders: null,
+  reportMaxBytes: 10_485_760,
+  reportHumanReview: true,
+  maxReports: null,
+  reportJobId: 'id',
+  reportStates: 'all',
   webhookUrl: '',
   webhookSecrets: [],
   webhookHeaders: 'svix',

@@ -4,6 +4,8 @@ import type { Clock } from './clock.js';
 import { orderBody, presentLow } from './order-body.js';
 import type { Json } from './order-body.js';
 import type { OrderEventType } from './orders.js';
+import { jobBody } from './report-body.js';
+import type { ParsingJob, ReportEventType } from './reports.js';
 import { TEAM_ID } from './seed.js';
 import type { SettingsStore } from './settings.js';
 import type { LabState, Order } from './state.js';
@@ -27,22 +29,30 @@ export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost'
 export interface Delivery {
   /** The message id: the same in every attempt. */
   readonly id: string;
-  readonly event_type: OrderEventType;
-  readonly order_id: string;
-  /** The low-level status of the order's last event in this message. */
+  readonly event_type: OrderEventType | ReportEventType;
+  /** Null where it is about a parsing job. */
+  readonly order_id: string | null;
+  /** Null where it is about an order. */
+  readonly job_id: string | null;
+  /** The low-level status of the order's last event in this message, or the parsing job's status. */
   readonly status: string;
-  /** The id of that event. */
-  readonly event_id: number;
+  /** The id of that event; null where it is about a parsing job. */
+  readonly event_id: number | null;
   readonly state: DeliveryState;
   readonly attempts: readonly AttemptOutcome[];
 }
 
-interface Message {
-  readonly id: string;
-  readonly eventType: OrderEventType;
-  readonly orderId: string;
+/** What a message is about. */
+interface Subject {
+  readonly eventType: OrderEventType | ReportEventType;
+  readonly orderId: string | null;
+  readonly jobId: string | null;
   readonly status: string;
-  readonly eventId: number;
+  readonly eventId: number | null;
+}
+
+interface Message extends Subject {
+  readonly id: string;
   /** Emptied when it is of no use any more, so that long runs stay small. */
   body: string;
   state: DeliveryState;
@@ -52,7 +62,7 @@ interface Message {
   readonly attempts: AttemptOutcome[];
 }
 
-/** Sends signed snapshots of orders, again and again until the receiver takes them, with faults where wanted. */
+/** Sends signed snapshots of orders and parsing jobs, again and again until the receiver takes them, with faults where wanted. */
 export class Webhooks {
   readonly faults = newWebhookFaults();
   readonly #state: LabState;
@@ -75,10 +85,29 @@ export class Webhooks {
 
   /** Sends the order as it now is. Without an address nothing happens. */
   announce(eventType: OrderEventType, order: Order): void {
-    if (this.#settings.current.webhookUrl === '' || this.#closing.signal.aborted) return;
-    const message = this.#newMessage(eventType, order, this.#envelope(eventType, order));
-    const facts = { eventType, orderId: order.id, status: message.status };
-    const met = this.faults.take(facts);
+    if (this.#isSilent) return;
+    const settings = this.#settings.current;
+    const eventId = order.events.at(-1)?.id ?? 0;
+    const subject = { eventType, orderId: order.id, jobId: null, status: presentLow(order), eventId };
+    const data = orderBody(order, this.#state, settings, 'webhook');
+    if (settings.webhookEnvelope === 'bare_order') this.#emit(subject, data);
+    else this.#emit(subject, this.#envelope(eventType, data, order.userId));
+  }
+
+  /** Sends the parsing job as it now is; always in an envelope, because nothing else would tell what it is. */
+  announceJob(eventType: ReportEventType, job: ParsingJob): void {
+    if (this.#isSilent) return;
+    const subject = { eventType, orderId: null, jobId: job.id, status: job.status, eventId: null };
+    this.#emit(subject, this.#envelope(eventType, jobBody(job, this.#settings.current), job.userId));
+  }
+
+  get #isSilent(): boolean {
+    return this.#settings.current.webhookUrl === '' || this.#closing.signal.aborted;
+  }
+
+  #emit(subject: Subject, body: Json): void {
+    const message = this.#newMessage(subject, JSON.stringify(body));
+    const met = this.faults.take(subject);
     if (met === undefined) this.#send(message);
     else this.#sendWithFault(message, met.fault.action, met.id);
   }
@@ -104,6 +133,7 @@ export class Webhooks {
       id: message.id,
       event_type: message.eventType,
       order_id: message.orderId,
+      job_id: message.jobId,
       status: message.status,
       event_id: message.eventId,
       state: message.state,
@@ -133,25 +163,19 @@ export class Webhooks {
     await this.#agent.destroy();
   }
 
-  #envelope(eventType: OrderEventType, order: Order): string {
-    const settings = this.#settings.current;
-    const data = orderBody(order, this.#state, settings, 'webhook');
-    if (settings.webhookEnvelope === 'bare_order') return JSON.stringify(data);
+  #envelope(eventType: string, data: Json, userId: string): Json {
     const ids: Json = {
       team_id: TEAM_ID,
-      user_id: order.userId,
-      client_user_id: this.#state.users.get(order.userId)?.clientUserId ?? null,
+      user_id: userId,
+      client_user_id: this.#state.users.get(userId)?.clientUserId ?? null,
     };
-    return JSON.stringify({ event_type: eventType, data, ...(settings.webhookEnvelope === 'full' ? ids : {}) });
+    return { event_type: eventType, data, ...(this.#settings.current.webhookEnvelope === 'full' ? ids : {}) };
   }
 
-  #newMessage(eventType: OrderEventType, order: Order, body: string): Message {
+  #newMessage(subject: Subject, body: string): Message {
     const message: Message = {
+      ...subject,
       id: newMessageId(),
-      eventType,
-      orderId: order.id,
-      status: presentLow(order),
-      eventId: order.events.at(-1)?.id ?? 0,
       body,
       state: 'waiting',
       corruptAttempts: 0,
