@@ -1,4 +1,4 @@
-import { ApplicationFailure, cancellationSignal } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
 import type { ReportSource } from '../workflows/report/messages.js';
 import { isSignedUrl } from '../workflows/report/signed-url.js';
@@ -52,6 +52,8 @@ interface Progress {
   /** Shows life; throws when nothing may be created any more. */
   show(): void;
   attempt: Attempt;
+  /** Aborts with why nothing may be created any more: a file that stands still is not waited for. */
+  outdated: AbortController;
 }
 
 /** Runs an upload as one attempt that shows life all the time: whoever dies with it is missed soon. */
@@ -61,14 +63,15 @@ async function inTime<T>({ creationTimeout }: UploadReport, run: (progress: Prog
     sentBytes: 0,
     show: () => attempt.call({ sentBytes: progress.sentBytes }),
     attempt,
+    outdated: new AbortController(),
   };
   const timer = setInterval(
     () => {
       try {
         progress.show();
-      } catch {
-        // The attempt is outdated: it finds out itself before its file is complete, and the server misses its life.
+      } catch (error) {
         clearInterval(timer);
+        progress.outdated.abort(error);
       }
     },
     Math.min(showEveryMs, creationTimeout / 3),
@@ -87,11 +90,7 @@ async function send(
   progress: Progress,
   endsAt: number,
 ): Promise<ReportSnapshot> {
-  const opened = await reportFiles.open(file, { signal: cancellationSignal() }).catch((error: unknown) => {
-    // An attempt that was given up while the file was opened made nothing, and says so.
-    progress.attempt.demandFresh();
-    throw error;
-  });
+  const opened = await reportFiles.open(file, { signal: progress.outdated.signal });
   try {
     const { contentType, size } = opened;
     const bytes = shown(opened, progress);
@@ -124,15 +123,12 @@ async function fileFailures<T>(calls: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ReportFileRefused || error instanceof ReportFileUnavailable)) throw error;
     const { message, name: type, reason } = error;
-    const details = [{ fields: [{ field: 'file', message }], reason }];
-    if (error instanceof ReportFileRefused)
-      throw ApplicationFailure.create({ message, type, details, nonRetryable: true });
-    const { retryAfterMs: nextRetryDelay } = error;
-    throw ApplicationFailure.create({
-      message,
-      type,
-      details,
-      ...(nextRetryDelay !== undefined && { nextRetryDelay }),
+    const details = { fields: [{ field: 'file', message }], reason };
+    if (error instanceof ReportFileRefused) throw ApplicationFailure.nonRetryable(message, type, details);
+    const { retryAfterMs } = error;
+    throw ApplicationFailure.retryable(message, type, {
+      ...details,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
 }

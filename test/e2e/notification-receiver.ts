@@ -8,15 +8,15 @@ export interface Told {
   id: string;
   /** `result`, `phase_changed`, … without the prefix. */
   type: string;
-  /** The order it is about. */
+  /** The order or parsing job it is about. */
   subject: string;
   data: Record<string, unknown>;
 }
 
 export interface NotificationReceiver {
   url: string;
-  /** Everything about the chain of a root order, in the order in which it came, repetitions included. */
-  about(rootOrderId: string): Told[];
+  /** Everything about the chain of a root order, or a parsing job, in the order in which it came, repetitions included. */
+  about(id: string): Told[];
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
-    about: (rootOrderId) => told.filter(({ data }) => data['root_order_id'] === rootOrderId),
+    about: (id) => told.filter(({ data }) => (data['root_order_id'] ?? data['job_id']) === id),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -52,5 +52,5 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 
 function toldBy(body: Buffer): Told {
   const event = JSON.parse(body.toString()) as Told;
-  return { ...event, type: event.type.replace(/^labops\.order\./, '') };
+  return { ...event, type: event.type.replace(/^labops\.(order|report)\./, '') };
 }

@@ -39,6 +39,7 @@ function compare(a: ReportSnapshot, b: ReportSnapshot): number {
     rankOf(a.status) - rankOf(b.status) ||
     Number(a.isReviewed === true) - Number(b.isReviewed === true) ||
     Number(a.counts !== undefined) - Number(b.counts !== undefined) ||
+    Object.keys(a).length - Object.keys(b).length ||
     compareText(canonicalJson(a), canonicalJson(b))
   );
 }

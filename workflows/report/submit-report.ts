@@ -9,6 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import type { FailureDetails } from '../failure-details.js';
 import { isAddressable, referencePattern } from '../order/address.js';
 import { settlingAfter } from '../order/policy.js';
 import { PolicyInvalid } from '../policy-settings.js';
@@ -181,7 +182,8 @@ const delayWorthAttention = 60 * 60_000;
 /** Doubled each time, and not before the service wants to be asked again. */
 async function pause(submission: Submission, failure: ApplicationFailure | undefined): Promise<void> {
   const { failures, since } = submission;
-  const asked = Number(failure?.nextRetryDelay ?? 0);
+  const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];
+  const asked = details?.retryAfterMs ?? 0;
   const span = Math.max(Math.min(firstPause * 2 ** Math.min(failures - 1, 20), longestPause), asked);
   if (Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
   setCurrentDetails(`The report was not uploaded: ${failure?.type ?? 'its worker was lost'}. It goes on trying.`);

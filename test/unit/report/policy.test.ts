@@ -1,12 +1,12 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { PolicyInvalid } from '../../../workflows/policy-settings.js';
-import { defaultReportPolicy, resolveReportPolicy, type ReportPolicy } from '../../../workflows/report/policy.js';
+import { defaultReportPolicy, resolveReportPolicy } from '../../../workflows/report/policy.js';
 import { uploadOutcomeOf } from '../../../workflows/report/upload-outcome.js';
 
 function faultsOf(policy: object): string[] {
   try {
-    resolveReportPolicy(policy as ReportPolicy);
+    resolveReportPolicy(policy);
   } catch (error) {
     if (error instanceof PolicyInvalid) return error.faults;
     throw error;

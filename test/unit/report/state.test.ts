@@ -55,6 +55,12 @@ describe('of webhooks', () => {
     expect(knownOf(heard([job('completed', { counts }), job('completed')]))?.counts).toEqual(counts);
   });
 
+  test('one that leaves fields out takes nothing away', () => {
+    const whole = job('pending_review', { needsHumanReview: true, isReviewed: false });
+    expect(knownOf(heard([whole, job('pending_review')]))).toEqual(whole);
+    expect(knownOf(heard([job('pending_review'), whole]))).toEqual(whole);
+  });
+
   test('one that says nothing new changes nothing', () => {
     const reported = heard([job('started')]);
     expect(hearOf(reported, job('started'))).toBe(reported);
