@@ -125,7 +125,8 @@ describe('a report', () => {
     const userId = await lab.newUser();
     const policy = { ...quick, uploadTimeout: '10s' } as const;
     const handle = await submit({ userId, file: { url: `${host.url}/hangs-once` }, policy });
-    expect(await jobsOf(userId)).toEqual([await handle.jobId()]);
+    const jobId = await handle.jobId();
+    expect(await jobsOf(userId)).toEqual([jobId]);
     expect(await submissionOf(handle)).toMatchObject({ lostUploads: [] });
     await finish(handle);
   });
@@ -252,13 +253,15 @@ test('of a review that comes after the result only the review is announced', asy
 
 describe('ten uploads of 10 MB at once', () => {
   const megabyte = 1_048_576;
+  /** 150 are allowed; the files themselves would be 100 and more (101 measured when each was held whole, 19 as it is). */
+  const mostMegabytes = 80;
 
   async function residentBytes(): Promise<number> {
     const status = await readFile(`/proc/${lab.worker.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
   }
 
-  test.skipIf(process.platform !== 'linux')('take less than 150 MB above idle', async () => {
+  test.skipIf(process.platform !== 'linux')('take less memory than the files have', async () => {
     await finish(await submit({ file: await fileOf(10 * megabyte) }));
     await pause(500);
     const idle = await residentBytes();
@@ -285,7 +288,7 @@ describe('ten uploads of 10 MB at once', () => {
       `Ten uploads: ${above.toFixed(0)} MB above ${(idle / megabyte).toFixed(0)} MB, ${seconds.toFixed(1)} s.\n`,
     );
     expect(await uploads()).toBe(before + 10);
-    expect(above).toBeLessThan(150);
+    expect(above).toBeLessThan(mostMegabytes);
     for (const handle of await submitting) await finish(handle);
   });
 });

@@ -20,20 +20,21 @@ async function replay(text: string, bundle?: { code: string }): Promise<void> {
   await Worker.runReplayHistory({ workflowBundle }, readHistory(text), workflowId);
 }
 
-describe('an order that was under way before an update of the worker goes on after it', () => {
+describe('what was under way before an update of the worker goes on after it', () => {
   test.each(names)('%s', async (name) => {
     await expect(replay(await textOf(name))).resolves.toBeUndefined();
   });
 });
 
 describe('the recorded histories', () => {
-  test('cover every activity, every update, and both workflows', async () => {
+  test('cover every activity, every update, and every workflow', async () => {
     const all = (await Promise.all(names.map(textOf))).join('');
     const named = (pattern: RegExp) =>
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
-      ...['cancelOrder', 'createKitOrder', 'forwardOrder', 'handOver', 'notify', 'readChain', 'readOrder'],
-      ...['registerKit', 'replaceKitOrder'],
+      ...['cancelOrder', 'createKitOrder', 'findUnclaimedJob', 'forwardOrder', 'handOver', 'handOverReport'],
+      ...['identifyJob', 'notify', 'readChain', 'readOrder', 'readParsingJob', 'registerKit', 'replaceKitOrder'],
+      ...['uploadReport'],
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
       'cancel',
@@ -41,7 +42,12 @@ describe('the recorded histories', () => {
       'replaceKit',
       'resolveProblem',
     ]);
-    expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual(['kitOrder', 'placeKitOrder']);
+    expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual([
+      'kitOrder',
+      'parsingJob',
+      'placeKitOrder',
+      'submitReport',
+    ]);
     expect(names.length).toBeGreaterThanOrEqual(5);
   });
 

@@ -1,10 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { LabOperations, type KitOrderHandle, type OrderPolicy, type OrderState } from '../../client/index.js';
+import {
+  LabOperations,
+  type KitOrderHandle,
+  type OrderPolicy,
+  type OrderState,
+  type ReportHandle,
+  type ReportPolicy,
+  type ReportState,
+} from '../../client/index.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
+import { samplePdf } from '../../sandbox/sample-report.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
@@ -21,6 +33,8 @@ export interface Stage {
   place(policy?: OrderPolicy): Promise<{ handle: KitOrderHandle; orderId: string }>;
   /** Moves an order and waits each time until its workflow has heard of it. */
   move(handle: KitOrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
+  /** Submits a small report; the sandbox leaves its job to the story. */
+  submit(policy?: ReportPolicy): Promise<ReportHandle>;
   close(): Promise<void>;
 }
 
@@ -39,10 +53,10 @@ export async function openStage(): Promise<Stage> {
   const settings = { webhookUrl: `${ingress.url}/webhooks`, webhookSecrets: [secret] };
   const service = await startLabService({ port: 0, apiKey, settings });
   const target = { NOTIFY_URL: receiver.url, NOTIFY_SECRET: secret };
-  const worker = await startWorker(
-    readWorkerConfig({ ...common, ...target, SERVICE_BASE_URL: service.url, SERVICE_API_KEY: apiKey }),
-    log,
-  );
+  const reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
+  await writeFile(join(reportRoot, 'report.pdf'), samplePdf(['labops-sandbox: stuck']));
+  const where = { SERVICE_BASE_URL: service.url, SERVICE_API_KEY: apiKey, REPORT_ROOT: reportRoot };
+  const worker = await startWorker(readWorkerConfig({ ...common, ...target, ...where }), log);
   const connection = await Connection.connect({ address: server.address });
   const temporal = new Client({ connection });
   const labs = new LabOperations(temporal);
@@ -62,6 +76,15 @@ export async function openStage(): Promise<Stage> {
         await until(handle, (state) => state.timeline.some(({ eventId }) => eventId === events.at(-1)?.id));
       }
     },
+    submit: async (policy) => {
+      const { user } = await sandbox.createUser();
+      return labs.reports.submit({
+        reference: `recorded-${randomUUID()}`,
+        userId: user.user_id,
+        file: { path: 'report.pdf' },
+        ...(policy && { policy }),
+      });
+    },
     close: async () => {
       await worker.stop();
       await ingress.close();
@@ -69,15 +92,19 @@ export async function openStage(): Promise<Stage> {
       await receiver.close();
       await connection.close();
       await server.stop();
+      await rm(reportRoot, { recursive: true });
     },
   };
 }
 
-export async function until(handle: KitOrderHandle, holds: (state: OrderState) => boolean): Promise<OrderState> {
+export async function until<State extends OrderState | ReportState>(
+  handle: { state(): Promise<State> },
+  holds: (state: State) => boolean,
+): Promise<State> {
   for (const deadline = Date.now() + 30_000; ;) {
     const state = await handle.state();
     if (holds(state)) return state;
-    if (Date.now() > deadline) throw new Error(`The order never got there: ${JSON.stringify(state)}`);
+    if (Date.now() > deadline) throw new Error(`It never got there: ${JSON.stringify(state)}`);
     await sleep(50);
   }
 }
