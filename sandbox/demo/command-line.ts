@@ -13,8 +13,8 @@ export class UsageError extends Error {
 
 export const usage = `Usage: npm run demo [-- <options>]
 
-Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays order stories
-through the public client, with days compressed to seconds. It then stays up until Ctrl-C.
+Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays stories of
+orders and lab reports through the public client, with days compressed to seconds. It then stays up until Ctrl-C.
 
 Options:
   --once   end when the stories have been told; exit status 0 only if every one ended as told

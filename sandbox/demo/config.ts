@@ -67,7 +67,8 @@ function isPort(value: number): boolean {
 }
 
 /** Whoever works with a real deployment has its settings in the shell: the demo must never reach it. */
-const deployment = /^(TEMPORAL|SERVICE|NOTIFY|WEBHOOK|SANDBOX|INGRESS)_|^(TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
+const deployment =
+  /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS)_|^(TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
 
 function withoutDeployment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(environment).flatMap(([name, value]) =>

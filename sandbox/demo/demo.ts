@@ -49,9 +49,7 @@ export async function runDemo(demo: Demo): Promise<number> {
   interruption.catch(() => undefined);
   const say = (text: string): void => screen.line(screen.styled('gray', `  … ${text}`));
 
-  screen.line(
-    screen.styled('bold', `\n  Lab operations on Temporal: order stories, a day in ${config.daySeconds} s\n`),
-  );
+  screen.line(screen.styled('bold', `\n  Lab operations on Temporal: stories, a day in ${config.daySeconds} s\n`));
   const servers = await Promise.race([startServers(config, logFolder, closing, say), interruption]);
   screen.line(`  Web UI     ${servers.uiUrl}/namespaces/default/workflows`);
   const scenery = await Promise.race([setUp(servers, config, closing), interruption]);
@@ -92,6 +90,7 @@ async function setUp(servers: Servers, config: DemoConfig, closing: Closing): Pr
     receiver: servers.receiver,
     calendar: new Calendar(config.daySeconds),
     uiUrl: servers.uiUrl,
+    reportRoot: servers.reportRoot,
     placing: new OneAtATime(),
   };
 }

@@ -56,6 +56,16 @@ export class Narrator {
     this.#screen.line(`  ${this.#label()} ${this.#screen.styled('gray', url)}`);
   }
 
+  /** What happens at the service, where it is no order. */
+  happens(moment: string, text: string): void {
+    this.#line(moment, `● ${text}`);
+  }
+
+  /** What the product was told, where it is about no order. */
+  told(moment: string, text: string): void {
+    this.#line(moment, this.#screen.styled('blueBright', `✉ ${text}`));
+  }
+
   /** What is new in an order's state: events of the lab and the post, and what the workflow waits for now. */
   state(state: OrderState): void {
     const fresh = this.untold(state);

@@ -22,6 +22,22 @@ const eventSchema = z.object({
   }),
 });
 
+const reportEventSchema = z.object({
+  id: z.string(),
+  type: z.string().transform((type) => type.replace(/^labops\.report\./, '')),
+  time: z.string(),
+  data: z.looseObject({
+    job_id: z.string(),
+    reference: z.string().optional(),
+    phase: z.string().optional(),
+    is_reviewed: z.boolean().optional(),
+    results: z.number().optional(),
+  }),
+});
+
+/** The same of a lab report. */
+export type ReportNotification = z.output<typeof reportEventSchema>;
+
 /** What the product is told of an order: the part of the CloudEvent that the stories look at. */
 export type OrderNotification = z.output<typeof eventSchema>;
 
@@ -34,6 +50,8 @@ export class NotificationReceiver {
   /** By id: what comes again was delivered though its answer got lost. */
   readonly #received = new Map<string, OrderNotification>();
   readonly #listeners = new Map<string, (notification: OrderNotification) => void>();
+  readonly #ofReports = new Map<string, ReportNotification>();
+  readonly #reportListeners = new Map<string, (notification: ReportNotification) => void>();
   readonly #server = createServer((request, response) => {
     this.#receive(request, response).catch(() => response.destroy());
   });
@@ -56,6 +74,12 @@ export class NotificationReceiver {
     this.#listeners.set(rootOrderId, listener);
   }
 
+  /** The same for a parsing job. */
+  listenToReport(jobId: string, listener: (notification: ReportNotification) => void): void {
+    for (const past of this.#ofReports.values()) if (past.data.job_id === jobId) listener(past);
+    this.#reportListeners.set(jobId, listener);
+  }
+
   async close(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();
@@ -68,12 +92,19 @@ export class NotificationReceiver {
       response.writeHead(status).end();
     };
     if (!verify(request.headers, body, [this.#secret], Date.now()).ok) return answer(401);
-    const { data: notification } = eventSchema.safeParse(JSON.parse(body.toString('utf8')));
-    if (!notification) return answer(400);
+    const event: unknown = JSON.parse(body.toString('utf8'));
+    const { data: notification } = eventSchema.safeParse(event);
+    const { data: ofReport } = reportEventSchema.safeParse(event);
+    if (!notification && !ofReport) return answer(400);
     answer(204);
-    if (this.#received.has(notification.id)) return;
-    this.#received.set(notification.id, notification);
-    this.#listeners.get(notification.data.root_order_id)?.(notification);
+    if (notification && !this.#received.has(notification.id)) {
+      this.#received.set(notification.id, notification);
+      this.#listeners.get(notification.data.root_order_id)?.(notification);
+    }
+    if (ofReport && !this.#ofReports.has(ofReport.id)) {
+      this.#ofReports.set(ofReport.id, ofReport);
+      this.#reportListeners.get(ofReport.data.job_id)?.(ofReport);
+    }
   }
 }
 

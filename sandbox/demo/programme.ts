@@ -1,6 +1,7 @@
 import type { Story } from './stage.js';
 import { earlyCancel, lateCancel, lateCustomer, refusedName } from './stories/customers.js';
 import { firstKit } from './stories/first-kit.js';
+import { oldReport } from './stories/reports.js';
 import { correctedResult, lostAnswer, lostKit, redrawnSample } from './stories/mishaps.js';
 
 export interface Act {
@@ -17,4 +18,5 @@ export const programme: readonly Act[] = [
     title: 'Labs, the post and the network have bad days',
     stories: [lostAnswer, lostKit, redrawnSample, correctedResult],
   },
+  { title: 'A report that another lab wrote', stories: [oldReport] },
 ];

@@ -1,13 +1,18 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LabOperations, OrderPolicy } from '../../client/index.js';
 import { kitOrderId } from '../../workflows/order/address.js';
+import { parsingJobId } from '../../workflows/report/address.js';
 import type { SandboxControl } from '../control.js';
+import { samplePdf } from '../sample-report.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';
 import type { Calendar } from './calendar.js';
 import type { Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notification-receiver.js';
 import { shippingDetails } from './persons.js';
 import { PlayedOrder } from './played-order.js';
+import { PlayedReport } from './played-report.js';
 
 /** A story did not go as it was told. */
 export class NotAsTold extends Error {
@@ -28,6 +33,8 @@ export interface Scenery {
   receiver: NotificationReceiver;
   calendar: Calendar;
   uiUrl: string;
+  /** The folder that the worker takes reports' files from. */
+  reportRoot: string;
   placing: OneAtATime;
 }
 
@@ -48,7 +55,8 @@ export class Stage {
   readonly #scenery: Scenery;
   readonly #narrator: Narrator;
   readonly #label: string;
-  readonly #signal: AbortSignal;
+  /** Aborted when the story is over. */
+  readonly signal: AbortSignal;
   readonly #broken: (error: Error) => void;
   #uiUrl: string | undefined;
 
@@ -58,7 +66,7 @@ export class Stage {
     this.#scenery = scenery;
     this.#narrator = narrator;
     this.#label = voice.label;
-    this.#signal = signal;
+    this.signal = signal;
     this.#broken = broken;
   }
 
@@ -94,15 +102,39 @@ export class Stage {
     const played = new PlayedOrder(handle, await handle.orderId(), {
       control,
       narrator: this.#narrator,
-      signal: this.#signal,
+      signal: this.signal,
     });
-    this.#uiUrl = workflowPage(this.#scenery.uiUrl, played.orderId);
+    this.#uiUrl = workflowPage(this.#scenery.uiUrl, kitOrderId(played.orderId));
     this.#narrator.address(this.#uiUrl);
     this.#scenery.receiver.listen(played.orderId, (notification) => {
       played.hear(notification).catch(this.#lose);
     });
     // Beside the story, until the order ends.
     played.follow().catch(this.#lose);
+    return played;
+  }
+
+  /** The product stores a customer's lab report and submits it. */
+  async submitReport(lines: readonly string[], { needsHumanReview = false } = {}): Promise<PlayedReport> {
+    const { control, operations, reportRoot, receiver, uiUrl } = this.#scenery;
+    const reference = `demo-${this.#label.replaceAll(' ', '-')}`;
+    const { user } = await control.createUser();
+    const path = `${reference}.pdf`;
+    const pdf = samplePdf(lines);
+    await writeFile(join(reportRoot, path), pdf);
+    this.#narrator.begin();
+    this.acts(`the product stores the report, a PDF of ${pdf.length} bytes, and submits it`);
+    const handle = await operations.reports.submit({
+      reference,
+      userId: user.user_id,
+      file: { path },
+      needsHumanReview,
+    });
+    const jobId = await handle.jobId();
+    const played = new PlayedReport(handle, jobId, this.#narrator);
+    this.#uiUrl = workflowPage(uiUrl, parsingJobId(jobId));
+    this.#narrator.address(this.#uiUrl);
+    receiver.listenToReport(jobId, (notification) => played.hear(notification));
     return played;
   }
 
@@ -113,7 +145,7 @@ export class Stage {
 
   /** Some days of the story. */
   async days(count: number): Promise<void> {
-    await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.#signal });
+    await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.signal });
   }
 
   /** The order is not heard of any more: its story cannot end as told. */
@@ -125,7 +157,7 @@ export class Stage {
   async #answerLost(): Promise<void> {
     const isLost = async (): Promise<boolean> =>
       (await this.control.requests(creation)).some(({ outcome }) => outcome === 'dropped');
-    while (!(await isLost())) await pause(50, undefined, { signal: this.#signal });
+    while (!(await isLost())) await pause(50, undefined, { signal: this.signal });
     this.acts('the lab makes the kit, but its answer never arrives: is there a kit or not?');
   }
 
@@ -136,8 +168,8 @@ export class Stage {
 }
 
 /** Workflow IDs hold a slash. */
-function workflowPage(uiUrl: string, rootOrderId: string): string {
-  return `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(kitOrderId(rootOrderId))}`;
+function workflowPage(uiUrl: string, workflowId: string): string {
+  return `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
 }
 
 const creation = { method: 'POST', path: '/v3/order/testkit' } as const;
