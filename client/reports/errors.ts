@@ -1,4 +1,4 @@
-import { LabOperationsError, Refusal, ServiceDown, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, type Words } from '../errors.js';
 
 /** No report with this reference or job id is known to Temporal. It may be older than the namespace's retention. */
 export class ReportNotFound extends Refusal {
@@ -62,11 +62,7 @@ export const reportWords: Words = {
     SignedUrlRefused,
     ReportFileRefused,
     ReportRefused,
-    ServiceRefused: ReportRefused,
     ReportEnded,
-    // Attempts that the next one would have mended, had there been time for it.
-    AttemptOutdated: ServiceDown,
-    ReportFileUnavailable: ServiceDown,
     // The run ended between accepting a command and carrying it out.
     AcceptedUpdateCompletedWorkflow: ReportEnded,
   },

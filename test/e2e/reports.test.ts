@@ -155,7 +155,7 @@ describe('a URL is refused', () => {
     expect((refusal as ReportFileRefused).message).toContain(`(${reason})`);
     expect(await jobsOf(userId)).toEqual([]);
     const reached = host.asked.slice(before).map((request) => request.path);
-    if (reason === 'private_address') expect(reached).not.toContain('/report.pdf');
+    expect(reached).not.toContain('/report.pdf');
   });
 });
 
@@ -168,6 +168,22 @@ describe('a lost answer', () => {
     expect(await jobsOf(userId)).toEqual([jobId]);
     expect(await submissionOf(handle)).toEqual({ jobId, adopted: true, lostUploads: [] });
     expect(await finish(handle)).toMatchObject({ outcome: 'completed', reference: handle.reference });
+  });
+
+  test('whose job appears while the next upload fails is taken over all the same', async () => {
+    await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
+    await lab.sandbox.addFault(lose);
+    const busy = { kind: 'answer', status: 429, headers: { 'retry-after': '3' }, body: 'busy' } as const;
+    const fault = await lab.sandbox.addFault({ method: 'POST', path, action: busy });
+    const userId = await lab.newUser();
+    const handle = await submit({ userId });
+    await expect.poll(uploads, patience).toBeGreaterThan(1);
+    expect(await lab.sandbox.releaseWebhooks()).toBe(1);
+    const jobId = await handle.jobId();
+    await lab.sandbox.removeFaults(fault);
+    expect(await jobsOf(userId)).toEqual([jobId]);
+    expect(await submissionOf(handle)).toEqual({ jobId, adopted: true, lostUploads: [] });
+    expect(await finish(handle)).toMatchObject({ reference: handle.reference });
   });
 
   test('whose job appears too late leaves that one superseded, and the product is told by which', async () => {

@@ -97,9 +97,9 @@ export function learnFromWebhook(kase: ReportCase, snapshot: ReportSnapshot, now
   return learn(kase, hearOf(kase.reported, snapshot), now);
 }
 
-/** Folds a read in; says whether it told anything new. */
-export function learnFromRead(kase: ReportCase, snapshot: ReportSnapshot, now: number): boolean {
-  const isNews = learn(kase, readOf(kase.reported, snapshot), now);
+/** Folds a read in that was asked for when `asked` was all that was reported; says whether it told anything new. */
+export function learnFromRead(kase: ReportCase, snapshot: ReportSnapshot, asked: Reported, now: number): boolean {
+  const isNews = learn(kase, readOf(kase.reported, snapshot, asked), now);
   kase.lookedAt = now;
   kase.silentReads = isNews ? 0 : kase.silentReads + 1;
   return isNews;

@@ -63,11 +63,12 @@ function isOpen({ handedOver, identified, ending }: ReportCase): boolean {
 async function readUp(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
   const { kase } = run;
   const since = workflowInfo().startTime.toISOString();
-  const asked = { jobId: kase.jobId, since, ...(kase.userId !== undefined && { userId: kase.userId }) };
-  const reading = await readingPatiently.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [asked]);
+  const reported = kase.reported;
+  const question = { jobId: kase.jobId, since, ...(kase.userId !== undefined && { userId: kase.userId }) };
+  const reading = await readingPatiently.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [question]);
   const { snapshot, gone, notifies, previous } = reading;
   if (previous) resume(kase, previous);
-  if (snapshot) takeRead(run, snapshot);
+  if (snapshot) takeRead(run, snapshot, reported);
   setNotifies(kase, notifies);
   if (previous && staysEnded(kase, previous)) stayEnded(kase, previous);
   else if (gone && outcomeOf(kase) === undefined) kase.ending = 'job_gone';

@@ -4,6 +4,7 @@ import { raise } from './attention.js';
 import { learnFromRead, learnFromWebhook, reopen, withdrawEnding, type ReportCase } from './case.js';
 import type { ReportSubmitted } from './messages.js';
 import type { ReportRun } from './run.js';
+import type { Reported } from './state.js';
 import { readReportSnapshot } from './snapshot-reader.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */
@@ -61,9 +62,9 @@ export function setNotifies(kase: ReportCase, notifies: boolean): void {
   if (!notifies) kase.outbox = [];
 }
 
-/** A read is the job as it is now, whatever was heard before. */
-export function takeRead(run: ReportRun, snapshot: unknown): void {
+/** A read is the job as it is now, whatever was heard before it was asked for. */
+export function takeRead(run: ReportRun, snapshot: unknown, asked: Reported): void {
   const read = readReportSnapshot(snapshot);
   // The service may answer with another spelling of the id.
-  if (read && learnFromRead(run.kase, { ...read, jobId: run.kase.jobId }, Date.now())) run.heard = true;
+  if (read && learnFromRead(run.kase, { ...read, jobId: run.kase.jobId }, asked, Date.now())) run.heard = true;
 }

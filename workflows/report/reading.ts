@@ -7,9 +7,10 @@ import { takeRead } from './intake.js';
 /** A job that was known and is gone ends the case; one that cannot be read now is as silent as before. */
 export async function readJob(run: ReportRun): Promise<void> {
   const { kase } = run;
+  const asked = kase.reported;
   try {
     const snapshot = await reading.readParsingJob.executeWithOptions({ summary: 'read the job' }, [kase.jobId]);
-    if (snapshot) takeRead(run, snapshot);
+    if (snapshot) takeRead(run, snapshot, asked);
     else kase.ending ??= 'job_gone';
   } catch (error) {
     const { type, message } = refusalOf(error);

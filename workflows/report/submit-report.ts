@@ -98,6 +98,8 @@ function isSource(file: unknown): file is SubmitReportInput['file'] {
 async function upload(submission: Submission): Promise<SubmittedJob> {
   for (;;) {
     const from = new Date(Date.now()).toISOString();
+    const late = submission.lostUploads.length > 0 ? await look(submission, []) : undefined;
+    if (late) return settle(late);
     try {
       return settle(await attempt(submission));
     } catch (error) {
@@ -152,26 +154,32 @@ async function findLostJob(
   from: string,
   type = 'WorkerLost',
 ): Promise<SubmittedJob | undefined> {
-  const { input, policy, lostUploads } = submission;
-  const { reference, userId } = input;
+  const { creationTimeout, lostAnswerWait } = submission.policy;
   setCurrentDetails(`The upload's answer was lost (${type}). Waits for the job that it may have made.`);
-  const giveUpAt = Date.now() + Math.max(policy.lostAnswerWait, settlingAfter(policy.creationTimeout));
-  const since = [from, ...lostUploads.map((lost) => lost.from)].toSorted()[0] ?? from;
-  let span = settlingAfter(policy.creationTimeout);
-  for (;;) {
+  let span = settlingAfter(creationTimeout);
+  const giveUpAt = Date.now() + Math.max(lostAnswerWait, span);
+  for (; ; span *= 2) {
     const left = giveUpAt - Date.now();
     await sleep(Math.max(Math.min(span, left), 1), { summary: 'for the job of the lost answer' });
-    const asked = { reference, userId, since };
-    const { found } = await claiming.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);
-    const isOver = Date.now() >= giveUpAt;
-    if (!found && !isOver) span *= 2;
-    else {
-      const losses = [...lostUploads, { from, until: new Date(Date.now()).toISOString() }];
-      // Which of several losses it is the fruit of does not matter, as long as their number is right.
-      submission.lostUploads = found ? losses.slice(1) : losses;
-      return found && { snapshot: found, adopted: true };
-    }
+    const loss = { from, until: new Date(Date.now()).toISOString() };
+    const found = await look(submission, [loss]);
+    if (found) return found;
+    if (Date.now() < giveUpAt) continue;
+    submission.lostUploads.push(loss);
+    return undefined;
   }
+}
+
+/** Takes the one job over that can be the fruit of a lost answer, if there is one. Which answer's does not matter. */
+async function look(submission: Submission, more: LostUpload[]): Promise<SubmittedJob | undefined> {
+  const { reference, userId } = submission.input;
+  const losses = [...submission.lostUploads, ...more];
+  const [since = ''] = losses.map(({ from }) => from).toSorted();
+  const asked = { reference, userId, since };
+  const { found } = await claiming.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);
+  if (!found) return undefined;
+  submission.lostUploads = losses.slice(1);
+  return { snapshot: found, adopted: true };
 }
 
 const firstPause = 2_000;

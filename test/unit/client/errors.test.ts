@@ -67,13 +67,10 @@ const ofReports: Record<string, string> = {
   SignedUrlRefused: 'SignedUrlRefused',
   ReportFileRefused: 'ReportFileRefused',
   ReportRefused: 'ReportRefused',
-  ServiceRefused: 'ReportRefused',
   ReportEnded: 'ReportEnded',
   AcceptedUpdateCompletedWorkflow: 'ReportEnded',
   Unauthorized: 'ServiceAccessDenied',
   FeatureNotEnabled: 'FeatureNotEnabled',
-  AttemptOutdated: 'ServiceDown',
-  ReportFileUnavailable: 'ServiceDown',
   AnswerUnreadable: 'ServiceDown',
 };
 

@@ -124,7 +124,7 @@ test('a job goes back when a read says so, and the timeline shows it', () => {
   const kase = handedOver();
   learnFromWebhook(kase, job('completed'), began);
   expect(outcomeOf(kase)).toBe('completed');
-  learnFromRead(kase, job('started'), began + 1_000);
+  learnFromRead(kase, job('started'), kase.reported, began + 1_000);
   expect(outcomeOf(kase)).toBeUndefined();
   expect(reportStateOf(kase).timeline.map(({ status }) => status)).toEqual(['completed', 'started']);
 });
@@ -139,6 +139,6 @@ test('the case file shows phase, reference, what is waited for, counts and atten
   expect(file).toContain('**Waits for** a person at the service');
   expect(file).toContain('**Biomarkers** 3: 2 matched to LOINC, 1 to be reviewed; 1 above and 0 below their range');
   expect(file).toContain('**Attention** review overdue since 2026-11-02 09:00:00');
-  learnFromRead(kase, job('odd | `status`\n# heading'), began);
+  learnFromRead(kase, job('odd | `status`\n# heading'), kase.reported, began);
   expect(reportCaseFileOf(kase)).not.toMatch(/\n# heading|odd \|/);
 });

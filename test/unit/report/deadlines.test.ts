@@ -13,7 +13,7 @@ test('the first read comes after firstPoll, and each that says nothing new doubl
     const next = pollAt(kase);
     pauses.push(ms(next - now));
     now = next;
-    learnFromRead(kase, job('started'), now);
+    learnFromRead(kase, job('started'), kase.reported, now);
   }
   expect(pauses).toEqual(['2m', '4m', '8m', '16m', '32m', '1h', '2h', '4h', '6h', '6h']);
 });

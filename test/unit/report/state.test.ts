@@ -74,6 +74,13 @@ describe('a read', () => {
     expect(knownOf(reported)?.status).toBe('started');
   });
 
+  test('does not take back what a webhook told while it was under way', () => {
+    const asked = heard([job('started')]);
+    const meanwhile = hearOf(asked, job('completed'));
+    expect(knownOf(readOf(meanwhile, job('started'), asked))?.status).toBe('completed');
+    expect(knownOf(readOf(hearOf(asked, job('processing')), job('completed'), asked))?.status).toBe('completed');
+  });
+
   test('is only left behind by webhooks that are further', () => {
     const read = readOf({}, job('processing'));
     expect(hearOf(read, job('started'))).toBe(read);
