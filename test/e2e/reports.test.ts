@@ -214,6 +214,36 @@ describe('a lost answer', () => {
     expect(await finish(handle)).toMatchObject({ outcome: 'completed', jobId: second });
   });
 
+  test('takes no job over that another upload of the same user is about to claim', async () => {
+    await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
+    await lab.sandbox.addFault(lose);
+    const userId = await lab.newUser();
+    const one = await submit({ userId, policy: { ...quick, lostAnswerWait: '4s' } });
+    await expect.poll(() => jobsOf(userId), patience).toHaveLength(1);
+    const slow = { kind: 'delay', phase: 'after_work', delayMs: 8_000 } as const;
+    await lab.sandbox.addFault({ method: 'POST', path, times: 1, action: slow });
+    const other = await submit({ userId, policy: { ...quick, creationTimeout: '15s' } });
+    await expect.poll(() => jobsOf(userId), patience).toHaveLength(2);
+    const [lost = '', others] = await jobsOf(userId);
+    await Promise.all([one.jobId(), other.jobId()]);
+    expect(await submissionOf(other)).toMatchObject({ jobId: others, adopted: false });
+    expect(await submissionOf(one)).toMatchObject({ adopted: false, lostUploads: [{}] });
+    expect(await lab.sandbox.releaseWebhooks()).toBe(1);
+    const late = lab.rig.client.workflow.getHandle(parsingJobId(lost));
+    await expect
+      .poll(
+        () =>
+          late.describe().then(
+            () => true,
+            () => false,
+          ),
+        patience,
+      )
+      .toBe(true);
+    expect(await late.result()).toMatchObject({ outcome: 'superseded', supersededBy: await one.jobId() });
+    for (const handle of [one, other]) await finish(handle);
+  });
+
   test('of two uploads of one user at once is never taken for the other: nothing is marked, a person is asked', async () => {
     await lab.sandbox.addWebhookFault({ status: 'started', times: 2, action: { kind: 'hold' } });
     await lab.sandbox.addFault({ ...lose, times: 2 });
