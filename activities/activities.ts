@@ -7,6 +7,8 @@ import { placingActivities } from './placing.js';
 import { chainActivities } from './chains.js';
 import { runningWorkActivities } from './running-work.js';
 import { userActivities } from './users.js';
+import type { ReportFiles } from './report-file/report-files.js';
+import { reportActivities } from './reports.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -16,6 +18,10 @@ export interface ActivityDependencies {
   taskQueue: string;
   /** Whether the deployment returns `passthrough` on orders; where it does not, orders are recognised by what they are. */
   echoesPassthrough: boolean;
+  /** Where reports' files are read from. */
+  reportFiles: ReportFiles;
+  /** Whether payloads are encrypted before they reach Temporal; where they are not, no credential may be in one. */
+  encrypts: boolean;
   /** Where the product is told; with none, no notification is ever scheduled. */
   target?: NotificationTarget;
 }
@@ -28,6 +34,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...linkActivities(dependencies),
     ...userActivities(dependencies),
     ...runningWorkActivities(dependencies),
+    ...reportActivities(dependencies),
     ...notificationActivities(dependencies),
   };
 }

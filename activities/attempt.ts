@@ -2,12 +2,12 @@ import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat } from 
 import type { CallOptions } from '../service/http.js';
 
 /**
- * One attempt to create an order. The server gives an attempt up that shows no life or takes too long, and the next one
+ * One attempt to create an order or a parsing job. The server gives an attempt up that shows no life or takes too long, and the next one
  * looks for its fruit; so an attempt that was held up must not create any more.
  */
 export interface Attempt {
-  /** Shows life, and bounds the call that follows. */
-  call(): CallOptions;
+  /** Shows life, with how far it has come where that is told, and bounds the call that follows. */
+  call(progress?: object): CallOptions;
   /** Throws when the server has given this attempt up, or will have before a creation can be answered. */
   demandFresh(): void;
 }
@@ -23,9 +23,9 @@ export function startAttempt(creationTimeout: number): Attempt {
     throw ApplicationFailure.retryable('This attempt was held up for too long to create anything', 'AttemptOutdated');
   };
   return {
-    call() {
+    call(progress) {
       demandFresh();
-      heartbeat();
+      heartbeat(progress);
       shownAt = Date.now();
       return { timeoutMs: creationTimeout };
     },

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import { RequestInvalid, ServiceError, ServiceRefused } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
@@ -15,7 +14,7 @@ import {
 import { kitOrderStart } from '../workflows/order/start.js';
 import type { ActivityDependencies } from './activities.js';
 import { readIfKnown } from './orders.js';
-import { runsOf } from './earlier-runs.js';
+import { lastResultOf } from './earlier-runs.js';
 
 /** What a run that a webhook started learns before it does anything. */
 export interface ChainReading {
@@ -75,7 +74,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
     async readChain(rootOrderId: string): Promise<ChainReading> {
       const own = await readIfReadable(service, rootOrderId);
       const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
-      const previous = await previousResult(temporal, rootOrderId);
+      const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId));
       return {
         snapshots,
         gone: own.gone,
@@ -126,16 +125,4 @@ function realRoot(orderId: string, snapshots: readonly OrderSnapshot[]): string 
   const root = rootOf(own);
   const first = snapshots.find((snapshot) => snapshot.orderId === root);
   return first ? rootOf(first) : root;
-}
-
-/**
- * The last run with this workflow ID that ended by itself. One that ended just now may not be found; what it announced is
- * announced once more with the same ids, which a receiver drops.
- */
-async function previousResult(temporal: Client, rootOrderId: string): Promise<KitOrderResult | undefined> {
-  const workflowId = kitOrderId(rootOrderId);
-  const ended = (await runsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
-  const [last] = ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
-  if (!last) return undefined;
-  return temporal.workflow.getHandle(workflowId, last.runId).result() as Promise<KitOrderResult>;
 }

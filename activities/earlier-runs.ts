@@ -19,6 +19,16 @@ export async function runsOf(temporal: Client, workflowId: string): Promise<Work
   return listed(temporal, `WorkflowId = '${workflowId}'`);
 }
 
+/**
+ * What the last run with this workflow ID that ended by itself ended with. One that ended just now may not be found; what
+ * it announced is announced once more with the same ids, which a receiver drops.
+ */
+export async function lastResultOf<Result>(temporal: Client, workflowId: string): Promise<Result | undefined> {
+  const ended = (await runsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
+  const [last] = ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
+  return last && (temporal.workflow.getHandle(workflowId, last.runId).result() as Promise<Result>);
+}
+
 function hasNoVisibility(error: unknown): boolean {
   // The client wraps what gRPC says.
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

@@ -26,6 +26,7 @@ export type RefusedAs =
   | 'DeletionRefused'
   | 'UndoRefused'
   | 'LinkRefused'
+  | 'ReportRefused'
   | 'ServiceRefused';
 
 /** How long after a lost answer the service may still be at work on the request: its usual time limit, and a margin. */
@@ -74,11 +75,17 @@ function after(asked: number | undefined, settling = 0): Retry {
 }
 
 function detailsOf(error: ServiceError): FailureDetails {
-  const status = error.status === undefined ? {} : { status: error.status };
+  const status = { ...(error.status !== undefined && { status: error.status }), ...retryAfterOf(error) };
   if (error instanceof RequestInvalid) {
     return { ...status, fields: error.fields.map(({ field, rule }) => ({ field, message: rule })) };
   }
   if (!(error instanceof ServiceRefused)) return { ...status, fields: [] };
   const fields = error.fields.map(({ field, message }) => ({ field, message }));
   return { ...status, fields, ...(error.reason !== undefined && { reason: error.reason }) };
+}
+
+/** For workflows that decide themselves when to try again: a failure's next retry delay does not reach them. */
+function retryAfterOf(error: ServiceError): Pick<FailureDetails, 'retryAfterMs'> {
+  if (!(error instanceof TooManyRequests || error instanceof ServiceUnavailable)) return {};
+  return error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
 }

@@ -3,6 +3,8 @@ export { LabOperations, type ConnectOptions, type LabOperationsOptions } from '.
 export type { OrderFilter, OrderOperations, WhichHandle } from './orders/orders.js';
 export type { OrderSummary } from './orders/order-list.js';
 export type { KitOrderHandle, WhichOrder } from './orders/order-handle.js';
+export type { ReportOperations, ReportSubmission } from './reports/reports.js';
+export type { ReportHandle } from './reports/report-handle.js';
 export type { WatchOptions } from './watching.js';
 export {
   EncryptionKeysMissing,
@@ -64,6 +66,17 @@ export {
   UserUnknown,
 } from './users/errors.js';
 export {
+  ReportEnded,
+  ReportFileRefused,
+  ReportInterrupted,
+  ReportInvalid,
+  ReportNotFound,
+  ReportNotRead,
+  ReportReferenceConflict,
+  ReportRefused,
+  SignedUrlRefused,
+} from './reports/errors.js';
+export {
   createWebhookHandler,
   type WebhookHandler,
   type WebhookHandlerOptions,
@@ -111,6 +124,20 @@ export type {
   RunningWork,
   UndoReport,
 } from '../workflows/deletion/messages.js';
+export type { LabReportResult, LoincMatch } from '../service/reports.js';
+export type { ReportCounts } from '../service/report-snapshot.js';
+export { defaultReportPolicy, type ReportPolicy } from '../workflows/report/policy.js';
+export type { ReportFailure } from '../workflows/report/failure-reasons.js';
+export type {
+  ParsingJobResult,
+  ReportAttention,
+  ReportAttentionReason,
+  ReportOutcome,
+  ReportPhase,
+  ReportSource,
+  ReportState,
+  ReportTimelineEntry,
+} from '../workflows/report/messages.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
 export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
 export type {

@@ -9,13 +9,14 @@ import { LinkOperations } from './links/links.js';
 import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
 import { UserOperations } from './users/users.js';
+import { ReportOperations } from './reports/reports.js';
 
 export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * How to reach the lab service, for what is never in Temporal: lab values, and users but for their deletion. Without
-   * it everything else works, and these are `ServiceNotConfigured`.
+   * How to reach the lab service, for what is never in Temporal: lab values, biomarkers, and users but for their
+   * deletion. Without it everything else works, and these are `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
 }
@@ -33,6 +34,7 @@ export class LabOperations {
   readonly orders: OrderOperations;
   readonly links: LinkOperations;
   readonly users: UserOperations;
+  readonly reports: ReportOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -48,6 +50,7 @@ export class LabOperations {
     this.orders = new OrderOperations(finder, taskQueue);
     this.links = new LinkOperations(temporal, taskQueue);
     this.users = new UserOperations(temporal, taskQueue, this.service);
+    this.reports = new ReportOperations(finder, taskQueue);
   }
 
   /**

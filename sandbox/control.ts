@@ -4,8 +4,10 @@ import type {
   clockSchema,
   connectionSchema,
   connectionWebhookSchema,
+  dashboardJobSchema,
   dashboardOrderSchema,
   deliveryFilterSchema,
+  jobMoveSchema,
   moveSchema,
   newUserSchema,
   redrawSchema,
@@ -13,6 +15,7 @@ import type {
 } from './lab-service/control-requests.js';
 import type { HttpFaultInput } from './lab-service/http-faults.js';
 import type { Json } from './lab-service/order-body.js';
+import type { FileFacts } from './lab-service/reports.js';
 import type { LoggedRequest } from './lab-service/request-log.js';
 import type { Settings } from './lab-service/settings.js';
 import type { UserInfo } from './lab-service/state.js';
@@ -44,6 +47,17 @@ export interface RevealedOrder {
   readonly isRegistrable: boolean;
   /** The account's standing comment and the order's own. */
   readonly requisitionNotes: string | null;
+}
+
+/** A parsing job as the service shows it, and what the service does not show. */
+export interface RevealedJob {
+  readonly id: string;
+  readonly job: Json & { readonly status: string; readonly failure_reason: string | null };
+  readonly user_id: string;
+  /** What its file asked for. */
+  readonly outcome: string;
+  readonly files: readonly FileFacts[];
+  readonly history: readonly { readonly status: string; readonly at: string }[];
 }
 
 export interface IssuedPortalLink {
@@ -200,6 +214,31 @@ export class SandboxControl {
   /** The service forgets the order: reading it answers 404, its story ends. */
   async deleteOrder(orderId: string): Promise<void> {
     await this.#call('DELETE', `orders/${orderId}`);
+  }
+
+  /** Every parsing job, in order of creation. */
+  async jobs(): Promise<RevealedJob[]> {
+    return (await this.#call<{ jobs: RevealedJob[] }>('GET', 'reports')).jobs;
+  }
+
+  /** One parsing job with what was kept of its file. */
+  async job(jobId: string): Promise<RevealedJob> {
+    return this.#call('GET', `reports/${jobId}`);
+  }
+
+  /** A parsing job that somebody made elsewhere: no product uploaded its file, its webhooks come all the same. */
+  async createJob(job: z.input<typeof dashboardJobSchema> = {}): Promise<RevealedJob> {
+    return this.#call('POST', 'reports', job);
+  }
+
+  /** Gives a parsing job any status, with its webhook unless refused. What was planned for it no longer happens. */
+  async moveJob(jobId: string, move: z.input<typeof jobMoveSchema> | string): Promise<RevealedJob> {
+    return this.#call('POST', `reports/${jobId}/move`, typeof move === 'string' ? { status: move } : move);
+  }
+
+  /** The service forgets the parsing job: reading it answers 404, nothing more happens to it. */
+  async deleteJob(jobId: string): Promise<void> {
+    await this.#call('DELETE', `reports/${jobId}`);
   }
 
   /** Makes requests fail. Returns the fault's id. */

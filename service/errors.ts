@@ -127,7 +127,10 @@ export class ServiceUnavailable extends ServiceError {
   }
 }
 
-/** No connection (refused, unknown host, TLS, connect timeout, no free connection in time): nothing was sent, safe to repeat. */
+/**
+ * No connection (refused, unknown host, TLS, connect timeout, no free connection in time), or an upload that broke off
+ * before its last piece was handed over: the service has no complete request, safe to repeat.
+ */
 export class ServiceUnreachable extends ServiceError {
   override readonly name: string = 'ServiceUnreachable';
 }

@@ -1,5 +1,7 @@
 import { orderSchema } from './order.js';
 import type { Order } from './order.js';
+import { parsingJobSchema } from './parsing-job.js';
+import type { ParsingJob } from './parsing-job.js';
 import { shapeProblem } from './validation.js';
 
 /** The `eventType` of an order that came without an envelope, which some deployments send. */
@@ -7,7 +9,12 @@ export const BARE_ORDER_EVENT = 'order';
 
 /** A webhook's body, told apart by what it means for us. Missing envelope ids are normal (docs/lab-service.md). */
 export type ReceivedEvent =
-  OrderEventReceived | ConnectionEventReceived | HealthDataReceived | OtherReceived | UnreadableReceived;
+  | OrderEventReceived
+  | ParsingJobReceived
+  | ConnectionEventReceived
+  | HealthDataReceived
+  | OtherReceived
+  | UnreadableReceived;
 
 /** An order as it is now. A delivery may be late, repeated or out of order. */
 export interface OrderEventReceived {
@@ -18,6 +25,18 @@ export interface OrderEventReceived {
   /** The envelope's user, else the order's. */
   userId?: string;
   teamId?: string;
+}
+
+/** A lab report's parsing job as it is now. A delivery may be late, repeated or out of order. */
+export interface ParsingJobReceived {
+  kind: 'parsing_job';
+  /** For instance `lab_report.parsing_job.updated`. */
+  eventType: string;
+  jobId: string;
+  /** The envelope's user, else the job's. */
+  userId?: string;
+  teamId?: string;
+  job: ParsingJob;
 }
 
 /** News of a provider connection: it was made, or it broke. A delivery may be late, repeated or of an older connection. */
@@ -55,7 +74,7 @@ export interface OtherReceived {
   eventType?: string;
 }
 
-/** A body that says it is an order, or nothing understandable. */
+/** A body that says it is an order or a parsing job, or nothing understandable. */
 export interface UnreadableReceived {
   kind: 'unreadable';
   eventType?: string;
@@ -66,6 +85,11 @@ export interface UnreadableReceived {
 const HEALTH_DATA = ['daily.data.', 'historical.data.'];
 const CONNECTION = 'provider.connection.';
 const ORDER_EVENTS = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
+const PARSING_JOB_EVENTS = [
+  'lab_report.parsing_job.created',
+  'lab_report.parsing_job.updated',
+  'lab_report.parsing_job.update',
+];
 /** Types whose payload is not documented; they are order events where the payload looks like an order. */
 const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
 
@@ -83,6 +107,7 @@ export function readEvent(value: unknown): ReceivedEvent {
   const data = value['data'];
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
   if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
+  if (PARSING_JOB_EVENTS.includes(eventType)) return readParsingJob(eventType, data, value);
   if (eventType.startsWith(CONNECTION)) {
     return { kind: 'connection', ...aboutUser(eventType, value), ...textAs('sourceSlug', sourceSlug(data)), data };
   }
@@ -120,6 +145,19 @@ function readOrder(eventType: string, data: unknown, envelope: Record<string, un
     order: result.data,
     ...textAs('userId', envelope['user_id'] ?? result.data.user_id),
     ...textAs('teamId', envelope['team_id'] ?? result.data.team_id),
+  };
+}
+
+function readParsingJob(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
+  const result = parsingJobSchema.safeParse(data);
+  if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
+  return {
+    kind: 'parsing_job',
+    eventType,
+    jobId: result.data.id,
+    ...textAs('userId', envelope['user_id'] ?? result.data.user_id),
+    ...textAs('teamId', envelope['team_id'] ?? result.data.team_id),
+    job: result.data,
   };
 }
 

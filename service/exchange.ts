@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { CallFacts } from './errors.js';
 import { AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
+import type { UploadBody } from './upload-body.js';
 
 /** An answer as it came; with a status that is no 2xx the body may be cut short, because the status says it all. */
 export interface RawAnswer {
@@ -14,6 +15,10 @@ export interface ExchangeLimits {
   timeoutMs: number;
   maxResponseBytes: number;
   signal?: AbortSignal | undefined;
+  /** The request's body where it is a stream. */
+  upload?: UploadBody | undefined;
+  /** Milliseconds in which an upload that has begun must have taken another piece. */
+  idleTimeoutMs: number;
 }
 
 /**
@@ -40,6 +45,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: RawAnswer) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #timer: NodeJS.Timeout;
+  #idleTimer: NodeJS.Timeout | undefined;
   readonly #chunks: Buffer[] = [];
   #size = 0;
   #controller: Dispatcher.DispatchController | undefined;
@@ -66,7 +72,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Given up while it waited for a connection: stopped here, the request is never written.
     if (this.#settled) controller.abort(new Error('given up before it was sent'));
-    else this.#controller = controller;
+    else {
+      this.#controller = controller;
+      this.#watchUpload();
+    }
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: RawAnswer['headers']): void {
@@ -95,17 +104,34 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle(() => this.#reject(this.#limits.signal?.reason));
   };
 
+  /** Once everything is handed over it is the answer that has to come, and undici's own timeout holds. */
+  #watchUpload(): void {
+    const { upload, idleTimeoutMs } = this.#limits;
+    if (upload === undefined) return;
+    const timer = setTimeout(() => this.#fail(`made no progress within ${idleTimeoutMs} ms`), idleTimeoutMs);
+    this.#idleTimer = timer;
+    upload.onProgress = () => {
+      if (upload.isHandedOver || this.#settled) clearTimeout(timer);
+      else timer.refresh();
+    };
+  }
+
   #fail(problem: string, cause?: Error): void {
-    this.#answerOr(() =>
-      this.#controller === undefined
-        ? new ServiceUnreachable(this.#call, `was not sent: ${problem}`, { cause })
-        : // Without its cause: a parser's error carries the piece of the answer that it could not read.
-          new AnswerLost({ ...this.#call, ...this.#status() }, `was sent, outcome unknown: ${problem}`),
-    );
+    const { upload } = this.#limits;
+    this.#answerOr(() => {
+      if (upload?.failure !== undefined) return upload.failure.error;
+      if (this.#controller === undefined)
+        return new ServiceUnreachable(this.#call, `was not sent: ${problem}`, { cause });
+      if (upload?.isHandedOver === false) {
+        return new ServiceUnreachable(this.#call, `was not sent completely: ${problem}`);
+      }
+      // Without its cause: a parser's error carries the piece of the answer that it could not read.
+      return new AnswerLost({ ...this.#call, ...this.#status() }, `was sent, outcome unknown: ${problem}`);
+    });
   }
 
   /** A refusal whose explanation broke off is still a refusal; a success that broke off is none. */
-  #answerOr(error: () => Error): void {
+  #answerOr(error: () => unknown): void {
     if (this.#head !== undefined && this.#head.status >= 300) this.#answer();
     else this.#settle(() => this.#reject(error()));
   }
@@ -120,10 +146,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#idleTimer);
     this.#limits.signal?.removeEventListener('abort', this.#onAbort);
     outcome();
     // Frees the connection of an answer that nobody waits for any more; without effect once it has ended.
     this.#controller?.abort(new Error('given up'));
+    this.#limits.upload?.stop();
   }
 
   #status(): { status?: number } {

@@ -6,6 +6,8 @@ import { AnswerUnreadable, RequestInvalid } from './errors.js';
 import type { RawAnswer } from './exchange.js';
 import { exchange } from './exchange.js';
 import { refusalError } from './refusals.js';
+import { UploadBody } from './upload-body.js';
+import type { Upload } from './upload-body.js';
 import { shapeProblem } from './validation.js';
 
 /** How to reach and address one deployment of the lab service. Faults are thrown by `createTransport` as TypeError. */
@@ -31,7 +33,8 @@ export interface ServiceConfig {
   connectTimeoutMs?: number;
   /**
    * Milliseconds from the sent request to the answer's first line. Default 30,000: order creation talks to labs and
-   * couriers, and to give up too early makes an outcome unknown that was about to be known.
+   * couriers, and to give up too early makes an outcome unknown that was about to be known. Also how long an upload
+   * may stand still.
    */
   headersTimeoutMs?: number;
   /** Milliseconds between two pieces of an answer's body. Default 15,000: answers are prepared as a whole, so a pause is a fault. */
@@ -41,6 +44,11 @@ export interface ServiceConfig {
    * Default 60,000: headers and a slow body, and the longest call documented.
    */
   timeoutMs?: number;
+  /**
+   * Takes the place of `timeoutMs` for a call that uploads a file. Default 600,000: 10 MB take that long at 17 kB/s. One
+   * that stands still ends sooner, by `headersTimeoutMs`.
+   */
+  uploadTimeoutMs?: number;
   /** Connections kept open at most. Default 32: one worker's usual calls at once; further calls wait for a free one. */
   connections?: number;
   /** Bytes of one answer. Default 32 MiB: a page of 50 orders, each as large as the largest order seen (0.4 MB), and half again. */
@@ -49,7 +57,7 @@ export interface ServiceConfig {
 
 /** Options of a single call. */
 export interface CallOptions {
-  /** Milliseconds for the whole call; default `ServiceConfig.timeoutMs`. The headers and body timeouts hold beside it. */
+  /** Milliseconds for the whole call; default `ServiceConfig.timeoutMs`, or its `uploadTimeoutMs`. The headers and body timeouts hold beside it. */
   timeoutMs?: number;
   /**
    * Ends the wait: the call rejects with the signal's own reason. The request may have been sent by then, and what the
@@ -72,6 +80,8 @@ export interface ServiceCall {
   headers?: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
+  /** Streamed instead of `body`. Its bytes are read once, and ended early where the call ends early. */
+  upload?: Upload;
   auth?: Authentication;
   /** What is sent and no error may repeat, should the service quote it; a link token in `auth` is one without being named. */
   secrets?: readonly string[];
@@ -114,15 +124,19 @@ export function createTransport(config: ServiceConfig): Transport {
     keepAliveTimeout: 4_000,
   });
   let closed: Promise<void> | undefined;
-  const exchanged = async (call: ServiceCall): Promise<RawAnswer> =>
-    exchange(pool, dispatchOptions(config, base.path, call), factsOf(call), {
-      timeoutMs: Math.min(
-        call.options?.timeoutMs ?? Math.max(config.timeoutMs ?? 60_000, call.slowestMs ?? 0),
-        LONGEST_TIMER_MS,
-      ),
+  const exchanged = async (call: ServiceCall): Promise<RawAnswer> => {
+    const upload = call.upload && new UploadBody(call.upload);
+    const timeoutMs = upload
+      ? (config.uploadTimeoutMs ?? 600_000)
+      : Math.max(config.timeoutMs ?? 60_000, call.slowestMs ?? 0);
+    return exchange(pool, dispatchOptions(config, base.path, call, upload), factsOf(call), {
+      timeoutMs: Math.min(call.options?.timeoutMs ?? timeoutMs, LONGEST_TIMER_MS),
       maxResponseBytes: config.maxResponseBytes ?? 32 * 1024 * 1024,
       signal: call.options?.signal,
+      upload,
+      idleTimeoutMs: config.headersTimeoutMs ?? 30_000,
     });
+  };
 
   return {
     paths: {
@@ -177,7 +191,12 @@ function parsed(body: Buffer): { json: boolean; value: unknown } {
   }
 }
 
-function dispatchOptions(config: ServiceConfig, basePath: string, call: ServiceCall): Dispatcher.DispatchOptions {
+function dispatchOptions(
+  config: ServiceConfig,
+  basePath: string,
+  call: ServiceCall,
+  upload: UploadBody | undefined,
+): Dispatcher.DispatchOptions {
   const headers: Record<string, string> = {
     accept: 'application/json',
     ...authentication(config, call),
@@ -200,6 +219,14 @@ function dispatchOptions(config: ServiceConfig, basePath: string, call: ServiceC
       headersTimeout: Math.max(config.headersTimeoutMs ?? HEADERS_TIMEOUT_MS, call.slowestMs),
     }),
   };
+  if (call.upload !== undefined && upload !== undefined) {
+    const length = upload.length === undefined ? {} : { 'content-length': String(upload.length) };
+    return {
+      ...options,
+      headers: { ...headers, 'content-type': call.upload.contentType, ...length },
+      body: upload.stream,
+    };
+  }
   if (call.body === undefined) return options;
   return { ...options, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(call.body) };
 }
@@ -275,6 +302,7 @@ const NUMBERS = [
   'headersTimeoutMs',
   'bodyTimeoutMs',
   'timeoutMs',
+  'uploadTimeoutMs',
   'connections',
   'maxResponseBytes',
 ] as const;

@@ -8,6 +8,8 @@ import type { Orders } from './orders.js';
 import { createOrders } from './orders.js';
 import type { Portal } from './portal.js';
 import { createPortal } from './portal.js';
+import type { Reports } from './reports.js';
+import { createReports } from './reports.js';
 import type { Users } from './users.js';
 import { createUsers } from './users.js';
 
@@ -18,6 +20,7 @@ export interface LabService {
   readonly portal: Portal;
   readonly orders: Orders;
   readonly labTests: LabTests;
+  readonly reports: Reports;
   /** Waits for calls under way and closes the connections; later calls reject with `ServiceUnreachable`. */
   close(): Promise<void>;
 }
@@ -30,6 +33,7 @@ export function createLabService(config: ServiceConfig): LabService {
     portal: createPortal(transport),
     orders: createOrders(transport),
     labTests: createLabTests(transport),
+    reports: createReports(transport),
     close: () => transport.close(),
   };
 }

@@ -17,9 +17,9 @@ const numberAsText = z.int().transform(String);
 
 export const textSchema = z.union([z.string(), numberAsText]).nullish().catch(undefined);
 export const timestampSchema = z.string().transform(withZone).nullish().catch(undefined);
-const flagSchema = z.boolean().nullish().catch(undefined);
+export const flagSchema = z.boolean().nullish().catch(undefined);
 
-function partSchema<T extends z.ZodType>(part: T) {
+export function partSchema<T extends z.ZodType>(part: T) {
   return part.nullish().catch(undefined);
 }
 

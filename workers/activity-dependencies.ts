@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { ActivityDependencies } from '../activities/activities.js';
+import { createReportFiles } from '../activities/report-file/report-files.js';
 import { createLabService } from '../service/lab-service.js';
 import type { WorkerConfig } from './config.js';
 
@@ -10,6 +11,8 @@ export function activityDependencies(config: WorkerConfig, temporal: Client): Ac
     temporal,
     taskQueue: config.taskQueue,
     echoesPassthrough: config.echoesPassthrough,
+    reportFiles: createReportFiles(config.reportFiles),
+    encrypts: temporal.options.loadedDataConverter.payloadCodecs.length > 0,
     ...(config.notify && { target: config.notify }),
   };
 }

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import type { ReportFilesConfig } from '../activities/report-file/report-files.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { ServiceConfig } from '../service/http.js';
+import { reportFilesConfig } from './report-files.js';
 import {
   codecServerSettings,
   type commonSettings,
@@ -45,6 +47,7 @@ export interface WorkerConfig extends CommonConfig {
   service: ServiceConfig;
   /** Whether orders show the passthrough they were created with: decides how a lost creation is found again. */
   echoesPassthrough: boolean;
+  reportFiles: ReportFilesConfig;
   /** Where the product is told. Without it nothing is scheduled. */
   notify?: { url: string; secret: string };
   maxCachedWorkflows: number;
@@ -94,13 +97,16 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   const settings = parse(workerSettings, given, faults);
   const baseUrl = serviceAddress(given, faults);
   checkNotify(given, faults);
+  const reportFiles = settings && reportFilesConfig(settings, headersFileFault(faults));
   const temporal = readTemporal(given, faults);
-  if (faults.length > 0 || !settings || !temporal || baseUrl === undefined) throw new ConfigInvalid(faults);
+  if (faults.length > 0 || !settings || !temporal || !reportFiles || baseUrl === undefined)
+    throw new ConfigInvalid(faults);
   const { NOTIFY_URL: url, NOTIFY_SECRET: secret } = settings;
   return {
     ...commonOf(settings, temporal),
     service: serviceConfig(settings, baseUrl),
     echoesPassthrough: settings.SERVICE_ECHOES_PASSTHROUGH,
+    reportFiles,
     ...(url !== undefined && secret !== undefined && { notify: { url, secret } }),
     maxCachedWorkflows: settings.MAX_CACHED_WORKFLOWS,
   };
@@ -232,6 +238,11 @@ function checkNotify(given: Env, faults: SettingFault[]): void {
   if (given['NOTIFY_URL'] === undefined || given['NOTIFY_SECRET'] !== undefined) return;
   const problem = 'is missing, but NOTIFY_URL is set';
   faults.push({ setting: 'NOTIFY_SECRET', problem, remedy: remedyOf('NOTIFY_SECRET') });
+}
+
+function headersFileFault(faults: SettingFault[]): (problem: string) => void {
+  const setting = 'REPORT_URL_HEADERS_FILE';
+  return (problem) => faults.push({ setting, problem, remedy: remedyOf(setting) });
 }
 
 /** The standard TEMPORAL_* settings and the TOML profiles of the Temporal command line. */

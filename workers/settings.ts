@@ -103,6 +103,15 @@ const port = wholeNumber(0, 65_535);
 
 const truth = z.enum(['true', 'false'], { error: 'is neither true nor false' });
 
+/** Names or addresses, each with a port where only that one is meant. */
+const hostList = z
+  .string()
+  .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
+  .transform((hosts) => hosts.filter((host) => host !== ''))
+  .refine((hosts) => hosts.every((host) => /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(host)), {
+    error: 'is not a list of hosts such as files.internal:8443',
+  });
+
 export const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
 export type Environment = (typeof environments)[number];
 
@@ -169,6 +178,21 @@ export const workerSettings = {
   NOTIFY_SECRET: secret
     .optional()
     .describe('set the secret that notifications are signed with: whsec_ and at least 24 random bytes in base64'),
+  REPORT_ROOT: word(/^\//, 'is not an absolute path')
+    .optional()
+    .describe("set the folder that reports' files lie in, or leave it unset to take them from URLs only"),
+  // The specification's limit of 10 MB, read generously; some deployments take 30 MiB (docs/lab-service.md).
+  REPORT_MAX_BYTES: wholeNumber(1, 1024 * mebibyte)
+    .default(10 * mebibyte)
+    .describe("set the service's limit for a report's file, in bytes; the default is 10485760 (10 MiB)"),
+  REPORT_URL_ALLOWED_HOSTS: hostList
+    .default([])
+    .describe('list hosts with private addresses that files may be fetched from, each as host or host:port'),
+  REPORT_URL_HEADERS_FILE: path
+    .optional()
+    .describe(
+      'set the path of a JSON file: {"<name>": {"hosts": ["files.example.com"], "headers": {"authorization": "…"}}}',
+    ),
   // A cached order holds 0.24 to 0.34 MB (measured) beside 235 MB of the process: 1,000 make 575 MB, so that any number
   // of open orders stays under 600 MB. Running out of memory kills the worker; an uncached order only takes longer.
   MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000)

@@ -5,4 +5,6 @@ export interface FailureDetails {
   /** The fields that the service refused or that break a rule of ours. */
   fields: { field: string; message: string }[];
   reason?: string;
+  /** How long to wait before it is tried again, in milliseconds, where the service or a file's host asked for it. */
+  retryAfterMs?: number;
 }

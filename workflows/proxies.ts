@@ -11,14 +11,14 @@ import { settlingAfter } from './order/policy.js';
 const oneExchange = '2 minutes';
 
 /** Reads: nothing is lost by asking again soon, and commands wait meanwhile; if the service stays down the order is read later. */
-export const reading = proxyActivities<Pick<Activities, 'readOrder'>>({
+export const reading = proxyActivities<Pick<Activities, 'readOrder' | 'readParsingJob'>>({
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
 /** What a run is for must be known before it does anything: for ever, with the same pauses. */
-export const readingPatiently = proxyActivities<Pick<Activities, 'readChain'>>({
+export const readingPatiently = proxyActivities<Pick<Activities, 'readChain' | 'identifyJob'>>({
   startToCloseTimeout: oneExchange,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
@@ -62,7 +62,9 @@ export const completingMfa = proxyActivities<Pick<Activities, 'completeMfa'>>({
 });
 
 /** Signals to our own workflows: Temporal comes back, and the signal must not be lost; so for ever. */
-export const handingOver = proxyActivities<Pick<Activities, 'handOver' | 'forwardOrder' | 'joinChain'>>({
+export const handingOver = proxyActivities<
+  Pick<Activities, 'handOver' | 'forwardOrder' | 'joinChain' | 'handOverReport'>
+>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
@@ -117,6 +119,27 @@ export function creating(creationTimeout: number, patience: number) {
     retry: { initialInterval: settlingAfter(creationTimeout), backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
   });
 }
+
+/**
+ * Uploads: one attempt at a time. How an attempt failed says whether there may be a job already, and an attempt does not
+ * learn how the one before it failed; so it is the workflow that decides whether the file is sent again.
+ *
+ * @param creationTimeout milliseconds, see `ReportPolicy`; nothing is heard of an attempt for as long at most
+ * @param uploadTimeout milliseconds, see `ReportPolicy`
+ */
+export function uploading(creationTimeout: number, uploadTimeout: number) {
+  return proxyActivities<Pick<Activities, 'uploadReport'>>({
+    startToCloseTimeout: uploadTimeout,
+    heartbeatTimeout: creationTimeout + heartbeatMargin,
+    retry: { maximumAttempts: 1 },
+  });
+}
+
+/** Looking for the job of a lost answer asks our own workflows: Temporal comes back, so for ever. */
+export const claiming = proxyActivities<Pick<Activities, 'findUnclaimedJob'>>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
 
 /**
  * Notifications: the receiver may be down for days. Retried gently until the policy's deadline; then a person is asked

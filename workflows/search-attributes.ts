@@ -6,7 +6,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
  * (docs/operations.md); a workflow that sets one that is not registered would be retried for ever.
  */
 
-/** The product's own key of the order. */
+/** The product's own key of the order or the lab report. */
 export const labReferenceKey = defineSearchAttributeKey('LabReference', SearchAttributeType.KEYWORD);
 /** Every order id of the chain, so that any of them finds the workflow. */
 export const labOrderIdKey = defineSearchAttributeKey('LabOrderId', SearchAttributeType.KEYWORD_LIST);
@@ -14,13 +14,16 @@ export const labOrderIdKey = defineSearchAttributeKey('LabOrderId', SearchAttrib
 export const labTransactionIdKey = defineSearchAttributeKey('LabTransactionId', SearchAttributeType.KEYWORD);
 /** The service's user id of the patient. */
 export const labUserIdKey = defineSearchAttributeKey('LabUserId', SearchAttributeType.KEYWORD);
-/** Where the work stands, coarsely: see `OrderPhase`. */
+/** Where the work stands, coarsely: see `OrderPhase`, `ReportPhase`. */
 export const labPhaseKey = defineSearchAttributeKey('LabPhase', SearchAttributeType.KEYWORD);
-/** Why a person should look: see `AttentionReason`. Empty when nobody needs to. */
+/** Why a person should look: see `AttentionReason`, `ReportAttentionReason`. Empty when nobody needs to. */
 export const labAttentionKey = defineSearchAttributeKey('LabAttention', SearchAttributeType.KEYWORD_LIST);
 
 /** LabPhase of a run that only passes on what it hears to the workflow of another root order. */
 export const forwardedPhase = 'forwarded';
+
+/** LabPhase of a parsing job whose place another job of the same file has taken. */
+export const supersededPhase = 'superseded';
 
 export const searchAttributeKeys = [
   labReferenceKey,

@@ -82,8 +82,8 @@ export const answers = {
   not_addressable: {
     status: 204,
     log: 'warn',
-    meaning: "The order's id, or its root's, cannot stand in a workflow ID.",
-    fix: "Look at the order in the service's dashboard: ids have 1 to 128 letters, digits, dots, underscores, hyphens.",
+    meaning: 'The id of the order, its root or the parsing job cannot stand in a workflow ID.',
+    fix: "Look at it in the service's dashboard: ids have 1 to 128 letters, digits, dots, underscores, hyphens.",
   },
   link_not_running: {
     status: 204,

@@ -15,7 +15,7 @@ export interface WebhookLogger {
 }
 
 export interface WebhookHandlerOptions {
-  /** Orders' events go to its `kitOrder` workflows. */
+  /** Orders' events go to its `kitOrder` workflows, those of lab reports to `parsingJob`. */
   temporal: Client;
   /** The secrets of the endpoint, `whsec_…`. During a rotation both, in any order. */
   secrets: readonly string[];
@@ -53,7 +53,7 @@ export interface WebhookHandler {
 
 /**
  * Receives the service's webhooks: verify, parse, project, route, each a step of its own. It answers 204 once Temporal
- * holds an order's event; `answers` lists everything that it answers and what each means.
+ * holds an order's or a report's event; `answers` lists everything that it answers and what each means.
  * @throws WebhookSecretInvalid and TypeError at once, for secrets or limits that cannot be worked with
  */
 export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHandler {
@@ -139,7 +139,7 @@ function rawBody(request: IncomingMessage & { body?: unknown }): WebhookBody | u
 }
 
 function report(logger: WebhookLogger, decision: Decision, times: number, milliseconds: number): void {
-  const { name, eventType, messageId, orderId, workflowId, problem, error } = decision;
+  const { name, eventType, messageId, orderId, jobId, workflowId, problem, error } = decision;
   const { log, meaning, fix } = answers[name];
   if (log === 'rarely' && !/^10*$/.test(String(times))) return;
   const fields = {
@@ -149,6 +149,7 @@ function report(logger: WebhookLogger, decision: Decision, times: number, millis
     ...(eventType !== undefined && { eventType: countableType(eventType) }),
     ...(messageId !== undefined && { messageId: messageId.slice(0, 128) }),
     ...(orderId !== undefined && { orderId }),
+    ...(jobId !== undefined && { jobId }),
     ...(workflowId !== undefined && { workflowId }),
     ...(problem !== undefined && { problem }),
     ...(log === 'rarely' && { times }),

@@ -3,14 +3,18 @@ import type {
   ConnectionEventReceived,
   HealthDataReceived,
   OrderEventReceived,
+  ParsingJobReceived,
   ReceivedEvent,
 } from '../../service/events.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
+import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { isLinkAddressable, linkProviderId } from '../../workflows/link/address.js';
 import { connectionReportedSignal } from '../../workflows/link/messages.js';
 import { isAddressable, rootOf } from '../../workflows/order/address.js';
 import { kitOrderName, orderChangedSignal } from '../../workflows/order/messages.js';
 import { kitOrderStart } from '../../workflows/order/start.js';
+import { jobChangedSignal, parsingJobName } from '../../workflows/report/messages.js';
+import { parsingJobStart } from '../../workflows/report/start.js';
 import { type AnswerName, answers } from './answers.js';
 
 /** Takes health data and news of provider connections. It answers once they are durable; a rejection is answered 503. */
@@ -28,6 +32,7 @@ export interface Destinations {
 export interface Routed {
   name: AnswerName;
   orderId?: string;
+  jobId?: string;
   workflowId?: string;
   problem?: string;
   error?: unknown;
@@ -42,6 +47,8 @@ export async function route(event: ReceivedEvent, messageId: string, destination
       return deliverConnection(event, messageId, destinations);
     case 'health_data':
       return handOver(event, messageId, destinations);
+    case 'parsing_job':
+      return deliverParsingJob(event, destinations);
     case 'other':
       return { name: 'not_handled' };
     case 'unreadable':
@@ -86,16 +93,33 @@ function project(event: OrderEventReceived): OrderSnapshot {
 }
 
 async function deliverOrder(snapshot: OrderSnapshot, destinations: Destinations): Promise<Routed> {
-  const { temporal, taskQueue, deadlineMs } = destinations;
   const root = rootOf(snapshot);
-  if (!isAddressable(snapshot.orderId) || !isAddressable(root)) return { name: 'not_addressable' };
+  const { orderId } = snapshot;
+  if (!isAddressable(orderId) || !isAddressable(root)) return { name: 'not_addressable' };
   const start = kitOrderStart(snapshot, root);
-  const ids = { orderId: snapshot.orderId, workflowId: start.workflowId };
+  return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
+    workflow.signalWithStart(kitOrderName, { ...start, taskQueue, signal: orderChangedSignal, signalArgs: [snapshot] }),
+  );
+}
+
+/** Names, birth dates and values stay behind; of the job go its states and counts. */
+async function deliverParsingJob(event: ParsingJobReceived, destinations: Destinations): Promise<Routed> {
+  const { jobId, userId } = event;
+  if (!isAddressable(jobId)) return { name: 'not_addressable' };
+  const snapshot = { ...reportSnapshotOf(event.job), jobId, ...(userId !== undefined && { userId }) };
+  const start = parsingJobStart(snapshot);
+  return deliver(destinations, { jobId, workflowId: start.workflowId }, (workflow, taskQueue) =>
+    workflow.signalWithStart(parsingJobName, { ...start, taskQueue, signal: jobChangedSignal, signalArgs: [snapshot] }),
+  );
+}
+
+async function deliver(
+  { temporal, taskQueue, deadlineMs }: Destinations,
+  ids: Pick<Routed, 'orderId' | 'jobId' | 'workflowId'>,
+  signal: (workflow: Client['workflow'], taskQueue: string) => Promise<unknown>,
+): Promise<Routed> {
   try {
-    const options = { ...start, taskQueue, signal: orderChangedSignal, signalArgs: [snapshot] as [OrderSnapshot] };
-    const signalled = temporal.withDeadline(Date.now() + deadlineMs, () =>
-      temporal.workflow.signalWithStart(kitOrderName, options),
-    );
+    const signalled = temporal.withDeadline(Date.now() + deadlineMs, () => signal(temporal.workflow, taskQueue));
     // The deadline holds for each attempt that the client makes, but not for its pauses between them.
     await within(deadlineMs, signalled);
     return { name: 'delivered', ...ids };

@@ -99,6 +99,7 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
     receiver: servers.receiver,
     calendar,
     uiUrl: servers.uiUrl,
+    reportRoot: servers.reportRoot,
     placing: new OneAtATime(),
     keyboard,
   };

@@ -53,9 +53,9 @@ export class Narrator {
     this.#line(Date.now(), this.#screen.styled('bold', `▸ ${text}`));
   }
 
-  /** What the lab service or a provider does. */
-  happens(text: string): void {
-    this.#line(Date.now(), `● ${text}`);
+  /** What the lab service or a provider does, now or at a moment of theirs. */
+  happens(text: string, moment: number | string = Date.now()): void {
+    this.#line(moment, `● ${text}`);
   }
 
   /** What a workflow waits for now. */

@@ -38,6 +38,22 @@ const userEventSchema = eventOf(
   z.looseObject({ user_id: z.string(), lost_connections: z.array(z.string()).optional() }),
 );
 
+const reportEventSchema = z.object({
+  id: z.string(),
+  type: z.string().transform((type) => type.replace(/^labops\.report\./, '')),
+  time: z.string(),
+  data: z.looseObject({
+    job_id: z.string(),
+    reference: z.string().optional(),
+    phase: z.string().optional(),
+    is_reviewed: z.boolean().optional(),
+    results: z.number().optional(),
+  }),
+});
+
+/** The same of a lab report. */
+export type ReportNotification = z.output<typeof reportEventSchema>;
+
 /** What the product is told of an order: the part of the CloudEvent that the stories look at. */
 export type OrderNotification = z.output<typeof orderEventSchema>;
 
@@ -61,6 +77,8 @@ export class NotificationReceiver {
   readonly #ids = new Set<string>();
   readonly #orders: OrderNotification[] = [];
   readonly #listeners = new Map<string, (notification: OrderNotification) => void>();
+  readonly #ofReports = new Map<string, ReportNotification>();
+  readonly #reportListeners = new Map<string, (notification: ReportNotification) => void>();
   readonly #server = createServer((request, response) => {
     this.#receive(request, response).catch(() => response.destroy());
   });
@@ -83,6 +101,12 @@ export class NotificationReceiver {
     this.#listeners.set(rootOrderId, listener);
   }
 
+  /** The same for a parsing job. */
+  listenToReport(jobId: string, listener: (notification: ReportNotification) => void): void {
+    for (const past of this.#ofReports.values()) if (past.data.job_id === jobId) listener(past);
+    this.#reportListeners.set(jobId, listener);
+  }
+
   async close(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();
@@ -98,11 +122,13 @@ export class NotificationReceiver {
     const event: unknown = JSON.parse(body.toString('utf8'));
     const { data: ofOrder } = orderEventSchema.safeParse(event);
     const { data: ofLink } = linkEventSchema.safeParse(event);
+    const { data: ofReport } = reportEventSchema.safeParse(event);
     const { data: ofUser } = userEventSchema.safeParse(event);
-    if (!ofOrder && !ofLink && !ofUser) return answer(400);
+    if (!ofOrder && !ofLink && !ofReport && !ofUser) return answer(400);
     answer(204);
     if (ofOrder && this.#isNew(ofOrder)) this.#passOn(ofOrder);
     if (ofLink && this.#isNew(ofLink)) this.links.add(ofLink);
+    if (ofReport && this.#isNew(ofReport)) this.#reportListeners.get(ofReport.data.job_id)?.(ofReport);
     if (ofUser && this.#isNew(ofUser)) this.users.add(ofUser);
   }
 

@@ -3,6 +3,7 @@ import { earlyCancel, lateCancel, lateCustomer, refusedName } from './stories/cu
 import { firstKit } from './stories/first-kit.js';
 import { linkWithCode } from './stories/links.js';
 import { changedMind, leftForGood } from './stories/leavers.js';
+import { oldReport } from './stories/reports.js';
 import { correctedResult, lostAnswer, lostKit, redrawnSample } from './stories/mishaps.js';
 
 export interface Act {
@@ -19,6 +20,7 @@ export const programme: readonly Act[] = [
     title: 'Labs, the post and the network have bad days',
     stories: [lostAnswer, lostKit, redrawnSample, correctedResult],
   },
+  { title: 'A report that another lab wrote', stories: [oldReport] },
   // By itself, because the person who watches may type in it.
   { title: 'A provider is linked, with a code that only its user has', stories: [linkWithCode] },
   { title: 'Customers leave, and some regret it', stories: [changedMind, leftForGood] },

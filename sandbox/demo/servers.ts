@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { searchAttributeKeys } from '../../workflows/search-attributes.js';
 import { startDevServer, type DevServer } from '../temporal/dev-server.js';
@@ -27,6 +27,8 @@ export interface Servers {
   sandboxUrl: string;
   ingressUrl: string;
   serviceApiKey: string;
+  /** The folder that the worker takes reports' files from. */
+  reportRoot: string;
   receiver: NotificationReceiver;
   /** Settles when one of them has ended. */
   failed: Promise<ProgramFailed>;
@@ -51,9 +53,12 @@ export async function startServers(
   );
   const notifyUrl = await receiver.start();
   const temporal = await startTemporal(ports, logFolder, closing, say);
+  const reportRoot = join(logFolder, 'reports');
+  await mkdir(reportRoot);
   const environment = {
     ...config.inherited,
     ...(await environmentOf(config, ports, logFolder)),
+    REPORT_ROOT: reportRoot,
     TEMPORAL_ADDRESS: temporal.address,
     SERVICE_API_KEY: secrets.serviceApiKey,
     LABOPS_ENCRYPTION_KEYS: encryptionKeys,
@@ -75,6 +80,7 @@ export async function startServers(
     sandboxUrl: `http://${loopback}:${ports.sandbox}`,
     ingressUrl: `http://${loopback}:${ports.ingress}`,
     serviceApiKey: secrets.serviceApiKey,
+    reportRoot,
     receiver,
     failed: Promise.race([temporalEnded, ...programs.map(({ ended }) => ended)]),
   };

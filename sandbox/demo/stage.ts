@@ -1,10 +1,14 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import ms from 'ms';
 import { NotFound, type LabOperations, type LabService, type OrderPolicy } from '../../client/index.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { linkProviderId } from '../../workflows/link/address.js';
 import { kitOrderId } from '../../workflows/order/address.js';
+import { parsingJobId } from '../../workflows/report/address.js';
 import type { SandboxControl } from '../control.js';
+import { samplePdf } from '../sample-report.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';
 import type { Calendar } from './calendar.js';
 import type { Keyboard } from './keyboard.js';
@@ -14,6 +18,7 @@ import { shippingDetails } from './persons.js';
 import { PlayedDeletion } from './played-deletion.js';
 import { PlayedLink } from './played-link.js';
 import { PlayedOrder } from './played-order.js';
+import { PlayedReport } from './played-report.js';
 
 /** A story did not go as it was told. */
 export class NotAsTold extends Error {
@@ -38,6 +43,8 @@ export interface Scenery {
   receiver: NotificationReceiver;
   calendar: Calendar;
   uiUrl: string;
+  /** The folder that the worker takes reports' files from. */
+  reportRoot: string;
   placing: OneAtATime;
   keyboard: Keyboard;
 }
@@ -59,7 +66,8 @@ export class Stage {
   readonly #scenery: Scenery;
   readonly #narrator: Narrator;
   readonly #label: string;
-  readonly #signal: AbortSignal;
+  /** Aborted when the story is over. */
+  readonly signal: AbortSignal;
   readonly #broken: (error: Error) => void;
   #uiUrl: string | undefined;
 
@@ -69,7 +77,7 @@ export class Stage {
     this.#scenery = scenery;
     this.#narrator = narrator;
     this.#label = voice.label;
-    this.#signal = signal;
+    this.signal = signal;
     this.#broken = broken;
   }
 
@@ -105,7 +113,7 @@ export class Stage {
     const played = new PlayedOrder(handle, await handle.orderId(), {
       control,
       narrator: this.#narrator,
-      signal: this.#signal,
+      signal: this.signal,
     });
     this.#showPageOf(kitOrderId(played.orderId));
     this.#scenery.receiver.listen(played.orderId, (notification) => {
@@ -113,6 +121,29 @@ export class Stage {
     });
     // Beside the story, until the order ends.
     played.follow().catch(this.#lose);
+    return played;
+  }
+
+  /** The product stores a customer's lab report and submits it. */
+  async submitReport(lines: readonly string[], { needsHumanReview = false } = {}): Promise<PlayedReport> {
+    const { control, operations, reportRoot, receiver } = this.#scenery;
+    const reference = `demo-${this.#label.replaceAll(' ', '-')}`;
+    const { user } = await control.createUser();
+    const path = `${reference}.pdf`;
+    const pdf = samplePdf(lines);
+    await writeFile(join(reportRoot, path), pdf);
+    this.#narrator.begin();
+    this.acts(`the product stores the report, a PDF of ${pdf.length} bytes, and submits it`);
+    const handle = await operations.reports.submit({
+      reference,
+      userId: user.user_id,
+      file: { path },
+      needsHumanReview,
+    });
+    const jobId = await handle.jobId();
+    const played = new PlayedReport(handle, jobId, this.#narrator);
+    this.#showPageOf(parsingJobId(jobId));
+    receiver.listenToReport(jobId, (notification) => played.hear(notification));
     return played;
   }
 
@@ -150,7 +181,7 @@ export class Stage {
   async untilErased(userId: string): Promise<void> {
     const isKept = async (): Promise<boolean> =>
       (await this.control.deletedUsers()).some((deleted) => deleted.user_id === userId);
-    while (await isKept()) await pause(50, undefined, { signal: this.#signal });
+    while (await isKept()) await pause(50, undefined, { signal: this.signal });
   }
 
   /** The product starts a link of a new user with a provider. */
@@ -168,7 +199,7 @@ export class Stage {
   async typed(question: string): Promise<string | undefined> {
     const { keyboard } = this.#scenery;
     const inTime = `(within ${keyboard.withinMs / 1000} s, else it is typed for you):`;
-    return keyboard.ask(this.#narrator.question(`${question} ${inTime}`), this.#signal);
+    return keyboard.ask(this.#narrator.question(`${question} ${inTime}`), this.signal);
   }
 
   /** What the product, its operator or the customer does. */
@@ -178,12 +209,12 @@ export class Stage {
 
   /** Some days of the story. */
   async days(count: number): Promise<void> {
-    await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.#signal });
+    await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.signal });
   }
 
   /** Long enough to read a line, whatever a day is: people at a screen take longer than networks. */
   async moment(): Promise<void> {
-    await pause(Math.min(this.#scenery.calendar.dayMs, longestMomentMs), undefined, { signal: this.#signal });
+    await pause(Math.min(this.#scenery.calendar.dayMs, longestMomentMs), undefined, { signal: this.signal });
   }
 
   /** The order is not heard of any more: its story cannot end as told. */
@@ -195,7 +226,7 @@ export class Stage {
   async #answerLost(): Promise<void> {
     const isLost = async (): Promise<boolean> =>
       (await this.control.requests(creation)).some(({ outcome }) => outcome === 'dropped');
-    while (!(await isLost())) await pause(50, undefined, { signal: this.#signal });
+    while (!(await isLost())) await pause(50, undefined, { signal: this.signal });
     this.acts('the lab makes the kit, but its answer never arrives: is there a kit or not?');
   }
 

@@ -56,6 +56,27 @@ export const redrawSchema = z.strictObject({
   webhook: z.boolean().optional(),
 });
 
+export const jobMoveSchema = z.strictObject({
+  /** Any, also one that nobody knows. */
+  status: z.string().min(1),
+  failure_reason: z.string().nullable().optional(),
+  /** `sample`: three invented biomarkers; `none`: an empty list; null: no data. */
+  results: z.enum(['sample', 'none']).nullable().optional(),
+  is_reviewed: z.boolean().optional(),
+  /** false: no webhook tells of it. */
+  webhook: z.boolean().optional(),
+});
+
+export const dashboardJobSchema = z.strictObject({
+  /** A new user with demographics when left out. */
+  user_id: z.uuid().optional(),
+  needs_human_review: z.boolean().default(false),
+  /** As a file's marker names it. */
+  outcome: z.string().default('completed'),
+  /** false: no webhook tells of it, now or later. */
+  webhook: z.boolean().default(true),
+});
+
 export const newUserSchema = z.strictObject({
   /** An invented one when left out. */
   client_user_id: z.string().optional(),
@@ -85,6 +106,7 @@ export const releaseSchema = z.strictObject({ order: z.enum(['kept', 'reversed']
 
 export const deliveryFilterSchema = z.strictObject({
   order_id: z.string().optional(),
+  job_id: z.string().optional(),
   event_type: z.string().optional(),
   state: z.enum(['waiting', 'held', 'delivered', 'failed', 'lost', 'endpoint_disabled']).optional(),
 });

@@ -11,6 +11,7 @@ import {
   requestFilterSchema,
   storyNamed,
 } from './control-requests.js';
+import { controlReportRoutes } from './control-report-routes.js';
 import type { FaultList } from './fault-list.js';
 import { httpFaultSchema } from './http-faults.js';
 import { createInventedUser } from './invented-user.js';
@@ -37,6 +38,7 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   webhookRoutes(app, lab);
   observationRoutes(app, lab);
   controlOrderRoutes(app, lab);
+  controlReportRoutes(app, lab);
   controlLinkRoutes(app, lab);
   userRoutes(app, lab);
 }
@@ -120,6 +122,7 @@ function webhookRoutes(app: FastifyInstance, lab: Lab): void {
       .filter(
         (delivery) =>
           (filter.order_id === undefined || filter.order_id === delivery.order_id) &&
+          (filter.job_id === undefined || filter.job_id === delivery.job_id) &&
           (filter.event_type === undefined || filter.event_type === delivery.event_type) &&
           (filter.state === undefined || filter.state === delivery.state),
       );

@@ -5,6 +5,7 @@ import { IdempotencyKeys } from './idempotency.js';
 import { Links } from './links.js';
 import { Orders } from './orders.js';
 import type { OrderEventType } from './orders.js';
+import { Reports } from './reports.js';
 import { RequestLog } from './request-log.js';
 import { SettingsStore } from './settings.js';
 import type { Settings } from './settings.js';
@@ -23,6 +24,7 @@ export class Lab {
   readonly links: Links;
   readonly orders: Orders;
   readonly stories: Stories;
+  readonly reports: Reports;
   readonly idempotency: IdempotencyKeys;
   readonly faults = newHttpFaults();
   readonly requests = new RequestLog();
@@ -39,6 +41,9 @@ export class Lab {
       registered: (order: Order) => this.stories.registered(order),
     });
     this.stories = new Stories(this.clock, this.orders);
+    this.reports = new Reports(this.clock, this.settings, (eventType, job) =>
+      this.webhooks.announceJob(eventType, job),
+    );
     this.idempotency = new IdempotencyKeys(this.clock);
   }
 
@@ -56,6 +61,7 @@ export class Lab {
     this.webhooks.clear();
     this.stories.clear();
     this.links.clear();
+    this.reports.clear();
     this.state.clear();
     this.idempotency.clear();
     this.faults.clear();

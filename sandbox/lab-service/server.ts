@@ -6,6 +6,7 @@ import { Lab } from './lab.js';
 import { isOfBrowser, linkRoutes } from './link-routes.js';
 import { offlineRoutes } from './offline.js';
 import { orderRoutes } from './order-routes.js';
+import { reportRoutes } from './report-routes.js';
 import { ServiceProblem, invalidFields, refusal } from './problems.js';
 import type { Settings } from './settings.js';
 import { userRoutes } from './user-routes.js';
@@ -48,6 +49,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   userRoutes(app, lab);
   linkRoutes(app, lab, `x-${brand}-link-token`);
   orderRoutes(app, lab);
+  reportRoutes(app, lab);
   controlRoutes(app, lab);
   const host = options.host ?? '127.0.0.1';
   offlineRoutes(app, host, closing.signal);

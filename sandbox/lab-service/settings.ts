@@ -49,6 +49,16 @@ export const settingsSchema = z.strictObject({
   connectionWebhooks: z.boolean(),
   /** The field of a connection's webhook that carries the source: `source` in the specification, `provider` in deployments. */
   connectionSlugIn: z.enum(['source', 'provider']),
+  /** Bytes of a report's file, or of all files of one upload. Default 10485760: the specification's 10 MB. */
+  reportMaxBytes: z.int().positive(),
+  /** Whether the team may ask for a person to check what was read. Default true. */
+  reportHumanReview: z.boolean(),
+  /** The most parsing jobs a team may have; a sandbox environment stops at 300. null (default): no limit. */
+  maxReports: z.int().positive().nullable(),
+  /** The key of a parsing job's id: `id` in the schema (default), `job_id` in some documented examples. */
+  reportJobId: z.enum(['id', 'job_id']),
+  /** `all` statuses that are known; `schema`: without `processing` and `pending_review`, which the current schema lacks. */
+  reportStates: z.enum(['all', 'schema']),
   /** Where webhooks go. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
@@ -88,6 +98,11 @@ export const DEFAULT_SETTINGS: Settings = {
   duplicateConnection: 'replace',
   connectionWebhooks: true,
   connectionSlugIn: 'source',
+  reportMaxBytes: 10_485_760,
+  reportHumanReview: true,
+  maxReports: null,
+  reportJobId: 'id',
+  reportStates: 'all',
   webhookUrl: '',
   webhookSecrets: [],
   webhookHeaders: 'svix',

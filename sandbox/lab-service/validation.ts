@@ -133,6 +133,11 @@ export class Fields {
     return new Fields(isRecord(query) ? query : {}, ['query'], []);
   }
 
+  /** All faults found so far. */
+  get issues(): readonly FieldIssue[] {
+    return this.#issues;
+  }
+
   /** Throws the 422 with all faults found so far. */
   finish(): void {
     if (this.#issues.length > 0) throw invalidFields(this.#issues);

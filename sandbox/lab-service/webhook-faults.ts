@@ -23,10 +23,11 @@ const actionSchema = z.discriminatedUnion('kind', [
 ]);
 
 export const webhookFaultSchema = z.strictObject({
-  /** Which messages: all three must fit where given. */
+  /** Which messages: all four must fit where given. */
   event_type: z.string().optional(),
   order_id: z.string().optional(),
-  /** The low-level status of the order's last event. */
+  job_id: z.string().optional(),
+  /** The low-level status of the order's last event, or the status of the parsing job. */
   status: z.string().optional(),
   /** How many fitting messages pass before the fault begins. */
   skip: z.int().nonnegative().default(0),
@@ -41,17 +42,20 @@ export type WebhookFaultAction = WebhookFault['action'];
 
 export interface MessageFacts {
   readonly eventType: string;
-  /** Null, like the status, where a message is not about an order. */
+  /** Null, like the status of it, where a message is not about an order. */
   readonly orderId: string | null;
+  readonly jobId: string | null;
+  /** Null where a message is about neither. */
   readonly status: string | null;
 }
 
 export function newWebhookFaults(): FaultList<WebhookFault, MessageFacts> {
   return new FaultList((fault, facts) => {
-    const { event_type: eventType, order_id: orderId, status } = fault;
+    const { event_type: eventType, order_id: orderId, job_id: jobId, status } = fault;
     return (
       (eventType === undefined || eventType === facts.eventType) &&
       (orderId === undefined || orderId === facts.orderId) &&
+      (jobId === undefined || jobId === facts.jobId) &&
       (status === undefined || lowLevel(status) === facts.status)
     );
   });

@@ -5,6 +5,8 @@ import type { ConnectionEventType } from './connections.js';
 import { orderBody, presentLow } from './order-body.js';
 import type { Json } from './order-body.js';
 import type { OrderEventType } from './orders.js';
+import { jobBody } from './report-body.js';
+import type { ParsingJob, ReportEventType } from './reports.js';
 import { TEAM_ID } from './seed.js';
 import type { SettingsStore } from './settings.js';
 import type { LabState, Order, User } from './state.js';
@@ -28,14 +30,16 @@ export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost'
 export interface Delivery {
   /** The message id: the same in every attempt. */
   readonly id: string;
-  readonly event_type: OrderEventType | ConnectionEventType;
+  readonly event_type: OrderEventType | ReportEventType | ConnectionEventType;
   /** The user that it is about: of an order, its user then. */
   readonly user_id: string;
-  /** Null, like status and event id, where the message is not about an order. */
+  /** Null where it is not about an order. */
   readonly order_id: string | null;
-  /** The low-level status of the order's last event in this message. */
+  /** Null where it is not about a parsing job. */
+  readonly job_id: string | null;
+  /** The low-level status of the order's last event in this message, or the parsing job's status; null for others. */
   readonly status: string | null;
-  /** The id of that event. */
+  /** The id of that event; null where it is not about an order. */
   readonly event_id: number | null;
   readonly state: DeliveryState;
   readonly attempts: readonly AttemptOutcome[];
@@ -43,9 +47,10 @@ export interface Delivery {
 
 /** What a message is about. */
 interface Subject {
-  readonly eventType: OrderEventType | ConnectionEventType;
+  readonly eventType: OrderEventType | ReportEventType | ConnectionEventType;
   readonly userId: string;
   readonly orderId: string | null;
+  readonly jobId: string | null;
   readonly status: string | null;
   readonly eventId: number | null;
 }
@@ -90,14 +95,22 @@ export class Webhooks {
     const isBare = this.#settings.current.webhookEnvelope === 'bare_order';
     const body = isBare ? JSON.stringify(data) : this.#envelope(eventType, userId, data);
     const eventId = order.events.at(-1)?.id ?? 0;
-    this.#submit({ eventType, userId, orderId, status: presentLow(order), eventId }, body);
+    this.#submit({ eventType, userId, orderId, jobId: null, status: presentLow(order), eventId }, body);
   }
 
   /** Sends news about a user that are not about an order. Without an address nothing happens. */
   announceAbout(user: User, eventType: ConnectionEventType, data: Json): void {
     if (!this.#isSending()) return;
-    const subject = { eventType, userId: user.id, orderId: null, status: null, eventId: null };
+    const subject = { eventType, userId: user.id, orderId: null, jobId: null, status: null, eventId: null };
     this.#submit(subject, this.#envelope(eventType, user.id, data));
+  }
+
+  /** Sends the parsing job as it now is; always in an envelope, because nothing else would tell what it is. */
+  announceJob(eventType: ReportEventType, job: ParsingJob): void {
+    if (!this.#isSending()) return;
+    const { id: jobId, userId, status } = job;
+    const subject = { eventType, userId, orderId: null, jobId, status, eventId: null };
+    this.#submit(subject, this.#envelope(eventType, userId, jobBody(job, this.#settings.current)));
   }
 
   #isSending(): boolean {
@@ -133,6 +146,7 @@ export class Webhooks {
       event_type: message.eventType,
       user_id: message.userId,
       order_id: message.orderId,
+      job_id: message.jobId,
       status: message.status,
       event_id: message.eventId,
       state: message.state,

@@ -8,15 +8,15 @@ export interface Told {
   id: string;
   /** `result`, `phase_changed`, … without the prefix; those of links keep their area: `link.ended`. */
   type: string;
-  /** The order it is about, or the user. */
+  /** The order or parsing job it is about, or the user. */
   subject: string;
   data: Record<string, unknown>;
 }
 
 export interface NotificationReceiver {
   url: string;
-  /** Everything about the chain of a root order, in the order in which it came, repetitions included. */
-  about(rootOrderId: string): Told[];
+  /** Everything about the chain of a root order, or a parsing job, in the order in which it came, repetitions included. */
+  about(id: string): Told[];
   /** Everything about a user's links, in the order in which it came, repetitions included. */
   aboutLinksOf(userId: string): Told[];
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
-    about: (rootOrderId) => told.filter(({ data }) => data['root_order_id'] === rootOrderId),
+    about: (id) => told.filter(({ data }) => (data['root_order_id'] ?? data['job_id']) === id),
     aboutLinksOf: (userId) => told.filter(({ type, subject }) => type.startsWith('link.') && subject === userId),
     close: async () => {
       server.closeAllConnections();
@@ -55,5 +55,5 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 
 function toldBy(body: Buffer): Told {
   const event = JSON.parse(body.toString()) as Told;
-  return { ...event, type: event.type.replace(/^labops\.(?:order\.)?/, '') };
+  return { ...event, type: event.type.replace(/^labops\.(?:order\.|report\.)?/, '') };
 }

@@ -33,8 +33,9 @@ describe('the recorded histories', () => {
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
       ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken', 'findConnection'],
-      ...['findRunningWork', 'forwardOrder', 'handOver', 'notify', 'readChain', 'readOrder', 'readUser', 'registerKit'],
-      ...['replaceKitOrder', 'scheduleDeletion', 'undoDeletion'],
+      ...['findRunningWork', 'findUnclaimedJob', 'forwardOrder', 'handOver', 'handOverReport', 'identifyJob'],
+      ...['notify', 'readChain', 'readOrder', 'readParsingJob', 'readUser', 'registerKit'],
+      ...['replaceKitOrder', 'scheduleDeletion', 'undoDeletion', 'uploadReport'],
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
       'cancel',
@@ -51,7 +52,9 @@ describe('the recorded histories', () => {
       'deleteUser',
       'kitOrder',
       'linkProvider',
+      'parsingJob',
       'placeKitOrder',
+      'submitReport',
     ]);
     expect(names.length).toBeGreaterThanOrEqual(5);
   });

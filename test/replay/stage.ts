@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
@@ -10,9 +13,12 @@ import {
   type LinkReport,
   type LinkState,
   type OrderPolicy,
+  type ReportHandle,
+  type ReportPolicy,
 } from '../../client/index.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
+import { samplePdf } from '../../sandbox/sample-report.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
@@ -33,6 +39,8 @@ export interface Stage {
   move(handle: KitOrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
   /** Starts a link of a new user with a provider of the sandbox. */
   link(policy?: LinkPolicy): Promise<PlayedLink>;
+  /** Submits a small report; the sandbox leaves its job to the story. */
+  submit(policy?: ReportPolicy): Promise<ReportHandle>;
   close(): Promise<void>;
 }
 
@@ -63,10 +71,10 @@ export async function openStage(): Promise<Stage> {
   const settings = { webhookUrl: `${ingress.url}/webhooks`, webhookSecrets: [secret] };
   const service = await startLabService({ port: 0, apiKey, settings });
   const target = { NOTIFY_URL: receiver.url, NOTIFY_SECRET: secret };
-  const worker = await startWorker(
-    readWorkerConfig({ ...common, ...target, SERVICE_BASE_URL: service.url, SERVICE_API_KEY: apiKey }),
-    log,
-  );
+  const reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
+  await writeFile(join(reportRoot, 'report.pdf'), samplePdf(['labops-sandbox: stuck']));
+  const where = { SERVICE_BASE_URL: service.url, SERVICE_API_KEY: apiKey, REPORT_ROOT: reportRoot };
+  const worker = await startWorker(readWorkerConfig({ ...common, ...target, ...where }), log);
   const connection = await Connection.connect({ address: server.address });
   const temporal = new Client({ connection });
   const labs = new LabOperations(temporal);
@@ -92,6 +100,15 @@ export async function openStage(): Promise<Stage> {
       const start = { userId: user.user_id, provider: 'invented_watch', ...(policy && { policy }) };
       return played(await labs.links.start(start), browser);
     },
+    submit: async (policy) => {
+      const { user } = await sandbox.createUser();
+      return labs.reports.submit({
+        reference: `recorded-${randomUUID()}`,
+        userId: user.user_id,
+        file: { path: 'report.pdf' },
+        ...(policy && { policy }),
+      });
+    },
     close: async () => {
       await browser.close();
       await worker.stop();
@@ -100,6 +117,7 @@ export async function openStage(): Promise<Stage> {
       await receiver.close();
       await connection.close();
       await server.stop();
+      await rm(reportRoot, { recursive: true });
     },
   };
 }

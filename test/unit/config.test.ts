@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ConfigInvalid, readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 
 const service = { SERVICE_BASE_URL: 'http://127.0.0.1:4010', SERVICE_API_KEY: 'sk_invented' };
@@ -43,6 +45,7 @@ describe('the worker', () => {
         timeoutMs: 60_000,
       },
       echoesPassthrough: true,
+      reportFiles: { maxBytes: 10_485_760, allowedHosts: [], headerSets: {} },
       maxCachedWorkflows: 1000,
     });
   });
@@ -61,6 +64,9 @@ describe('the worker', () => {
       TASK_QUEUE: 'other',
       LOG_LEVEL: 'warn',
       MAX_CACHED_WORKFLOWS: '50',
+      REPORT_ROOT: '/srv/reports',
+      REPORT_MAX_BYTES: '31457280',
+      REPORT_URL_ALLOWED_HOSTS: 'Files.internal:8443, [::1]:9000 ,',
       SHUTDOWN_GRACE_SECONDS: '0',
     });
     expect(config).toMatchObject({
@@ -73,6 +79,11 @@ describe('the worker', () => {
       },
       echoesPassthrough: false,
       notify: { url: 'https://product.example/lab?tenant=1', secret },
+      reportFiles: {
+        root: '/srv/reports',
+        maxBytes: 31_457_280,
+        allowedHosts: ['files.internal:8443', '[::1]:9000'],
+      },
       taskQueue: 'other',
       logLevel: 'warn',
       maxCachedWorkflows: 50,
@@ -128,6 +139,9 @@ describe('the worker', () => {
       NOTIFY_SECRET: 'not base64!',
       LOG_LEVEL: 'loud',
       MAX_CACHED_WORKFLOWS: '1e3',
+      REPORT_ROOT: 'reports',
+      REPORT_MAX_BYTES: '0',
+      REPORT_URL_ALLOWED_HOSTS: 'https://files.internal',
       SHUTDOWN_GRACE_SECONDS: '-1',
       TEMPORAL_PROFILE: 'not-there',
     };
@@ -147,6 +161,46 @@ describe('the worker', () => {
     expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_BASE_URL: address }))).toHaveProperty(
       'SERVICE_BASE_URL',
     );
+  });
+});
+
+describe('the headers for reports at URLs', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lab-operations-headers-'));
+  afterAll(() => rm(folder, { recursive: true }));
+
+  async function headersFile(text: string): Promise<string> {
+    const file = join(folder, `${randomUUID()}.json`);
+    await writeFile(file, text);
+    return file;
+  }
+
+  test('are read from their file', async () => {
+    const sets = { store: { hosts: ['files.example.com'], headers: { authorization: 'Bearer invented' } } };
+    const file = await headersFile(JSON.stringify(sets));
+    const { reportFiles } = readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: file });
+    expect(reportFiles.headerSets).toEqual(sets);
+  });
+
+  test.each([
+    ['is no JSON', '{"store": very-secret', 'names a file that is no JSON of header sets'],
+    ['lacks its hosts', '{"store":{"headers":{"a":"very-secret"}}}', 'names a file that is no JSON of header sets'],
+    [
+      'has a header that cannot be sent',
+      '{"store":{"hosts":["files.example.com"],"headers":{"a":"very-secret\\n"}}}',
+      'names a file with a fault: header set store: a must be printable ASCII',
+    ],
+  ])('with a file that %s are a fault that shows no value', async (_what, text, problem) => {
+    const file = await headersFile(text);
+    expect(faultsOf(() => readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: file }))).toEqual({
+      REPORT_URL_HEADERS_FILE: problem,
+    });
+  });
+
+  test('with a file that is not there are a fault', () => {
+    const env = { ...service, REPORT_URL_HEADERS_FILE: join(folder, 'not-there.json') };
+    expect(faultsOf(() => readWorkerConfig(env))).toEqual({
+      REPORT_URL_HEADERS_FILE: 'names a file that cannot be read',
+    });
   });
 });
 
@@ -286,6 +340,7 @@ describe('the message', () => {
     const names = [
       ...['SERVICE_BASE_URL', 'SERVICE_API_KEY', 'SERVICE_BRAND', 'SERVICE_ORDERS_PATH', 'SERVICE_TIMEOUT_SECONDS'],
       ...['SERVICE_ECHOES_PASSTHROUGH', 'NOTIFY_URL', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS', 'INGRESS_PORT', 'LOG_LEVEL'],
+      ...['REPORT_ROOT', 'REPORT_MAX_BYTES', 'REPORT_URL_ALLOWED_HOSTS', 'REPORT_URL_HEADERS_FILE'],
       ...['WEBHOOK_MAX_BYTES', 'TASK_QUEUE', 'MAX_CACHED_WORKFLOWS', 'SERVICE_ENVIRONMENT', 'INGRESS_HOST'],
       ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'CODEC_ALLOWED_ORIGINS', 'CODEC_HOST'],
     ];

@@ -5,9 +5,9 @@ import { verify } from '../../service/webhook-signature.js';
 /** A notification as the product gets it: a CloudEvent. */
 export interface Notification {
   id: string;
-  /** Without its prefix `labops.order.`. */
+  /** Without its prefix `labops.order.` or `labops.report.`. */
   type: string;
-  /** The order that it is about. */
+  /** The order or parsing job that it is about. */
   subject: string;
   time: string;
   data: Record<string, unknown>;
@@ -57,5 +57,5 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 function read(body: Buffer, { headers }: IncomingMessage): Notification {
   const { specversion, ...event } = JSON.parse(body.toString()) as Notification & { specversion: string };
   if (specversion !== '1.0' || event.id !== headers['webhook-id']) throw new Error('This is no CloudEvent of ours.');
-  return { ...event, type: event.type.replace('labops.order.', '') };
+  return { ...event, type: event.type.replace(/^labops\.(order|report)\./, '') };
 }

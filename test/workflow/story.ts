@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
+import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { LabOperations } from '../../client/lab-operations.js';
 import { createWebhookHandler } from '../../client/webhooks/handler.js';
 import { SandboxControl } from '../../sandbox/control.js';
@@ -75,6 +79,8 @@ export class Stage {
   service!: LabService;
   sandbox!: SandboxControl;
   receiver!: NotificationReceiver;
+  /** The folder that reports' files lie in. */
+  reportRoot!: string;
   private readonly environment: () => Environment;
   private readonly references: string[] = [];
   private readonly endings: (() => Promise<void>)[] = [];
@@ -92,7 +98,6 @@ export class Stage {
   ) {
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
-    this.product = new LabOperations(this.temporal, { taskQueue });
     this.receiver = await startNotificationReceiver(secret);
     const ingress = await serve(createWebhookHandler({ temporal: this.temporal, secrets: [secret], taskQueue }));
     const settings = {
@@ -104,17 +109,25 @@ export class Stage {
     const lab = await startLabService({ port: 0, apiKey, settings });
     this.sandbox = new SandboxControl(lab.url);
     this.service = createLabService({ baseUrl: lab.url, apiKey });
+    this.product = new LabOperations(this.temporal, { taskQueue, service: { baseUrl: lab.url, apiKey } });
     const { service, temporal, receiver } = this;
+    this.reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
+    const reportFiles = createReportFiles({ root: this.reportRoot, allowedHosts: ['127.0.0.1'] });
     const target = notifies ? { target: { url: receiver.url, secret } } : {};
-    const activities = createActivities({ service, temporal, taskQueue, echoesPassthrough, ...target });
+    const activities = createActivities({
+      ...{ service, temporal, taskQueue, echoesPassthrough, reportFiles, encrypts: false },
+      ...target,
+    });
     this.startAnother = (more = {}) => startWorker({ activities, ...more });
     await this.startWorker();
     this.closing.push(
       () => this.stopWorker(),
+      () => this.product.close(),
       () => service.close(),
       () => lab.close(),
       () => ingress.close(),
       () => receiver.close(),
+      () => rm(this.reportRoot, { recursive: true }),
     );
   }
 
@@ -158,9 +171,9 @@ export class Stage {
     this.endings.push(end);
   }
 
-  /** Lets a workflow come to its end, however long that takes. */
-  async finish(workflowId: string): Promise<void> {
-    await this.environment().client.workflow.getHandle(workflowId).result();
+  /** Lets a workflow come to its end, however long that takes, and answers with its result. */
+  async finish<Result>(workflowId: string): Promise<Result> {
+    return this.environment().client.workflow.getHandle(workflowId).result() as Promise<Result>;
   }
 
   /** The same for one that may fail, or that was never started. */

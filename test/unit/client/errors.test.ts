@@ -14,6 +14,8 @@ import * as linkErrors from '../../../client/links/errors.js';
 import { LinkFailed, LinkInterrupted, linkWords } from '../../../client/links/errors.js';
 import * as orderErrors from '../../../client/orders/errors.js';
 import { forwardedTo, OrderInterrupted, orderWords } from '../../../client/orders/errors.js';
+import * as reportErrors from '../../../client/reports/errors.js';
+import { ReportInterrupted, reportWords } from '../../../client/reports/errors.js';
 import * as client from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
 
@@ -76,9 +78,22 @@ const ofLinks: Record<string, string> = {
   AcceptedUpdateCompletedWorkflow: 'LinkEnded',
 };
 
+const ofReports: Record<string, string> = {
+  ...ofTheService,
+  ReferenceInvalid: 'ReportInvalid',
+  PolicyInvalid: 'ReportInvalid',
+  InvalidCommand: 'ReportInvalid',
+  SignedUrlRefused: 'SignedUrlRefused',
+  ReportFileRefused: 'ReportFileRefused',
+  ReportRefused: 'ReportRefused',
+  ReportEnded: 'ReportEnded',
+  AcceptedUpdateCompletedWorkflow: 'ReportEnded',
+};
+
 const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderWords, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkWords, unnamed: [] },
+  { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportWords, unnamed: [] },
 ];
 
 function exportedBy(module: object, name: string): unknown {
@@ -153,6 +168,7 @@ describe('a failure in the product’s words', () => {
       for (const [words, word] of [
         [orderWords, OrderInterrupted],
         [linkWords, LinkInterrupted],
+        [reportWords, ReportInterrupted],
       ] as const) {
         const error = inProductWords(failed, words);
         expect(error).toBeInstanceOf(word);
@@ -167,9 +183,9 @@ describe('a failure in the product’s words', () => {
 });
 
 /** What the words are made of; a caller meets only what they are. */
-const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'linkWords', 'forwardedTo']);
+const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'linkWords', 'forwardedTo', 'reportWords']);
 
-test.each([errors, orderErrors, linkErrors])(
+test.each([errors, orderErrors, linkErrors, reportErrors])(
   'every word that a caller may meet is one that a backend can import',
   (area) => {
     const exported = Object.keys(area).filter((name) => !inner.has(name));

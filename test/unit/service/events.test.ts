@@ -217,8 +217,58 @@ describe('connections', () => {
   });
 });
 
+describe('parsing job events', () => {
+  const JOB = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
+
+  test.each(['lab_report.parsing_job.created', 'lab_report.parsing_job.updated', 'lab_report.parsing_job.update'])(
+    '%s carries the job in its data',
+    (event_type) => {
+      const event = { event_type, data: JOB, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+      expect(readEvent(event)).toEqual({
+        kind: 'parsing_job',
+        eventType: event_type,
+        jobId: 'job-1',
+        userId: 'user-1',
+        teamId: 'team-1',
+        job: JOB,
+      });
+    },
+  );
+
+  test("without envelope ids have the job's, where it has some", () => {
+    const event_type = 'lab_report.parsing_job.updated';
+    expect(readEvent({ event_type, data: JOB })).toEqual({
+      kind: 'parsing_job',
+      eventType: event_type,
+      jobId: 'job-1',
+      job: JOB,
+    });
+    const data = { ...JOB, user_id: 'user-2', team_id: 'team-2' };
+    expect(readEvent({ event_type, data })).toMatchObject({ userId: 'user-2', teamId: 'team-2' });
+  });
+
+  test.each([
+    [{ job_id: 'job-2' }, 'job-2'],
+    [{ id: '', job_id: 'job-2' }, 'job-2'],
+    [{ id: 7 }, '7'],
+    [{ id: 'job-1', job_id: 'job-2' }, 'job-1'],
+  ])('with the data %j are about %s', (data, jobId) => {
+    const event = readEvent({ event_type: 'lab_report.parsing_job.created', data });
+    expect(event).toMatchObject({ kind: 'parsing_job', jobId, job: { id: jobId } });
+  });
+
+  test.each([null, undefined, 'job-1', [], {}, { id: null }, { id: '', job_id: '' }, { id: ['Testperson'] }])(
+    'with the data %j are unreadable, and nothing of it is repeated',
+    (data) => {
+      const event = readEvent({ event_type: 'lab_report.parsing_job.updated', data });
+      expect(event).toMatchObject({ kind: 'unreadable', eventType: 'lab_report.parsing_job.updated' });
+      expect(JSON.stringify(event)).not.toContain('Testperson');
+    },
+  );
+});
+
 test.each([
-  'lab_report.parsing_job.created',
+  'lab_report.parsing_job.deleted',
   'labtest.appointment.update',
   'an.event.of.next.year',
   'daily',
@@ -253,6 +303,7 @@ describe('whatever comes', () => {
     const types = fc.constantFrom(
       'labtest.order.updated',
       'labtest.result.critical',
+      'lab_report.parsing_job.updated',
       'daily.data.steps.created',
       'provider.connection.created',
       'x',
@@ -265,15 +316,18 @@ describe('whatever comes', () => {
       order_transaction: fc.anything(),
       details: fc.anything(),
     });
+    const job = fc.record({ id: fc.string({ minLength: 1 }), data: fc.anything(), status: fc.anything() });
     fc.assert(
       fc.property(
         fc.oneof(
           fc.anything(),
-          fc.record({ event_type: types, data: fc.oneof(fc.anything(), order, connection) }),
+          fc.record({ event_type: types, data: fc.oneof(fc.anything(), order, connection, job) }),
           order,
         ),
         (body) => {
-          expect(['order', 'connection', 'health_data', 'other', 'unreadable']).toContain(readEvent(body).kind);
+          expect(['order', 'parsing_job', 'connection', 'health_data', 'other', 'unreadable']).toContain(
+            readEvent(body).kind,
+          );
         },
       ),
     );
@@ -298,5 +352,10 @@ describe('whatever comes', () => {
     expect(read(`{"event_type":"labtest.order.updated","data":${deep}}`)).toBe('unreadable');
     expect(read(`{"event_type":"daily.data.steps.created","data":${deep}}`)).toBe('health_data');
     expect(read(`{"event_type":"provider.connection.created","data":{"source":${deep}}}`)).toBe('connection');
+    for (const field of ['status', 'x', 'data']) {
+      expect
+        .soft(read(`{"event_type":"lab_report.parsing_job.updated","data":{"id":"job-1","${field}":${deep}}}`), field)
+        .toBe('parsing_job');
+    }
   });
 });

@@ -5,6 +5,10 @@ import { handlerWithoutTemporal, noise, orderBody, orderEvent, remembering, secr
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 
+function parsingJobEvent(data: object) {
+  return { event_type: 'lab_report.parsing_job.updated', data, user_id: 'user-1' };
+}
+
 /** Deep enough to overflow the stack of anything that walks it by recursion. */
 const million = 1_000_000;
 const deepArray = `${'['.repeat(million)}${']'.repeat(million)}`;
@@ -152,7 +156,8 @@ describe('what an event is', () => {
     ['no type', { something: 1 }],
     ['a type that is no text', { event_type: 7 }],
     ['an appointment', { event_type: 'labtest.appointment.updated', data: { id: orderId } }],
-    ['a parsing job', { event_type: 'lab_report.parsing_job.created', data: { id: orderId } }],
+    ['a parsing job without an id', parsingJobEvent({})],
+    ['a parsing job whose id could not stand in a workflow ID', parsingJobEvent({ id: 'job/../other' })],
     ['an order event without an order', { event_type: 'labtest.order.updated', data: null }],
     ['an order event whose id is neither text nor number', orderEvent(orderId, { id: ['one'] })],
     ['an order event without an id', { event_type: 'labtest.order.updated', data: { events: [] } }],
@@ -182,6 +187,8 @@ describe('what an event is', () => {
 
   test.each([
     ['an order event', orderEvent(orderId)],
+    ['a parsing job', parsingJobEvent({ id: orderId, status: 'started' })],
+    ['a parsing job under its other name', parsingJobEvent({ job_id: orderId })],
     ['without envelope ids', { event_type: 'labtest.order.created', data: orderBody(orderId) }],
     ['an order id that is no UUID', orderEvent('order_17.b')],
     ['an order without an envelope', orderBody(orderId)],
@@ -193,6 +200,15 @@ describe('what an event is', () => {
     ],
   ])('%s goes to Temporal, and is answered 503 while that cannot be reached', async (_what, body) => {
     expect(await answerTo(signed(body))).toEqual({ status: 503, error: 'temporal_unavailable' });
+  });
+
+  test('a parsing job goes to the workflow of its id, and the log names the job', async () => {
+    const { lines, logger } = remembering();
+    const handler = await handlerWithoutTemporal({ logger });
+    const metadata = { patient_first_name: 'Testperson', dob: '1990-01-01' };
+    await handler.handle(signed(parsingJobEvent({ id: orderId, data: { metadata, results: [] } })));
+    expect(lines).toMatchObject([{ fields: { jobId: orderId, workflowId: `parsing-job/${orderId}` } }]);
+    expect(JSON.stringify(lines)).not.toMatch(/Testperson|1990/);
   });
 
   test.each([

@@ -1,0 +1,102 @@
+import { fileTypeFromBuffer } from 'file-type';
+import { ReportFileRefused, ReportFileUnavailable } from './errors.js';
+
+/** An open source of bytes of which nobody knows yet what they are. */
+export interface ByteSource {
+  /** Bytes in all, where they are known. */
+  size?: number;
+  bytes: AsyncIterable<Uint8Array>;
+  /** Gives back what it holds; may be called at any time and again. */
+  close(): Promise<void>;
+}
+
+/** A report's file, looked at and ready to be uploaded. */
+export interface OpenReportFile extends ByteSource {
+  contentType: keyof typeof EXTENSIONS;
+  extension: 'pdf' | 'jpg' | 'png';
+}
+
+const EXTENSIONS = { 'application/pdf': 'pdf', 'image/jpeg': 'jpg', 'image/png': 'png' } as const;
+
+/** What file-type asks for to know every format; the formats here show within the first bytes. */
+const HEAD_BYTES = 4_100;
+
+/**
+ * Looks at the first bytes of a source and hands it on, whole. Its type is judged by content, never by name; its size
+ * before the first byte where it is known, and again while it is read. Throws ReportFileRefused or
+ * ReportFileUnavailable, now or from the bytes; closes the source when it throws.
+ */
+export async function inspected(source: ByteSource, maxBytes: number): Promise<OpenReportFile> {
+  try {
+    if (source.size === 0) throw emptyFile();
+    if (source.size !== undefined && source.size > maxBytes) throw tooLarge(maxBytes);
+    const measured = measure(source, maxBytes);
+    const head = await firstChunks(measured);
+    const contentType = await typeOf(Buffer.concat(head));
+    const { size } = source;
+    const close = (): Promise<void> => source.close();
+    const bytes = resumed(head, measured, close);
+    return { contentType, extension: EXTENSIONS[contentType], bytes, close, ...(size === undefined ? {} : { size }) };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+async function* measure({ bytes, size }: ByteSource, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+  let seen = 0;
+  for await (const chunk of bytes) {
+    seen += chunk.length;
+    if (seen > maxBytes) throw tooLarge(maxBytes);
+    if (size !== undefined && seen > size) throw new ReportFileUnavailable('changed', 'it grew while it was read');
+    yield chunk;
+  }
+  if (size !== undefined && seen < size) {
+    throw new ReportFileUnavailable('broken_off', `${seen} of ${size} bytes came`);
+  }
+}
+
+async function firstChunks(bytes: AsyncGenerator<Uint8Array, void, undefined>): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  for (let length = 0; length < HEAD_BYTES;) {
+    const next = await bytes.next();
+    if (next.done === true) break;
+    chunks.push(next.value);
+    length += next.value.length;
+  }
+  if (chunks.every((chunk) => chunk.length === 0)) throw emptyFile();
+  return chunks;
+}
+
+async function typeOf(head: Buffer): Promise<keyof typeof EXTENSIONS> {
+  // A parser that chokes on what it took for its format has found no report.
+  const found = await fileTypeFromBuffer(head.subarray(0, HEAD_BYTES)).catch(() => undefined);
+  if (found !== undefined && isReportType(found.mime)) return found.mime;
+  throw new ReportFileRefused('wrong_type', `it must be a PDF, JPEG or PNG and is ${found?.mime ?? 'none of them'}`);
+}
+
+function isReportType(mime: string): mime is keyof typeof EXTENSIONS {
+  return Object.hasOwn(EXTENSIONS, mime);
+}
+
+async function* resumed(
+  head: Uint8Array[],
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+  close: () => Promise<void>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    // Taken out as they go, so that they are not held for as long as the rest takes.
+    for (let chunk = head.shift(); chunk !== undefined; chunk = head.shift()) yield chunk;
+    yield* rest;
+  } finally {
+    await close();
+  }
+}
+
+function emptyFile(): ReportFileRefused {
+  return new ReportFileRefused('empty', 'it has no bytes');
+}
+
+function tooLarge(maxBytes: number): ReportFileRefused {
+  return new ReportFileRefused('too_large', `it has more than ${maxBytes} bytes`);
+}

@@ -1,0 +1,71 @@
+/**
+ * Why a report's file cannot be uploaded. Messages carry no path of the machine, no query of a URL, no host and no
+ * header: they reach logs and a workflow's history.
+ */
+
+/** It will not get better by itself: the reference, the file or the configuration has to change. */
+export type ReportFileRefusal =
+  /** Nothing at the path, or 404 or 410 at the URL. */
+  | 'not_found'
+  /** The path, or what its links lead to, is not below the root; or there is no root. */
+  | 'outside_root'
+  /** A directory, pipe, device or socket. */
+  | 'not_a_file'
+  /** The worker may not read the path, or 401, 403 or 407 at the URL. */
+  | 'access_denied'
+  | 'empty'
+  | 'too_large'
+  /** By its content no PDF, JPEG or PNG. */
+  | 'wrong_type'
+  /** No http or https, with credentials in it, a step from https down to http, or not a host of the header set. */
+  | 'url_not_allowed'
+  /** The host has an address that is not public, and is not among the allowed hosts. */
+  | 'private_address'
+  | 'too_many_redirects'
+  | 'header_set_unknown'
+  /** The host answered with a status that is no file, or sent more bytes than it said. */
+  | 'unexpected_answer';
+
+/** The file may be there later, or be read whole the next time. */
+export type ReportFileTrouble =
+  /** No connection to the host, or no address of it. */
+  | 'unreachable'
+  /** The host stood still for longer than the idle timeout. */
+  | 'timeout'
+  /** 408, 425, 429 or 5xx. */
+  | 'host_failed'
+  /** Fewer bytes than promised, or the connection broke. */
+  | 'broken_off'
+  /** It changed while it was read. */
+  | 'changed'
+  /** The file system failed. */
+  | 'not_readable';
+
+export class ReportFileRefused extends Error {
+  override readonly name = 'ReportFileRefused';
+  readonly reason: ReportFileRefusal;
+
+  constructor(reason: ReportFileRefusal, sentence: string) {
+    super(`The report's file was refused (${reason}): ${sentence}`);
+    this.reason = reason;
+  }
+}
+
+export class ReportFileUnavailable extends Error {
+  override readonly name = 'ReportFileUnavailable';
+  readonly reason: ReportFileTrouble;
+  /** Milliseconds that the host asks to wait, where it does. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(reason: ReportFileTrouble, sentence: string, retryAfterMs?: number) {
+    super(`The report's file cannot be read now (${reason}): ${sentence}`);
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** A code such as ECONNREFUSED, for a sentence; the message itself may name a path or an address. */
+export function codeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.name : 'unknown';
+}

@@ -1,0 +1,100 @@
+import { constants } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { lstat, open, realpath } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { ByteSource } from './content.js';
+import { ReportFileRefused, ReportFileUnavailable, codeOf } from './errors.js';
+
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Opens a file below a root. `path` is relative to the root, or absolute and below it; after every symbolic link in it
+ * is followed, the file still has to lie below the root. Opening never waits, not even for a pipe.
+ */
+export async function openLocalFile(root: string | undefined, path: string, signal?: AbortSignal): Promise<ByteSource> {
+  if (root === undefined) throw new ReportFileRefused('outside_root', 'no root for paths is configured (REPORT_ROOT)');
+  const { handle, size } = await onDisk(() => openBelow(resolve(root), path));
+  return { size, bytes: chunksOf(handle, signal), close: () => handle.close() };
+}
+
+async function openBelow(root: string, path: string): Promise<{ handle: FileHandle; size: number }> {
+  const realRoot = await realpath(root).catch((error: unknown) => {
+    // A root that is not mounted yet is no fault of the file.
+    throw new ReportFileUnavailable('not_readable', `the root for paths cannot be read (${codeOf(error)})`);
+  });
+  const named = resolve(root, path);
+  // Said before the disk is asked: the answer must not tell what exists outside.
+  if (!isBelow(root, named) && !isBelow(realRoot, named)) throw outsideRoot();
+  const real = await realpath(named);
+  if (!isBelow(realRoot, real)) throw outsideRoot();
+  // Opening a device can do something by itself.
+  requireFile(await lstat(real));
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const opened = requireFile(await handle.stat());
+    // Somebody may have put a link into the way since it was looked up: what is open must still be what lies there.
+    const there = (await realpath(real)) === real ? await lstat(real) : undefined;
+    if (there?.ino !== opened.ino || there.dev !== opened.dev) throw outsideRoot();
+    return { handle, size: opened.size };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** The root itself is no file, so it need not be below. */
+function isBelow(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function requireFile(stats: Stats): Stats {
+  if (stats.isFile()) return stats;
+  throw new ReportFileRefused('not_a_file', 'the path leads to a directory, pipe, device or socket');
+}
+
+function outsideRoot(): ReportFileRefused {
+  return new ReportFileRefused('outside_root', 'the path, or what its links lead to, is not below the root');
+}
+
+async function* chunksOf(
+  handle: FileHandle,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const { bytesRead, buffer } = await onDisk(() => handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES));
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** Node's errors name the path: what leaves here does not. */
+async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ReportFileRefused || error instanceof ReportFileUnavailable) throw error;
+    throw diskFailure(codeOf(error));
+  }
+}
+
+function diskFailure(code: string): Error {
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+    case 'ENAMETOOLONG':
+    // A path with a NUL in it.
+    case 'ERR_INVALID_ARG_VALUE':
+      return new ReportFileRefused('not_found', 'there is no file at the path');
+    // A circle of links, or a link where the file was a moment ago.
+    case 'ELOOP':
+      return new ReportFileRefused('outside_root', 'the links in the path lead nowhere');
+    case 'EACCES':
+    case 'EPERM':
+      return new ReportFileRefused('access_denied', 'the worker may not read it');
+    default:
+      return new ReportFileUnavailable('not_readable', `the file system failed (${code})`);
+  }
+}

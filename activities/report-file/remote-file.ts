@@ -1,0 +1,144 @@
+import { Client } from 'undici';
+import type { Dispatcher } from 'undici';
+import { retryAfterMs } from '../../service/refusals.js';
+import { allowedUrl } from './allowed-url.js';
+import type { ByteSource } from './content.js';
+import { ReportFileRefused, ReportFileUnavailable, codeOf } from './errors.js';
+import { headersFor, namesHost } from './hosts.js';
+import type { HeaderSet } from './hosts.js';
+import { publicLookup, requirePublicLiteral } from './public-address.js';
+import type { Resolve } from './public-address.js';
+
+const MOST_REDIRECTS = 5;
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+export interface RemoteLimits {
+  /** Hosts that may have addresses that are not public, and may be sent headers in the clear. */
+  allowedHosts: readonly string[];
+  /** Milliseconds for a host to connect, to answer, and between two pieces of the file. */
+  idleTimeoutMs: number;
+  resolve: Resolve;
+}
+
+/**
+ * Opens a file at a URL. Redirects are followed here, each checked like the first address; a connection goes only to
+ * the address that was checked, and is closed with the file.
+ */
+export async function openRemoteFile(
+  reference: string,
+  headers: HeaderSet | undefined,
+  limits: RemoteLimits,
+  signal?: AbortSignal,
+): Promise<ByteSource> {
+  let url = allowedUrl(reference);
+  if (headers !== undefined && Object.keys(headersFor(headers, url, limits.allowedHosts)).length === 0) {
+    throw new ReportFileRefused('url_not_allowed', 'the set of headers is not for its host, or not without https');
+  }
+  for (let redirects = 0; ; redirects += 1) {
+    const step = new Download(url, limits, signal);
+    try {
+      const answer = await step.begin(headers === undefined ? {} : headersFor(headers, url, limits.allowedHosts));
+      if (!REDIRECTS.includes(answer.statusCode)) return step.source(answer);
+      if (redirects === MOST_REDIRECTS) {
+        throw new ReportFileRefused('too_many_redirects', `it is not found after ${MOST_REDIRECTS} redirects`);
+      }
+      url = allowedUrl(String(answer.headers['location'] ?? ''), url);
+    } catch (error) {
+      await step.close();
+      throw error;
+    }
+    await step.close();
+  }
+}
+
+/** One request to one host, on a connection of its own. */
+class Download {
+  readonly #url: URL;
+  readonly #client: Client;
+  readonly #signal: AbortSignal | undefined;
+  #isConnected = false;
+  #lastError: Error | undefined;
+
+  constructor(url: URL, limits: RemoteLimits, signal: AbortSignal | undefined) {
+    const isAllowed = namesHost(limits.allowedHosts, url);
+    if (!isAllowed) requirePublicLiteral(url);
+    const { idleTimeoutMs } = limits;
+    this.#url = url;
+    this.#signal = signal;
+    this.#client = new Client(url.origin, {
+      connect: { timeout: idleTimeoutMs, ...(isAllowed ? {} : { lookup: publicLookup(limits.resolve) }) },
+      headersTimeout: idleTimeoutMs,
+      bodyTimeout: idleTimeoutMs,
+    });
+    this.#client.on('connect', () => (this.#isConnected = true));
+    this.#client.on('disconnect', (_origin, _targets, error) => (this.#lastError = error));
+  }
+
+  async begin(headers: Record<string, string>): Promise<Dispatcher.ResponseData> {
+    return this.#heard(() =>
+      this.#client.request({
+        method: 'GET',
+        path: this.#url.pathname + this.#url.search,
+        headers: { accept: 'application/pdf, image/jpeg, image/png', 'accept-encoding': 'identity', ...headers },
+        ...(this.#signal === undefined ? {} : { signal: this.#signal }),
+      }),
+    );
+  }
+
+  /** The file that was answered, or why there is none. */
+  source({ statusCode, headers, body }: Dispatcher.ResponseData): ByteSource {
+    requireFile(statusCode, headers['retry-after']);
+    const length = headers['content-length'];
+    return {
+      bytes: this.#chunks(body),
+      close: () => this.close(),
+      ...(typeof length === 'string' ? { size: Number(length) } : {}),
+    };
+  }
+
+  /** Ends the connection, in the middle of the file too. */
+  async close(): Promise<void> {
+    await this.#client.destroy();
+  }
+
+  async *#chunks(body: Dispatcher.ResponseData['body']): AsyncGenerator<Uint8Array, void, undefined> {
+    const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    for (;;) {
+      const next = await this.#heard(() => iterator.next());
+      if (next.done === true) break;
+      yield next.value;
+    }
+    // HTTP ends a file at the length that was promised. A host that goes on sending is seen by what happens to the
+    // connection: the rest is no answer to anything.
+    await this.#client.close();
+    if (this.#lastError !== undefined && codeOf(this.#lastError) === 'UND_ERR_SOCKET') {
+      throw new ReportFileRefused('unexpected_answer', 'its host sent more bytes than it promised');
+    }
+  }
+
+  /** undici's errors name addresses: what leaves here does not. */
+  async #heard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      if (error instanceof ReportFileRefused) throw error;
+      const code = codeOf(error);
+      if (code.endsWith('_TIMEOUT')) throw new ReportFileUnavailable('timeout', `its host stood still (${code})`);
+      if (!this.#isConnected) throw new ReportFileUnavailable('unreachable', `no connection to its host (${code})`);
+      throw new ReportFileUnavailable('broken_off', `the connection to its host broke (${code})`);
+    }
+  }
+}
+
+/** Only 200 has the file: other successes have none, or a part. */
+function requireFile(status: number, retryAfter: string | string[] | undefined): void {
+  if (status === 200) return;
+  if (status >= 500 || [408, 425, 429].includes(status)) {
+    const wait = retryAfterMs(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
+    throw new ReportFileUnavailable('host_failed', `its host answered ${status}`, wait);
+  }
+  if (status === 404 || status === 410) throw new ReportFileRefused('not_found', `its host answered ${status}`);
+  if ([401, 403, 407].includes(status)) throw new ReportFileRefused('access_denied', `its host answered ${status}`);
+  throw new ReportFileRefused('unexpected_answer', `its host answered ${status}`);
+}

@@ -1,0 +1,55 @@
+import { inspected } from './content.js';
+import type { OpenReportFile } from './content.js';
+import { checkHeaderSets, headerSetNamed } from './hosts.js';
+import type { HeaderSet } from './hosts.js';
+import { openLocalFile } from './local-file.js';
+import { systemResolve } from './public-address.js';
+import type { Resolve } from './public-address.js';
+import { openRemoteFile } from './remote-file.js';
+
+export type { OpenReportFile } from './content.js';
+export type { HeaderSet } from './hosts.js';
+
+/** Where a report's file lies. Only this enters a workflow: never bytes, never a secret. */
+export type ReportFileReference =
+  /** Below the configured root. */
+  | { path: string }
+  /** `headersFrom` names a configured set of headers. */
+  | { url: string; headersFrom?: string };
+
+export interface ReportFilesConfig {
+  /** Folder that paths lie in (REPORT_ROOT). Without it paths are refused. */
+  root?: string;
+  /** Bytes of a file (REPORT_MAX_BYTES). Default 10,485,760: the specification's 10 MB, read generously. */
+  maxBytes?: number;
+  /** Hosts that may have addresses that are not public: a store of one's own, or a test's. `host` or `host:port`. */
+  allowedHosts?: readonly string[];
+  headerSets?: Readonly<Record<string, HeaderSet>>;
+  /** Milliseconds for a host to connect, to answer, and between two pieces. Default 30,000, as long as an upload may stand still. */
+  idleTimeoutMs?: number;
+  /** How names become addresses. Default: as the machine does it. */
+  resolve?: Resolve;
+}
+
+export interface ReportFiles {
+  /**
+   * Opens a file and looks at its first bytes. Rejects with ReportFileRefused, ReportFileUnavailable or the signal's
+   * reason; so may the bytes later. A file whose bytes are not read to their end has to be closed.
+   */
+  open(file: ReportFileReference, options?: { signal?: AbortSignal }): Promise<OpenReportFile>;
+}
+
+/** Throws a TypeError for a configuration that could never work. */
+export function createReportFiles(config: ReportFilesConfig): ReportFiles {
+  const { root, maxBytes = 10_485_760, allowedHosts = [], headerSets = {}, resolve = systemResolve } = config;
+  const limits = { allowedHosts, idleTimeoutMs: config.idleTimeoutMs ?? 30_000, resolve };
+  checkHeaderSets(headerSets);
+  return {
+    open: async (file, { signal } = {}) => {
+      signal?.throwIfAborted();
+      if ('path' in file) return inspected(await openLocalFile(root, file.path, signal), maxBytes);
+      const headers = file.headersFrom === undefined ? undefined : headerSetNamed(headerSets, file.headersFrom);
+      return inspected(await openRemoteFile(file.url, headers, limits, signal), maxBytes);
+    },
+  };
+}

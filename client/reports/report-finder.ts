@@ -1,0 +1,50 @@
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import type { LabService } from '../../service/lab-service.js';
+import { isAddressable } from '../../workflows/order/address.js';
+import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
+import { parsingJobName } from '../../workflows/report/messages.js';
+import { labReferenceKey } from '../../workflows/search-attributes.js';
+import { ReportNotFound } from './errors.js';
+
+/** What a report is looked for with. */
+export interface ReportFinder {
+  temporal: Client;
+  service?: LabService;
+}
+
+/** @throws ReportNotFound when no workflow has followed the job */
+export async function requireJob({ temporal }: ReportFinder, jobId: string): Promise<void> {
+  if (!isAddressable(jobId)) throw new ReportNotFound('This job id cannot be one of ours');
+  if (await describe(temporal, parsingJobId(jobId))) return;
+  throw new ReportNotFound(`No workflow follows parsing job ${jobId}`);
+}
+
+/**
+ * Whether a reference was submitted: its own workflow, or, where that is past retention or did not end by itself, the
+ * job's, which is named here then.
+ */
+export async function findSubmission({ temporal }: ReportFinder, reference: string): Promise<{ jobId?: string }> {
+  const submission = await describe(temporal, submitReportId(reference));
+  if (submission && ['RUNNING', 'COMPLETED'].includes(submission.status.name)) return {};
+  const jobId = await jobByReference(temporal, reference);
+  if (jobId !== undefined) return { jobId };
+  if (submission) return {};
+  throw new ReportNotFound(`No report was submitted with the reference ${reference}`);
+}
+
+async function describe(temporal: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await temporal.workflow.getHandle(workflowId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** A reference holds only what its pattern allows: no quote can stand in it. */
+async function jobByReference(temporal: Client, reference: string): Promise<string | undefined> {
+  const query = `WorkflowType = '${parsingJobName}' AND ${labReferenceKey.name} = '${reference}'`;
+  for await (const { workflowId } of temporal.workflow.list({ query }))
+    return workflowId.slice(parsingJobId('').length);
+  return undefined;
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { canonicalJson } from '../../workflows/canonical-json.js';
+import { isAddressable, referencePattern } from '../../workflows/order/address.js';
+import { PolicyInvalid } from '../../workflows/policy-settings.js';
+import { submitReportId } from '../../workflows/report/address.js';
+import { submitReportName, type ReportSource, type SubmitReportInput } from '../../workflows/report/messages.js';
+import { resolveReportPolicy, type ReportPolicy } from '../../workflows/report/policy.js';
+import { isSignedUrl } from '../../workflows/report/signed-url.js';
+import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import type { RefusedField } from '../errors.js';
+import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
+import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
+import { ReportHandle } from './report-handle.js';
+
+/** What a product gives to `submit`. */
+export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
+
+/** Lab reports: files from which the service reads biomarkers. */
+export class ReportOperations {
+  private readonly finder: ReportFinder;
+  private readonly taskQueue: string;
+
+  constructor(finder: ReportFinder, taskQueue: string) {
+    this.finder = finder;
+    this.taskQueue = taskQueue;
+  }
+
+  /**
+   * Submits one report for a reference and returns as soon as that is started: from then on it happens, whatever fails.
+   * Only where the file lies goes to Temporal; the worker streams it to the service. The same reference with the same
+   * input gives the report that is already there, also after it has ended.
+   *
+   * @throws ReportInvalid naming each field and its rule, SignedUrlRefused, before anything is started
+   * @throws ReportReferenceConflict when the reference was used for another report
+   */
+  async submit(submission: ReportSubmission): Promise<ReportHandle> {
+    check(submission);
+    this.demandUnsigned(submission);
+    const { reference, userId, file, needsHumanReview, policy } = submission;
+    const input: SubmitReportInput = {
+      reference,
+      userId,
+      file,
+      ...(needsHumanReview !== undefined && { needsHumanReview }),
+      ...(policy && { policy }),
+    };
+    const workflowId = submitReportId(reference);
+    const inputDigest = digestOf(input);
+    const { workflow } = this.finder.temporal;
+    try {
+      await workflow.start(submitReportName, {
+        workflowId,
+        taskQueue: this.taskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        memo: { inputDigest },
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: labReferenceKey, value: reference },
+          { key: labUserIdKey, value: userId },
+        ]),
+        staticSummary: `Submit lab report ${reference}`,
+        staticDetails: 'Uploads the report of its reference and hands its job over to the workflow that follows it.',
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    const { memo } = await workflow.getHandle(workflowId).describe();
+    if (memo?.['inputDigest'] !== inputDigest) {
+      throw new ReportReferenceConflict(`The reference ${reference} was used for another report`);
+    }
+    return new ReportHandle(this.finder, { reference });
+  }
+
+  /**
+   * The report with a reference, or the one of a parsing job.
+   * @throws ReportNotFound
+   */
+  async get(which: { reference: string } | { jobId: string }): Promise<ReportHandle> {
+    if ('jobId' in which) {
+      await requireJob(this.finder, which.jobId);
+      return new ReportHandle(this.finder, which);
+    }
+    const { reference } = which;
+    const faults = referenceFaults(reference);
+    if (faults.length > 0) throw invalid(faults);
+    return new ReportHandle(this.finder, { reference, ...(await findSubmission(this.finder, reference)) });
+  }
+
+  /** Whether this client encrypts what it sends; a signed URL must not reach Temporal in the clear. */
+  private demandUnsigned({ file }: ReportSubmission): void {
+    if (!('url' in file) || !isSignedUrl(file.url)) return;
+    if (this.finder.temporal.options.loadedDataConverter.payloadCodecs.length > 0) return;
+    const message = 'is a credential by itself, and payloads are not encrypted: use headersFrom, or encryption keys';
+    throw new SignedUrlRefused(`The file's url ${message}`, { fields: [{ field: 'file.url', message }] });
+  }
+}
+
+/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
+function check({ reference, userId, file, needsHumanReview, policy }: ReportSubmission): void {
+  const faults = [...referenceFaults(reference), ...fileFaults(file), ...policyFaults(policy)];
+  if (typeof userId !== 'string' || !isAddressable(userId)) {
+    faults.push({ field: 'userId', message: "must be the service's id of a user" });
+  }
+  if (needsHumanReview !== undefined && typeof needsHumanReview !== 'boolean') {
+    faults.push({ field: 'needsHumanReview', message: 'must be true or false' });
+  }
+  if (faults.length > 0) throw invalid(faults);
+}
+
+function fileFaults(file: unknown): RefusedField[] {
+  const { path, url, headersFrom } = (typeof file === 'object' && file !== null ? file : {}) as Record<string, unknown>;
+  if ((path === undefined) === (url === undefined)) return [{ field: 'file', message: 'must have a path or a url' }];
+  const faults: RefusedField[] = [];
+  if (path !== undefined && !isText(path)) faults.push({ field: 'file.path', message: 'must be a text' });
+  if (url !== undefined && !(isText(url) && /^https?:\/\//i.test(url) && URL.canParse(url))) {
+    faults.push({ field: 'file.url', message: 'must be an http or https address' });
+  }
+  if (headersFrom !== undefined && (url === undefined || !isText(headersFrom))) {
+    faults.push({ field: 'file.headersFrom', message: 'must name a set of headers, and goes with a url' });
+  }
+  return faults;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function policyFaults(policy: ReportPolicy | undefined): RefusedField[] {
+  try {
+    resolveReportPolicy(policy);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PolicyInvalid)) throw error;
+    return error.faults.map((message) => ({ field: 'policy', message }));
+  }
+}
+
+function referenceFaults(reference: unknown): RefusedField[] {
+  if (typeof reference === 'string' && referencePattern.test(reference)) return [];
+  return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
+}
+
+function invalid(fields: RefusedField[]): ReportInvalid {
+  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return new ReportInvalid(`The report is not valid: ${faults}`, { fields });
+}
+
+/** Tells one report from another without keeping its details in the clear. */
+function digestOf({ userId, file, needsHumanReview = false, policy }: SubmitReportInput): string {
+  const told = { userId, file: identityOf(file), needsHumanReview, policy };
+  return createHash('sha256').update(canonicalJson(told)).digest('hex');
+}
+
+/** A URL that is signed anew for each submission names the same file by what stands before its signature. */
+function identityOf(file: ReportSource): ReportSource {
+  return 'url' in file && isSignedUrl(file.url) ? { ...file, url: file.url.replace(/[?#].*$/s, '') } : file;
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { MultipartFile } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import { invalidFields, refusal } from './problems.js';
+import { MARKER_BYTES, outcomeIn } from './report-outcomes.js';
+import type { FileFacts } from './reports.js';
+import type { Settings } from './settings.js';
+import { Fields, uuid } from './validation.js';
+import type { StringRule } from './validation.js';
+
+export interface Upload {
+  readonly userId: string;
+  readonly needsHumanReview: boolean;
+  readonly files: readonly FileFacts[];
+  /** What the first file asks for. */
+  readonly outcome: string;
+}
+
+const TRUE = ['true', '1', 'yes', 'on', 't', 'y'];
+const FALSE = ['false', '0', 'no', 'off', 'f', 'n'];
+
+const boolean: StringRule = (value) =>
+  [...TRUE, ...FALSE].includes(value.toLowerCase())
+    ? undefined
+    : { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' };
+
+interface ReadFile {
+  readonly facts: FileFacts;
+  readonly outcome: string;
+}
+
+/**
+ * Reads the form of `POST /lab_report/v1/parser/job` to its end, however large it is, so that every caller gets to read
+ * the refusal. Of the files only facts are kept. Throws the 422, 413 or 400.
+ */
+export async function readUpload(request: FastifyRequest, settings: Settings): Promise<Upload> {
+  const { values, files } = request.isMultipart() ? await readParts(request) : { values: {}, files: [] };
+  const fields = Fields.ofBody(values);
+  const userId = fields.string('user_id', uuid);
+  const wish = fields.optionalString('needs_human_review', boolean);
+  const [first] = files;
+  if (first === undefined) {
+    throw invalidFields([
+      ...fields.issues,
+      { type: 'missing', loc: ['body', 'file'], msg: 'Field required', input: null },
+    ]);
+  }
+  fields.finish();
+  requireReports(files, settings.reportMaxBytes);
+  return {
+    userId,
+    needsHumanReview: wish !== null && TRUE.includes(wish.toLowerCase()),
+    files: files.map(({ facts }) => facts),
+    outcome: first.outcome,
+  };
+}
+
+/** The wordings are not documented; assumed. */
+function requireReports(files: readonly ReadFile[], maxBytes: number): void {
+  if (files.reduce((sum, { facts }) => sum + facts.size, 0) > maxBytes) {
+    throw refusal(413, `File size exceeds the limit of ${maxBytes} bytes`);
+  }
+  for (const { facts } of files) {
+    if (facts.size === 0) throw refusal(400, 'File is empty');
+    if (facts.contentType === UNKNOWN_TYPE) throw refusal(400, 'Only PDF, JPEG and PNG files are supported');
+  }
+}
+
+async function readParts(request: FastifyRequest): Promise<{ values: Record<string, unknown>; files: ReadFile[] }> {
+  const values: Record<string, unknown> = {};
+  const files: ReadFile[] = [];
+  try {
+    // The limit on the file is ours to count: the plugin's own would cut the file and end the connection.
+    for await (const part of request.parts({ limits: { fileSize: Number.MAX_SAFE_INTEGER } })) {
+      if (part.type === 'field') values[part.fieldname] = part.value;
+      else if (part.fieldname === 'file') files.push(await readFile(part));
+      else part.file.resume();
+    }
+  } catch {
+    // A form that breaks off: whoever sent it has gone, or wrote it wrongly.
+    throw refusal(400, 'There was an error parsing the body');
+  }
+  return { values, files };
+}
+
+async function readFile(part: MultipartFile): Promise<ReadFile> {
+  const hash = createHash('sha256');
+  const head: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of part.file as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    if (size < MARKER_BYTES) head.push(chunk.subarray(0, MARKER_BYTES - size));
+    size += chunk.length;
+  }
+  const start = Buffer.concat(head);
+  const facts = { size, sha256: hash.digest('hex'), contentType: typeOf(start), name: part.filename };
+  return { facts, outcome: outcomeIn(start) };
+}
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+const SIGNATURES = [
+  [Buffer.from('%PDF'), 'application/pdf'],
+  [Buffer.from('ffd8ff', 'hex'), 'image/jpeg'],
+  [Buffer.from('89504e470d0a1a0a', 'hex'), 'image/png'],
+] as const;
+
+function typeOf(head: Buffer): string {
+  return SIGNATURES.find(([start]) => head.subarray(0, start.length).equals(start))?.[1] ?? UNKNOWN_TYPE;
+}

@@ -1,0 +1,118 @@
+import type { Clock } from './clock.js';
+import type { JobChange, JobStep } from './report-outcomes.js';
+import type { SettingsStore } from './settings.js';
+import { newId } from './state.js';
+
+/** The webhook types of parsing jobs. */
+export type ReportEventType = 'lab_report.parsing_job.created' | 'lab_report.parsing_job.updated';
+
+/** What is kept of an uploaded file: nothing that could be read. */
+export interface FileFacts {
+  readonly size: number;
+  readonly sha256: string;
+  /** By its first bytes. */
+  readonly contentType: string;
+  /** As it was sent. */
+  readonly name: string;
+}
+
+export interface NewJob {
+  readonly userId: string;
+  readonly needsHumanReview: boolean;
+  /** Empty for a job that was made elsewhere. */
+  readonly files: readonly FileFacts[];
+  readonly outcome: string;
+  readonly steps: readonly JobStep[];
+  /** Whether webhooks tell of it. Default true. */
+  readonly webhook?: boolean;
+}
+
+export interface ParsingJob extends Required<Omit<NewJob, 'steps'>> {
+  readonly id: string;
+  readonly createdAt: number;
+  status: string;
+  failureReason: string | null;
+  results: 'sample' | 'none' | null;
+  isReviewed: boolean;
+  /** Statuses in turn, each with its time. */
+  readonly history: { readonly status: string; readonly at: number }[];
+}
+
+/** Statuses that the current schema does not have, and that a deployment of it does not show. */
+const NOT_IN_SCHEMA = ['processing', 'pending_review'];
+
+/** Parsing jobs and their lives. Requests are validated before they come here. */
+export class Reports {
+  /** In order of creation. */
+  readonly jobs = new Map<string, ParsingJob>();
+  readonly #clock: Clock;
+  readonly #settings: SettingsStore;
+  readonly #announce: (eventType: ReportEventType, job: ParsingJob) => void;
+  /** Takes back what is planned for a job. */
+  readonly #plans = new Map<string, (() => void)[]>();
+
+  constructor(clock: Clock, settings: SettingsStore, announce: (eventType: ReportEventType, job: ParsingJob) => void) {
+    this.#clock = clock;
+    this.#settings = settings;
+    this.#announce = announce;
+  }
+
+  /** A new job: `upload_pending` until its first step, which is also when the created event goes out. */
+  create({ steps, webhook = true, ...request }: NewJob): ParsingJob {
+    const now = this.#clock.now();
+    const job: ParsingJob = {
+      ...request,
+      webhook,
+      id: newId(),
+      createdAt: now,
+      status: 'upload_pending',
+      failureReason: null,
+      results: null,
+      isReviewed: false,
+      history: [{ status: 'upload_pending', at: now }],
+    };
+    this.jobs.set(job.id, job);
+    const shown = steps.filter(({ change }) => this.#isShown(change.status));
+    this.#plans.set(
+      job.id,
+      shown.map(({ after, change }) => this.#clock.schedule(after, () => this.#change(job, change))),
+    );
+    return job;
+  }
+
+  /** Moves a job by hand, also where no way leads. What was planned for it no longer happens. */
+  move(job: ParsingJob, change: JobChange, webhook = true): void {
+    this.#unplan(job);
+    this.#change(job, change, webhook);
+  }
+
+  /** The service forgets the job: reading it answers 404. */
+  remove(job: ParsingJob): void {
+    this.#unplan(job);
+    this.jobs.delete(job.id);
+  }
+
+  clear(): void {
+    for (const job of this.jobs.values()) this.#unplan(job);
+    this.jobs.clear();
+  }
+
+  #isShown(status: string): boolean {
+    return this.#settings.current.reportStates === 'all' || !NOT_IN_SCHEMA.includes(status);
+  }
+
+  #unplan(job: ParsingJob): void {
+    for (const takeBack of this.#plans.get(job.id) ?? []) takeBack();
+    this.#plans.delete(job.id);
+  }
+
+  #change(job: ParsingJob, change: JobChange, webhook = job.webhook): void {
+    const isFirst = job.history.length === 1;
+    job.status = change.status;
+    if (change.failureReason !== undefined) job.failureReason = change.failureReason;
+    if (change.results !== undefined) job.results = change.results;
+    if (change.isReviewed !== undefined) job.isReviewed = change.isReviewed;
+    job.history.push({ status: change.status, at: this.#clock.now() });
+    if (webhook) this.#announce(isFirst ? 'lab_report.parsing_job.created' : 'lab_report.parsing_job.updated', job);
+  }
+}

@@ -1,0 +1,73 @@
+import type { ParsingJob } from './parsing-job.js';
+
+/**
+ * What following a parsing job needs to know of it at one moment: ids, states and counts. The patient's name and birth
+ * date, the names of the tests and their values stay in the service, so that this may enter a workflow's history.
+ */
+export interface ReportSnapshot {
+  jobId: string;
+  /** As the service wrote it: see `parsingStatuses`; absent where the job does not say. */
+  status?: string;
+  /** See `parsingFailureReasons`; one not known yet as it was sent, `other` where it is a sentence instead of a word. */
+  failureReason?: string;
+  needsHumanReview?: boolean;
+  isReviewed?: boolean;
+  userId?: string;
+  /** There once the file was read. */
+  counts?: ReportCounts;
+}
+
+export interface ReportCounts {
+  /** Biomarkers that can be read. */
+  results: number;
+  /** Entries of the list that are no biomarkers; they are in no other count. */
+  unreadable: number;
+  /** `unknown`: a status that is missing or not known yet. */
+  byLoincMatchStatus: { auto_match: number; needs_review: number; no_match: number; unknown: number };
+  /** `unknown`: as the service says, missing, or not known yet. */
+  byInterpretation: { normal: number; abnormal: number; critical: number; unknown: number };
+  aboveRange: number;
+  belowRange: number;
+}
+
+/** Projects a whole job to its snapshot. Pure; never throws on a job that `parsingJobSchema` accepts. */
+export function reportSnapshotOf(job: ParsingJob): ReportSnapshot {
+  const snapshot: ReportSnapshot = { jobId: job.id };
+  if (job.status != null) snapshot.status = job.status;
+  if (job.failure_reason != null) snapshot.failureReason = wordOf(job.failure_reason);
+  if (job.needs_human_review != null) snapshot.needsHumanReview = job.needs_human_review;
+  if (job.is_reviewed != null) snapshot.isReviewed = job.is_reviewed;
+  if (job.user_id != null) snapshot.userId = job.user_id;
+  if (job.data != null) snapshot.counts = countsOf(job.data);
+  return snapshot;
+}
+
+function countsOf({ results, unreadable_results: unreadable }: NonNullable<ParsingJob['data']>): ReportCounts {
+  const counts: ReportCounts = {
+    results: results.length,
+    unreadable,
+    byLoincMatchStatus: { auto_match: 0, needs_review: 0, no_match: 0, unknown: 0 },
+    byInterpretation: { normal: 0, abnormal: 0, critical: 0, unknown: 0 },
+    aboveRange: 0,
+    belowRange: 0,
+  };
+  for (const result of results) {
+    counts.byLoincMatchStatus[knownIn(counts.byLoincMatchStatus, result.loinc_match_status)] += 1;
+    counts.byInterpretation[knownIn(counts.byInterpretation, result.interpretation)] += 1;
+    if (result.is_above_max_range === true) counts.aboveRange += 1;
+    if (result.is_below_min_range === true) counts.belowRange += 1;
+  }
+  return counts;
+}
+
+function knownIn<K extends string>(
+  counted: Record<K | 'unknown', number>,
+  value: string | null | undefined,
+): K | 'unknown' {
+  return value != null && Object.hasOwn(counted, value) ? (value as K) : 'unknown';
+}
+
+/** A reason is a word such as `low_quality`. A sentence may quote the report, and this enters a history. */
+function wordOf(reason: string): string {
+  return /^\w[\w.-]{0,63}$/.test(reason) ? reason : 'other';
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { RequestInvalid } from './errors.js';
+import type { CallFacts } from './errors.js';
+import type { CallOptions, Transport } from './http.js';
+import { multipartForm } from './multipart.js';
+import { requiredTextSchema } from './order-requests.js';
+import { parsingJobSchema } from './parsing-job.js';
+import type { ParsingJob } from './parsing-job.js';
+import { checkedRequest } from './validation.js';
+
+export { parsingFailureReasons, parsingJobSchema, parsingStatuses } from './parsing-job.js';
+export type {
+  LabReportData,
+  LabReportMetadata,
+  LabReportResult,
+  LoincMatch,
+  ParsingFailureReason,
+  ParsingJob,
+  ParsingStatus,
+} from './parsing-job.js';
+
+/** What the service reads (specification, Endpoints 7), and the name under which each is sent. */
+const FILE_NAMES = {
+  'application/pdf': 'report.pdf',
+  'image/jpeg': 'report.jpg',
+  'image/png': 'report.png',
+} as const;
+
+export type ReportContentType = keyof typeof FILE_NAMES;
+
+export interface ReportFile {
+  /** What the bytes are; the caller has looked. */
+  contentType: ReportContentType;
+  /**
+   * Read once, piece by piece as the connection takes them, and ended (`return`) where the call ends early; a stream
+   * that the call did not begin is left alone. What it throws is what the call rejects with.
+   */
+  bytes: AsyncIterable<Uint8Array>;
+  /** How many bytes there are; a stream with more or fewer is `RequestInvalid`. */
+  size?: number;
+}
+
+/** The file goes without its name: it often says whose report it is, and the service has no use for it. */
+export interface ParsingJobRequest {
+  userId: string;
+  /** Whether a person is to check what was read. `ServiceRefused` with status 400 for a team that is not enabled. */
+  needsHumanReview?: boolean;
+  file: ReportFile;
+}
+
+/** Lab reports that the service reads. Every call rejects with a `ServiceError`, an aborted signal's reason, or the file's own error. */
+export interface Reports {
+  /**
+   * Uploads a file to be read; at most 10 MB by the specification, more in some deployments.
+   *
+   * **Not idempotent**: after `AnswerLost` or `ServiceUnavailable` there may be a job. After `ServiceUnreachable`, an
+   * aborted signal or a file that failed half-way, there is none: the service had no complete request.
+   * `ServiceRefused` with 400 for a wrong or empty file, 413 for one that is too large.
+   */
+  createJob(request: ParsingJobRequest, options?: CallOptions): Promise<ParsingJob>;
+  /** The job as it is now, with everything that was read. */
+  getJob(jobId: string, options?: CallOptions): Promise<ParsingJob>;
+}
+
+export function createReports(transport: Transport): Reports {
+  return {
+    createJob: (request, options) => createJob(transport, request, options),
+    getJob: (jobId, options) =>
+      transport.request({
+        method: 'GET',
+        path: '/lab_report/v1/parser/job/{job_id}',
+        params: { job_id: jobId },
+        options,
+        answer: parsingJobSchema,
+      }),
+  };
+}
+
+const requestSchema = z.strictObject({
+  userId: requiredTextSchema,
+  needsHumanReview: z.boolean().optional(),
+  contentType: z.enum(Object.keys(FILE_NAMES) as ReportContentType[], {
+    error: 'must be application/pdf, image/jpeg or image/png',
+  }),
+  size: z.int().positive('must be above zero').optional(),
+});
+
+async function createJob(
+  transport: Transport,
+  { file, ...request }: ParsingJobRequest,
+  options?: CallOptions,
+): Promise<ParsingJob> {
+  const call = { method: 'POST', path: '/lab_report/v1/parser/job' } as const;
+  const { contentType, size, bytes } = file;
+  const checked = checkedRequest(call, requestSchema, { ...request, contentType, size });
+  const fields = {
+    user_id: checked.userId,
+    ...(checked.needsHumanReview === undefined ? {} : { needs_human_review: String(checked.needsHumanReview) }),
+  };
+  const upload = multipartForm(fields, {
+    field: 'file',
+    name: FILE_NAMES[checked.contentType],
+    contentType: checked.contentType,
+    bytes: size === undefined ? bytes : exactly(size, bytes, call),
+    ...(size === undefined ? {} : { size }),
+  });
+  return transport.request({ ...call, upload, options, answer: parsingJobSchema });
+}
+
+/** Content-Length is a promise: a body that breaks it would take the next request's bytes for its own. */
+async function* exactly(
+  size: number,
+  bytes: AsyncIterable<Uint8Array>,
+  call: CallFacts,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let seen = 0;
+  for await (const chunk of bytes) {
+    seen += chunk.length;
+    if (seen > size) break;
+    yield chunk;
+  }
+  if (seen !== size)
+    throw new RequestInvalid(call, [{ field: 'file', rule: 'must have as many bytes as its size says' }]);
+}

@@ -1,0 +1,340 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ReportFileRefused,
+  type ParsingJobResult,
+  type ReportHandle,
+  type ReportSource,
+  type ReportSubmission,
+} from '../../client/index.js';
+import { samplePdf } from '../../sandbox/sample-report.js';
+import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
+import { reportStateQuery, type SubmitReportResult } from '../../workflows/report/messages.js';
+import { startFileHost, type FileHost } from './file-host.js';
+import { personal } from './invented.js';
+import { patience, stack } from './stack.js';
+
+const root = mkdtempSync(join(tmpdir(), 'lab-reports-'));
+const headersFile = join(root, 'headers.json');
+const worker: Record<string, string> = { REPORT_ROOT: root, REPORT_URL_HEADERS_FILE: headersFile };
+let host: FileHost;
+
+beforeAll(async () => {
+  host = await startFileHost(padded(2_000_000));
+  worker['REPORT_URL_ALLOWED_HOSTS'] = host.host;
+  const headers = { authorization: 'Bearer invented-token' };
+  await writeFile(headersFile, JSON.stringify({ store: { hosts: [host.host], headers } }));
+});
+const lab = stack({ worker });
+afterAll(async () => {
+  await host.close();
+  await rm(root, { recursive: true });
+});
+
+const path = '/lab_report/v1/parser/job';
+
+/** So short that an attempt after a lost answer comes soon. */
+const quick = { uploadTimeout: '20s', creationTimeout: '1s', lostAnswerWait: '2s' } as const;
+
+function padded(size: number): Buffer {
+  const head = samplePdf(['labops-sandbox: stuck']);
+  return Buffer.concat([head, Buffer.alloc(size - head.length, '%')]);
+}
+
+async function fileOf(size = 2_000): Promise<ReportSource> {
+  const name = `${randomUUID()}.pdf`;
+  await writeFile(join(root, name), padded(size));
+  return { path: name };
+}
+
+async function submit(changes: Partial<ReportSubmission> = {}): Promise<ReportHandle> {
+  return lab.labs.reports.submit({
+    reference: `report-${randomUUID()}`,
+    userId: changes.userId ?? (await lab.newUser()),
+    file: changes.file ?? (await fileOf()),
+    policy: quick,
+    ...changes,
+  });
+}
+
+async function submissionOf({ reference = '' }: ReportHandle): Promise<SubmitReportResult> {
+  return lab.rig.client.workflow.getHandle(submitReportId(reference)).result() as Promise<SubmitReportResult>;
+}
+
+async function jobsOf(userId: string): Promise<string[]> {
+  return (await lab.sandbox.jobs()).filter((job) => job.user_id === userId).map(({ id }) => id);
+}
+
+async function uploads(): Promise<number> {
+  return (await lab.sandbox.requests({ method: 'POST', path })).length;
+}
+
+async function finish(handle: ReportHandle): Promise<ParsingJobResult> {
+  await lab.sandbox.moveJob(await handle.jobId(), { status: 'completed', results: 'sample' });
+  return handle.result();
+}
+
+const lose = { method: 'POST', path, times: 1, action: { kind: 'drop_response' } } as const;
+
+describe('a report', () => {
+  test('goes from a folder to its biomarkers, and nothing that is in it is in Temporal or in a log', async () => {
+    const file = { path: 'readable.pdf' };
+    await writeFile(join(root, file.path), samplePdf(['Testperson Imaginary', 'labops-sandbox: stuck']));
+    const handle = await submit({ file });
+    const jobId = await handle.jobId();
+    await lab.sandbox.moveJob(jobId, 'started');
+    expect(await finish(handle)).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
+    const told = () => lab.receiver.about(jobId).map(({ type }) => type);
+    await expect.poll(told, patience).toEqual(['phase_changed', 'completed']);
+    const biomarkers = await handle.biomarkers();
+    expect(biomarkers[0]).toMatchObject({ test_name: expect.any(String) as string, loinc_matches: [{}] });
+    for (const id of [submitReportId(handle.reference ?? ''), parsingJobId(jobId)]) {
+      const history = JSON.stringify(await lab.rig.client.workflow.getHandle(id).fetchHistory());
+      expect(history).not.toMatch(personal);
+      for (const { test_name: name } of biomarkers) expect(history).not.toContain(name);
+    }
+    expect(lab.worker.output()).not.toMatch(personal);
+    expect(lab.ingress.output()).not.toMatch(personal);
+  });
+
+  test.each([
+    ['from a URL', '/report.pdf'],
+    ['from a URL that redirects', '/moved'],
+  ])('comes %s, byte for byte', async (_where, at) => {
+    const handle = await submit({ file: { url: `${host.url}${at}` } });
+    const { files } = await lab.sandbox.job(await handle.jobId());
+    expect(files).toMatchObject([{ size: 2_000_000, contentType: 'application/pdf' }]);
+    await finish(handle);
+  });
+
+  test('comes from a store that wants a header, which is in no history', async () => {
+    const handle = await submit({ file: { url: `${host.url}/private`, headersFrom: 'store' } });
+    await handle.jobId();
+    expect(host.asked.at(-1)).toEqual({ path: '/private', authorization: 'Bearer invented-token' });
+    const workflow = lab.rig.client.workflow.getHandle(submitReportId(handle.reference ?? ''));
+    expect(JSON.stringify(await workflow.fetchHistory())).not.toContain('invented-token');
+    await finish(handle);
+  });
+
+  test('comes from a host that hangs at first, once', async () => {
+    const userId = await lab.newUser();
+    const policy = { ...quick, uploadTimeout: '10s' } as const;
+    const handle = await submit({ userId, file: { url: `${host.url}/hangs-once` }, policy });
+    const jobId = await handle.jobId();
+    expect(await jobsOf(userId)).toEqual([jobId]);
+    expect(await submissionOf(handle)).toMatchObject({ lostUploads: [] });
+    await finish(handle);
+  });
+});
+
+describe('a URL is refused', () => {
+  test.each([
+    ['with an address of this machine', () => `http://127.0.0.1:${new URL(lab.service.url).port}/`, 'private_address'],
+    ['with the same in other clothes', () => `http://[::ffff:127.0.0.1]:${host.port}/report.pdf`, 'private_address'],
+    ['with a name that resolves to this machine', () => `http://localhost:${host.port}/report.pdf`, 'private_address'],
+    ['that redirects to such a name', () => `${host.url}/to-localhost`, 'private_address'],
+    [
+      'with the address that clouds keep secrets at',
+      () => 'http://169.254.169.254/latest/meta-data',
+      'private_address',
+    ],
+    ['that leads to no file', () => `${host.url}/missing`, 'not_found'],
+    ['of a store without the header that it wants', () => `${host.url}/private`, 'access_denied'],
+    ['that sends more than it promised', () => `${host.url}/more-than-promised`, 'unexpected_answer'],
+  ])('%s', async (_what, url, reason) => {
+    const before = host.asked.length;
+    const userId = await lab.newUser();
+    const handle = await submit({ userId, file: { url: url() } });
+    const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ReportFileRefused);
+    expect((refusal as ReportFileRefused).message).toContain(`(${reason})`);
+    expect(await jobsOf(userId)).toEqual([]);
+    const reached = host.asked.slice(before).map((request) => request.path);
+    expect(reached).not.toContain('/report.pdf');
+  });
+});
+
+describe('a lost answer', () => {
+  test('is no second job: the one that webhooks tell of is taken over', async () => {
+    await lab.sandbox.addFault(lose);
+    const userId = await lab.newUser();
+    const handle = await submit({ userId, policy: { ...quick, lostAnswerWait: '60s' } });
+    const jobId = await handle.jobId();
+    expect(await jobsOf(userId)).toEqual([jobId]);
+    expect(await submissionOf(handle)).toEqual({ jobId, adopted: true, lostUploads: [] });
+    expect(await finish(handle)).toMatchObject({ outcome: 'completed', reference: handle.reference });
+  });
+
+  test('whose job appears while the next upload fails is taken over all the same', async () => {
+    await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
+    await lab.sandbox.addFault(lose);
+    const busy = { kind: 'answer', status: 429, headers: { 'retry-after': '3' }, body: 'busy' } as const;
+    const fault = await lab.sandbox.addFault({ method: 'POST', path, action: busy });
+    const userId = await lab.newUser();
+    const handle = await submit({ userId });
+    await expect.poll(uploads, patience).toBeGreaterThan(1);
+    expect(await lab.sandbox.releaseWebhooks()).toBe(1);
+    const jobId = await handle.jobId();
+    await lab.sandbox.removeFaults(fault);
+    expect(await jobsOf(userId)).toEqual([jobId]);
+    expect(await submissionOf(handle)).toEqual({ jobId, adopted: true, lostUploads: [] });
+    expect(await finish(handle)).toMatchObject({ reference: handle.reference });
+  });
+
+  test('whose job appears too late leaves that one superseded, and the product is told by which', async () => {
+    await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
+    await lab.sandbox.addFault(lose);
+    const userId = await lab.newUser();
+    const handle = await submit({ userId });
+    const second = await handle.jobId();
+    expect(await submissionOf(handle)).toMatchObject({ adopted: false, lostUploads: [{}] });
+    const [first = ''] = await jobsOf(userId);
+    expect(first).not.toBe(second);
+    await expect.poll(() => lab.sandbox.releaseWebhooks(), patience).toBe(1);
+    const late = lab.rig.client.workflow.getHandle(parsingJobId(first));
+    await expect
+      .poll(
+        () =>
+          late.describe().then(
+            () => true,
+            () => false,
+          ),
+        patience,
+      )
+      .toBe(true);
+    expect(await late.result()).toMatchObject({ outcome: 'superseded', supersededBy: second });
+    expect(lab.receiver.about(first)).toMatchObject([
+      { type: 'ended', data: { outcome: 'superseded', superseded_by: second } },
+    ]);
+    expect(await finish(handle)).toMatchObject({ outcome: 'completed', jobId: second });
+  });
+
+  test('takes no job over that another upload of the same user is about to claim', async () => {
+    await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
+    await lab.sandbox.addFault(lose);
+    const userId = await lab.newUser();
+    const one = await submit({ userId, policy: { ...quick, lostAnswerWait: '4s' } });
+    await expect.poll(() => jobsOf(userId), patience).toHaveLength(1);
+    const slow = { kind: 'delay', phase: 'after_work', delayMs: 8_000 } as const;
+    await lab.sandbox.addFault({ method: 'POST', path, times: 1, action: slow });
+    const other = await submit({ userId, policy: { ...quick, creationTimeout: '15s' } });
+    await expect.poll(() => jobsOf(userId), patience).toHaveLength(2);
+    const [lost = '', others] = await jobsOf(userId);
+    await Promise.all([one.jobId(), other.jobId()]);
+    expect(await submissionOf(other)).toMatchObject({ jobId: others, adopted: false });
+    expect(await submissionOf(one)).toMatchObject({ adopted: false, lostUploads: [{}] });
+    expect(await lab.sandbox.releaseWebhooks()).toBe(1);
+    const late = lab.rig.client.workflow.getHandle(parsingJobId(lost));
+    await expect
+      .poll(
+        () =>
+          late.describe().then(
+            () => true,
+            () => false,
+          ),
+        patience,
+      )
+      .toBe(true);
+    expect(await late.result()).toMatchObject({ outcome: 'superseded', supersededBy: await one.jobId() });
+    for (const handle of [one, other]) await finish(handle);
+  });
+
+  test('of two uploads of one user at once is never taken for the other: nothing is marked, a person is asked', async () => {
+    await lab.sandbox.addWebhookFault({ status: 'started', times: 2, action: { kind: 'hold' } });
+    await lab.sandbox.addFault({ ...lose, times: 2 });
+    const userId = await lab.newUser();
+    const handles = await Promise.all([submit({ userId }), submit({ userId })]);
+    const claimed = await Promise.all(handles.map((handle) => handle.jobId()));
+    expect(new Set(claimed).size).toBe(2);
+    await expect.poll(() => jobsOf(userId), patience).toHaveLength(4);
+    const unclaimed = (await jobsOf(userId)).filter((id) => !claimed.includes(id));
+    await expect.poll(() => lab.sandbox.releaseWebhooks(), patience).toBe(2);
+    for (const id of unclaimed) {
+      const workflow = lab.rig.client.workflow.getHandle(parsingJobId(id));
+      const asks = async () => (await workflow.query(reportStateQuery)).attention.map(({ reason }) => reason);
+      await expect.poll(() => asks().catch(() => []), patience).toEqual(['ambiguous_job']);
+      await (await lab.labs.reports.get({ jobId: id })).cancel();
+    }
+    for (const handle of handles) expect(await finish(handle)).toMatchObject({ reference: handle.reference });
+  });
+});
+
+test('a worker that is killed in mid-upload leaves one job: the whole file is sent by the next one', async () => {
+  const userId = await lab.newUser();
+  const handle = await submit({ userId, file: { url: `${host.url}/slow` } });
+  await expect.poll(() => host.slowBytes(), patience).toBeGreaterThan(300_000);
+  await lab.worker.stop('SIGKILL');
+  expect(await jobsOf(userId)).toEqual([]);
+  await lab.startWorker();
+  const jobId = await handle.jobId();
+  expect(await jobsOf(userId)).toEqual([jobId]);
+  expect((await lab.sandbox.job(jobId)).files).toMatchObject([{ size: 2_000_000 }]);
+  await finish(handle);
+});
+
+test('of a review that comes after the result only the review is announced', async () => {
+  const handle = await submit();
+  await finish(handle);
+  const jobId = await handle.jobId();
+  const runs = async () => {
+    const ended: string[] = [];
+    const query = `WorkflowId = '${parsingJobId(jobId)}' AND ExecutionStatus = 'Completed'`;
+    for await (const { runId } of lab.rig.client.workflow.list({ query })) ended.push(runId);
+    return ended.length;
+  };
+  await expect.poll(runs, patience).toBe(1);
+  const before = lab.receiver.about(jobId).length;
+  await lab.sandbox.moveJob(jobId, { status: 'completed', results: 'sample', is_reviewed: true });
+  await expect.poll(runs, patience).toBe(2);
+  expect(lab.receiver.about(jobId).slice(before)).toMatchObject([
+    { type: 'completed', id: `${jobId}/completed.reviewed/completed`, data: { is_reviewed: true } },
+  ]);
+  expect(await handle.result()).toMatchObject({ reference: handle.reference, isReviewed: true });
+});
+
+describe('ten uploads of 10 MB at once', () => {
+  const megabyte = 1_048_576;
+  /** 150 are allowed; the files themselves would be 100 and more (101 measured when each was held whole, 19 as it is). */
+  const mostMegabytes = 80;
+
+  async function residentBytes(): Promise<number> {
+    const status = await readFile(`/proc/${lab.worker.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  }
+
+  test.skipIf(process.platform !== 'linux')('take less memory than the files have', async () => {
+    await finish(await submit({ file: await fileOf(10 * megabyte) }));
+    await pause(500);
+    const idle = await residentBytes();
+    const files = await Promise.all(Array.from({ length: 10 }, () => fileOf(10 * megabyte)));
+    const before = await uploads();
+    // Answered late, so that all of them are under way together.
+    const late = { kind: 'delay', phase: 'after_work', delayMs: 1_000 } as const;
+    await lab.sandbox.addFault({ method: 'POST', path, times: 10, action: late });
+    const policy = { uploadTimeout: '60s', creationTimeout: '20s' } as const;
+    const began = performance.now();
+    const submitting = Promise.all(files.map((file) => submit({ file, policy })));
+    const uploaded = submitting.then((handles) => Promise.all(handles.map((handle) => handle.jobId())));
+    let peak = 0;
+    let isOver = false;
+    void uploaded.finally(() => (isOver = true));
+    while (!isOver) {
+      peak = Math.max(peak, await residentBytes());
+      await pause(10);
+    }
+    await uploaded;
+    const above = (peak - idle) / megabyte;
+    const seconds = (performance.now() - began) / 1000;
+    process.stdout.write(
+      `Ten uploads: ${above.toFixed(0)} MB above ${(idle / megabyte).toFixed(0)} MB, ${seconds.toFixed(1)} s.\n`,
+    );
+    expect(await uploads()).toBe(before + 10);
+    expect(above).toBeLessThan(mostMegabytes);
+    for (const handle of await submitting) await finish(handle);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { inspected } from '../../../activities/report-file/content.js';
+import type { ByteSource } from '../../../activities/report-file/content.js';
+import { samplePdf, sampleReport } from '../../../sandbox/sample-report.js';
+import { outcomeOf, read } from './reading.js';
+
+const LIMIT = 10_485_760;
+
+/** A source in memory that gives its bytes in pieces of one length, and counts what was taken and closed. */
+function source(bytes: Buffer, { piece = 65_536, size }: { piece?: number; size?: number } = {}) {
+  const counts = { taken: 0, closed: 0 };
+  const pieces = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    for (let start = 0; start < bytes.length; start += piece) {
+      counts.taken += 1;
+      yield await Promise.resolve(bytes.subarray(start, start + piece));
+    }
+  };
+  const opened: ByteSource = {
+    bytes: pieces(),
+    close: () => {
+      counts.closed += 1;
+      return Promise.resolve();
+    },
+    ...(size === undefined ? {} : { size }),
+  };
+  return { opened, counts };
+}
+
+describe('the type is judged by content', () => {
+  test.each([
+    ['pdf', 'application/pdf'],
+    ['png', 'image/png'],
+    ['jpg', 'image/jpeg'],
+  ] as const)('%s', async (extension, contentType) => {
+    const bytes = sampleReport(extension);
+    const file = await inspected(source(bytes).opened, LIMIT);
+    expect(file).toMatchObject({ contentType, extension });
+    expect((await read(file)).equals(bytes)).toBe(true);
+  });
+
+  test.each([
+    ['text', Buffer.from('only text, whatever its name says')],
+    ['a PDF with something before it', Buffer.concat([Buffer.from('x'), samplePdf(['a'])])],
+    ['the first bytes of a PDF', Buffer.from('%P')],
+    ['a GIF', Buffer.from('GIF89a-and-more')],
+    ['a ZIP', Buffer.from('504b0304140000000800', 'hex')],
+    ['an executable', Buffer.concat([Buffer.from('7f454c46', 'hex'), Buffer.alloc(100)])],
+    ['zeros', Buffer.alloc(10_000)],
+  ])('%s is refused', async (_what, bytes) => {
+    const { opened, counts } = source(bytes);
+    expect(await outcomeOf(inspected(opened, LIMIT))).toBe('refused: wrong_type');
+    expect(counts.closed).toBe(1);
+  });
+
+  test('also where the bytes come one by one', async () => {
+    const bytes = sampleReport('png', { size: 6_000 });
+    const file = await inspected(source(bytes, { piece: 1 }).opened, LIMIT);
+    expect((await read(file)).equals(bytes)).toBe(true);
+  });
+
+  test('by the first bytes only: the rest is not taken before somebody reads', async () => {
+    const { opened, counts } = source(sampleReport('pdf', { size: 5_000_000 }));
+    await inspected(opened, LIMIT);
+    expect(counts.taken).toBe(1);
+  });
+});
+
+describe('the size', () => {
+  test.each([undefined, LIMIT])('may be the limit exactly (told before: %s)', async (size) => {
+    const bytes = sampleReport('pdf', { size: LIMIT });
+    expect(await outcomeOf(inspected(source(bytes, size === undefined ? {} : { size }).opened, LIMIT))).toBe(LIMIT);
+  });
+
+  test('one byte more is refused before anything is read where the size is known', async () => {
+    const { opened, counts } = source(sampleReport('pdf', { size: LIMIT + 1 }), { size: LIMIT + 1 });
+    expect(await outcomeOf(inspected(opened, LIMIT))).toBe('refused: too_large');
+    expect(counts).toEqual({ taken: 0, closed: 1 });
+  });
+
+  test('one byte more is refused while it is read where the size is not known', async () => {
+    const { opened, counts } = source(sampleReport('pdf', { size: LIMIT + 1 }));
+    const file = await inspected(opened, LIMIT);
+    await expect(read(file)).rejects.toMatchObject({ reason: 'too_large' });
+    expect(counts.closed).toBe(1);
+  });
+
+  test.each([undefined, 0])('nothing at all is refused (told before: %s)', async (size) => {
+    const empty = source(Buffer.alloc(0), size === undefined ? {} : { size });
+    expect(await outcomeOf(inspected(empty.opened, LIMIT))).toBe('refused: empty');
+  });
+
+  test('fewer bytes than there should be are a broken transfer', async () => {
+    const bytes = sampleReport('pdf', { size: 200_000 });
+    expect(await outcomeOf(inspected(source(bytes, { size: 200_001 }).opened, LIMIT))).toBe('unavailable: broken_off');
+  });
+});

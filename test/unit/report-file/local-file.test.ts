@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createReportFiles } from '../../../activities/report-file/report-files.js';
+import type { ReportFiles } from '../../../activities/report-file/report-files.js';
+import { sampleReport } from '../../../sandbox/sample-report.js';
+import { outcomeOf, read } from './reading.js';
+
+const PDF = sampleReport('pdf');
+
+/** `<base>/root` with `report.pdf` in it, beside `<base>/outside/secret.pdf`. */
+async function folders(): Promise<{ base: string; root: string; files: ReportFiles }> {
+  const base = await mkdtemp(join(tmpdir(), 'report-file-'));
+  onTestFinished(async () => rm(base, { recursive: true }));
+  const root = join(base, 'root');
+  await mkdir(join(root, 'folder'), { recursive: true });
+  await mkdir(join(base, 'outside'));
+  await writeFile(join(root, 'report.pdf'), PDF);
+  await writeFile(join(base, 'outside', 'secret.pdf'), PDF);
+  return { base, root, files: createReportFiles({ root }) };
+}
+
+async function openDescriptors(): Promise<number> {
+  return (await readdir('/proc/self/fd')).length;
+}
+
+describe('a path below the root', () => {
+  test('is opened with its type, extension and size, and read as it is', async () => {
+    const { files } = await folders();
+    const file = await files.open({ path: 'report.pdf' });
+    expect(file).toMatchObject({ contentType: 'application/pdf', extension: 'pdf', size: PDF.length });
+    expect((await read(file)).equals(PDF)).toBe(true);
+  });
+
+  test.each(['folder/../report.pdf', './report.pdf', 'inner.pdf', 'way/report.pdf'])(
+    'may be written %s',
+    async (path) => {
+      const { root, files } = await folders();
+      await symlink('report.pdf', join(root, 'inner.pdf'));
+      await symlink('.', join(root, 'way'));
+      expect(await outcomeOf(files.open({ path }))).toBe(PDF.length);
+    },
+  );
+
+  test('may be absolute, also where the root itself is a link', async () => {
+    const { base, root } = await folders();
+    await symlink(root, join(base, 'link-to-root'));
+    for (const [one, other] of [
+      [root, root],
+      [join(base, 'link-to-root'), join(base, 'link-to-root')],
+      [join(base, 'link-to-root'), root],
+    ] as const) {
+      const files = createReportFiles({ root: one });
+      expect(await outcomeOf(files.open({ path: join(other, 'report.pdf') }))).toBe(PDF.length);
+    }
+  });
+
+  test('comes in pieces of at most 64 KiB', async () => {
+    const { root, files } = await folders();
+    await writeFile(join(root, 'large.pdf'), sampleReport('pdf', { size: 1_000_000 }));
+    const file = await files.open({ path: 'large.pdf' });
+    const sizes: number[] = [];
+    for await (const chunk of file.bytes) sizes.push(chunk.length);
+    expect(Math.max(...sizes)).toBe(65_536);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(1_000_000);
+  });
+});
+
+describe('a path is refused', () => {
+  test.each([
+    '../outside/secret.pdf',
+    'folder/../../outside/secret.pdf',
+    '/etc/passwd',
+    '../root-of-another/report.pdf',
+    '..',
+    'link.pdf',
+    'way-out/secret.pdf',
+    'hop.pdf',
+    'circle.pdf',
+  ])('%s: it leads outside', async (path) => {
+    const { base, root, files } = await folders();
+    await mkdir(join(base, 'root-of-another'));
+    await writeFile(join(base, 'root-of-another', 'report.pdf'), PDF);
+    await symlink(join(base, 'outside', 'secret.pdf'), join(root, 'link.pdf'));
+    await symlink('../outside', join(root, 'way-out'));
+    await symlink('link.pdf', join(root, 'hop.pdf'));
+    await symlink('circle.pdf', join(root, 'circle.pdf'));
+    expect(await outcomeOf(files.open({ path }))).toBe('refused: outside_root');
+  });
+
+  test('whether something exists outside is not told', async () => {
+    const { files } = await folders();
+    expect(await outcomeOf(files.open({ path: '../outside/nothing.pdf' }))).toBe('refused: outside_root');
+  });
+
+  test('without a root', async () => {
+    expect(await outcomeOf(createReportFiles({}).open({ path: 'report.pdf' }))).toBe('refused: outside_root');
+  });
+
+  test.each(['nothing.pdf', 'report.pdf/below', 'n\0ul.pdf', `${'n'.repeat(300)}.pdf`])(
+    '%j: nothing is there',
+    async (path) => {
+      const { files } = await folders();
+      expect(await outcomeOf(files.open({ path }))).toBe('refused: not_found');
+    },
+  );
+
+  test('a folder, a pipe and a socket are no files, and opening a pipe does not wait for a writer', async () => {
+    const { root, files } = await folders();
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    const server = createServer().listen(join(root, 'socket'));
+    onTestFinished(() => void server.close());
+    await vi.waitFor(async () => expect(await readdir(root)).toContain('socket'));
+    for (const path of ['folder', '.', '', 'pipe', 'socket']) {
+      expect(await outcomeOf(files.open({ path })), path).toBe('refused: not_a_file');
+    }
+  });
+
+  test('with a message that names no path', async () => {
+    const { root, files } = await folders();
+    await symlink('/etc/passwd', join(root, 'link'));
+    for (const path of ['nothing.pdf', '/etc/passwd', 'link', 'folder']) {
+      const error: unknown = await files.open({ path }).catch((thrown: unknown) => thrown);
+      expect(String((error as Error).stack?.split('\n')[0])).not.toMatch(/passwd|nothing\.pdf|\/root|folder/);
+      expect(error).not.toHaveProperty('cause');
+    }
+  });
+});
+
+describe('a root that cannot be read', () => {
+  test('may be back later', async () => {
+    const { root } = await folders();
+    const files = createReportFiles({ root: join(root, 'not-mounted') });
+    expect(await outcomeOf(files.open({ path: 'report.pdf' }))).toBe('unavailable: not_readable');
+  });
+});
+
+describe('a file that changes while it is read', () => {
+  test.each([
+    ['grows', 'changed'],
+    ['shrinks', 'broken_off'],
+  ])('and %s can be read another time', async (change, reason) => {
+    const { root, files } = await folders();
+    const path = join(root, 'changing.pdf');
+    await writeFile(path, sampleReport('pdf', { size: 300_000 }));
+    const file = await files.open({ path });
+    if (change === 'grows') await appendFile(path, 'more');
+    else await truncate(path, 200_000);
+    await expect(read(file)).rejects.toMatchObject({ name: 'ReportFileUnavailable', reason });
+  });
+});
+
+test('no descriptor is left open, however the reading ends', async () => {
+  const { root, files } = await folders();
+  await writeFile(join(root, 'large.pdf'), sampleReport('pdf', { size: 1_000_000 }));
+  await writeFile(join(root, 'text.pdf'), 'only text');
+  const before = await openDescriptors();
+  await read(await files.open({ path: 'large.pdf' }));
+  expect(await outcomeOf(files.open({ path: 'text.pdf' }))).toBe('refused: wrong_type');
+  const unread = await files.open({ path: 'large.pdf' });
+  await unread.close();
+  await unread.close();
+  for await (const chunk of (await files.open({ path: 'large.pdf' })).bytes) if (chunk.length > 0) break;
+  expect(await openDescriptors()).toBe(before);
+});
+
+test("an aborted signal ends the reading with the signal's reason", async () => {
+  const { root, files } = await folders();
+  await writeFile(join(root, 'large.pdf'), sampleReport('pdf', { size: 1_000_000 }));
+  const controller = new AbortController();
+  const file = await files.open({ path: 'large.pdf' }, { signal: controller.signal });
+  controller.abort(new Error('enough'));
+  await expect(read(file)).rejects.toThrow('enough');
+  await expect(files.open({ path: 'large.pdf' }, { signal: controller.signal })).rejects.toThrow('enough');
+});

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { ReportFileRefused, ReportFileUnavailable } from '../../../activities/report-file/errors.js';
+import type { OpenReportFile } from '../../../activities/report-file/report-files.js';
+
+/** All bytes of an open file. */
+export async function read(file: OpenReportFile): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of file.bytes) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Opens a file, reads it, and says how it went: its size in bytes, or the reason why not. */
+export async function outcomeOf(opening: Promise<OpenReportFile>): Promise<number | string> {
+  try {
+    return (await read(await opening)).length;
+  } catch (error) {
+    if (error instanceof ReportFileRefused) return `refused: ${error.reason}`;
+    if (error instanceof ReportFileUnavailable) return `unavailable: ${error.reason}`;
+    throw error;
+  }
+}
+
+/** A real HTTP server on loopback; its `host:port` and address. */
+export async function hosting(listener: RequestListener): Promise<{ host: string; url: string; port: number }> {
+  const server = createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}`, port };
+}

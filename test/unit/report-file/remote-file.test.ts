@@ -1,0 +1,381 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createReportFiles } from '../../../activities/report-file/report-files.js';
+import { sampleReport } from '../../../sandbox/sample-report.js';
+import { hosting, outcomeOf, read } from './reading.js';
+
+const PDF = sampleReport('pdf');
+const LIMIT = 10_485_760;
+
+/** A TCP server that says what the test says to whoever asks. */
+async function speaking(speak: (socket: Socket) => void): Promise<{ host: string; url: string }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => speak(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { host, url: `http://${host}` };
+}
+
+/** As the system says it, name and all. */
+function unknownName(hostname: string): Promise<never> {
+  return Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }));
+}
+
+describe('a file at a URL', () => {
+  test('is opened with its type and size, and read as it is', async () => {
+    const { host, url } = await hosting((request, response) => {
+      expect([request.method, request.url, request.headers['accept-encoding']]).toEqual([
+        'GET',
+        '/a%20b?c=d',
+        'identity',
+      ]);
+      response.writeHead(200, { 'content-length': PDF.length, 'content-type': 'text/html' });
+      response.end(PDF);
+    });
+    const file = await createReportFiles({ allowedHosts: [host] }).open({ url: `${url}/a b?c=d#e` });
+    expect(file).toMatchObject({ contentType: 'application/pdf', extension: 'pdf', size: PDF.length });
+    expect((await read(file)).equals(PDF)).toBe(true);
+  });
+
+  test('need not say how large it is', async () => {
+    const { host, url } = await hosting((_request, response) => {
+      response.write(PDF);
+      response.end();
+    });
+    const file = await createReportFiles({ allowedHosts: [host] }).open({ url });
+    expect(file).not.toHaveProperty('size');
+    expect((await read(file)).equals(PDF)).toBe(true);
+  });
+
+  test.each([true, false])('may have as many bytes as the limit (told: %s)', async (isTold) => {
+    const bytes = sampleReport('png', { size: LIMIT });
+    const { host, url } = await hosting((_request, response) => {
+      if (isTold) response.setHeader('content-length', bytes.length);
+      response.write(bytes);
+      response.end();
+    });
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(LIMIT);
+  });
+
+  test('its connection ends with the reading, or when it is closed', async () => {
+    const closed: string[] = [];
+    const { host, url } = await hosting((request, response) => {
+      request.socket.on('close', () => closed.push(request.url ?? ''));
+      response.end(sampleReport('pdf', { size: 3_000_000 }));
+    });
+    const files = createReportFiles({ allowedHosts: [host] });
+    await read(await files.open({ url: `${url}/read` }));
+    await (await files.open({ url: `${url}/closed` })).close();
+    for await (const chunk of (await files.open({ url: `${url}/left` })).bytes) if (chunk.length > 0) break;
+    await vi.waitFor(() => expect(closed).toEqual(['/read', '/closed', '/left']));
+  });
+
+  test('is taken only as fast as it is read', async () => {
+    let sent = 0;
+    const { host, url } = await hosting((_request, response) => {
+      const pump = (): void => {
+        while (sent < 100_000_000) {
+          sent += 65_536;
+          if (!response.write(sent === 65_536 ? sampleReport('pdf', { size: 65_536 }) : Buffer.alloc(65_536))) break;
+        }
+      };
+      response.on('drain', pump);
+      pump();
+    });
+    const file = await createReportFiles({ allowedHosts: [host], maxBytes: 200_000_000 }).open({ url });
+    // What lies between the two programs is the system's: it stops growing while nobody reads.
+    let before = -1;
+    await vi.waitFor(
+      () => {
+        const [last, now] = [before, sent];
+        before = now;
+        expect(now).toBe(last);
+      },
+      { interval: 100 },
+    );
+    expect(sent).toBeLessThan(50_000_000);
+    await file.close();
+  });
+});
+
+describe('a host that does not have it', () => {
+  test.each([
+    [404, 'refused: not_found'],
+    [410, 'refused: not_found'],
+    [401, 'refused: access_denied'],
+    [403, 'refused: access_denied'],
+    [400, 'refused: unexpected_answer'],
+    [204, 'refused: unexpected_answer'],
+    [206, 'refused: unexpected_answer'],
+    [304, 'refused: unexpected_answer'],
+    [408, 'unavailable: host_failed'],
+    [429, 'unavailable: host_failed'],
+    [500, 'unavailable: host_failed'],
+    [503, 'unavailable: host_failed'],
+  ])('%i', async (status, outcome) => {
+    const { host, url } = await hosting((_request, response) => response.writeHead(status).end());
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(outcome);
+  });
+
+  test('may say how long to wait', async () => {
+    const { host, url } = await hosting((_request, response) => response.writeHead(503, { 'retry-after': '7' }).end());
+    const opening = createReportFiles({ allowedHosts: [host] }).open({ url });
+    await expect(opening).rejects.toMatchObject({ reason: 'host_failed', retryAfterMs: 7_000 });
+  });
+
+  test('may not be there at all', async () => {
+    const { host, url } = await hosting(() => undefined);
+    const gone = url.replace(/\d+$/, '1');
+    const files = createReportFiles({ allowedHosts: [host, '127.0.0.1:1'], resolve: unknownName });
+    expect(await outcomeOf(files.open({ url: gone }))).toBe('unavailable: unreachable');
+    expect(await outcomeOf(files.open({ url: 'http://nowhere.invalid/' }))).toBe('unavailable: unreachable');
+  });
+
+  test.each([
+    ['an empty file', 'refused: empty', { 'content-length': '0' }, ''],
+    ['a page instead of a file', 'refused: wrong_type', {}, '<html>Please log in</html>'],
+    ['more than the limit, as it says', 'refused: too_large', { 'content-length': String(LIMIT + 1) }, PDF],
+    ['more than the limit, as it turns out', 'refused: too_large', {}, sampleReport('pdf', { size: LIMIT + 1 })],
+  ])('%s', async (_what, outcome, headers, body) => {
+    const { host, url } = await hosting((_request, response) => {
+      response.writeHead(200, headers);
+      response.write(body);
+      if (!('content-length' in headers) || headers['content-length'] === '0') response.end();
+    });
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(outcome);
+  });
+});
+
+describe('a host that breaks its word', () => {
+  test('and sends fewer bytes than it promised: a broken transfer', async () => {
+    const { host, url } = await speaking((socket) =>
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${PDF.length + 1}\r\n\r\n${PDF.toString('latin1')}`, 'latin1'),
+    );
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
+  });
+
+  test('and breaks off between two chunks: a broken transfer', async () => {
+    const { host, url } = await hosting((request, response) => {
+      response.write(sampleReport('pdf', { size: 100_000 }), () => request.socket.destroy());
+    });
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
+  });
+
+  test('and sends more bytes than it promised: refused', async () => {
+    const { host, url } = await speaking((socket) =>
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${PDF.length}\r\n\r\n${PDF.toString('latin1')}and more`, 'latin1'),
+    );
+    const outcome = await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }));
+    expect(outcome).toBe('refused: unexpected_answer');
+  });
+
+  test('and answers something that is no HTTP: a broken transfer', async () => {
+    const { host, url } = await speaking((socket) => socket.end('SSH-2.0-invented\r\n'));
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
+  });
+});
+
+describe('a host that stands still', () => {
+  test('before its answer, or in the middle of the file, is given up', async () => {
+    const { host, url } = await hosting((request, response) => {
+      if (request.url === '/answer') return;
+      response.write(PDF);
+    });
+    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 });
+    expect(await outcomeOf(files.open({ url: `${url}/answer` }))).toBe('unavailable: timeout');
+    expect(await outcomeOf(files.open({ url: `${url}/middle` }))).toBe('unavailable: timeout');
+  });
+
+  test('ends with the signal, with its reason', async () => {
+    const controller = new AbortController();
+    const { host, url } = await hosting((request, response) => {
+      if (request.url === '/middle') response.write(sampleReport('pdf', { size: 100_000 }));
+      setTimeout(() => controller.abort(new Error('enough')), 50);
+    });
+    const files = createReportFiles({ allowedHosts: [host] });
+    await expect(files.open({ url }, { signal: controller.signal })).rejects.toThrow('enough');
+
+    const second = new AbortController();
+    const file = await files.open({ url: `${url}/middle` }, { signal: second.signal });
+    setTimeout(() => second.abort(new Error('enough')), 50);
+    await expect(read(file)).rejects.toThrow('enough');
+  });
+});
+
+describe('redirects', () => {
+  test('are followed, relative ones too, at most five', async () => {
+    const { host, url } = await hosting((request, response) => {
+      const left = Number(request.url?.slice(1));
+      if (left === 0) return void response.end(PDF);
+      response.writeHead(left % 2 === 0 ? 302 : 307, {
+        location: left % 2 === 0 ? `/${left - 1}` : `${url}/${left - 1}`,
+      });
+      response.end('over there');
+    });
+    const files = createReportFiles({ allowedHosts: [host] });
+    expect(await outcomeOf(files.open({ url: `${url}/5` }))).toBe(PDF.length);
+    expect(await outcomeOf(files.open({ url: `${url}/6` }))).toBe('refused: too_many_redirects');
+  });
+
+  test.each(['ftp://example.com/', 'https://user:secret@example.com/', 'http://', ''])(
+    'to %j are refused',
+    async (location) => {
+      const { host, url } = await hosting((_request, response) => response.writeHead(302, { location }).end());
+      const opening = createReportFiles({ allowedHosts: [host] }).open({ url });
+      expect(await outcomeOf(opening)).toBe('refused: url_not_allowed');
+    },
+  );
+
+  test('without a target are refused', async () => {
+    const { host, url } = await hosting((_request, response) => response.writeHead(302).end());
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('refused: url_not_allowed');
+  });
+});
+
+describe('a host that is not public', () => {
+  test.each([
+    'http://127.0.0.1:PORT/',
+    'http://localhost:PORT/',
+    'http://2130706433:PORT/',
+    'http://0x7f.1:PORT/',
+    'http://0:PORT/',
+    'http://[::1]:PORT/',
+    'http://[::ffff:127.0.0.1]:PORT/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://10.0.0.1/',
+  ])('%s is refused, and nothing is asked of it', async (pattern) => {
+    const asked = vi.fn<() => void>();
+    const { port } = await hosting((_request, response) => {
+      asked();
+      response.end(PDF);
+    });
+    const url = pattern.replace('PORT', String(port));
+    expect(await outcomeOf(createReportFiles({}).open({ url }))).toBe('refused: private_address');
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  test('is refused after a redirect too', async () => {
+    const inner = await hosting((_request, response) => response.end(PDF));
+    const outer = await hosting((request, response) => {
+      response
+        .writeHead(302, { location: request.url === '/name' ? `http://localhost:${inner.port}/` : inner.url })
+        .end();
+    });
+    const files = createReportFiles({ allowedHosts: [outer.host] });
+    for (const path of ['/name', '/address']) {
+      expect(await outcomeOf(files.open({ url: outer.url + path }))).toBe('refused: private_address');
+    }
+    const both = createReportFiles({ allowedHosts: [outer.host, inner.host] });
+    expect(await outcomeOf(both.open({ url: `${outer.url}/address` }))).toBe(PDF.length);
+  });
+
+  test('is refused where only one of its addresses is private', async () => {
+    const files = createReportFiles({ resolve: () => Promise.resolve(['93.184.216.34', '127.0.0.1']) });
+    expect(await outcomeOf(files.open({ url: 'http://files.example.com/' }))).toBe('refused: private_address');
+  });
+
+  test('is looked up once, by the connection itself', async () => {
+    const asked = vi.fn<() => void>();
+    const { port } = await hosting((_request, response) => {
+      asked();
+      response.end(PDF);
+    });
+    const resolve = vi.fn<(hostname: string) => Promise<string[]>>(() => Promise.resolve(['127.0.0.1']));
+    const opening = createReportFiles({ resolve }).open({ url: `http://rebinding.example.com:${port}/` });
+    expect(await outcomeOf(opening)).toBe('refused: private_address');
+    expect(resolve.mock.calls).toEqual([['rebinding.example.com']]);
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  test('a name without addresses is unreachable', async () => {
+    const files = createReportFiles({ resolve: () => Promise.resolve([]) });
+    expect(await outcomeOf(files.open({ url: 'http://files.example.com/' }))).toBe('unavailable: unreachable');
+  });
+});
+
+describe('a set of headers', () => {
+  const headers = { 'x-invented-key': 'secret-of-the-set' };
+
+  test('goes to its hosts and to no other, after redirects too', async () => {
+    const seen: [string, string | string[] | undefined][] = [];
+    const other = await hosting((request, response) => {
+      seen.push(['other', request.headers['x-invented-key']]);
+      response.writeHead(302, { location: `${own.url}/end` }).end();
+    });
+    const own = await hosting((request, response) => {
+      seen.push(['own', request.headers['x-invented-key']]);
+      if (request.url === '/end') return void response.end(PDF);
+      response.writeHead(302, { location: other.url }).end();
+    });
+    const files = createReportFiles({
+      allowedHosts: [own.host, other.host],
+      headerSets: { store: { hosts: [own.host], headers } },
+    });
+    expect(await outcomeOf(files.open({ url: own.url, headersFrom: 'store' }))).toBe(PDF.length);
+    expect(seen).toEqual([
+      ['own', 'secret-of-the-set'],
+      ['other', undefined],
+      ['own', 'secret-of-the-set'],
+    ]);
+  });
+
+  test('that is not configured is refused, by its inherited names too', async () => {
+    const { host, url } = await hosting((_request, response) => response.end(PDF));
+    const files = createReportFiles({ allowedHosts: [host], headerSets: { store: { hosts: [host], headers } } });
+    for (const headersFrom of ['another', 'constructor', '']) {
+      expect(await outcomeOf(files.open({ url, headersFrom }))).toBe('refused: header_set_unknown');
+    }
+  });
+
+  test('for another host is refused before anything is asked', async () => {
+    const asked = vi.fn<() => void>();
+    const { host, url } = await hosting((_request, response) => {
+      asked();
+      response.end(PDF);
+    });
+    const files = createReportFiles({
+      allowedHosts: [host],
+      headerSets: { store: { hosts: ['a.example.com'], headers } },
+    });
+    expect(await outcomeOf(files.open({ url, headersFrom: 'store' }))).toBe('refused: url_not_allowed');
+    expect(asked).not.toHaveBeenCalled();
+  });
+});
+
+test('no message names the URL, the host or a header', async () => {
+  const { host, url } = await hosting((request, response) => {
+    if (request.url?.startsWith('/redirect') === true)
+      response.writeHead(302, { location: 'gopher://secret.example.com' });
+    else if (request.url?.startsWith('/fail') === true) response.writeHead(500, { 'x-secret': 'secret' });
+    response.end('secret text');
+  });
+  const files = createReportFiles({
+    allowedHosts: [host, '127.0.0.1:1'],
+    resolve: unknownName,
+    headerSets: { store: { hosts: [host], headers: { 'x-key': 'secret-header' } } },
+  });
+  const query = '?token=secret-of-the-query';
+  for (const address of [
+    `${url}/redirect${query}`,
+    `${url}/fail${query}`,
+    `${url}/text${query}`,
+    `http://127.0.0.1:1/${query}`,
+    `http://secret.invalid/${query}`,
+    `http://10.0.0.1/${query}`,
+    `ftp://secret.example.com/${query}`,
+  ]) {
+    const headersFrom = address.startsWith(url) ? { headersFrom: 'store' } : {};
+    const error: unknown = await files.open({ url: address, ...headersFrom }).catch((thrown: unknown) => thrown);
+    expect((error as Error).message).not.toMatch(/secret|127\.0\.0\.1|10\.0\.0\.1|token/);
+    expect(error).not.toHaveProperty('cause');
+  }
+});

@@ -1,0 +1,389 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { NotFound, RequestInvalid, ServiceRefused, ServiceUnreachable, AnswerLost } from '../../../service/errors.js';
+import type { ReportFile } from '../../../service/reports.js';
+import { parsingFailureReasons, parsingStatuses } from '../../../service/reports.js';
+import { answering, rejection, serviceAt, serving } from './recording-server.js';
+
+const USER = '11111111-1111-4111-8111-111111111111';
+const PDF = Buffer.from('%PDF-1.4\ninvented\n');
+
+async function* pieces(...chunks: readonly (Buffer | Error)[]): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const chunk of chunks) {
+    if (chunk instanceof Error) throw chunk;
+    yield await Promise.resolve(chunk);
+  }
+}
+
+/** So many bytes in pieces of 64 KiB; `ended` tells that the consumer let go of it or took it all. */
+function large(bytes: number): { file: ReportFile; ended: () => boolean; given: () => number } {
+  let [given, ended] = [0, false];
+  const source = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (; given < bytes; given += 65_536)
+        yield await Promise.resolve(Buffer.alloc(Math.min(65_536, bytes - given), 7));
+    } finally {
+      ended = true;
+    }
+  };
+  return {
+    file: { contentType: 'application/pdf', bytes: source(), size: bytes },
+    ended: () => ended,
+    given: () => given,
+  };
+}
+
+/** A server that keeps what comes over the wire after the request's head, as it came, and answers a job. */
+async function keepingBodies(): Promise<{ baseUrl: string; bodies: Buffer[]; requests: IncomingMessage[] }> {
+  const bodies: Buffer[] = [];
+  const requests: IncomingMessage[] = [];
+  const { baseUrl } = await serving((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      bodies.push(Buffer.concat(chunks));
+      requests.push(request);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ id: 'job-1', status: 'upload_pending', needs_human_review: false }));
+    });
+  });
+  return { baseUrl, bodies, requests };
+}
+
+/** A TCP server that does with each connection what the test says. */
+async function raw(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the request of an upload', () => {
+  test('is a form with user, wish for review and file, byte for byte', async () => {
+    const { baseUrl, bodies, requests } = await keepingBodies();
+    const job = await serviceAt(baseUrl).reports.createJob({
+      userId: USER,
+      needsHumanReview: true,
+      file: { contentType: 'application/pdf', bytes: pieces(PDF), size: PDF.length },
+    });
+    expect(job).toMatchObject({ id: 'job-1', status: 'upload_pending' });
+    const [request] = requests;
+    expect([request?.method, request?.url]).toEqual(['POST', '/lab_report/v1/parser/job']);
+    expect(request?.headers).toMatchObject({ 'x-service-api-key': 'sk_invented', accept: 'application/json' });
+    const boundary = /^multipart\/form-data; boundary=(labops-[0-9a-f]{32})$/.exec(
+      request?.headers['content-type'] ?? '',
+    )?.[1];
+    expect(bodies[0]?.toString()).toBe(
+      [
+        `--${boundary}`,
+        'content-disposition: form-data; name="user_id"',
+        '',
+        USER,
+        `--${boundary}`,
+        'content-disposition: form-data; name="needs_human_review"',
+        '',
+        'true',
+        `--${boundary}`,
+        'content-disposition: form-data; name="file"; filename="report.pdf"',
+        'content-type: application/pdf',
+        '',
+        PDF.toString(),
+        `--${boundary}--`,
+        '',
+      ].join('\r\n'),
+    );
+    expect(Number(request?.headers['content-length'])).toBe(bodies[0]?.length);
+  });
+
+  test('goes out in chunks where the size is not known, and leaves out the wish that was not made', async () => {
+    const { baseUrl, bodies, requests } = await keepingBodies();
+    await serviceAt(baseUrl).reports.createJob({
+      userId: USER,
+      file: { contentType: 'image/png', bytes: pieces(PDF, PDF) },
+    });
+    expect(requests[0]?.headers).toMatchObject({ 'transfer-encoding': 'chunked' });
+    expect(requests[0]?.headers).not.toHaveProperty('content-length');
+    const text = bodies[0]?.toString();
+    expect(text).toContain('filename="report.png"\r\ncontent-type: image/png\r\n\r\n');
+    expect(text).toContain(`\r\n\r\n${PDF.toString()}${PDF.toString()}\r\n--`);
+    expect(text).not.toContain('needs_human_review');
+  });
+
+  test('goes out again and again from one service', async () => {
+    const lengths: number[] = [];
+    const { baseUrl } = await serving((request, response) => {
+      let length = 0;
+      request.on('data', (chunk: Buffer) => (length += chunk.length));
+      request.on('end', () => {
+        lengths.push(length);
+        response.end(JSON.stringify({ id: `job-${lengths.length}` }));
+      });
+    });
+    const { reports } = serviceAt(baseUrl);
+    for (let n = 0; n < 3; n += 1) {
+      const { file, ended } = large(3_000_000);
+      await reports.createJob({ userId: USER, file });
+      expect([ended(), Number(lengths[n]) > 3_000_000]).toEqual([true, true]);
+    }
+  });
+});
+
+describe('a request that breaks a rule is not sent', () => {
+  test.each([
+    ['userId', { userId: ' ' }, {}],
+    ['contentType', {}, { contentType: 'text/plain' }],
+    ['size', {}, { size: 0 }],
+  ])('%s', async (field, request, file) => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const wrong = {
+      userId: USER,
+      ...request,
+      file: { contentType: 'application/pdf', bytes: pieces(PDF), ...file } as ReportFile,
+    };
+    const error = await rejection(serviceAt(baseUrl).reports.createJob(wrong));
+    expect(error).toBeInstanceOf(RequestInvalid);
+    expect((error as RequestInvalid).fields.map((each) => each.field)).toEqual([field]);
+    expect(requests).toEqual([]);
+  });
+
+  test.each([PDF.length - 1, PDF.length + 1])('a file of another size than it says (%i)', async (size) => {
+    const { baseUrl, bodies } = await keepingBodies();
+    const file = { contentType: 'application/pdf', bytes: pieces(PDF), size } as const;
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+    expect(error).toBeInstanceOf(RequestInvalid);
+    expect((error as Error).message).toContain('as many bytes as its size says');
+    expect(bodies).toEqual([]);
+  });
+});
+
+describe('an upload that does not end well', () => {
+  test.each([undefined, 200_000])('rejects with the error of the file that broke off (size %s)', async (size) => {
+    let isClosed = false;
+    const { baseUrl } = await serving((request) => {
+      request.resume();
+      request.on('close', () => (isClosed = true));
+    });
+    const broken = new Error('the disk is gone');
+    const bytes = pieces(Buffer.alloc(100_000), broken);
+    const file: ReportFile = { contentType: 'application/pdf', bytes, ...(size === undefined ? {} : { size }) };
+    expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }))).toBe(broken);
+    await vi.waitFor(() => expect(isClosed).toBe(true));
+  });
+
+  test('rejects with the reason of the signal, closes the connection and lets go of the file', async () => {
+    const controller = new AbortController();
+    let isClosed = false;
+    const baseUrl = await raw((socket) => {
+      socket.once('data', () => controller.abort(new Error('not wanted any more')));
+      socket.on('close', () => (isClosed = true));
+    });
+    const { file, ended, given } = large(50_000_000);
+    const { signal } = controller;
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }, { signal }));
+    expect(error).toEqual(new Error('not wanted any more'));
+    await vi.waitFor(() => expect([isClosed, ended()]).toEqual([true, true]));
+    expect(given()).toBeLessThan(50_000_000);
+  });
+
+  test.each([
+    [413, 'too large'],
+    [400, 'empty file'],
+  ])('reads a refusal that came before the body was sent (%i)', async (status, detail) => {
+    const baseUrl = await raw((socket) => {
+      socket.once('data', () => {
+        // It reads no further, and leaves the caller the time to see the answer.
+        socket.pause();
+        socket.write(earlyAnswer(status, detail));
+      });
+    });
+    const { file, ended, given } = large(50_000_000);
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+    expect(error).toBeInstanceOf(ServiceRefused);
+    expect(error).toMatchObject({ status, reason: detail });
+    await vi.waitFor(() => expect(ended()).toBe(true));
+    expect(given()).toBeLessThan(50_000_000);
+  });
+
+  test('reads most refusals of a service that resets the connection right behind them', async () => {
+    // In a thread of its own: in ours it would always be served between two writes.
+    const server = `
+      const { parentPort, workerData } = require('node:worker_threads');
+      require('node:net').createServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => socket.pause().write(workerData, () => socket.destroy()));
+      }).listen(0, '127.0.0.1', function () { parentPort.postMessage(this.address().port); });`;
+    const worker = new Worker(server, { eval: true, workerData: earlyAnswer(413, 'too large') });
+    onTestFinished(async () => void (await worker.terminate()));
+    const [port] = (await once(worker, 'message')) as [number];
+    const { reports } = serviceAt(`http://127.0.0.1:${port}`);
+    const names: string[] = [];
+    for (let n = 0; n < 30; n += 1) {
+      const error = await rejection(reports.createJob({ userId: USER, file: large(20_000_000).file }));
+      names.push((error as Error).name);
+    }
+    // The rest found the connection reset; then the job does not exist either.
+    expect(names.filter((name) => name === 'ServiceRefused').length).toBeGreaterThan(20);
+    expect(new Set(names).size).toBeLessThanOrEqual(2);
+    expect(names).not.toContain('AnswerLost');
+  });
+
+  test('a connection that breaks half-way leaves no job: it may be repeated', async () => {
+    const baseUrl = await raw((socket) => {
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+    const { file, ended } = large(20_000_000);
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+    expect(error).toBeInstanceOf(ServiceUnreachable);
+    expect((error as Error).message).toContain('was not sent completely');
+    await vi.waitFor(() => expect(ended()).toBe(true));
+  });
+
+  test('a connection that breaks after the last byte leaves the outcome unknown', async () => {
+    const { baseUrl } = await serving((request) => {
+      request.resume();
+      request.on('end', () => request.socket.destroy());
+    });
+    const { file } = large(200_000);
+    expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }))).toBeInstanceOf(AnswerLost);
+  });
+
+  test('a service that takes nothing any more, and a file that gives nothing, end the call', async () => {
+    const { baseUrl } = await serving((request) => request.pause());
+    const { reports } = serviceAt(baseUrl, { headersTimeoutMs: 300 });
+    const { file } = large(50_000_000);
+    expect(await rejection(reports.createJob({ userId: USER, file }))).toBeInstanceOf(ServiceUnreachable);
+
+    const silent: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
+    };
+    const error = await rejection(
+      reports.createJob({ userId: USER, file: { contentType: 'image/png', bytes: silent } }),
+    );
+    expect((error as Error).message).toContain('was not sent completely: made no progress within 300 ms');
+  });
+
+  test('an upload that goes on slowly is not ended by the timeouts of other calls', async () => {
+    const { baseUrl, bodies } = await keepingBodies();
+    const slow = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+      for (let n = 0; n < 6; n += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        yield Buffer.alloc(1_000);
+      }
+    };
+    const { reports } = serviceAt(baseUrl, { timeoutMs: 300, headersTimeoutMs: 600 });
+    await reports.createJob({ userId: USER, file: { contentType: 'image/png', bytes: slow() } });
+    expect(bodies[0]?.length).toBeGreaterThan(6_000);
+  });
+
+  test('an answer that breaks off or makes no sense says so', async () => {
+    const { baseUrl } = await answeringUploads(() => ({ status: 'started' }));
+    const file = { contentType: 'image/png', bytes: pieces(PDF) } as const;
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+    expect((error as Error).message).toContain('id: must be there, as id or as job_id');
+  });
+});
+
+/** As it goes over the wire. */
+function earlyAnswer(status: number, detail: string): string {
+  const body = JSON.stringify({ detail });
+  return `HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+async function answeringUploads(answer: () => unknown): Promise<{ baseUrl: string }> {
+  return serving((request, response) => {
+    request.resume();
+    request.on('end', () => response.end(JSON.stringify(answer())));
+  });
+}
+
+describe('reading a job', () => {
+  test('asks for the job by its id', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { id: 'a/b', status: 'started' } }));
+    expect(await serviceAt(baseUrl).reports.getJob('a/b')).toMatchObject({ id: 'a/b', status: 'started' });
+    expect(requests[0]).toMatchObject({ method: 'GET', url: '/lab_report/v1/parser/job/a%2Fb' });
+  });
+
+  test('one that is not there is NotFound', async () => {
+    const { baseUrl } = await answering(() => ({ status: 404, body: { detail: 'Job not found' } }));
+    expect(await rejection(serviceAt(baseUrl).reports.getJob('job-1'))).toBeInstanceOf(NotFound);
+  });
+
+  test('the id may be spelled job_id', async () => {
+    const { baseUrl } = await answering(() => ({ body: { job_id: 'job-1', id: null, status: 'started' } }));
+    expect((await serviceAt(baseUrl).reports.getJob('job-1')).id).toBe('job-1');
+  });
+
+  test('biomarkers come typed, with their matches and ranges, and what is not known here is kept', async () => {
+    const result = {
+      test_name: 'Invented marker',
+      value: '5.6',
+      type: 'numeric',
+      units: '%',
+      min_reference_range: 4,
+      max_reference_range: 5.6,
+      loinc_matches: [
+        { loinc_code: '4548-4', loinc_name: 'HbA1c', aliases: ['A1c'], confidence_score: 0.93, novel: 1 },
+      ],
+      loinc_match_status: 'auto_match',
+      interpretation: 'abnormal',
+      is_above_max_range: true,
+      is_below_min_range: false,
+      novel_field: { kept: true },
+    };
+    const body = {
+      id: 'job-1',
+      status: 'completed',
+      data: { metadata: { lab_name: 'Invented Lab' }, results: [result] },
+    };
+    const { baseUrl } = await answering(() => ({ body }));
+    const { data } = await serviceAt(baseUrl).reports.getJob('job-1');
+    expect(data).toEqual({ metadata: { lab_name: 'Invented Lab' }, results: [result], unreadable_results: 0 });
+  });
+
+  test('a bad field counts as absent, and a result that is no object is left out and counted', async () => {
+    const results = [
+      'nonsense',
+      null,
+      { test_name: 7, value: 5.6, min_reference_range: 'low', loinc_matches: 'none', is_above_max_range: 'yes' },
+      {
+        test_name: 'Other',
+        loinc_matches: ['odd', { loinc_code: '1-1', aliases: [1, 'a'], confidence_score: 'high' }],
+      },
+    ];
+    const body = { id: 7, status: 'done-ish', failure_reason: 12, is_reviewed: 'no', data: { metadata: [], results } };
+    const { baseUrl } = await answering(() => ({ body }));
+    const job = await serviceAt(baseUrl).reports.getJob('7');
+    expect(job).toMatchObject({ id: '7', status: 'done-ish', failure_reason: '12' });
+    expect(job.is_reviewed).toBeUndefined();
+    expect(job.data?.unreadable_results).toBe(2);
+    expect(job.data?.results[0]).toMatchObject({ test_name: '7', value: '5.6' });
+    expect(job.data?.results[0]?.min_reference_range).toBeUndefined();
+    expect(job.data?.results[0]?.loinc_matches).toBeUndefined();
+    expect(job.data?.results[1]?.loinc_matches).toEqual([{ loinc_code: '1-1', aliases: ['a'] }]);
+  });
+
+  test.each([{ data: null }, { data: 'none' }, { data: { results: { a: 1 } } }, {}])(
+    'is read with %j',
+    async (more) => {
+      const { baseUrl } = await answering(() => ({ body: { id: 'job-1', status: 'started', ...more } }));
+      expect((await serviceAt(baseUrl).reports.getJob('job-1')).status).toBe('started');
+    },
+  );
+});
+
+test('the known statuses and failure reasons are there for a switch that stays open', () => {
+  expect(parsingStatuses).toContain('pending_review');
+  expect(parsingFailureReasons).toHaveLength(5);
+});

@@ -1,0 +1,266 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApplicationFailure, Client, WorkflowFailedError } from '@temporalio/client';
+import { describe, expect, test } from 'vitest';
+import {
+  LabOperations,
+  ReportFileRefused,
+  ReportInvalid,
+  ReportNotFound,
+  ReportReferenceConflict,
+  ReportRefused,
+  ServiceDown,
+  SignedUrlRefused,
+} from '../../client/index.js';
+import { samplePdf } from '../../sandbox/sample-report.js';
+import { submitReportId } from '../../workflows/report/address.js';
+import { submitReportName, type SubmitReportResult } from '../../workflows/report/messages.js';
+import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { namespace, taskQueue } from '../rig/environments.js';
+import { eventually } from './kit.js';
+import { follow, start, submission, submit, uploadPath, writeReport } from './report.js';
+import { setStage } from './story.js';
+
+const stage = setStage();
+
+const limit = 10_485_760;
+
+async function refusalOf(file: { path: string }): Promise<ReportFileRefused> {
+  const handle = await start(stage, await submission(stage, { file }));
+  const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ReportFileRefused);
+  return refusal as ReportFileRefused;
+}
+
+async function uploads(): Promise<number> {
+  return stage.countRequests('POST', uploadPath);
+}
+
+async function resultOf(reference: string): Promise<SubmitReportResult> {
+  return stage.temporal.workflow.getHandle(submitReportId(reference)).result() as Promise<SubmitReportResult>;
+}
+
+describe('one job is followed for a reference', () => {
+  test('that is submitted twice, at once and after the end', async () => {
+    const given = await submission(stage);
+    const [one, other] = await Promise.all([start(stage, given), start(stage, given)]);
+    expect(await one.jobId()).toBe(await other.jobId());
+    const report = await follow(stage, one);
+    await report.goes({ status: 'completed', results: 'sample' });
+    await report.ends();
+    expect(await (await start(stage, given)).jobId()).toBe(report.jobId);
+    expect(await uploads()).toBe(1);
+    const found = await stage.product.reports.get({ reference: given.reference });
+    expect(await found.jobId()).toBe(report.jobId);
+  });
+
+  test('and another file, user or wish under it is a conflict', async () => {
+    const given = await submission(stage);
+    await start(stage, given);
+    const others = [
+      { file: { path: 'another.pdf' } },
+      { userId: 'another-user' },
+      { needsHumanReview: true },
+      { policy: { firstPoll: '1m' } },
+    ] as const;
+    for (const other of others) {
+      await expect(stage.product.reports.submit({ ...given, ...other })).rejects.toThrow(ReportReferenceConflict);
+    }
+  });
+
+  test('whose upload broke off before the service had the whole file: it is repeated at once', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 2, action: { kind: 'refuse' } });
+    const file = { path: await writeReport(stage, padded(limit)) };
+    const handle = await start(stage, await submission(stage, { file }));
+    await stage.skip('30 seconds');
+    const report = await follow(stage, handle);
+    expect(await stage.sandbox.jobs()).toMatchObject([{ id: report.jobId }]);
+    expect(await resultOf(report.handle.reference ?? '')).toMatchObject({ adopted: false, lostUploads: [] });
+  });
+
+  test.each([
+    ['was lost', { kind: 'drop_response' }, 2],
+    ['was a 503', { kind: 'answer', status: 503, body: 'busy' }, 1],
+  ] as const)('whose answer %s: the job is waited for, then the file is sent again', async (_what, action, jobs) => {
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    await stage.seesRequests('POST', uploadPath);
+    await stage.skip('1 minute');
+    expect(await uploads()).toBe(1);
+    await stage.skip('5 minutes');
+    const report = await follow(stage, handle);
+    expect((await stage.sandbox.jobs()).map(({ id }) => id).at(-1)).toBe(report.jobId);
+    expect(await stage.sandbox.jobs()).toHaveLength(jobs);
+    const { lostUploads } = await resultOf(given.reference);
+    expect(lostUploads).toHaveLength(1);
+  });
+
+  test('whose answer cannot be read fails, because the next one would be as unreadable', async () => {
+    const action = { kind: 'answer', status: 200, body: { status: 'started' }, phase: 'after_work' } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action });
+    const handle = await start(stage, await submission(stage));
+    await stage.seesRequests('POST', uploadPath);
+    const refused = handle.jobId().catch((error: unknown) => error);
+    await stage.skip('1 hour');
+    expect(await refused).toBeInstanceOf(ServiceDown);
+    expect(await uploads()).toBe(1);
+  });
+
+  test('also through an outage of hours, which asks for attention after one', async () => {
+    const fault = await stage.sandbox.addFault({ path: uploadPath, action: { kind: 'refuse' } });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    const workflow = stage.temporal.workflow.getHandle(submitReportId(given.reference));
+    const attention = async () => (await workflow.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
+    await stage.skip('2 hours');
+    await eventually(async () => expect(await attention()).toEqual(['upload_delayed']));
+    await stage.sandbox.removeFaults(fault);
+    await stage.skip('15 minutes');
+    await follow(stage, handle);
+    expect(await attention()).toEqual([]);
+    expect(await stage.sandbox.jobs()).toHaveLength(1);
+  });
+
+  test('when the service asks for a day of patience, it is not asked again before', async () => {
+    const action = { kind: 'answer', status: 429, headers: { 'retry-after': '86400' }, body: 'busy' } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
+    const handle = await start(stage, await submission(stage));
+    await stage.skip('23 hours');
+    expect(await uploads()).toBe(1);
+    await stage.skip('2 hours');
+    await follow(stage, handle);
+    expect(await uploads()).toBe(2);
+  });
+});
+
+describe('a file is not sent', () => {
+  test('when it is a text that is called .pdf', async () => {
+    const path = await writeReport(stage, Buffer.from('Cholesterol: fine. '.repeat(500)));
+    expect((await refusalOf({ path })).message).toMatch(/wrong_type/);
+  });
+
+  test('when it is empty', async () => {
+    const path = await writeReport(stage, Buffer.alloc(0));
+    expect((await refusalOf({ path })).message).toMatch(/\(empty\)/);
+  });
+
+  test('when it is not there', async () => {
+    expect((await refusalOf({ path: 'not-there.pdf' })).message).toMatch(/not_found/);
+  });
+
+  test('when it is a folder', async () => {
+    await mkdir(join(stage.reportRoot, 'folder'));
+    expect((await refusalOf({ path: 'folder' })).message).toMatch(/not_a_file/);
+  });
+
+  test.each(['../secret.pdf', '/etc/hostname', 'folder/../../secret.pdf'])(
+    'when it lies outside the root: %s',
+    async (path) => {
+      expect((await refusalOf({ path })).message).toMatch(/outside_root/);
+    },
+  );
+
+  test('when a link leads out of the root', async () => {
+    const outside = join(tmpdir(), `outside-${process.pid}.pdf`);
+    await writeFile(outside, samplePdf(['nobody']));
+    await symlink(outside, join(stage.reportRoot, 'link.pdf'));
+    expect((await refusalOf({ path: 'link.pdf' })).message).toMatch(/outside_root/);
+  });
+
+  test('when it has one byte more than the limit', async () => {
+    const path = await writeReport(stage, padded(limit + 1));
+    const refusal = await refusalOf({ path });
+    expect(refusal.message).toMatch(/too_large/);
+    expect(refusal.fields).toMatchObject([{ field: 'file' }]);
+  });
+
+  test('and no upload was begun for any of them, nor does a refusal name a place on the disk', async () => {
+    const { message, fields } = await refusalOf({ path: '../secret.pdf' });
+    expect(JSON.stringify({ message, fields })).not.toMatch(/secret|\/tmp/);
+    expect(await uploads()).toBe(0);
+  });
+});
+
+function padded(size: number): Buffer {
+  const head = samplePdf(['labops-sandbox: stuck']);
+  return Buffer.concat([head, Buffer.alloc(size - head.length, '%')]);
+}
+
+test('a file of exactly the limit is sent, byte for byte', async () => {
+  const report = await submit(stage, { file: { path: await writeReport(stage, padded(limit)) } });
+  expect(await stage.sandbox.job(report.jobId)).toMatchObject({ files: [{ size: limit, name: 'report.pdf' }] });
+});
+
+describe('the service refuses', () => {
+  test('a user that it does not know, with its own sentence', async () => {
+    const handle = await start(stage, await submission(stage, { userId: '99999999-2222-4333-8444-555566667777' }));
+    const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ReportRefused);
+    expect((refusal as ReportRefused).status).toBe(404);
+  });
+
+  test('a review for a team that is not enabled', async () => {
+    await stage.sandbox.changeSettings({ reportHumanReview: false });
+    const handle = await start(stage, await submission(stage, { needsHumanReview: true }));
+    await expect(handle.jobId()).rejects.toMatchObject({ name: 'FeatureNotEnabled', status: 400 });
+  });
+
+  test('a file that is too large for it, which may be submitted again once it takes it', async () => {
+    await stage.sandbox.changeSettings({ reportMaxBytes: 100 });
+    const given = await submission(stage);
+    const refused = await start(stage, given);
+    await expect(refused.jobId()).rejects.toMatchObject({ name: 'ReportRefused', status: 413 });
+    await stage.sandbox.changeSettings({ reportMaxBytes: limit });
+    const report = await follow(stage, await start(stage, given));
+    expect(await stage.sandbox.jobs()).toMatchObject([{ id: report.jobId }]);
+  });
+});
+
+test('a signed URL is refused by the worker too, while it does not encrypt', async () => {
+  // Such a client says that it encrypts; the worker of this stage does not.
+  const pretending = {
+    encode: (payloads: unknown[]) => Promise.resolve(payloads),
+    decode: (payloads: unknown[]) => Promise.resolve(payloads),
+  };
+  const dataConverter = { payloadCodecs: [pretending as never] };
+  const temporal = new Client({ connection: stage.temporal.connection, namespace, dataConverter });
+  const product = new LabOperations(temporal, { taskQueue });
+  const file = { url: 'https://files.example.com/report.pdf?X-Amz-Signature=very-secret' };
+  const given = await submission(stage, { file });
+  const handle = await product.reports.submit(given);
+  const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(SignedUrlRefused);
+  expect((refusal as SignedUrlRefused).message).not.toContain('very-secret');
+  const signedAnew = { ...given, file: { url: file.url.replace('very-secret', 'another') } };
+  await expect(product.reports.submit(signedAnew)).resolves.toMatchObject({ reference: given.reference });
+});
+
+test.each([
+  ['PolicyInvalid', 'report-refused-1', undefined, { policy: { firstPoll: 'soon' } }],
+  ['ReferenceInvalid', 'not a reference', undefined, {}],
+  ['ReferenceInvalid', 'report-refused-2', 'an-id-of-its-own', {}],
+  ['InvalidCommand', 'report-refused-3', undefined, { file: { path: 'a.pdf', url: 'https://files.example.com' } }],
+  ['InvalidCommand', 'report-refused-4', undefined, { file: undefined }],
+  ['InvalidCommand', 'report-refused-5', undefined, { userId: "a' OR 'a" }],
+  ['InvalidCommand', 'report-refused-6', undefined, { needsHumanReview: 'yes' }],
+])('a backend that starts the workflow itself is told %s for %s', async (type, reference, workflowId, more) => {
+  const workflow = await stage.temporal.workflow.start(submitReportName, {
+    workflowId: workflowId ?? submitReportId(reference),
+    taskQueue,
+    args: [{ ...(await submission(stage)), reference, ...more }],
+  });
+  const failure: unknown = await workflow.result().catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(WorkflowFailedError);
+  expect((failure as WorkflowFailedError).cause).toBeInstanceOf(ApplicationFailure);
+  expect((failure as WorkflowFailedError).cause).toMatchObject({ type });
+  expect(await uploads()).toBe(0);
+});
+
+test('a job that nobody has heard of is not found, nor is one whose id cannot be', async () => {
+  for (const jobId of ['11111111-2222-4333-8444-555566667777', '../job', '']) {
+    await expect(stage.product.reports.get({ jobId })).rejects.toBeInstanceOf(ReportNotFound);
+  }
+  await expect(stage.product.reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(ReportInvalid);
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { expect } from 'vitest';
+import type { ReportHandle } from '../../client/reports/report-handle.js';
+import type { ReportSubmission } from '../../client/reports/reports.js';
+import type { SandboxControl } from '../../sandbox/control.js';
+import { samplePdf } from '../../sandbox/sample-report.js';
+import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
+import {
+  cancelReportUpdate,
+  type ParsingJobResult,
+  type ReportAttentionReason,
+  type ReportState,
+} from '../../workflows/report/messages.js';
+import { eventually } from './kit.js';
+import type { Notification } from './notification-receiver.js';
+import type { Stage } from './story.js';
+
+export const uploadPath = '/lab_report/v1/parser/job';
+export const jobPath = '/lab_report/v1/parser/job/*';
+
+type Move = Exclude<Parameters<SandboxControl['moveJob']>[1], string>;
+
+/** Writes a small report below the stage's root; the sandbox leaves its job to the story. Answers with its path. */
+export async function writeReport(
+  stage: Stage,
+  bytes: Uint8Array = samplePdf(['labops-sandbox: stuck']),
+): Promise<string> {
+  const path = `${randomUUID()}.pdf`;
+  await writeFile(join(stage.reportRoot, path), bytes);
+  return path;
+}
+
+/** What a product backend gives to `reports.submit`. */
+export async function submission(stage: Stage, changes: Partial<ReportSubmission> = {}): Promise<ReportSubmission> {
+  await stage.syncClock();
+  return {
+    reference: `report-${randomUUID()}`,
+    userId: await stage.newUser(),
+    file: { path: await writeReport(stage) },
+    ...changes,
+  };
+}
+
+/** Submits a report through the public client, and sees to it that nothing of it is left after the story. */
+export async function start(stage: Stage, given: ReportSubmission): Promise<ReportHandle> {
+  const handle = await stage.product.reports.submit(given);
+  stage.endsBy(() => endSubmission(stage, given.reference));
+  return handle;
+}
+
+/** Returns when the job's workflow has taken the report over. */
+export async function submit(stage: Stage, changes: Partial<ReportSubmission> = {}): Promise<Report> {
+  const given = await submission(stage, changes);
+  const report = await follow(stage, await start(stage, given));
+  await report.shows({ reference: given.reference });
+  return report;
+}
+
+/** A report whose job is known. */
+export async function follow(stage: Stage, handle: ReportHandle): Promise<Report> {
+  const jobId = await handle.jobId();
+  stage.endsBy(() => endJob(stage, jobId));
+  return new Report(stage, handle, jobId);
+}
+
+/** One report in a story: what happens to its job at the service, and what the product is told of it. */
+export class Report {
+  readonly handle: ReportHandle;
+  readonly jobId: string;
+  private readonly stage: Stage;
+
+  constructor(stage: Stage, handle: ReportHandle, jobId: string) {
+    this.stage = stage;
+    this.handle = handle;
+    this.jobId = jobId;
+  }
+
+  /** The job comes to these statuses in turn, and the workflow has heard of each where a webhook told. */
+  async goes(...moves: (string | Move)[]): Promise<void> {
+    for (const move of moves) {
+      const { job } = await this.stage.sandbox.moveJob(this.jobId, move);
+      if (typeof move === 'string' || move.webhook !== false) await this.shows({ status: job.status });
+    }
+  }
+
+  /** Waits until the state has all this. */
+  async shows(expected: Partial<ReportState>): Promise<ReportState> {
+    return eventually(async () => {
+      const state = await this.handle.state();
+      expect(state).toMatchObject(expected);
+      return state;
+    });
+  }
+
+  async asksFor(...reasons: ReportAttentionReason[]): Promise<void> {
+    await eventually(async () => {
+      const { attention } = await this.handle.state();
+      expect(attention.map(({ reason }) => reason)).toEqual(reasons);
+    });
+  }
+
+  async ends(): Promise<ParsingJobResult> {
+    return this.handle.result();
+  }
+
+  /** What the product was told of the job, in the order in which it came. */
+  get notifications(): Notification[] {
+    return this.stage.receiver.accepted.filter(({ subject }) => subject === this.jobId);
+  }
+
+  /** The same in brief: `completed`, `attention_raised parsing_overdue`, `ended abandoned`. */
+  get told(): string[] {
+    return this.notifications.map(({ type, data }) => {
+      const what = data['reason'] ?? data['outcome'];
+      return typeof what === 'string' ? `${type} ${what}` : type;
+    });
+  }
+
+  async tells(...told: string[]): Promise<void> {
+    await eventually(() => expect(this.told).toEqual(told));
+  }
+}
+
+async function endSubmission(stage: Stage, reference: string): Promise<void> {
+  try {
+    const { jobId } = await stage.finish<{ jobId: string }>(submitReportId(reference));
+    await endJob(stage, jobId);
+  } catch (error) {
+    // Some stories are about a submission that fails, or that is refused before it starts.
+    if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
+  }
+}
+
+export async function endJob(stage: Stage, jobId: string): Promise<void> {
+  const job = stage.temporal.workflow.getHandle(parsingJobId(jobId));
+  try {
+    await job.executeUpdate(cancelReportUpdate);
+  } catch (error) {
+    // It has ended, or is about to.
+    if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)) throw error;
+  }
+  await stage.finish(parsingJobId(jobId)).catch((error: unknown) => {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  });
+}

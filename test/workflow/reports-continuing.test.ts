@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { samplePdf } from '../../sandbox/sample-report.js';
+import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
+import { eventually } from './kit.js';
+import { follow, start, submission, submit, uploadPath, writeReport } from './report.js';
+import { setStage } from './story.js';
+
+// So few that a story goes on in a new run several times.
+const stage = setStage({ eventsPerRun: 20 });
+
+async function runId(workflowId: string): Promise<string> {
+  return (await stage.temporal.workflow.getHandle(workflowId).describe()).runId;
+}
+
+test('a job whose history grew long goes on in a new run with everything that it knew', async () => {
+  const report = await submit(stage);
+  const first = await runId(parsingJobId(report.jobId));
+  await report.goes('started', 'pending_review');
+  const statuses = ['quality_hold_a', 'quality_hold_b', 'quality_hold_c', 'quality_hold_d', 'quality_hold_e'];
+  await report.goes(...statuses);
+  await eventually(async () => expect(await runId(parsingJobId(report.jobId))).not.toBe(first));
+  await report.goes({ status: 'completed', results: 'sample' });
+  const result = await report.ends();
+  expect(result).toMatchObject({ outcome: 'completed', reference: report.handle.reference });
+  const seen = ['upload_pending', 'started', 'pending_review', ...statuses, 'completed'];
+  expect(result.timeline.map(({ status }) => status)).toEqual(seen);
+  const ids = report.notifications.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a submission that fails often goes on in a new run, and its reference still names one report', async () => {
+  const report = samplePdf(['labops-sandbox: stuck']);
+  const large = Buffer.concat([report, Buffer.alloc(8_000_000, '%')]);
+  const given = await submission(stage, { file: { path: await writeReport(stage, large) } });
+  await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 3, action: { kind: 'refuse' } });
+  const handle = await start(stage, given);
+  const first = await runId(submitReportId(given.reference));
+  const { jobId } = await follow(stage, handle);
+  expect(await runId(submitReportId(given.reference))).not.toBe(first);
+  expect(await (await stage.product.reports.submit(given)).jobId()).toBe(jobId);
+  expect(await stage.sandbox.jobs()).toHaveLength(1);
+});

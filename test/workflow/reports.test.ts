@@ -1,0 +1,286 @@
+import ms from 'ms';
+import { describe, expect, test } from 'vitest';
+import { ReportEnded, ReportNotRead } from '../../client/index.js';
+import { parsingFailureReasons } from '../../service/reports.js';
+import { parsingJobId } from '../../workflows/report/address.js';
+import { failureOf } from '../../workflows/report/failure-reasons.js';
+import { jobChangedSignal, reportSubmittedSignal, type ReportSubmitted } from '../../workflows/report/messages.js';
+import { resolveReportPolicy } from '../../workflows/report/policy.js';
+import { eventually } from './kit.js';
+import { endJob, follow, jobPath, Report, start, submission, submit, uploadPath } from './report.js';
+import { setStage } from './story.js';
+
+const stage = setStage();
+
+/** A job whose workflow has ended moves on, and another run has begun. */
+async function stirs(report: Report, move: Parameters<typeof stage.sandbox.moveJob>[1]): Promise<void> {
+  const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
+  const { runId } = await workflow.describe();
+  await stage.sandbox.moveJob(report.jobId, move);
+  await eventually(async () => expect((await workflow.describe()).runId).not.toBe(runId));
+}
+
+describe('a report that is submitted', () => {
+  test('is read: the product is told, the result has counts, and the biomarkers come from the service', async () => {
+    const report = await submit(stage);
+    await expect(report.handle.biomarkers()).rejects.toBeInstanceOf(ReportNotRead);
+    await report.goes('started', 'processing', { status: 'completed', results: 'sample' });
+    const result = await report.ends();
+    expect(result).toMatchObject({ outcome: 'completed', reference: report.handle.reference, status: 'completed' });
+    await report.tells('phase_changed', 'completed');
+    expect(report.notifications[1]).toMatchObject({
+      id: `${report.jobId}/completed/completed`,
+      data: { job_id: report.jobId, reference: report.handle.reference, is_reviewed: false, results: 3 },
+    });
+    const biomarkers = await report.handle.biomarkers();
+    expect(biomarkers).toHaveLength(result.counts?.results ?? 0);
+    const matched = biomarkers.find(({ loinc_matches: matches }) => matches?.length);
+    expect(matched).toMatchObject({ loinc_matches: [{ loinc_code: expect.any(String) as string }] });
+  });
+
+  test.each(['upload_pending', 'started', 'processing', 'pending_review', 'a_status_of_tomorrow'])(
+    'goes on from the status %s to its result, whatever is skipped',
+    async (status) => {
+      const report = await submit(stage);
+      if (status !== 'upload_pending') await report.goes(status);
+      await report.goes({ status: 'completed', results: 'none' });
+      expect(await report.ends()).toMatchObject({ outcome: 'completed', counts: { results: 0 } });
+    },
+  );
+
+  test.each([...parsingFailureReasons, 'a_reason_of_tomorrow'])(
+    'that cannot be read for %s ends with a sentence for whoever uploaded it',
+    async (reason) => {
+      const report = await submit(stage);
+      await report.goes('started', { status: 'failed', failure_reason: reason });
+      const { sentence } = failureOf(reason);
+      expect(await report.ends()).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
+      await report.tells('phase_changed', 'failed');
+      expect(report.notifications[1]?.data).toMatchObject({ failure_reason: reason, failure_sentence: sentence });
+    },
+  );
+
+  test('is reviewed by a person, which is announced, and may take days', async () => {
+    const report = await submit(stage, { needsHumanReview: true });
+    await report.goes('started', 'pending_review');
+    await report.shows({ phase: 'in_review', needsHumanReview: true });
+    await stage.skip('3 days');
+    await report.asksFor();
+    await report.goes({ status: 'completed', results: 'sample', is_reviewed: true });
+    expect(await report.ends()).toMatchObject({ outcome: 'completed', isReviewed: true });
+    await report.tells('phase_changed', 'review_needed', 'completed');
+    expect(report.notifications.at(-1)).toMatchObject({
+      id: `${report.jobId}/completed.reviewed/completed`,
+      data: { is_reviewed: true },
+    });
+  });
+});
+
+describe('webhooks', () => {
+  test('that are lost delay the result, and no more: the job is read at widening distance', async () => {
+    const report = await submit(stage, { policy: { parsingDeadline: '30 days' } });
+    await report.goes('started');
+    await stage.skip('1 hour');
+    const jobPath = `${uploadPath}/${report.jobId}`;
+    const reads = await stage.countRequests('GET', jobPath);
+    expect(reads).toBeGreaterThan(3);
+    await stage.skip('1 day');
+    expect((await stage.countRequests('GET', jobPath)) - reads).toBeLessThan(10);
+    await report.goes({ status: 'completed', results: 'sample', webhook: false });
+    await stage.skip('6 hours');
+    expect(await report.ends()).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
+  });
+
+  test('that come twice or late change nothing', async () => {
+    const report = await submit(stage);
+    await report.goes('started', 'pending_review');
+    const before = await report.handle.state();
+    const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
+    for (const status of ['started', 'pending_review', 'upload_pending']) {
+      await workflow.signal(jobChangedSignal, { jobId: report.jobId, status });
+    }
+    expect(await report.handle.state()).toEqual(before);
+    await report.tells('phase_changed', 'review_needed');
+  });
+
+  test('that are no snapshot of this job are dropped', async () => {
+    const report = await submit(stage);
+    const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
+    for (const odd of [undefined, null, {}, { jobId: 'another-job', status: 'failed' }]) {
+      await workflow.signal(jobChangedSignal, odd as never);
+    }
+    expect(await report.handle.state()).toMatchObject({ status: 'upload_pending' });
+  });
+
+  test('may come before the upload is answered: one workflow follows the job', async () => {
+    const late = { kind: 'delay', phase: 'after_work', delayMs: 2_500 } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action: late });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    const [early] = await eventually(async () => {
+      const jobs = await stage.sandbox.jobs();
+      expect(jobs).toHaveLength(1);
+      return jobs;
+    });
+    const workflow = stage.temporal.workflow.getHandle(parsingJobId(early?.id ?? ''));
+    await stage.sandbox.moveJob(early?.id ?? '', 'started');
+    const { runId } = await eventually(() => workflow.describe());
+    const report = await follow(stage, handle);
+    expect(report.jobId).toBe(early?.id);
+    await report.shows({ reference: given.reference, status: 'started' });
+    expect(await workflow.describe()).toMatchObject({ runId, status: { name: 'RUNNING' } });
+    await report.tells('phase_changed');
+    expect(report.notifications[0]?.data).toMatchObject({ reference: given.reference });
+  });
+
+  test('of a job that nobody submitted start a workflow that adopts it', async () => {
+    await stage.syncClock();
+    const { id, user_id: userId } = await stage.sandbox.createJob({ outcome: 'stuck' });
+    await stage.sandbox.moveJob(id, 'processing');
+    const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
+    const report = new Report(stage, handle, id);
+    stage.endsBy(() => endJob(stage, id));
+    await report.shows({ phase: 'parsing', userId });
+    await stage.skip('1 minute');
+    await report.goes({ status: 'completed', results: 'sample' });
+    const result = await report.ends();
+    expect(result).toMatchObject({ outcome: 'completed', userId });
+    expect(result.reference).toBeUndefined();
+    await report.tells('phase_changed', 'completed');
+  });
+
+  test('of an event after the end start a run that reads the job and ends', async () => {
+    const report = await submit(stage);
+    await report.goes('started', { status: 'completed', results: 'sample' });
+    await report.ends();
+    await stirs(report, { status: 'completed', results: 'sample', is_reviewed: true });
+    await stage.skip('15 minutes');
+    expect(await report.ends()).toMatchObject({ outcome: 'completed', isReviewed: true });
+    // This server cannot list earlier runs; what it announces again has the same id.
+    const ids = new Set(report.notifications.map(({ id }) => id));
+    expect([...ids].filter((id) => id.endsWith('/completed'))).toEqual([
+      `${report.jobId}/completed/completed`,
+      `${report.jobId}/completed.reviewed/completed`,
+    ]);
+  });
+});
+
+describe('a job that stands still', () => {
+  test('asks for attention after its deadline, and no more once it moves', async () => {
+    const report = await submit(stage);
+    await report.goes('started');
+    await stage.skip('2 hours');
+    await report.asksFor('parsing_overdue');
+    await report.goes('pending_review');
+    await report.asksFor();
+    await stage.skip('5 days');
+    await report.asksFor('review_overdue');
+    await report.goes({ status: 'completed', results: 'sample', is_reviewed: true });
+    await report.ends();
+    await report.tells(
+      'phase_changed',
+      'attention_raised parsing_overdue',
+      'attention_cleared parsing_overdue',
+      'review_needed',
+      'attention_raised review_overdue',
+      'attention_cleared review_overdue',
+      'completed',
+    );
+  });
+
+  test('is given up after `giveUpAfter`, and followed again by a late event', async () => {
+    const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
+    await report.goes('started');
+    await stage.skip('2 days');
+    expect(await report.ends()).toMatchObject({ outcome: 'unresolved', status: 'started' });
+    await report.tells('phase_changed', 'attention_raised parsing_overdue', 'ended unresolved');
+    await stirs(report, { status: 'completed', results: 'sample' });
+    await stage.skip('15 minutes');
+    expect(await report.ends()).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('while the service is down is read once that is back', async () => {
+    const report = await submit(stage, { policy: { parsingDeadline: '10 days' } });
+    await report.goes('started');
+    const fault = await stage.sandbox.addFault({ path: jobPath, action: { kind: 'refuse' } });
+    await report.goes({ status: 'completed', results: 'sample', webhook: false });
+    await stage.skip('3 hours');
+    await report.shows({ status: 'started' });
+    await stage.sandbox.removeFaults(fault);
+    await stage.skip('6 hours');
+    expect(await report.ends()).toMatchObject({ outcome: 'completed' });
+  });
+});
+
+test('a job that the service no longer knows ends as gone', async () => {
+  const report = await submit(stage);
+  await report.goes('started');
+  await stage.sandbox.deleteJob(report.jobId);
+  await stage.skip('5 minutes');
+  expect(await report.ends()).toMatchObject({ outcome: 'job_gone' });
+  await report.tells('phase_changed', 'ended job_gone');
+});
+
+test('cancelling stops following the job, of which the service is told nothing; it cannot be done twice', async () => {
+  const report = await submit(stage);
+  await report.goes('started');
+  expect(await report.handle.cancel()).toMatchObject({ outcome: 'abandoned' });
+  expect(await report.ends()).toMatchObject({ outcome: 'abandoned', status: 'started' });
+  await report.tells('phase_changed', 'ended abandoned');
+  await expect(report.handle.cancel()).rejects.toBeInstanceOf(ReportEnded);
+  expect(await stage.sandbox.jobs()).toMatchObject([{ job: { status: 'started' } }]);
+});
+
+describe('the hand-over', () => {
+  async function handOver(report: Report, reference: string): Promise<void> {
+    const submitted: ReportSubmitted = {
+      reference,
+      userId: 'somebody-else',
+      policy: resolveReportPolicy({ parsingDeadline: '1m' }),
+      snapshot: { jobId: report.jobId, status: 'upload_pending' },
+      adopted: false,
+      notifies: true,
+    };
+    await stage.temporal.workflow.getHandle(parsingJobId(report.jobId)).signal(reportSubmittedSignal, submitted);
+  }
+
+  test('may come twice, and changes nothing the second time', async () => {
+    const report = await submit(stage);
+    await report.goes('started');
+    const before = await report.handle.state();
+    await handOver(report, report.handle.reference ?? '');
+    expect(await report.handle.state()).toEqual(before);
+  });
+
+  test('with a second reference asks a person, and the first one keeps the job', async () => {
+    const report = await submit(stage);
+    await handOver(report, 'a-second-reference');
+    await report.asksFor('reference_conflict');
+    await report.shows({ reference: report.handle.reference ?? '' });
+  });
+});
+
+test('notifications that do not arrive ask for attention and go out once the receiver is back', async () => {
+  const report = await submit(stage, { policy: { notificationDeadline: '1 hour', parsingDeadline: '10 days' } });
+  stage.receiver.isDown = true;
+  await report.goes('started');
+  await stage.skip(ms('3h'));
+  await report.asksFor('notifications_undelivered');
+  stage.receiver.isDown = false;
+  await stage.skip(ms('1h'));
+  await report.asksFor();
+  expect(report.told).toContain('phase_changed');
+});
+
+test('watching shows each state once, until the end', async () => {
+  const report = await submit(stage);
+  const seen: string[] = [];
+  const watching = (async () => {
+    for await (const { status } of report.handle.watch({ minInterval: 20, maxInterval: 20 })) seen.push(status);
+  })();
+  await report.goes('started', 'processing');
+  await eventually(() => expect(seen.at(-1)).toBe('processing'));
+  await report.goes({ status: 'completed', results: 'sample' });
+  await watching;
+  expect(seen.at(-1)).toBe('completed');
+});

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { checkHeaderSets } from '../activities/report-file/hosts.js';
+import type { HeaderSet, ReportFilesConfig } from '../activities/report-file/report-files.js';
+
+/** What the worker's settings say of reports' files. */
+export interface ReportSettings {
+  REPORT_ROOT?: string | undefined;
+  REPORT_MAX_BYTES: number;
+  REPORT_URL_ALLOWED_HOSTS: string[];
+  REPORT_URL_HEADERS_FILE?: string | undefined;
+}
+
+const headerSetsSchema = z.record(
+  z.string(),
+  z.strictObject({ hosts: z.array(z.string()), headers: z.record(z.string(), z.string()) }),
+);
+
+/** @param fault takes what is wrong with REPORT_URL_HEADERS_FILE, in words that follow its name and repeat no value */
+export function reportFilesConfig(settings: ReportSettings, fault: (problem: string) => void): ReportFilesConfig {
+  const { REPORT_ROOT: root, REPORT_URL_HEADERS_FILE: file } = settings;
+  return {
+    ...(root !== undefined && { root }),
+    maxBytes: settings.REPORT_MAX_BYTES,
+    allowedHosts: settings.REPORT_URL_ALLOWED_HOSTS,
+    headerSets: file === undefined ? {} : readHeaderSets(file, fault),
+  };
+}
+
+/** A parser's sentence quotes the text around it, which holds secrets: only what kind of fault it is is told. */
+function readHeaderSets(file: string, fault: (problem: string) => void): Record<string, HeaderSet> {
+  const text = textOf(file);
+  if (text === undefined) return refused(fault, 'names a file that cannot be read');
+  const read = headerSetsSchema.safeParse(jsonOf(text));
+  if (!read.success) return refused(fault, 'names a file that is no JSON of header sets');
+  try {
+    checkHeaderSets(read.data);
+    return read.data;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return refused(fault, `names a file with a fault: ${error.message}`);
+  }
+}
+
+function refused(fault: (problem: string) => void, problem: string): Record<string, HeaderSet> {
+  fault(problem);
+  return {};
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Moment } from '../alarm.js';
+import type { ReportCase } from './case.js';
+import type { ReportAttentionReason } from './messages.js';
+
+/** How long a job may take, and when it is looked at though nobody told of it. Pure; time comes in as data. */
+
+export type OverdueReason = Extract<ReportAttentionReason, 'parsing_overdue' | 'review_overdue'>;
+
+export interface ReportDeadline {
+  reason: OverdueReason;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** The deadline of the stage that the job is in: a machine at work, or a person. */
+export function deadlineOf({ stage, policy }: ReportCase): ReportDeadline {
+  return stage.reviewing
+    ? { reason: 'review_overdue', at: stage.since + policy.reviewDeadline }
+    : { reason: 'parsing_overdue', at: stage.since + policy.parsingDeadline };
+}
+
+export function isOverdue(kase: ReportCase): boolean {
+  const { reason } = deadlineOf(kase);
+  return kase.attention.some((raised) => raised.reason === reason);
+}
+
+/** When the job is read next: each read that says nothing new doubles the pause. */
+export function pollAt({ stage, policy, lookedAt, silentReads }: ReportCase): number {
+  const first = stage.reviewing ? policy.firstReviewPoll : policy.firstPoll;
+  return lookedAt + Math.min(first * 2 ** Math.min(silentReads, 30), Math.max(policy.longestPoll, first));
+}
+
+/** When a job that missed its deadline and has stood still since is given up. */
+export function giveUpAt(kase: ReportCase): number {
+  return isOverdue(kase) ? deadlineOf(kase).at + kase.policy.giveUpAfter : Infinity;
+}
+
+/** The next moment at which the job has to be looked at. One timer serves all of them. */
+export function nextMoment(kase: ReportCase): Moment {
+  const poll = { at: pollAt(kase), name: 'read the job' };
+  const deadline = { at: isOverdue(kase) ? Infinity : deadlineOf(kase).at, name: deadlineOf(kase).reason };
+  const givingUp = { at: giveUpAt(kase), name: 'give_up' };
+  return [poll, deadline, givingUp].reduce((next, moment) => (moment.at < next.at ? moment : next));
+}

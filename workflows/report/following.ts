@@ -1,0 +1,42 @@
+import { announceNews } from './announcements.js';
+import { clear, raise } from './attention.js';
+import { currentPhase, outcomeOf, type ReportCase } from './case.js';
+import { deadlineOf, giveUpAt, isOverdue, pollAt, type OverdueReason } from './deadlines.js';
+import { readJob } from './reading.js';
+import type { ReportRun } from './run.js';
+import { show } from './visibility.js';
+
+/** Reads the job where nobody has told of it for too long, and asks a person where it really stands still. */
+export async function meetDeadlines(run: ReportRun): Promise<void> {
+  const { kase } = run;
+  if (outcomeOf(kase) !== undefined || !isDue(kase, Date.now())) return;
+  // Silence may only mean a lost webhook.
+  await readJob(run);
+  if (outcomeOf(kase) !== undefined) return;
+  const now = Date.now();
+  const { reason, at } = deadlineOf(kase);
+  if (at <= now) raise(kase, reason, now);
+  if (giveUpAt(kase) <= now) kase.ending = 'unresolved';
+}
+
+function isDue(kase: ReportCase, now: number): boolean {
+  const deadline = isOverdue(kase) ? Infinity : deadlineOf(kase).at;
+  return Math.min(pollAt(kase), deadline, giveUpAt(kase)) <= now;
+}
+
+/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
+export function review(run: ReportRun): void {
+  const { kase } = run;
+  const now = Date.now();
+  clear(kase, answeredQuestions(kase), now);
+  // A job that nobody follows any more, or whose place another one has taken, is no news.
+  if (kase.ending !== 'superseded' && kase.ending !== 'abandoned') announceNews(kase, now);
+  show(kase);
+}
+
+/** Moving on answers the question of the stage that is over. */
+function answeredQuestions(kase: ReportCase): OverdueReason[] {
+  if (outcomeOf(kase) === undefined)
+    return currentPhase(kase) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
+  return kase.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
+}

@@ -1,0 +1,41 @@
+import type { ReportPhase } from './messages.js';
+
+/**
+ * What a parsing job's status means. A job carries neither event ids nor timestamps (docs/lab-service.md, "Report
+ * parsing"), so that only the order of statuses tells which of two reports is the later one.
+ */
+
+/** The documented way of a job. A status that is not known here stands behind all of them, and before the end. */
+const way: readonly string[] = ['upload_pending', 'started', 'processing', 'pending_review'];
+
+/** Both end a job. Where both are reported, results are there: a job that has some has not failed. */
+const ends: readonly string[] = ['failed', 'completed'];
+
+/** How far a job with this status has come; of two reports the one that has come further counts. */
+export function rankOf(status: string | undefined): number {
+  if (status === undefined) return -1;
+  const known = way.indexOf(status);
+  if (known !== -1) return known;
+  const end = ends.indexOf(status);
+  return end === -1 ? way.length : way.length + 1 + end;
+}
+
+export function isFinal(status: string | undefined): boolean {
+  return status !== undefined && ends.includes(status);
+}
+
+/** A status that is not known yet is somewhere between start and end: the job is being worked on. */
+export function phaseOf(status: string | undefined): ReportPhase {
+  switch (status) {
+    case undefined:
+    case 'upload_pending':
+      return 'uploaded';
+    case 'pending_review':
+      return 'in_review';
+    case 'completed':
+    case 'failed':
+      return status;
+    default:
+      return 'parsing';
+  }
+}

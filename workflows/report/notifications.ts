@@ -1,0 +1,28 @@
+import type { ReportCounts } from '../../service/report-snapshot.js';
+import type { ReportAttention, ReportOutcome, ReportPhase } from './messages.js';
+
+/**
+ * What the product is told, as CloudEvents of type `labops.report.<type>`. An id is never derived from a run, so that a
+ * receiver can drop repeats: `<job id>/<status or deadline>/<type>`.
+ */
+export type ReportNotification = ReportNotificationHead &
+  (
+    | { type: 'phase_changed'; data: { phase: ReportPhase; status: string } }
+    | { type: 'review_needed'; data: { status: string } }
+    | { type: 'completed'; data: { isReviewed: boolean } & Partial<ReportCounts> }
+    | { type: 'failed'; data: { failureReason: string; failureSentence: string } }
+    /** A job that was told of before turns out to be the one of this reference. */
+    | { type: 'claimed'; data: { status: string } }
+    | { type: 'attention_raised'; data: ReportAttention }
+    | { type: 'attention_cleared'; data: ReportAttention }
+    | { type: 'ended'; data: { outcome: ReportOutcome; supersededBy?: string } }
+  );
+
+export interface ReportNotificationHead {
+  id: string;
+  /** When it was learnt, ISO 8601 in UTC. */
+  at: string;
+  jobId: string;
+  reference?: string;
+  userId?: string;
+}
