@@ -49,7 +49,9 @@ export async function startLink(lab: Stack, policy: LinkStart['policy'] = {}): P
       secrets.push(code);
       return handle.submitMfaCode(code);
     },
-    shows: (expected) => expect.poll(() => handle.state(), patience).toMatchObject(expected),
+    shows: async (expected) => {
+      await expect.poll(() => handle.state(), patience).toMatchObject(expected);
+    },
   };
 }
 
