@@ -108,12 +108,15 @@ export class LinkHandle {
     return inWords(linkWords, () => this.workflow.result() as Promise<LinkResult>);
   }
 
-  /** The link that was joined by the start may have ended at the same moment: then it is started once more. */
+  /**
+   * The link that was joined by the start may have ended at the same moment: then it is started once more. One that has
+   * connected is not: the user is not asked for what they have just done.
+   */
   private async firstUrl({ options, again }: StartedLink): Promise<LinkUrl> {
     try {
       return await this.update(requestLinkUpdate, { anew: options });
     } catch (error) {
-      if (!(error instanceof LinkEnded)) throw error;
+      if (!(error instanceof LinkEnded) || (await this.state()).outcome === 'connected') throw error;
       await again();
       return this.update(requestLinkUpdate, { anew: options });
     }
