@@ -69,6 +69,13 @@ describe('the answer to a code', () => {
     expect(codeAnswerOf(kase)).toEqual({ attemptsLeft: 3, ...more, outcome, state: stateOf(kase) });
   });
 
+  test('is confirming while a success may still show, whatever was heard since', () => {
+    for (const errorType of ['incorrect_mfa_code', 'token_consumed', 'provider_api_error']) {
+      const kase = answered({ state: 'error', errorType }, claimed());
+      expect(codeAnswerOf(kase).outcome).toBe('confirming');
+    }
+  });
+
   test('is connected once that is shown', () => {
     const kase = answered({ state: 'success' });
     hearConnection(kase, { found: 'new', createdAt: at(2 * minute) }, kase.claim, start + 3 * minute);
