@@ -92,6 +92,18 @@ describe('an update', () => {
     expect(JSON.stringify(failure)).not.toContain('123456');
   });
 
+  test('of a link that is connected already is answered so while that is being told', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    stage.receiver.isDown = true;
+    await link.handle.submitMfaCode('123456');
+    expect(await update(link, 'submitMfaCode', { code: '123456' })).toMatchObject({ outcome: 'connected' });
+    expect(await update(link, 'reportLinkResult', { state: 'success' })).toMatchObject({ outcome: 'connected' });
+    expect(await failureOf(update(link, 'cancel'))).toMatchObject({ type: 'LinkEnded' });
+    stage.receiver.isDown = false;
+    await stage.finish(link.workflowId);
+  });
+
   test('cancel takes no argument, and does not mind one', async () => {
     const link = await ALink.start(stage);
     expect(await update(link, 'cancel', { anything: 1 })).toMatchObject({ outcome: 'cancelled' });
