@@ -78,7 +78,7 @@ async function handOn(service: LabService, { provider, linkToken, code }: CodeWi
 }
 
 function reportOf(answer: LinkResult): LinkReport {
-  return linkResultOf(answer) ?? { state: 'unreadable' };
+  return linkResultOf(answer) ?? { state: 'unrecognised' };
 }
 
 /** Seconds between tries: 20 in all, then the user is told. */

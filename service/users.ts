@@ -30,7 +30,7 @@ export const connectedSourceSchema = z
   .looseObject({ created_on: timestampSchema, source: sourceOrNone, provider: sourceOrNone })
   .transform((connected) => {
     const [source, provider] = [connected.source, connected.provider];
-    const both = source || provider ? { ...withoutGaps(provider), ...withoutGaps(source) } : undefined;
+    const both = source || provider ? { ...source, ...provider, ...withoutGaps(source) } : undefined;
     return { ...connected, source: both, provider: both };
   });
 

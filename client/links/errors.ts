@@ -21,7 +21,7 @@ export class LinkRefused extends Refusal {
   override readonly name = 'LinkRefused';
 }
 
-/** The code ended the link for good: `errorType` is the service's. Start a new link. */
+/** The code ended the link for good: `errorType` is the service's, or one of ours (docs/messages.md). Start a new link. */
 export class LinkFailed extends Refusal {
   override readonly name = 'LinkFailed';
   readonly errorType: string;
@@ -32,7 +32,7 @@ export class LinkFailed extends Refusal {
   }
 }
 
-/** The link has ended, and takes nothing any more: start a new one. */
+/** The link has ended, and takes nothing any more: start a new one, unless it is connected. */
 export class LinkEnded extends Refusal {
   override readonly name = 'LinkEnded';
 }

@@ -43,9 +43,10 @@ export class LinkHandle {
   }
 
   /**
-   * The token and page for the user's browser: the ones they have, or new ones where the token has ended. Ask again
-   * whenever the user comes back.
-   * @throws ServiceDown after half a minute of outage: ask again; LinkRefused for an unknown user or provider; LinkEnded
+   * The token and page for the user's browser: the ones they have, or new ones where the token has ended or is about to.
+   * Ask again whenever the user comes back.
+   * @throws ServiceDown after half a minute of outage: ask again; LinkRefused for an unknown user or provider; LinkEnded,
+   * also where the link that a start joined has connected meanwhile
    */
   async linkUrl(): Promise<LinkUrl> {
     const { started } = this;
@@ -62,7 +63,7 @@ export class LinkHandle {
   /**
    * Hands on what the password step answered the user's browser: the service's JSON as it is, or `LinkReport`. Only
    * state, error type, method and hint are passed on. A link that its webhook has connected already answers so.
-   * @throws LinkInvalid where there is no state, LinkEnded
+   * @throws LinkInvalid where there is no state, LinkEnded, ServiceDown while it is open whether the link has ended
    */
   async reportLinkResult(answer: LinkReport | Record<string, unknown>): Promise<LinkState> {
     const report = linkResultOf(answer);
@@ -78,7 +79,7 @@ export class LinkHandle {
 
   /**
    * Hands the user's code to the provider and waits for what it says, up to two minutes. The answer tells a wrong code,
-   * with the attempts left, from a new question and from a login that is lost.
+   * with the attempts left, from a new question and from a login that is lost. A link that is connected already answers so.
    * @throws InvalidCode before anything is sent, LinkFailed when it ended the link for good, LinkEnded, LinkRefused,
    * ServiceDown when the service could not be reached: nothing is lost, ask the user for the code again
    */
@@ -108,12 +109,15 @@ export class LinkHandle {
     return inWords(linkWords, () => this.workflow.result() as Promise<LinkResult>);
   }
 
-  /** The link that was joined by the start may have ended at the same moment: then it is started once more. */
+  /**
+   * The link that was joined by the start may have ended at the same moment: then it is started once more. One that has
+   * connected is not: the user is not asked for what they have just done.
+   */
   private async firstUrl({ options, again }: StartedLink): Promise<LinkUrl> {
     try {
       return await this.update(requestLinkUpdate, { anew: options });
     } catch (error) {
-      if (!(error instanceof LinkEnded)) throw error;
+      if (!(error instanceof LinkEnded) || (await this.state()).outcome === 'connected') throw error;
       await again();
       return this.update(requestLinkUpdate, { anew: options });
     }

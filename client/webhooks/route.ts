@@ -17,7 +17,10 @@ import { jobChangedSignal, parsingJobName } from '../../workflows/report/message
 import { parsingJobStart } from '../../workflows/report/start.js';
 import { type AnswerName, answers } from './answers.js';
 
-/** Takes health data and news of provider connections. It answers once they are durable; a rejection is answered 503. */
+/**
+ * Takes health data and news of provider connections. It answers once they are durable; a rejection is answered 503. The
+ * same news may come again, also where it was taken: 503 is answered too where a link could not be told.
+ */
 export type HealthDataSink = (event: HealthDataReceived | ConnectionEventReceived, messageId: string) => Promise<void>;
 
 export interface Destinations {

@@ -108,13 +108,13 @@ describe('codes at once', () => {
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('are refused once one of them has ended the link', async () => {
+  test('are answered alike once one of them has connected the link', async () => {
     const link = await asked();
     await delayCodes();
     const first = link.handle.submitMfaCode('123456');
     await stage.seesRequests('POST', completeMfaPath('invented_watch'));
     const given = await Promise.allSettled([first, link.handle.submitMfaCode('111111')]);
-    expect(given).toMatchObject([{ value: { outcome: 'connected' } }, { reason: { name: 'LinkEnded' } }]);
+    expect(given).toMatchObject([{ value: { outcome: 'connected' } }, { value: { outcome: 'connected' } }]);
     expect(await link.codesSent()).toBe(1);
   });
 
@@ -139,18 +139,55 @@ test.each(['', '123', '12345678901234', 'no code!', '١٢٣٤٥٦'])(
 );
 
 describe('a code that comes after the end', () => {
-  test('is refused while the end is still being told, and when all is over', async () => {
+  test('of a link that is connected is answered so and not sent, while that is being told and when all is over', async () => {
     const link = await asked();
     stage.receiver.isDown = true;
     await link.handle.submitMfaCode('123456');
+    const connected = { outcome: 'connected', attemptsLeft: 3, state: { outcome: 'connected' } };
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject(connected);
+    stage.receiver.isDown = false;
+    await stage.finish(link.workflowId);
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject(connected);
+    expect(await link.codesSent()).toBe(1);
+  });
+
+  test('of one that ended otherwise is refused', async () => {
+    const link = await asked();
+    stage.receiver.isDown = true;
+    await link.handle.cancel();
     await expect(link.handle.submitMfaCode('123456')).rejects.toMatchObject({
       name: 'LinkEnded',
-      message: 'The link has ended: connected',
+      message: 'The link has ended: cancelled',
     });
     stage.receiver.isDown = false;
-    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
     await stage.finish(link.workflowId);
     await expect(link.handle.submitMfaCode('123456')).rejects.toMatchObject({ name: 'LinkEnded' });
-    expect(await link.codesSent()).toBe(1);
+    expect(await link.codesSent()).toBe(0);
+  });
+});
+
+describe('a code that comes after a reported success', () => {
+  test('is not sent while that may still show', async () => {
+    const link = await asked();
+    await link.handle.reportLinkResult({ state: 'success' });
+    // A report of before the success, late.
+    await link.handle.reportLinkResult({ state: 'pending_provider_mfa', provider_mfa: { method: 'sms' } });
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({
+      outcome: 'confirming',
+      state: { phase: 'confirming' },
+    });
+    expect(await link.codesSent()).toBe(0);
+  });
+
+  test('that never showed finds its login lost: the user starts over', async () => {
+    const link = await asked();
+    await link.handle.reportLinkResult({ state: 'success' });
+    await stage.skip('3 minutes');
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({
+      outcome: 'start_over',
+      errorType: 'token_missing',
+    });
+    expect(await link.codesSent()).toBe(0);
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
   });
 });

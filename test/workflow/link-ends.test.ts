@@ -73,6 +73,21 @@ describe('a link that is cancelled', () => {
     expect(await link.codesSent()).toBe(1);
   });
 
+  test('as a workflow after a success was reported is connected where the service shows that by now', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.reportLinkResult({ state: 'success' });
+    await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
+    await workflowOf(link).cancel();
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('as a workflow after a success was reported is cancelled where the service does not show it', async () => {
+    const link = await ALink.start(stage);
+    await link.handle.reportLinkResult({ state: 'success' });
+    await workflowOf(link).cancel();
+    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+  });
+
   test('as a workflow takes no commands any more, not even for the link, while its end is told', async () => {
     const link = await ALink.start(stage);
     await link.logsIn('mfa-sms');
@@ -164,6 +179,18 @@ describe('a start', () => {
     const [one, other] = await Promise.all((await Promise.all(again)).map((handle) => handle.linkUrl()));
     expect(one).toEqual(other);
     expect(await stage.sandbox.linkTokens()).toHaveLength(2);
+  });
+
+  test('that joined a link which ends before it is asked for is started once more', async () => {
+    const link = await ALink.start(stage);
+    const { linkToken } = await link.handle.linkUrl();
+    const runId = await link.runId();
+    const again = await ALink.start(stage, { userId: link.handle.userId });
+    await link.handle.cancel();
+    await stage.finish(link.workflowId);
+    expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
+    expect(await again.runId()).not.toBe(runId);
+    expect(await again.connects()).toMatchObject({ outcome: 'connected' });
   });
 
   test('while a code is on its way does not begin anew when that connects', async () => {

@@ -107,15 +107,16 @@ describe('what nobody knows yet', () => {
     expect(await link.happened()).toContain('error error_of_next_year');
   });
 
-  test('as a state: it is kept, the service is asked for its truth, and the user can go on', async () => {
+  test('as a state: it is kept, the service is asked for its truth, and the user starts over', async () => {
     const link = await ALink.start(stage);
     const strange = await link.logsIn('state-state_of_next_year');
-    expect(strange).toMatchObject({ phase: 'awaiting_password', errorType: 'state_of_next_year' });
+    const expected = { errorType: 'state_of_next_year', consequence: 'start_over' };
+    expect(strange).toMatchObject({ ...expected, phase: 'awaiting_password', passwordAttemptsLeft: 4 });
     await link.logsIn('mfa-sms');
     expect(await link.handle.submitMfaCode('900098')).toMatchObject({
-      outcome: 'unknown',
-      errorType: 'state_of_next_year',
+      outcome: 'start_over',
       attemptsLeft: 3,
+      state: { ...expected, passwordAttemptsLeft: 3 },
     });
     expect(await stage.countRequests('GET', `/v2/user/${link.handle.userId}`)).toBe(2);
     expect(await link.connects()).toMatchObject({ outcome: 'connected' });

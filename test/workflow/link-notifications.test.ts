@@ -27,6 +27,13 @@ test('an end is told as a CloudEvent about the user, with what led to it and not
   ]);
 });
 
+test('the end of a link for which no token was ever made is told too', async () => {
+  const link = await ALink.start(stage);
+  await stage.skip('25 hours');
+  expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
+  await link.tells('ended expired');
+});
+
 test('an endpoint that is down for longer than the policy allows asks a person, until it is back; the link goes on', async () => {
   const link = await ALink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '1 hour' } });
   await link.logsIn('mfa-sms');

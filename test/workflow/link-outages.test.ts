@@ -59,6 +59,15 @@ describe('while the token is to be made', () => {
     await expect(link.handle.submitMfaCode('123456')).rejects.toMatchObject({ name: 'LinkEnded' });
   });
 
+  test('a refusal does not end a link that once had a token', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('error-token_expired');
+    const action = { kind: 'answer', status: 422, body: { detail: 'Not now' } } as const;
+    await stage.sandbox.addFault({ path: tokenPath, times: 1, action });
+    await expect(link.handle.linkUrl()).rejects.toMatchObject({ name: 'LinkRefused', status: 422 });
+    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+  });
+
   test('a key that the service does not take is a matter for operators: the link waits', async () => {
     const action = { kind: 'answer', status: 401, body: { detail: 'Unauthorized' } } as const;
     await stage.sandbox.addFault({ path: tokenPath, times: 1, action });
@@ -195,6 +204,58 @@ test('a reported success in an outage is confirmed once that is over, without a 
   await stage.sandbox.removeFaults();
   await stage.finish(link.workflowId);
   expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+});
+
+describe('an error that would end the link while the service cannot be read', () => {
+  /** `duplicate_connection`: the connection may be the link's own. */
+  async function undecided(): Promise<ALink> {
+    await stage.sandbox.changeSettings({ connectionWebhooks: false });
+    const link = await asked();
+    await stage.sandbox.addFault({ path: userPath(link), action: fails });
+    expect(await duringOutage(link, () => link.handle.submitMfaCode('900009'))).toBeInstanceOf(ServiceDown);
+    return link;
+  }
+
+  async function duringOutage(link: ALink, call: () => Promise<unknown>): Promise<unknown> {
+    const before = await stage.countRequests('GET', userPath(link));
+    const answer = call().catch((error: unknown) => error);
+    await eventually(async () => expect(await stage.countRequests('GET', userPath(link))).toBeGreaterThan(before));
+    await stage.skip('1 minute');
+    return answer;
+  }
+
+  test('leaves it open, and takes nothing more until the service has said so', async () => {
+    const link = await undecided();
+    expect((await link.handle.state()).outcome).toBeUndefined();
+    for (const call of [
+      () => link.handle.linkUrl(),
+      () => link.handle.submitMfaCode('123456'),
+      () => link.handle.reportLinkResult({ state: 'success' }),
+    ]) {
+      expect(await duringOutage(link, call)).toBeInstanceOf(ServiceDown);
+    }
+    expect(await link.codesSent()).toBe(1);
+    await stage.sandbox.removeFaults();
+    await stage.finish(link.workflowId);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
+  });
+
+  test('is no end where the connection shows after it', async () => {
+    const link = await undecided();
+    await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
+    await stage.sandbox.removeFaults();
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+    expect(await link.codesSent()).toBe(1);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('can still be cancelled', async () => {
+    const link = await undecided();
+    const cancelled = link.handle.cancel();
+    // A look that is under way is waited for.
+    await stage.skip('1 minute');
+    expect(await cancelled).toMatchObject({ outcome: 'cancelled' });
+  });
 });
 
 test('a user whom the service no longer shows has no connection', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { LinkEnded } from '../../client/links/errors.js';
 import { connectionReportedSignal } from '../../workflows/link/messages.js';
 import { ALink } from './a-link.js';
 import { setStage } from './story.js';
@@ -23,11 +22,12 @@ describe('a webhook of the connection', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('may come before the product reports, whose report then finds the link ended', async () => {
+  test('may come before the product reports, whose report is answered with the link as it is by then', async () => {
     const link = await ALink.start(stage);
     const answer = await link.entersPassword('ok');
     await link.shows({ outcome: 'connected' });
-    await expect(link.handle.reportLinkResult(answer)).rejects.toBeInstanceOf(LinkEnded);
+    await stage.finish(link.workflowId);
+    expect(await link.handle.reportLinkResult(answer)).toMatchObject({ phase: 'connected', outcome: 'connected' });
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
     expect(await stage.countRequests('GET', `/v2/user/${link.handle.userId}`)).toBe(1);
   });
@@ -127,8 +127,12 @@ describe('an older connection', () => {
     const link = await ALink.start(stage, { userId });
     await link.handle.linkUrl();
     await stage.sandbox.sendConnectionWebhook(userId, { provider });
+    await link.shows({ timeline: [{}, { what: 'connection reported by webhook' }] as never });
+    // The new one may only not show yet: it is looked for as long as after a reported success.
+    await stage.skip('3 minutes');
     await link.shows({
       phase: 'awaiting_password',
+      attention: [],
       timeline: [{}, {}, { what: 'no new connection at the service' }] as never,
     });
     expect(await link.connects()).toMatchObject({ outcome: 'connected' });
@@ -151,6 +155,16 @@ describe('an older connection', () => {
       const state = await link.handle.reportLinkResult({ state: 'success' });
       expect(state.phase).toBe(confirmedBy === 'any' ? 'connected' : 'confirming');
     }
+  });
+
+  test('does not complete a link that takes any before a success was reported', async () => {
+    const userId = await stage.newUser();
+    await stage.sandbox.connect(userId, { provider, created_on: '2020-01-01T00:00:00Z', webhook: false });
+    const link = await ALink.start(stage, { userId, policy: { confirmedBy: 'any' } });
+    await stage.sandbox.sendConnectionWebhook(userId, { provider });
+    await link.shows({ timeline: [{ what: 'connection reported by webhook' }] as never });
+    await stage.skip('25 hours');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
   });
 
   test.each([

@@ -38,7 +38,7 @@ describe('an update', () => {
     const link = await ALink.start(stage);
     expect(await failureOf(update(link, 'reportLinkResult', ...args))).toMatchObject({
       type: 'InvalidCommand',
-      message: 'state must be a text of 1 to 64 characters',
+      message: 'state must be a text',
       details: [{ fields: [{ field: 'state' }] }],
     });
   });
@@ -53,7 +53,9 @@ describe('an update', () => {
   );
 
   test.each([
-    [{ redirectUrl: 5 }, 'InvalidCommand', 'redirectUrl must be a string'],
+    [{ redirectUrl: 5 }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
+    [{ redirectUrl: ['https://example.com'] }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
+    [{ redirectUrl: 'nowhere' }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
     [{ policy: { codeWait: 'soon', unheard: 1 } }, 'PolicyInvalid', 'codeWait must be'],
   ])('requestLink that would begin anew with %j is refused', async (anew, type, message) => {
     const link = await ALink.start(stage);
@@ -73,12 +75,33 @@ describe('an update', () => {
     expect(JSON.stringify(state)).not.toMatch(/never kept|expires/);
   });
 
+  test('with texts where words belong keeps none of them: they could be anything of the person', async () => {
+    const link = await ALink.start(stage);
+    const text = 'no such user: testperson@example.com';
+    const state = await update(link, 'reportLinkResult', { state: 'error', error_type: text });
+    expect(state).toMatchObject({ errorType: 'unrecognised', consequence: 'start_over' });
+    expect(await update(link, 'reportLinkResult', { state: text })).toMatchObject({ errorType: 'unrecognised' });
+    expect(JSON.stringify(await link.handle.state())).not.toContain('testperson');
+  });
+
   test('with a code that is no text is refused, and says nothing of it', async () => {
     const link = await ALink.start(stage);
     await link.logsIn('mfa-sms');
     const failure = await failureOf(update(link, 'submitMfaCode', { code: 123456 }));
     expect(failure).toMatchObject({ type: 'InvalidCode' });
     expect(JSON.stringify(failure)).not.toContain('123456');
+  });
+
+  test('of a link that is connected already is answered so while that is being told', async () => {
+    const link = await ALink.start(stage);
+    await link.logsIn('mfa-sms');
+    stage.receiver.isDown = true;
+    await link.handle.submitMfaCode('123456');
+    expect(await update(link, 'submitMfaCode', { code: '123456' })).toMatchObject({ outcome: 'connected' });
+    expect(await update(link, 'reportLinkResult', { state: 'success' })).toMatchObject({ outcome: 'connected' });
+    expect(await failureOf(update(link, 'cancel'))).toMatchObject({ type: 'LinkEnded' });
+    stage.receiver.isDown = false;
+    await stage.finish(link.workflowId);
   });
 
   test('cancel takes no argument, and does not mind one', async () => {

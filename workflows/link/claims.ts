@@ -10,9 +10,12 @@ export function claimSuccess(kase: LinkCase, now: number): void {
   note(kase, 'success reported', now);
 }
 
-/** It is not known what the service did: its truth is read before the user is asked again. */
+/**
+ * It is not known what the service did: its truth is read before the user is asked again. A success or a webhook that is
+ * looked into already is stronger: it is given its time to show.
+ */
 export function doubt(kase: LinkCase, now: number): void {
-  if (kase.claim?.by !== 'success') kase.claim = { by: 'doubt', at: now, reads: 0 };
+  kase.claim ??= { by: 'doubt', at: now, reads: 0 };
 }
 
 /** A webhook tells of a connection, perhaps of an older one; with a success it is evidence anew. */

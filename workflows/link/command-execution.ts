@@ -7,7 +7,7 @@ import { doubt } from './claims.js';
 import { ended } from './command-validation.js';
 import { readConnection, soughtBy } from './confirmation.js';
 import { hearConnection } from './connections.js';
-import { end } from './ending.js';
+import { end, endUnlessConnected } from './ending.js';
 import type { CodeAnswer, LinkReport, LinkRequest, LinkState, LinkUrl } from './messages.js';
 import type { LinkAnswer, LinkCommand } from './run.js';
 import { codeAnswerOf, stateOf } from './view.js';
@@ -37,9 +37,13 @@ function cancel(kase: LinkCase): LinkState {
 /** The link is over unless the service shows a connection. Until it says so nothing else can be done. */
 async function settleEnding(kase: LinkCase): Promise<void> {
   await readConnection(kase);
-  if (!kase.ending) return;
-  const message = 'The link is over unless the lab service shows a connection, and it does not answer; ask again later';
-  throw ApplicationFailure.nonRetryable(message, 'ServiceUnavailable', { fields: [] });
+  if (kase.ending) throw undecided();
+}
+
+function undecided(): ApplicationFailure {
+  const message =
+    'The link is over unless the lab service shows a connection, and it has not said so yet; ask again later';
+  return ApplicationFailure.nonRetryable(message, 'ServiceUnavailable', { fields: [] });
 }
 
 /** The link that the user has, or a new one where its token has ended. */
@@ -66,7 +70,7 @@ async function makeLink(kase: LinkCase): Promise<void> {
     // A user or a provider that the service does not take now it will not take later; a link that stood goes on.
     if (refusal.type === 'LinkRefused' && kase.tokens === 0) {
       kase.errorType = 'link_refused';
-      end(kase, 'failed', Date.now());
+      endUnlessConnected(kase, { outcome: 'failed' }, Date.now());
     }
     throw refusal;
   }
@@ -129,8 +133,10 @@ async function complete(kase: LinkCase, linkToken: string, code: string): Promis
 
 /** A link that failed for good refuses; a last wrong code is an answer like the others. */
 function answerOf(kase: LinkCase): CodeAnswer {
-  const { outcome, errorType = 'unknown', consequence } = kase;
-  if (outcome === undefined || outcome === 'connected' || consequence === 'ask_code_again') return codeAnswerOf(kase);
+  const { outcome, errorType = 'unknown', consequence, ending } = kase;
+  if (outcome === 'connected' || consequence === 'ask_code_again') return codeAnswerOf(kase);
+  if (ending) throw undecided();
+  if (outcome === undefined) return codeAnswerOf(kase);
   throw ApplicationFailure.nonRetryable(`The link has ended for good: ${errorType}`, 'LinkFailed', {
     fields: [],
     reason: errorType,

@@ -30,7 +30,8 @@ const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
 
 /** What another language's backend sends is not checked by any compiler. */
 export function checkOptions({ redirectUrl, policy }: LinkOptions): void {
-  if (redirectUrl != null && !urlPattern.test(redirectUrl)) throw refuse('redirectUrl', 'must be an absolute URL');
+  const isUrl = typeof redirectUrl === 'string' && urlPattern.test(redirectUrl);
+  if (redirectUrl != null && !isUrl) throw refuse('redirectUrl', 'must be an absolute URL');
   checkPolicy(policy);
 }
 

@@ -5,6 +5,9 @@ import type { LinkNotification } from './notifications.js';
 
 /** Nothing came in time. A lost webhook is only a slow one: the user may have connected unheard. */
 export function endWait(kase: LinkCase, waitedFor: NonNullable<LinkState['waitedFor']>, now: number): void {
+  // What went wrong on the way is not why it ends.
+  delete kase.errorType;
+  delete kase.consequence;
   doubt(kase, now);
   endUnlessConnected(kase, { outcome: 'expired', waitedFor }, now);
 }
@@ -19,12 +22,7 @@ export function endUnlessConnected(kase: LinkCase, ending: Omit<Ending, 'since'>
 export function carryOutEnding(kase: LinkCase, now: number): void {
   if (!kase.ending) return;
   const { outcome, waitedFor } = kase.ending;
-  if (waitedFor !== undefined) {
-    kase.waitedFor = waitedFor;
-    // What went wrong on the way is not why it ended.
-    delete kase.errorType;
-    delete kase.consequence;
-  }
+  if (waitedFor !== undefined) kase.waitedFor = waitedFor;
   end(kase, outcome, now);
 }
 

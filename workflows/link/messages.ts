@@ -90,6 +90,7 @@ export type LinkOutcome =
   | 'expired'
   | 'cancelled';
 
+/** Neither is notified: they stand in the state, and in LabAttention. */
 export type LinkAttention = 'connection_unconfirmed' | 'notifications_undelivered';
 
 /** What `state` and most updates answer with. Neither token nor URL nor code is in it. */
@@ -107,7 +108,7 @@ export interface LinkState {
   codeAttemptsLeft: number;
   /** How many failed logins are still allowed. */
   passwordAttemptsLeft: number;
-  /** What went wrong last: the service's error type, or its state where that is not known yet. */
+  /** What went wrong last: the service's error type, its state where that is not known yet, or ours (docs/messages.md). */
   errorType?: string;
   /** What follows from it. */
   consequence?: Consequence;
@@ -140,7 +141,7 @@ export type Consequence =
 export interface CodeAnswer {
   outcome:
     | 'connected'
-    /** The service took it but does not show the connection yet: `result` waits for it. */
+    /** A success was reported, for this code or before it, that the service does not show yet: `result` waits for it. */
     | 'confirming'
     | 'wrong_code'
     /** The provider wants another code: `state.mfa` says which. */
@@ -152,7 +153,7 @@ export interface CodeAnswer {
     /** The user has to log in again, with a new link: `linkUrl`. */
     | 'start_over';
   attemptsLeft: number;
-  /** The service's error type, where it gave one. */
+  /** The service's error type, where it gave one, or one of ours (docs/messages.md). */
   errorType?: string;
   state: LinkState;
 }

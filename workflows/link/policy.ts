@@ -6,7 +6,10 @@ import { PolicyInvalid, readCount, readDuration, type Duration } from '../policy
  * Every default says where it comes from.
  */
 export interface LinkPolicy {
-  /** How long a link token lives. Default 10 minutes: documentation says 10 in one place and 60 in another. */
+  /**
+   * How long a link token lives. Default 10 minutes: documentation says 10 in one place and 60 in another. In its last minute,
+   * or tenth if that is shorter, another is made: the user has still to get to the page.
+   */
   tokenLife?: Duration;
   /** When a token has ended while the user was away: `renew` makes a new one once they are back, `end` ends the link. Default `renew`. */
   onTokenExpiry?: 'renew' | 'end';
@@ -23,13 +26,17 @@ export interface LinkPolicy {
   /** How many failed logins end the link. Default 5, for the same reason. */
   maxPasswordAttempts?: number;
   /**
-   * Which connection confirms a success: `new`, one made since the start of the link, or `any`, for a service that keeps
-   * the date of an earlier connection when it is renewed. Default `new`.
+   * Which connection confirms a success that was reported: `new`, one made since the start of the link, or `any`, for a
+   * service that keeps the date of an earlier connection when it is renewed. Where no success was reported only a new one
+   * counts. Default `new`.
    */
   confirmedBy?: 'new' | 'any';
-  /** How much earlier than our start a new connection may be dated: clocks differ. Default 1 minute. */
+  /**
+   * How much earlier than our start a new connection may be dated: clocks differ. Default 1 minute. A link that is begun
+   * sooner after a connection may be confirmed by that one.
+   */
   clockTolerance?: Duration;
-  /** How long the service may take to show a connection that it reported. Default 2 minutes. */
+  /** How long the service may take to show a connection that it reported, by a success or a webhook. Default 2 minutes. */
   confirmationWait?: Duration;
   /** How long an ended link waits for the product to be told. Default 1 hour. */
   notificationDeadline?: Duration;

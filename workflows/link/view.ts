@@ -35,8 +35,10 @@ export function codeAnswerOf(kase: LinkCase): CodeAnswer {
   };
 }
 
-function codeOutcomeOf({ phase, errorType, consequence, token }: LinkCase): CodeAnswer['outcome'] {
-  if (phase === 'connected' || phase === 'confirming') return phase;
+function codeOutcomeOf({ phase, errorType, consequence, token, claim }: LinkCase): CodeAnswer['outcome'] {
+  if (phase === 'connected') return phase;
+  // Also where something else was heard since: no code is sent while a success may still show.
+  if (claim?.by === 'success') return 'confirming';
   if (consequence === 'ask_code_again') return 'wrong_code';
   if (consequence === 'ask_credentials_again') return 'ask_credentials_again';
   if (consequence === 'start_over' || token === undefined) return 'start_over';

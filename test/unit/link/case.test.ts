@@ -3,7 +3,7 @@ import { hearResult } from '../../../workflows/link/answers.js';
 import { beginAgain, giveToken, hasUsableToken, note, openLink, type LinkCase } from '../../../workflows/link/case.js';
 import { confirmAt, doubt, hearWebhook, oldestOwn } from '../../../workflows/link/claims.js';
 import { hearConnection, hearNoAnswer } from '../../../workflows/link/connections.js';
-import { end, endWait, endUnlessConnected, remind } from '../../../workflows/link/ending.js';
+import { end, endWait, remind } from '../../../workflows/link/ending.js';
 import type { LinkReport } from '../../../workflows/link/messages.js';
 import { asked, claimed, day, entries, handedOut, held, hour, minute, opened, second, start } from './cases.js';
 
@@ -48,11 +48,34 @@ describe('a link that begins', () => {
 });
 
 describe('a token', () => {
-  test('is usable until its end, and not at it', () => {
+  test('is not handed out in its last minute: the user has still to get to the page', () => {
     const kase = handedOut();
+    expect(hasUsableToken(kase, start + 9 * minute - 1)).toBe(true);
+    expect(hasUsableToken(kase, start + 9 * minute)).toBe(false);
+    expect(hasUsableToken(opened(), start)).toBe(false);
+  });
+
+  test('of a short life is handed out until a tenth of it is left', () => {
+    const kase = opened({ tokenLife: '100s' });
+    giveToken(kase, { ...held, expiresAt: start + 100 * second }, start);
+    expect(hasUsableToken(kase, start + 90 * second - 1)).toBe(true);
+    expect(hasUsableToken(kase, start + 90 * second)).toBe(false);
+  });
+
+  test('is usable to its end for the code of a login that it carries', () => {
+    const kase = asked();
     expect(hasUsableToken(kase, start + 10 * minute - 1)).toBe(true);
     expect(hasUsableToken(kase, start + 10 * minute)).toBe(false);
-    expect(hasUsableToken(opened(), start)).toBe(false);
+  });
+
+  test('is counted when it is made', () => {
+    const kase = opened();
+    expect(kase.tokens).toBe(0);
+    for (const tokens of [1, 2]) {
+      giveToken(kase, { ...held, expiresAt: start + hour }, start);
+      expect(kase.tokens).toBe(tokens);
+    }
+    expect(entries(kase)).toEqual(['link made', 'new link made']);
   });
 
   test('that is new means a new login: what was asked before no longer counts', () => {
@@ -160,7 +183,11 @@ describe('failed logins', () => {
     (errorType) => {
       const kase = handedOut({ maxPasswordAttempts: 2 });
       hearAll(kase, error(errorType));
-      expect(kase).toMatchObject({ failedLogins: 1, consequence: 'start_over', errorType: errorType ?? 'unknown' });
+      expect(kase).toMatchObject({
+        failedLogins: 1,
+        consequence: 'start_over',
+        errorType: errorType ?? 'unrecognised',
+      });
       expect(kase).not.toHaveProperty('token');
       hearAll(kase, error(errorType));
       expect(kase.outcome).toBe('failed');
@@ -177,14 +204,36 @@ test('an expired token ends the link where the policy says so, and only an expir
 });
 
 describe('an unknown state', () => {
-  test('is kept, leaves everything as it was, and has the service asked for its truth', () => {
+  test('is treated as an error that nobody knows, and has the service asked for its truth first', () => {
     const kase = asked();
     hearAll(kase, { state: 'state_of_next_year' });
-    expect(kase).toMatchObject({ phase: 'awaiting_code', errorType: 'state_of_next_year', claim: { by: 'doubt' } });
-    expect(kase).not.toHaveProperty('consequence');
+    expect(kase).toMatchObject({
+      phase: 'awaiting_password',
+      errorType: 'state_of_next_year',
+      consequence: 'start_over',
+      failedLogins: 1,
+      claim: { by: 'doubt' },
+    });
+    expect(kase).not.toHaveProperty('token');
     hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
     expect(kase).not.toHaveProperty('claim');
-    expect(kase.phase).toBe('awaiting_code');
+    expect(kase.outcome).toBeUndefined();
+  });
+
+  test('behind which there is a connection is connected', () => {
+    const kase = asked();
+    hearAll(kase, { state: 'state_of_next_year' });
+    hearConnection(kase, { found: 'new' }, kase.claim, start + 3 * minute);
+    expect(kase.outcome).toBe('connected');
+    expect(kase).not.toHaveProperty('errorType');
+  });
+
+  test('ends the link once it has come as often as logins may fail, and the service shows nothing', () => {
+    const kase = asked({ maxPasswordAttempts: 1 });
+    hearAll(kase, { state: 'state_of_next_year' });
+    expect(kase.outcome).toBeUndefined();
+    hearConnection(kase, { found: 'older' }, kase.claim, start + 3 * minute);
+    expect(kase).toMatchObject({ outcome: 'failed', errorType: 'state_of_next_year' });
   });
 });
 
@@ -242,11 +291,20 @@ describe('a success', () => {
     expect((confirmAt(kase) ?? 0) - (kase.claim?.at ?? 0)).toBe(2 * minute);
   });
 
-  test('that is dropped does not take a later login away', () => {
+  test('is not undone by a question for a code that comes late, or comes twice', () => {
     const kase = claimed();
     hearResult(kase, { state: 'pending_provider_mfa', providerMfa: { method: 'email' } }, start + 3 * minute);
+    expect(kase).toMatchObject({ phase: 'confirming', claim: { by: 'success' } });
+    expect(kase).not.toHaveProperty('mfa');
+    expect(entries(kase).at(-1)).toBe('code asked by email');
+  });
+
+  test('that is dropped does not take a later login away', () => {
+    const kase = claimed();
+    hearResult(kase, error('provider_credential_error'), start + 3 * minute);
     hearConnection(kase, { found: 'none' }, kase.claim, start + 5 * minute);
-    expect(kase).toMatchObject({ phase: 'awaiting_code', token: held, attention: ['connection_unconfirmed'] });
+    expect(kase).toMatchObject({ phase: 'awaiting_password', since: start + 3 * minute, token: held });
+    expect(kase.attention).toEqual(['connection_unconfirmed']);
   });
 
   test('clears what was asked of a person, and what went wrong before', () => {
@@ -262,31 +320,40 @@ describe('a success', () => {
 });
 
 describe('a webhook', () => {
-  test('has the service asked, and is explained by an older connection', () => {
-    const kase = asked();
-    hearWebhook(kase, start + 4 * minute);
-    expect(kase).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
-    hearConnection(kase, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, kase.claim, start + 4 * minute);
-    expect(kase).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
-    expect(kase).not.toHaveProperty('claim');
-  });
+  test.each(['none', 'older'] as const)(
+    'is looked after for a while where the service shows nothing new, and then forgotten without further ado: %s',
+    (found) => {
+      const kase = asked();
+      hearWebhook(kase, start + 4 * minute);
+      expect(kase).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
+      hearConnection(kase, { found }, kase.claim, start + 4 * minute);
+      expect(kase.claim).toMatchObject({ by: 'webhook', reads: 1 });
+      hearConnection(kase, { found }, kase.claim, start + 6 * minute);
+      expect(kase).not.toHaveProperty('claim');
+      expect(kase).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
+    },
+  );
 
-  test('is looked after for a while where the service shows nothing, and then forgotten without further ado', () => {
-    const kase = asked();
-    hearWebhook(kase, start + 4 * minute);
-    hearConnection(kase, { found: 'none' }, kase.claim, start + 4 * minute);
-    expect(kase.claim).toMatchObject({ by: 'webhook', reads: 1 });
-    hearConnection(kase, { found: 'none' }, kase.claim, start + 6 * minute);
-    expect(kase).not.toHaveProperty('claim');
-    expect(kase).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
-  });
+  test.each(['none', 'older', undefined] as const)(
+    'that comes during a look is not taken for what was looked into, and is read next: %s',
+    (found) => {
+      const kase = asked();
+      doubt(kase, start + 3 * minute);
+      const looked = kase.claim;
+      hearWebhook(kase, start + 4 * minute);
+      if (found) hearConnection(kase, { found }, looked, start + 4 * minute);
+      else hearNoAnswer(kase, looked, start + 4 * minute);
+      expect(kase.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
+      expect(confirmAt(kase)).toBe(start + 4 * minute);
+    },
+  );
 
-  test('has a reported success looked for at once, and does not make it less certain or longer', () => {
+  test('has a reported success looked for at once, from then on, and does not make it less certain', () => {
     const kase = claimed();
     hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
     hearWebhook(kase, start + 3 * minute);
-    expect(kase.claim).toEqual({ by: 'success', at: start + 2 * minute, reads: 0 });
-    expect(confirmAt(kase)).toBeLessThanOrEqual(start + 3 * minute);
+    expect(kase.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
+    expect(confirmAt(kase)).toBe(start + 3 * minute);
   });
 
   test('takes the place of a doubt', () => {
@@ -315,11 +382,14 @@ describe('a doubt', () => {
     expect(kase.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1, unanswered: true });
   });
 
-  test('does not weaken a reported success', () => {
-    const kase = claimed();
-    const before = structuredClone(kase.claim);
-    doubt(kase, start + 3 * minute);
-    expect(kase.claim).toEqual(before);
+  test('does not weaken a reported success, nor what a webhook told', () => {
+    const told = asked();
+    hearWebhook(told, start + 2 * minute);
+    for (const kase of [claimed(), told]) {
+      const before = structuredClone(kase.claim);
+      doubt(kase, start + 3 * minute);
+      expect(kase.claim).toEqual(before);
+    }
   });
 });
 
@@ -363,13 +433,77 @@ describe('a wait that is over', () => {
     expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   });
 
-  test('leaves a reported success its time to show', () => {
-    const kase = claimed();
-    endWait(kase, 'link', start + 3 * minute);
-    hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
+  test('leaves a reported success, and what a webhook told, its time to show', () => {
+    const told = asked();
+    hearWebhook(told, start + 2 * minute);
+    for (const kase of [claimed(), told]) {
+      endWait(kase, 'link', start + 3 * minute);
+      hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
+      expect(kase.outcome).toBeUndefined();
+      hearConnection(kase, { found: 'none' }, kase.claim, start + 4 * minute);
+      expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
+    }
+  });
+});
+
+describe('an error that ends the link', () => {
+  const atTheEnd = start + 5 * minute;
+
+  test.each([
+    ['user_cancelled', 'cancelled'],
+    ['unsupported_region', 'failed'],
+  ])('ends it at once where nothing speaks for a connection: %s', (errorType, outcome) => {
+    const kase = asked();
+    hearResult(kase, error(errorType), atTheEnd);
+    expect(kase).toMatchObject({ outcome, errorType });
+  });
+
+  test.each<[string, () => LinkCase]>([
+    [
+      'webhook',
+      () => {
+        const kase = asked();
+        hearWebhook(kase, start + 4 * minute);
+        return kase;
+      },
+    ],
+    ['success', () => claimed()],
+    [
+      'doubt',
+      () => {
+        const kase = asked();
+        doubt(kase, start + 4 * minute);
+        return kase;
+      },
+    ],
+  ])('has the service asked first where one may have been made: %s', (by, make) => {
+    for (const errorType of ['user_cancelled', 'unsupported_region', 'duplicate_connection']) {
+      const kase = make();
+      hearResult(kase, error(errorType), atTheEnd);
+      expect(kase).toMatchObject({ claim: { by }, ending: { since: atTheEnd } });
+      expect(kase.outcome).toBeUndefined();
+      const connected = structuredClone(kase);
+      hearConnection(connected, { found: 'new' }, connected.claim, atTheEnd);
+      expect(connected.outcome).toBe('connected');
+      hearConnection(kase, { found: 'none' }, kase.claim, atTheEnd + 5 * minute);
+      expect(kase).toMatchObject({ outcome: errorType === 'user_cancelled' ? 'cancelled' : 'failed', errorType });
+    }
+  });
+
+  test.each(['token_consumed', 'duplicate_connection'])('may hide a connection itself: %s', (errorType) => {
+    const kase = asked();
+    hearResult(kase, error(errorType), atTheEnd);
+    expect(kase).toMatchObject({ claim: { by: 'doubt' } });
     expect(kase.outcome).toBeUndefined();
-    hearConnection(kase, { found: 'none' }, kase.claim, start + 4 * minute);
-    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
+  });
+
+  test('ends it by what is known here once the service has not answered for a day', () => {
+    const kase = asked();
+    hearResult(kase, error('duplicate_connection'), atTheEnd);
+    hearNoAnswer(kase, kase.claim, atTheEnd + day - 1);
+    expect(kase.outcome).toBeUndefined();
+    hearNoAnswer(kase, kase.claim, atTheEnd + day);
+    expect(kase).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
   });
 });
 
@@ -396,7 +530,8 @@ describe('an end', () => {
   test('keeps no secret, is told once, and names why', () => {
     const kase = asked();
     hearAll(kase, error('incorrect_mfa_code'));
-    endUnlessConnected(kase, { outcome: 'expired', waitedFor: 'code' }, start + hour);
+    endWait(kase, 'code', start + hour);
+    hearConnection(kase, { found: 'none' }, kase.claim, start + hour);
     expect(kase).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
     expect(JSON.stringify(kase)).not.toContain('invented-token');
     expect(kase.outbox).toEqual([
@@ -404,9 +539,11 @@ describe('an end', () => {
         id: `user-1/invented_watch/${new Date(start).toISOString()}/ended`,
         at: new Date(start + hour).toISOString(),
         type: 'ended',
-        data: { outcome: 'expired', errorType: 'incorrect_mfa_code', waitedFor: 'code' },
+        data: { outcome: 'expired', waitedFor: 'code' },
       },
     ]);
+    // A mishap on the way is not why the user did not come back.
+    for (const gone of ['errorType', 'consequence']) expect(kase).not.toHaveProperty(gone);
   });
 
   test('is not told where the worker has no target, and waits to be told while that is not known', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { linkErrorTypes, type KnownLinkErrorType } from '../../../service/link.js';
 import { hearResult } from '../../../workflows/link/answers.js';
+import { hearConnection } from '../../../workflows/link/connections.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from '../../../workflows/link/consequences.js';
 import type { Consequence } from '../../../workflows/link/messages.js';
 import { stateOf } from '../../../workflows/link/view.js';
@@ -43,6 +44,8 @@ describe('each error type of the specification has its consequence', () => {
     const { hasToken, failedLogins = 0, wrongCodes = 0, ...shown } = table[errorType];
     const kase = asked();
     hearResult(kase, { state: 'error', errorType }, start + 2 * minute);
+    // The service is read first, and shows nothing.
+    if (mayBeConnected(errorType)) hearConnection(kase, { found: 'none' }, kase.claim, start + 2 * minute);
     expect(consequenceOf(errorType)).toBe(shown.consequence);
     expect(stateOf(kase)).toMatchObject({ ...shown, errorType });
     expect(kase).toMatchObject({ failedLogins, wrongCodes });

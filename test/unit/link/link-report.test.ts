@@ -47,7 +47,10 @@ describe('the answer to a password is read', () => {
     [{ method: 'sms' }, { method: 'sms' }],
     [{ hint: 'look at your phone' }, { hint: 'look at your phone' }],
     [{ method: 5, hint: 'a' }, { hint: 'a' }],
-    [{ method: 'm'.repeat(65), hint: 'h'.repeat(201) }, undefined],
+    [{ hint: 'h'.repeat(201) }, undefined],
+    [{ method: 'm'.repeat(65), hint: 'h'.repeat(201) }, { method: 'unrecognised' }],
+    [{ method: 'text to +12175550100' }, { method: 'unrecognised' }],
+    [{ method: '' }, undefined],
     [
       { method: 'm'.repeat(64), hint: 'h'.repeat(200) },
       { method: 'm'.repeat(64), hint: 'h'.repeat(200) },
@@ -61,18 +64,45 @@ describe('the answer to a password is read', () => {
     }
   });
 
-  test.each([['e'.repeat(65)], [''], [5], [{}], [null]])('without an error type that is none: %j', (type) => {
+  test.each([[''], [5], [{}], [null]])('without an error type that is none: %j', (type) => {
     expect(linkResultOf({ state: 'error', error_type: type })).toEqual({ state: 'error' });
     expect(linkResultOf({ state: 'error', errorType: type, error_type: 'user_cancelled' })).toEqual({
       state: 'error',
       errorType: 'user_cancelled',
     });
   });
+
+  test.each([
+    'e'.repeat(65),
+    'no such user: testperson@example.com',
+    'Testperson Invented',
+    '+12175550100',
+    '12175550100',
+    'a\nb',
+    '_error',
+    'fehlgeschlägen',
+    ' ',
+  ])('without what is no word, for it could be anything of the person: %j', (text) => {
+    expect(linkResultOf({ state: text })).toEqual({ state: 'unrecognised' });
+    for (const name of ['errorType', 'error_type']) {
+      expect(linkResultOf({ state: 'error', [name]: text })).toEqual({ state: 'error', errorType: 'unrecognised' });
+    }
+    const read = linkResultOf({ state: 'pending_provider_mfa', provider_mfa: { method: text, hint: '***23' } });
+    expect(read?.providerMfa).toEqual({ method: 'unrecognised', hint: '***23' });
+  });
+
+  test.each(['e', 'E2', 'error_of_next_year', 'error-2', 'error.of.next.year', 'e'.repeat(64)])(
+    'with a word that nobody knows yet as it is: %s',
+    (word) => {
+      const report = { state: word, errorType: word, providerMfa: { method: word } };
+      expect(linkResultOf(report)).toEqual(report);
+    },
+  );
 });
 
 test.each([
   ...[undefined, null, '', 'success', 5, true, [], ['success'], {}, { State: 'success' }],
-  ...[{ state: null }, { state: '' }, { state: 5 }, { state: ['success'] }, { state: 's'.repeat(65) }],
+  ...[{ state: null }, { state: '' }, { state: 5 }, { state: ['success'] }],
 ])('without a state there is no answer: %j', (value) => {
   expect(linkResultOf(value)).toBeUndefined();
 });
@@ -87,15 +117,16 @@ test('keys that reach for prototypes are data', () => {
   expect(Object.getPrototypeOf(linkResultOf(polluting))).toBe(Object.prototype);
 });
 
-test('whatever comes, nothing throws, and what is kept is short', () => {
+test('whatever comes, nothing throws, and what is kept is short words and a hint', () => {
   const words = fc.oneof(fc.anything(), fc.string({ maxLength: 300 }));
   const mfa = fc.oneof(fc.anything(), fc.record({ method: words, hint: words }));
   const answer = fc.record({ state: words, error_type: words, errorType: words, provider_mfa: mfa, providerMfa: mfa });
   fc.assert(
     fc.property(fc.oneof(fc.anything(), answer), (value) => {
       const read = linkResultOf(value);
-      expect((read?.state ?? '').length).toBeLessThanOrEqual(64);
-      expect((read?.errorType ?? '').length).toBeLessThanOrEqual(64);
+      for (const word of [read?.state, read?.errorType, read?.providerMfa?.method]) {
+        expect(word ?? 'none').toMatch(/^[A-Za-z][\w.-]{0,63}$/);
+      }
       expect((read?.providerMfa?.hint ?? '').length).toBeLessThanOrEqual(200);
       expect(Object.keys(read ?? {}).every((key) => ['state', 'errorType', 'providerMfa'].includes(key))).toBe(true);
     }),

@@ -62,11 +62,18 @@ describe('the answer to a code', () => {
     ['ask_credentials_again', { state: 'error', errorType: 'provider_api_error' }, { errorType: 'provider_api_error' }],
     ['start_over', { state: 'error', errorType: 'token_expired' }, { errorType: 'token_expired' }],
     ['start_over', { state: 'error', errorType: 'error_of_next_year' }, { errorType: 'error_of_next_year' }],
-    ['start_over', { state: 'error' }, { errorType: 'unknown' }],
-    ['unknown', { state: 'state_of_next_year' }, { errorType: 'state_of_next_year' }],
+    ['start_over', { state: 'error' }, { errorType: 'unrecognised' }],
+    ['start_over', { state: 'state_of_next_year' }, { errorType: 'state_of_next_year' }],
   ])('is %s after %j', (outcome, report, more) => {
     const kase = answered(report);
     expect(codeAnswerOf(kase)).toEqual({ attemptsLeft: 3, ...more, outcome, state: stateOf(kase) });
+  });
+
+  test('is confirming while a success may still show, whatever was heard since', () => {
+    for (const errorType of ['incorrect_mfa_code', 'token_consumed', 'provider_api_error']) {
+      const kase = answered({ state: 'error', errorType }, claimed());
+      expect(codeAnswerOf(kase).outcome).toBe('confirming');
+    }
   });
 
   test('is connected once that is shown', () => {
@@ -93,7 +100,7 @@ describe('the answer to a code', () => {
   test('is to start over where the login is lost with its token', () => {
     const kase = answered({ state: 'error', errorType: 'invalid_token' });
     loseToken(kase);
-    expect(codeAnswerOf(kase)).toMatchObject({ outcome: 'start_over', errorType: 'token_expired' });
+    expect(codeAnswerOf(kase)).toMatchObject({ outcome: 'start_over', errorType: 'token_missing' });
   });
 
   test('has nothing of what was advised before a new token', () => {

@@ -211,10 +211,14 @@ describe('connections', () => {
     },
   );
 
-  test('without an envelope user have the user of their data', () => {
-    const data = { user_id: 'user-2', source: 'invented' };
-    expect(readEvent({ event_type: 'provider.connection.created', data })).toMatchObject({ userId: 'user-2' });
-  });
+  test.each([undefined, null, '', 5, {}, ['user-1']])(
+    'with the envelope user %j have the user of their data',
+    (user_id) => {
+      const data = { user_id: 'user-2', source: 'invented' };
+      const read = readEvent({ event_type: 'provider.connection.created', user_id, data });
+      expect(read).toMatchObject({ userId: 'user-2' });
+    },
+  );
 });
 
 describe('parsing job events', () => {

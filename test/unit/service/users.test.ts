@@ -92,6 +92,32 @@ describe('a user', () => {
     ]);
   });
 
+  test('has a source that is a plain text as its slug, and one that is told in two forms as both', async () => {
+    const connected_sources = [
+      { created_on: '2024-01-01T00:00:00Z', source: 'invented' },
+      { created_on: '2024-01-01T00:00:00Z', source: { slug: 'invented', name: null }, provider: { name: 'Invented' } },
+      { created_on: '2024-01-01T00:00:00Z', source: { slug: 'one' }, provider: 'another' },
+    ];
+    const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+    const user = await serviceAt(baseUrl).users.get('user-1');
+    const both = { slug: 'invented', name: 'Invented' };
+    expect(user.connected_sources).toMatchObject([
+      { source: { slug: 'invented' }, provider: { slug: 'invented' } },
+      { source: both, provider: both },
+      { source: { slug: 'one' }, provider: { slug: 'one' } },
+    ]);
+  });
+
+  test('with an untidy connection still has the others', async () => {
+    const tidy = { created_on: '2024-01-01T00:00:00Z', source: { slug: 'invented' } };
+    const connected_sources = [null, 5, 'text', { source: 5, provider: [] }, tidy];
+    const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+    const user = await serviceAt(baseUrl).users.get('user-1');
+    expect(user.connected_sources?.at(-1)).toMatchObject(tidy);
+    expect(user.connected_sources).toHaveLength(2);
+    expect(user.connected_sources?.[0]?.source).toBeUndefined();
+  });
+
   test('that does not exist is not found', async () => {
     const { baseUrl } = await answering(() => ({ status: 404, body: { detail: 'Not found' } }));
     expect(await rejection(serviceAt(baseUrl).users.get('user-1'))).toBeInstanceOf(NotFound);

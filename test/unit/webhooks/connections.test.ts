@@ -30,12 +30,13 @@ describe('a connection that was made', () => {
     },
   );
 
-  test('is not given to the sink while Temporal is away: it comes again, whole', async () => {
+  test('is the sink’s at once also while Temporal is away, and comes again, whole', async () => {
     const taken: unknown[] = [];
     const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
     const handler = await handlerWithoutTemporal({ healthData });
     expect((await handler.handle(signed(event()))).status).toBe(503);
-    expect(taken).toEqual([]);
+    expect(taken).toHaveLength(1);
+    expect(handler.counts().answers).toMatchObject({ temporal_unavailable: 1 });
   });
 });
 
