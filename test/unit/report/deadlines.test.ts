@@ -43,6 +43,14 @@ describe('the deadline', () => {
     expect(deadlineOf(kase)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
   });
 
+  test('of parsing leaves room for a review that the service may not tell of', () => {
+    const kase = handedOver();
+    learnFromWebhook(kase, job('started', { needsHumanReview: true }), began);
+    expect(deadlineOf(kase)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') + ms('4d') });
+    learnFromWebhook(kase, job('processing', { needsHumanReview: true, isReviewed: true }), began);
+    expect(deadlineOf(kase)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') });
+  });
+
   test('once missed is the beginning of giving up', () => {
     const kase = handedOver();
     expect(giveUpAt(kase)).toBe(Infinity);
