@@ -45,6 +45,8 @@ export interface ReportCase {
   /** The ending was put into the outbox. */
   endTold?: boolean;
   supersededBy?: string;
+  /** The end that was heard of without what came of it, and has been read for that. */
+  endRead?: string;
 }
 
 export interface RaisedReportAttention extends ReportAttention {
