@@ -33,9 +33,12 @@ export function pollAt({ stage, policy, lookedAt, silentReads }: ReportCase): nu
   return lookedAt + Math.min(first * 2 ** Math.min(silentReads, 30), Math.max(policy.longestPoll, first));
 }
 
-/** When a job that missed its deadline and has stood still since is given up. */
+/** When a job that missed its deadline and has stood still since is given up: a late one that moves is alive. */
 export function giveUpAt(kase: ReportCase): number {
-  return isOverdue(kase) ? deadlineOf(kase).at + kase.policy.giveUpAfter : Infinity;
+  if (!isOverdue(kase)) return Infinity;
+  const movedAt = Date.parse(kase.timeline.at(-1)?.at ?? '');
+  const { at } = deadlineOf(kase);
+  return Math.max(at, Number.isNaN(movedAt) ? at : movedAt) + kase.policy.giveUpAfter;
 }
 
 /** The next moment at which the job has to be looked at. One timer serves all of them. */
