@@ -21,6 +21,8 @@ import { standingOf, type Standing } from './report-submissions.js';
 export interface LostJob {
   reference: string;
   userId: string;
+  /** Another job was made elsewhere, where the service says so of it. */
+  needsHumanReview: boolean;
   /** The uploads whose answers were lost, by Temporal's clock: the job appeared in the time of one of them. */
   lostUploads: LostUpload[];
 }

@@ -53,7 +53,7 @@ export function reportActivities(dependencies: ActivityDependencies) {
     /** The job that a lost answer was about, if exactly one can be it. */
     async findUnclaimedJob(lost: LostJob): Promise<FoundReport> {
       const found = await findLostJob(temporal, lost);
-      if (!found) return {};
+      if (!found || !(await hasWish(service, found.jobId, lost.needsHumanReview))) return {};
       return { found: { jobId: found.jobId, userId: lost.userId }, remaining: found.remaining };
     },
 
@@ -99,6 +99,20 @@ async function readIfKnown(service: LabService, jobId: string): Promise<ReportSn
     return reportSnapshotOf(await service.reports.getJob(jobId));
   } catch (error) {
     if (error instanceof NotFound) return null;
+    throw error;
+  }
+}
+
+/** Shorter than the activity: a service that hangs must not keep the submission from going on. */
+const wishTimeoutMs = 10_000;
+
+/** Whether the job was made with this wish, as far as the service tells. */
+async function hasWish(service: LabService, jobId: string, needsHumanReview: boolean): Promise<boolean> {
+  try {
+    const job = await service.reports.getJob(jobId, { timeoutMs: wishTimeoutMs });
+    return job.needs_human_review == null || job.needs_human_review === needsHumanReview;
+  } catch (error) {
+    if (error instanceof ServiceError) return true;
     throw error;
   }
 }

@@ -7,7 +7,14 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { ReportHandle, ReportSubmission } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
-import { reportStateQuery, type SubmitReportResult } from '../../workflows/report/messages.js';
+import {
+  jobChangedSignal,
+  parsingJobName,
+  reportStateQuery,
+  type SubmitReportResult,
+} from '../../workflows/report/messages.js';
+import { parsingJobStart } from '../../workflows/report/start.js';
+import { taskQueue } from '../rig/environments.js';
 import { patience, stack } from './stack.js';
 
 /** Whose a job is that nobody has claimed: what earlier and other submissions of a user have to do with it. */
@@ -179,6 +186,38 @@ describe('another submission of the user that was refused before anything was se
     expect(superseded).toMatchObject({ outcome: 'superseded', supersededBy: second });
     await finish(handle);
   });
+});
+
+test('a job with another wish for review is not the lost one', async () => {
+  const userId = await lab.newUser();
+  await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
+  await lab.sandbox.addFault(lose);
+  const handle = await lab.labs.reports.submit(await submission({ userId }));
+  await expect.poll(() => jobsOf(userId), patience).toHaveLength(1);
+  await expect.poll(async () => (await lab.sandbox.jobs()).at(-1)?.job['status'], patience).toBe('started');
+  const other = await lab.sandbox.createJob({ user_id: userId, outcome: 'stuck', needs_human_review: true });
+  expect(await handle.jobId()).not.toBe(other.id);
+  expect(await submissionOf(handle)).toMatchObject({ adopted: false, lostUploads: [{}] });
+  await finish(handle);
+});
+
+test('a job whose webhooks name no user asks for attention while an answer is lost', async () => {
+  await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
+  await lab.sandbox.addFault(lose);
+  const handle = await lab.labs.reports.submit(await submission());
+  await handle.jobId();
+  await untilEnded(handle.reference ?? '', 'Completed');
+  const { id: jobId } = await lab.sandbox.createJob({ outcome: 'stuck', webhook: false });
+  const snapshot = { jobId, status: 'started' };
+  await lab.rig.client.workflow.signalWithStart(parsingJobName, {
+    ...parsingJobStart(snapshot),
+    taskQueue,
+    signal: jobChangedSignal,
+    signalArgs: [snapshot],
+  });
+  await expect.poll(async () => attentionOf(jobId).catch(() => []), patience).toEqual(['ambiguous_job']);
+  await (await lab.labs.reports.get({ jobId })).cancel();
+  await finish(handle);
 });
 
 test('a job that cannot be read is followed by its webhooks all the same', async () => {

@@ -206,8 +206,8 @@ async function awaitLostJob(
 
 /** Takes the one job over that can be the fruit of a lost answer, if there is one. */
 async function look(submission: Submission, lostUploads: LostUpload[]): Promise<SubmittedJob | undefined> {
-  const { reference, userId } = submission.input;
-  const asked = { reference, userId, lostUploads };
+  const { reference, userId, needsHumanReview = false } = submission.input;
+  const asked = { reference, userId, needsHumanReview, lostUploads };
   const answer = await claiming.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);
   if (!answer.found) return undefined;
   submission.lostUploads = answer.remaining;
