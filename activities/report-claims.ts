@@ -4,11 +4,12 @@ import { parsingJobId, submitReportId } from '../workflows/report/address.js';
 import {
   parsingJobName,
   submitReportName,
+  type LostUpload,
   type ParsingJobResult,
-  type SubmitReportResult,
 } from '../workflows/report/messages.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../workflows/search-attributes.js';
 import { runsOf, listed } from './earlier-runs.js';
+import { standingOf, type Standing } from './report-submissions.js';
 
 /*
  * Whose a parsing job is that nobody has claimed. A job says nothing of its file, so after a lost answer all that is known
@@ -20,8 +21,16 @@ import { runsOf, listed } from './earlier-runs.js';
 export interface LostJob {
   reference: string;
   userId: string;
-  /** When the first upload began whose answer was lost, ISO 8601 by Temporal's clock. */
-  since: string;
+  /** Another job was made elsewhere, where the service says so of it. */
+  needsHumanReview: boolean;
+  /** The uploads whose answers were lost, by Temporal's clock: the job appeared in the time of one of them. */
+  lostUploads: LostUpload[];
+}
+
+export interface FoundJob {
+  jobId: string;
+  /** The lost uploads less the one that the job is the fruit of. */
+  remaining: LostUpload[];
 }
 
 /** Whose an unclaimed job is. */
@@ -35,74 +44,102 @@ export type JobOwner =
   /** It may be. */
   | { kind: 'ambiguous' };
 
-/** The one job that can be the fruit of the lost answer; undefined where there is none yet, or more than one could be. */
-export async function findLostJob(temporal: Client, lost: LostJob): Promise<string | undefined> {
-  const { reference, userId, since } = lost;
-  const unclaimed = await unclaimedJobs(temporal, userId, since);
+/** The one job that can be the fruit of a lost answer; undefined where there is none yet, or more than one could be. */
+export async function findLostJob(temporal: Client, lost: LostJob): Promise<FoundJob | undefined> {
+  const { reference, userId, lostUploads } = lost;
+  const unclaimed = await unclaimedJobs(temporal, userId, lostUploads);
   // Asked after the jobs: whoever could have made one of them has been listed by now.
-  const others = await submissionsOf(temporal, userId, `CloseTime >= '${since}'`, submitReportId(reference));
-  const theirs: string[] = [];
-  for (const other of others) {
-    const result = await resultOf<SubmitReportResult>(temporal, other);
-    // Still under way, failed, or with a lost answer of its own: the job may be the other's.
-    if (!result || result.lostUploads.length > 0) return undefined;
-    theirs.push(result.jobId);
-  }
-  const [job, another] = unclaimed.filter((jobId) => !theirs.includes(jobId));
+  const others = await submissionsOf(temporal, earliestOf(lostUploads), { userId, except: submitReportId(reference) });
+  // Still under way, or with a lost answer of its own: the job may be the other's.
+  if (others.some(({ isRunning, lostUploads: theirs }) => isRunning || theirs.length > 0)) return undefined;
+  const [job, another] = unclaimed.filter(({ jobId }) => others.every((other) => other.jobId !== jobId));
   if (job === undefined || another !== undefined) return undefined;
+  const { jobId, appearedAt } = job;
   // The list lags; the workflow itself knows whether it was claimed.
-  const { typedSearchAttributes } = await temporal.workflow.getHandle(parsingJobId(job)).describe();
-  return typedSearchAttributes.get(labReferenceKey) === undefined ? job : undefined;
+  const { typedSearchAttributes } = await temporal.workflow.getHandle(parsingJobId(jobId)).describe();
+  if (typedSearchAttributes.get(labReferenceKey) !== undefined) return undefined;
+  const of = lostUploads.findIndex((upload) => couldBeOf(upload, appearedAt));
+  return { jobId, remaining: lostUploads.filter((_, index) => index !== of) };
 }
 
 /** For how long after an answer was given up a job may still appear: three of the service's attempts at a webhook. */
 const appearsWithin = 60 * 60_000;
+
+/** Whether a job that was first heard of then can be the fruit of this upload. Milliseconds since the epoch. */
+function couldBeOf({ from, until }: LostUpload, appearedAt: number): boolean {
+  return Date.parse(from) <= appearedAt && appearedAt <= Date.parse(until) + appearsWithin;
+}
+
+function earliestOf(lostUploads: readonly LostUpload[]): string {
+  return lostUploads.map(({ from }) => from).toSorted()[0] ?? new Date().toISOString();
+}
 
 /** @param since when the job was first heard of, ISO 8601 by Temporal's clock */
 export async function ownerOf(
   temporal: Client,
   { jobId, userId, since }: { jobId: string; userId?: string; since: string },
 ): Promise<JobOwner> {
-  if (userId === undefined || !isAddressable(userId)) return { kind: 'none' };
-  const from = new Date(Date.parse(since) - appearsWithin).toISOString();
-  const submissions = await submissionsOf(temporal, userId, `CloseTime >= '${from}'`);
-  if (submissions.some(({ status }) => status.name === 'RUNNING')) return { kind: 'open' };
-  const results = await Promise.all(submissions.map((run) => resultOf<SubmitReportResult>(temporal, run)));
-  const owners = results.filter((result) => result !== undefined).filter(({ lostUploads }) => lostUploads.length > 0);
+  const appearedAt = Date.parse(since);
+  const from = new Date(appearedAt - appearsWithin).toISOString();
+  if (userId === undefined) return ownerOfAnybodys(temporal, from, appearedAt);
+  if (!isAddressable(userId)) return { kind: 'none' };
+  const submissions = await submissionsOf(temporal, from, { userId });
+  if (submissions.some(({ isRunning }) => isRunning)) return { kind: 'open' };
+  const losers = submissions.filter(({ lostUploads }) => lostUploads.some((lost) => couldBeOf(lost, appearedAt)));
+  const owners = losers.flatMap(({ jobId: by, lostUploads }) => (by === undefined ? [] : [{ by, lostUploads }]));
   if (owners.length === 0) return { kind: 'none' };
-  const earliest = owners.flatMap(({ lostUploads }) => lostUploads.map((lost) => lost.from)).toSorted()[0] ?? since;
-  const superseded = await supersededSince(temporal, userId, earliest);
+  const ofOwners = owners.flatMap(({ lostUploads }) => lostUploads);
+  const superseded = await supersededSince(temporal, userId, earliestOf(ofOwners));
   const outstanding = owners
-    .map((owner) => ({
-      by: owner.jobId,
-      count: owner.lostUploads.length - superseded.filter((by) => by === owner.jobId).length,
+    .map(({ by, lostUploads }) => ({
+      by,
+      count: lostUploads.length - superseded.filter((other) => other === by).length,
     }))
     .filter(({ count }) => count > 0);
   const [owner, another] = outstanding;
   if (!owner) return { kind: 'none' };
-  const rivals = (await unclaimedJobs(temporal, userId, earliest)).filter((other) => other !== jobId);
-  // A submission that failed may have lost an answer, too.
-  const isCertain = another === undefined && results.every(Boolean) && rivals.length < owner.count;
+  const rivals = (await unclaimedJobs(temporal, userId, ofOwners)).filter((other) => other.jobId !== jobId);
+  // A submission that was ended from outside, or failed, may have lost an answer, too.
+  const isCertain = another === undefined && losers.length === owners.length && rivals.length < owner.count;
   return isCertain ? { kind: 'superseded', by: owner.by } : { kind: 'ambiguous' };
 }
 
-/** Jobs of the user that a webhook started since then and nobody has claimed. One that was known before is no new job. */
-async function unclaimedJobs(temporal: Client, userId: string, since: string): Promise<string[]> {
+/**
+ * A job that says nothing of its user is neither found nor superseded: it could be anybody's. While there are lost answers
+ * a person is asked. An upload that began after the job was heard of did not make it.
+ */
+async function ownerOfAnybodys(temporal: Client, from: string, appearedAt: number): Promise<JobOwner> {
+  const submissions = await submissionsOf(temporal, from, { startedBefore: appearedAt });
+  if (submissions.some(({ lostUploads }) => lostUploads.some((lost) => couldBeOf(lost, appearedAt)))) {
+    return { kind: 'ambiguous' };
+  }
+  return { kind: submissions.some(({ isRunning }) => isRunning) ? 'open' : 'none' };
+}
+
+/**
+ * Jobs of the user that a webhook started in the time of one of these uploads and nobody has claimed. One that was known
+ * before is no new job.
+ */
+async function unclaimedJobs(
+  temporal: Client,
+  userId: string,
+  lostUploads: readonly LostUpload[],
+): Promise<{ jobId: string; appearedAt: number }[]> {
   const runs = await listed(
     temporal,
     [
-      `WorkflowType = '${parsingJobName}' AND ${labUserIdKey.name} = '${userId}' AND StartTime >= '${since}'`,
+      `WorkflowType = '${parsingJobName}' AND ${labUserIdKey.name} = '${userId}' AND StartTime >= '${earliestOf(lostUploads)}'`,
       `${labReferenceKey.name} IS NULL AND ${labPhaseKey.name} != '${supersededPhase}'`,
     ].join(' AND '),
   );
   const workflowIds = [...new Set(runs.map(({ workflowId }) => workflowId))];
-  const began = Date.parse(since);
-  const isNew = await Promise.all(
-    workflowIds.map(async (workflowId) =>
-      (await runsOf(temporal, workflowId)).every(({ startTime }) => startTime.getTime() >= began),
-    ),
+  const jobs = await Promise.all(
+    workflowIds.map(async (workflowId) => {
+      const starts = (await runsOf(temporal, workflowId)).map(({ startTime }) => startTime.getTime());
+      return { jobId: workflowId.slice(parsingJobId('').length), appearedAt: Math.min(...starts) };
+    }),
   );
-  return workflowIds.filter((_, index) => isNew[index]).map((workflowId) => workflowId.slice(parsingJobId('').length));
+  return jobs.filter(({ appearedAt }) => lostUploads.some((lost) => couldBeOf(lost, appearedAt)));
 }
 
 /** By which job each of the user's superseded jobs was. */
@@ -116,16 +153,26 @@ async function supersededSince(temporal: Client, userId: string, since: string):
   return [...byJob.values()].filter((by) => by !== undefined);
 }
 
-/** The user's submissions that are under way, and those that a condition adds, each with its last run. */
+/** Submissions that are under way or ended since then: a user's, or everybody's. */
 async function submissionsOf(
   temporal: Client,
-  userId: string,
-  also: string,
-  except?: string,
-): Promise<WorkflowExecutionInfo[]> {
-  const ofUser = `WorkflowType = '${submitReportName}' AND ${labUserIdKey.name} = '${userId}'`;
-  const runs = await listed(temporal, `${ofUser} AND (ExecutionStatus = 'Running' OR ${also})`);
-  return runs.filter(({ workflowId, status }) => workflowId !== except && status.name !== 'CONTINUED_AS_NEW');
+  since: string,
+  which: { userId?: string; except?: string; startedBefore?: number },
+): Promise<Standing[]> {
+  const { userId, except, startedBefore = Infinity } = which;
+  const ofUser = userId === undefined ? '' : ` AND ${labUserIdKey.name} = '${userId}'`;
+  const recent = `(ExecutionStatus = 'Running' OR CloseTime >= '${since}')`;
+  const runs = await listed(temporal, `WorkflowType = '${submitReportName}'${ofUser} AND ${recent}`);
+  const relevant = runs.filter(
+    ({ workflowId, status, startTime }) =>
+      workflowId !== except && status.name !== 'CONTINUED_AS_NEW' && startTime.getTime() <= startedBefore,
+  );
+  // A run that ended with a job has taken over what earlier ones of its reference had lost.
+  const settled = new Set(
+    relevant.filter(({ status }) => status.name === 'COMPLETED').map(({ workflowId }) => workflowId),
+  );
+  const telling = relevant.filter(({ workflowId, status }) => status.name === 'COMPLETED' || !settled.has(workflowId));
+  return Promise.all(telling.map((run) => standingOf(temporal, run)));
 }
 
 /** Undefined of a run that has not ended by itself. */

@@ -1,6 +1,6 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
-import type { ReportSource } from '../workflows/report/messages.js';
+import type { LostUpload, ReportSource } from '../workflows/report/messages.js';
 import { isSignedUrl } from '../workflows/report/signed-url.js';
 import { settlingAfter } from '../workflows/order/policy.js';
 import type { ActivityDependencies } from './activities.js';
@@ -8,6 +8,7 @@ import { startAttempt, type Attempt } from './attempt.js';
 import { asFailures } from './failures.js';
 import { ReportFileRefused, ReportFileUnavailable } from './report-file/errors.js';
 import type { OpenReportFile } from './report-file/report-files.js';
+import { lostByEarlierRuns } from './report-submissions.js';
 
 export interface UploadReport {
   reference: string;
@@ -17,13 +18,12 @@ export interface UploadReport {
   /** Milliseconds; see `ReportPolicy`. */
   creationTimeout: number;
   uploadTimeout: number;
+  /** Whether earlier runs of the reference are still to be asked about. */
+  looksBack: boolean;
 }
 
-export interface UploadedReport {
-  snapshot: ReportSnapshot;
-  /** True when the job was already there and was taken over instead of made. */
-  adopted: boolean;
-}
+/** The job that was made; or nothing was sent, because earlier runs of the reference may have made one. */
+export type UploadAnswer = { snapshot: ReportSnapshot } | { lostBefore: LostUpload[] };
 
 /** Life is shown this often at least, also while a slow host or the service is waited for. */
 const showEveryMs = 5_000;
@@ -32,9 +32,17 @@ const showEveryMs = 5_000;
  * Streams the file from where it lies to the service, and shows how far it has come. Nothing of it is held: a piece is
  * read when the connection has taken the one before it.
  */
-export async function uploadFile(dependencies: ActivityDependencies, wish: UploadReport): Promise<ReportSnapshot> {
-  const { creationTimeout, uploadTimeout } = wish;
-  const upload = () => inTime(wish, (progress) => send(dependencies, wish, progress, Date.now() + uploadTimeout));
+export async function uploadFile(dependencies: ActivityDependencies, wish: UploadReport): Promise<UploadAnswer> {
+  const { creationTimeout, uploadTimeout, reference, looksBack } = wish;
+  const endsAt = Date.now() + uploadTimeout;
+  const upload = () =>
+    inTime(wish, async (progress) => {
+      const runId = activityInfo().workflowExecution?.runId;
+      const lostBefore = looksBack ? await lostByEarlierRuns(dependencies.temporal, reference, runId) : [];
+      if (lostBefore.length > 0) return { lostBefore };
+      progress.attempt.demandFresh();
+      return { snapshot: await send(dependencies, wish, progress, endsAt) };
+    });
   return asFailures('ReportRefused', () => fileFailures(upload), settlingAfter(creationTimeout));
 }
 
@@ -86,7 +94,7 @@ async function inTime<T>({ creationTimeout }: UploadReport, run: (progress: Prog
 
 async function send(
   { service, reportFiles }: ActivityDependencies,
-  { userId, needsHumanReview, file }: UploadReport,
+  { userId, needsHumanReview, file, creationTimeout }: UploadReport,
   progress: Progress,
   endsAt: number,
 ): Promise<ReportSnapshot> {
@@ -96,7 +104,8 @@ async function send(
     const bytes = shown(opened, progress);
     const upload = { contentType, bytes, ...(size !== undefined && { size }) };
     const request = { userId, file: upload, ...(needsHumanReview && { needsHumanReview }) };
-    const job = await service.reports.createJob(request, { timeoutMs: Math.max(endsAt - Date.now(), 1) });
+    const timeouts = { timeoutMs: Math.max(endsAt - Date.now(), 1), answerTimeoutMs: creationTimeout };
+    const job = await service.reports.createJob(request, timeouts);
     return { ...reportSnapshotOf(job), userId };
   } finally {
     await opened.close();

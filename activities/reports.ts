@@ -1,20 +1,21 @@
-import { activityInfo } from '@temporalio/activity';
-import { NotFound, RequestInvalid, ServiceRefused } from '../service/errors.js';
+import { log } from '@temporalio/activity';
+import { NotFound, ServiceError } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
-import { parsingJobId, submitReportId } from '../workflows/report/address.js';
+import { parsingJobId } from '../workflows/report/address.js';
 import {
   parsingJobName,
   reportSubmittedSignal,
+  type LostUpload,
   type ParsingJobResult,
   type ReportSubmitted,
 } from '../workflows/report/messages.js';
 import { parsingJobStart } from '../workflows/report/start.js';
 import type { ActivityDependencies } from './activities.js';
-import { lastResultOf, runsOf } from './earlier-runs.js';
+import { lastResultOf } from './earlier-runs.js';
 import { asFailures } from './failures.js';
 import { findLostJob, ownerOf, type JobOwner, type LostJob } from './report-claims.js';
-import { demandUnsigned, uploadFile, type UploadedReport, type UploadReport } from './report-upload.js';
+import { demandUnsigned, uploadFile, type UploadAnswer, type UploadReport } from './report-upload.js';
 
 export interface IdentifyJob {
   jobId: string;
@@ -35,22 +36,25 @@ export interface JobReading {
   owner: JobOwner;
 }
 
+/** The job of a lost answer, and the lost uploads that remain; neither where there is none. */
+export type FoundReport =
+  { found: ReportSnapshot; remaining: LostUpload[] } | { found?: undefined; remaining?: undefined };
+
 /** Lab reports: uploading them, reading their jobs, and finding whose a job is. */
 export function reportActivities(dependencies: ActivityDependencies) {
   const { service, temporal, taskQueue, target, encrypts } = dependencies;
   return {
-    /** Uploads the file once. An earlier submission of the same reference that failed may have made a job already. */
-    async uploadReport(wish: UploadReport): Promise<UploadedReport> {
+    /** Uploads the file once, unless an earlier submission of the same reference may have made a job already. */
+    async uploadReport(wish: UploadReport): Promise<UploadAnswer> {
       demandUnsigned(wish, encrypts);
-      const earlier = await jobOfEarlierRuns(dependencies, wish);
-      if (earlier !== undefined) return { snapshot: earlier, adopted: true };
-      return { snapshot: await uploadFile(dependencies, wish), adopted: false };
+      return uploadFile(dependencies, wish);
     },
 
     /** The job that a lost answer was about, if exactly one can be it. */
-    async findUnclaimedJob(lost: LostJob): Promise<{ found?: ReportSnapshot }> {
-      const jobId = await findLostJob(temporal, lost);
-      return jobId === undefined ? {} : { found: { jobId, userId: lost.userId } };
+    async findUnclaimedJob(lost: LostJob): Promise<FoundReport> {
+      const found = await findLostJob(temporal, lost);
+      if (!found || !(await hasWish(service, found.jobId, lost.needsHumanReview))) return {};
+      return { found: { jobId: found.jobId, userId: lost.userId }, remaining: found.remaining };
     },
 
     /** Hands an uploaded report over to the workflow that follows its job, which a webhook may have started already. */
@@ -70,8 +74,8 @@ export function reportActivities(dependencies: ActivityDependencies) {
     },
 
     /**
-     * Reads a job, the last run of its workflow, and whose it may be. An error rises as it is, which makes it retried: what
-     * a run is for cannot be decided without an answer.
+     * Reads a job, the last run of its workflow, and whose it may be. An error of Temporal's rises as it is, which makes it
+     * retried: what a run is for cannot be decided without those answers.
      */
     async identifyJob({ jobId, userId, since }: IdentifyJob): Promise<JobReading> {
       const { snapshot, gone } = await readIfReadable(service, jobId);
@@ -99,7 +103,24 @@ async function readIfKnown(service: LabService, jobId: string): Promise<ReportSn
   }
 }
 
-/** A job whose id the service itself refuses (one that is no UUID) lives from its webhooks alone. */
+/** Shorter than the activity: a service that hangs must not keep the submission from going on. */
+const wishTimeoutMs = 10_000;
+
+/** Whether the job was made with this wish, as far as the service tells. */
+async function hasWish(service: LabService, jobId: string, needsHumanReview: boolean): Promise<boolean> {
+  try {
+    const job = await service.reports.getJob(jobId, { timeoutMs: wishTimeoutMs });
+    return job.needs_human_review == null || job.needs_human_review === needsHumanReview;
+  } catch (error) {
+    if (error instanceof ServiceError) return true;
+    throw error;
+  }
+}
+
+/**
+ * A job that cannot be read now lives from its webhooks, and is read again in time: nothing that is heard of it waits for a
+ * key that is wrong, or for a service that is down.
+ */
 async function readIfReadable(
   service: LabService,
   jobId: string,
@@ -108,24 +129,9 @@ async function readIfReadable(
     const snapshot = await readIfKnown(service, jobId);
     return snapshot ? { snapshot, gone: false } : { gone: true };
   } catch (error) {
-    if (error instanceof RequestInvalid) return { gone: false };
-    if (error instanceof ServiceRefused && [400, 422].includes(error.status)) return { gone: false };
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    const { name, message, status } = error;
+    log.warn('parsing job could not be read', { jobId, name, message, status });
+    return { gone: false };
   }
-}
-
-/** Runs of this reference that were ended from outside, or failed after an answer that could not be read. */
-async function jobOfEarlierRuns(
-  { temporal }: ActivityDependencies,
-  { reference, userId }: UploadReport,
-): Promise<ReportSnapshot | undefined> {
-  const { workflowExecution } = activityInfo();
-  const runs = await runsOf(temporal, submitReportId(reference));
-  const earlier = runs.filter(
-    ({ runId, status }) => runId !== workflowExecution?.runId && status.name !== 'CONTINUED_AS_NEW',
-  );
-  const [since] = earlier.map(({ startTime }) => startTime.toISOString()).toSorted();
-  if (since === undefined) return undefined;
-  const jobId = await findLostJob(temporal, { reference, userId, since });
-  return jobId === undefined ? undefined : { jobId, userId };
 }

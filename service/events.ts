@@ -90,6 +90,8 @@ const PARSING_JOB_EVENTS = [
   'lab_report.parsing_job.updated',
   'lab_report.parsing_job.update',
 ];
+/** Types that are not known yet are events of a parsing job where they carry one. */
+const MAYBE_PARSING_JOB = 'lab_report.parsing_job.';
 /** Types whose payload is not documented; they are order events where the payload looks like an order. */
 const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
 
@@ -108,6 +110,9 @@ export function readEvent(value: unknown): ReceivedEvent {
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
   if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
   if (PARSING_JOB_EVENTS.includes(eventType)) return readParsingJob(eventType, data, value);
+  if (eventType.startsWith(MAYBE_PARSING_JOB) && parsingJobSchema.safeParse(data).success) {
+    return readParsingJob(eventType, data, value);
+  }
   if (eventType.startsWith(CONNECTION)) {
     return { kind: 'connection', ...aboutUser(eventType, value), ...textAs('sourceSlug', sourceSlug(data)), data };
   }
@@ -155,8 +160,10 @@ function readParsingJob(eventType: string, data: unknown, envelope: Record<strin
     kind: 'parsing_job',
     eventType,
     jobId: result.data.id,
-    ...textAs('userId', envelope['user_id'] ?? result.data.user_id),
-    ...textAs('teamId', envelope['team_id'] ?? result.data.team_id),
+    ...textAs('userId', result.data.user_id),
+    ...textAs('userId', envelope['user_id']),
+    ...textAs('teamId', result.data.team_id),
+    ...textAs('teamId', envelope['team_id']),
     job: result.data,
   };
 }

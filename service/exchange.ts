@@ -17,6 +17,8 @@ export interface ExchangeLimits {
   signal?: AbortSignal | undefined;
   /** The request's body where it is a stream. */
   upload?: UploadBody | undefined;
+  /** Milliseconds for the whole answer, from the moment at which an upload was handed over. Default: undici's own timeouts. */
+  answerTimeoutMs?: number | undefined;
   /** Milliseconds in which an upload that has begun must have taken another piece. */
   idleTimeoutMs: number;
 }
@@ -46,6 +48,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #reject: (reason: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #idleTimer: NodeJS.Timeout | undefined;
+  #answerTimer: NodeJS.Timeout | undefined;
   readonly #chunks: Buffer[] = [];
   #size = 0;
   #controller: Dispatcher.DispatchController | undefined;
@@ -104,16 +107,27 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle(() => this.#reject(this.#limits.signal?.reason));
   };
 
-  /** Once everything is handed over it is the answer that has to come, and undici's own timeout holds. */
+  /** Once everything is handed over it is the answer that has to come. */
   #watchUpload(): void {
     const { upload, idleTimeoutMs } = this.#limits;
     if (upload === undefined) return;
     const timer = setTimeout(() => this.#fail(`made no progress within ${idleTimeoutMs} ms`), idleTimeoutMs);
     this.#idleTimer = timer;
     upload.onProgress = () => {
-      if (upload.isHandedOver || this.#settled) clearTimeout(timer);
-      else timer.refresh();
+      if (!upload.isHandedOver && !this.#settled) {
+        timer.refresh();
+        return;
+      }
+      clearTimeout(timer);
+      if (!this.#settled) this.#awaitAnswer();
     };
+  }
+
+  #awaitAnswer(): void {
+    const { answerTimeoutMs } = this.#limits;
+    if (answerTimeoutMs === undefined) return;
+    const problem = `had no complete answer ${answerTimeoutMs} ms after its last byte`;
+    this.#answerTimer = setTimeout(() => this.#fail(problem), answerTimeoutMs);
   }
 
   #fail(problem: string, cause?: Error): void {
@@ -147,6 +161,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settled = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#idleTimer);
+    clearTimeout(this.#answerTimer);
     this.#limits.signal?.removeEventListener('abort', this.#onAbort);
     outcome();
     // Frees the connection of an answer that nobody waits for any more; without effect once it has ended.

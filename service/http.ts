@@ -87,7 +87,8 @@ export interface ServiceCall {
   secrets?: readonly string[];
   /**
    * Milliseconds that a healthy answer may take, where that is longer than usual: neither the headers timeout nor the
-   * configured whole timeout ends the call before. A call's own `timeoutMs` does.
+   * configured whole timeout ends the call before. A call's own `timeoutMs` does. An upload's answer has exactly this long,
+   * from the moment at which the whole body was handed over.
    */
   slowestMs?: number;
   options?: CallOptions | undefined;
@@ -134,6 +135,7 @@ export function createTransport(config: ServiceConfig): Transport {
       maxResponseBytes: config.maxResponseBytes ?? 32 * 1024 * 1024,
       signal: call.options?.signal,
       upload,
+      ...(upload && { answerTimeoutMs: call.slowestMs }),
       idleTimeoutMs: config.headersTimeoutMs ?? 30_000,
     });
   };

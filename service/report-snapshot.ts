@@ -6,7 +6,7 @@ import type { ParsingJob } from './parsing-job.js';
  */
 export interface ReportSnapshot {
   jobId: string;
-  /** As the service wrote it: see `parsingStatuses`; absent where the job does not say. */
+  /** See `parsingStatuses`; one not known yet as it was sent, `other` where it is a sentence; absent where the job does not say. */
   status?: string;
   /** See `parsingFailureReasons`; one not known yet as it was sent, `other` where it is a sentence instead of a word. */
   failureReason?: string;
@@ -33,7 +33,7 @@ export interface ReportCounts {
 /** Projects a whole job to its snapshot. Pure; never throws on a job that `parsingJobSchema` accepts. */
 export function reportSnapshotOf(job: ParsingJob): ReportSnapshot {
   const snapshot: ReportSnapshot = { jobId: job.id };
-  if (job.status != null) snapshot.status = job.status;
+  if (job.status != null) snapshot.status = wordOf(job.status);
   if (job.failure_reason != null) snapshot.failureReason = wordOf(job.failure_reason);
   if (job.needs_human_review != null) snapshot.needsHumanReview = job.needs_human_review;
   if (job.is_reviewed != null) snapshot.isReviewed = job.is_reviewed;
@@ -67,7 +67,7 @@ function knownIn<K extends string>(
   return value != null && Object.hasOwn(counted, value) ? (value as K) : 'unknown';
 }
 
-/** A reason is a word such as `low_quality`. A sentence may quote the report, and this enters a history. */
-function wordOf(reason: string): string {
-  return /^\w[\w.-]{0,63}$/.test(reason) ? reason : 'other';
+/** A status or a reason is a word such as `low_quality`. A sentence may quote the report, and this enters a history. */
+function wordOf(text: string): string {
+  return /^\w[\w.-]{0,63}$/.test(text) ? text : 'other';
 }

@@ -48,6 +48,14 @@ export interface ParsingJobRequest {
   file: ReportFile;
 }
 
+export interface UploadOptions extends CallOptions {
+  /**
+   * Milliseconds from the last byte of the form to the whole answer. Default: the configured headers and body timeouts,
+   * which neither lengthen nor shorten it where it is given.
+   */
+  answerTimeoutMs?: number;
+}
+
 /** Lab reports that the service reads. Every call rejects with a `ServiceError`, an aborted signal's reason, or the file's own error. */
 export interface Reports {
   /**
@@ -57,7 +65,7 @@ export interface Reports {
    * aborted signal or a file that failed half-way, there is none: the service had no complete request.
    * `ServiceRefused` with 400 for a wrong or empty file, 413 for one that is too large.
    */
-  createJob(request: ParsingJobRequest, options?: CallOptions): Promise<ParsingJob>;
+  createJob(request: ParsingJobRequest, options?: UploadOptions): Promise<ParsingJob>;
   /** The job as it is now, with everything that was read. */
   getJob(jobId: string, options?: CallOptions): Promise<ParsingJob>;
 }
@@ -88,7 +96,7 @@ const requestSchema = z.strictObject({
 async function createJob(
   transport: Transport,
   { file, ...request }: ParsingJobRequest,
-  options?: CallOptions,
+  options?: UploadOptions,
 ): Promise<ParsingJob> {
   const call = { method: 'POST', path: '/lab_report/v1/parser/job' } as const;
   const { contentType, size, bytes } = file;
@@ -104,7 +112,8 @@ async function createJob(
     bytes: size === undefined ? bytes : exactly(size, bytes, call),
     ...(size === undefined ? {} : { size }),
   });
-  return transport.request({ ...call, upload, options, answer: parsingJobSchema });
+  const patience = options?.answerTimeoutMs === undefined ? {} : { slowestMs: options.answerTimeoutMs };
+  return transport.request({ ...call, ...patience, upload, options, answer: parsingJobSchema });
 }
 
 /** Content-Length is a promise: a body that breaks it would take the next request's bytes for its own. */

@@ -12,11 +12,13 @@ export interface ByteSource {
 
 /** A report's file, looked at and ready to be uploaded. */
 export interface OpenReportFile extends ByteSource {
-  contentType: keyof typeof EXTENSIONS;
-  extension: 'pdf' | 'jpg' | 'png';
+  contentType: ReportType;
 }
 
-const EXTENSIONS = { 'application/pdf': 'pdf', 'image/jpeg': 'jpg', 'image/png': 'png' } as const;
+const REPORT_TYPES = ['application/pdf', 'image/jpeg', 'image/png'] as const;
+type ReportType = (typeof REPORT_TYPES)[number];
+
+const PDF_HEADER_WITHIN = 1_024;
 
 /** What file-type asks for to know every format; the formats here show within the first bytes. */
 const HEAD_BYTES = 4_100;
@@ -36,7 +38,7 @@ export async function inspected(source: ByteSource, maxBytes: number): Promise<O
     const { size } = source;
     const close = (): Promise<void> => source.close();
     const bytes = resumed(head, measured, close);
-    return { contentType, extension: EXTENSIONS[contentType], bytes, close, ...(size === undefined ? {} : { size }) };
+    return { contentType, bytes, close, ...(size === undefined ? {} : { size }) };
   } catch (error) {
     await source.close();
     throw error;
@@ -68,15 +70,17 @@ async function firstChunks(bytes: AsyncGenerator<Uint8Array, void, undefined>): 
   return chunks;
 }
 
-async function typeOf(head: Buffer): Promise<keyof typeof EXTENSIONS> {
+async function typeOf(head: Buffer): Promise<ReportType> {
   // A parser that chokes on what it took for its format has found no report.
   const found = await fileTypeFromBuffer(head.subarray(0, HEAD_BYTES)).catch(() => undefined);
   if (found !== undefined && isReportType(found.mime)) return found.mime;
+  // Scanners and mail gateways put bytes before a PDF's header; readers accept it within the first 1,024 bytes.
+  if (found === undefined && head.subarray(0, PDF_HEADER_WITHIN).includes('%PDF-')) return 'application/pdf';
   throw new ReportFileRefused('wrong_type', `it must be a PDF, JPEG or PNG and is ${found?.mime ?? 'none of them'}`);
 }
 
-function isReportType(mime: string): mime is keyof typeof EXTENSIONS {
-  return Object.hasOwn(EXTENSIONS, mime);
+function isReportType(mime: string): mime is ReportType {
+  return REPORT_TYPES.some((type) => type === mime);
 }
 
 async function* resumed(

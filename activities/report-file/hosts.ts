@@ -43,4 +43,7 @@ export function checkHeaderSets(sets: Readonly<Record<string, HeaderSet>>): void
   }
 }
 
-const OF_THE_CONNECTION = ['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'expect', 'range'];
+const OF_THE_CONNECTION = [
+  ...['host', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'expect'],
+  ...['content-length', 'transfer-encoding', 'range'],
+];

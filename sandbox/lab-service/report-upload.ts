@@ -98,12 +98,15 @@ async function readFile(part: MultipartFile): Promise<ReadFile> {
 }
 
 const UNKNOWN_TYPE = 'application/octet-stream';
+const PDF = 'application/pdf';
 const SIGNATURES = [
-  [Buffer.from('%PDF'), 'application/pdf'],
+  [Buffer.from('%PDF'), PDF],
   [Buffer.from('ffd8ff', 'hex'), 'image/jpeg'],
   [Buffer.from('89504e470d0a1a0a', 'hex'), 'image/png'],
 ] as const;
 
 function typeOf(head: Buffer): string {
-  return SIGNATURES.find(([start]) => head.subarray(0, start.length).equals(start))?.[1] ?? UNKNOWN_TYPE;
+  const known = SIGNATURES.find(([start]) => head.subarray(0, start.length).equals(start));
+  // As readers do: a PDF's header may stand anywhere in the first 1,024 bytes.
+  return known?.[1] ?? (head.subarray(0, 1_024).includes('%PDF-') ? PDF : UNKNOWN_TYPE);
 }

@@ -165,6 +165,29 @@ describe('webhooks', () => {
   });
 });
 
+test.each([
+  ['completed', { results: 'sample' }, { counts: { results: 3 } }],
+  ['failed', { failure_reason: 'low_quality' }, { failure: { reason: 'low_quality' } }],
+] as const)('a webhook that tells of %s and no more is made up for by one read', async (status, move, expected) => {
+  const report = await submit(stage);
+  await report.goes({ status, ...move, webhook: false });
+  const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
+  await workflow.signal(jobChangedSignal, { jobId: report.jobId, status });
+  expect(await report.ends()).toMatchObject({ outcome: status, ...expected });
+  expect(await stage.countRequests('GET', `${uploadPath}/${report.jobId}`)).toBe(1);
+});
+
+test('a review that the service does not tell of is no report that is overdue', async () => {
+  await stage.sandbox.changeSettings({ reportStates: 'schema' });
+  const report = await submit(stage, { needsHumanReview: true });
+  await report.goes('started');
+  await stage.skip('3 days');
+  await report.asksFor();
+  await stage.skip('2 days');
+  await report.asksFor('parsing_overdue');
+  await stage.sandbox.changeSettings({ reportStates: 'all' });
+});
+
 describe('a job that stands still', () => {
   test('asks for attention after its deadline, and no more once it moves', async () => {
     const report = await submit(stage);

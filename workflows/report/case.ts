@@ -1,6 +1,6 @@
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { canonicalJson } from '../canonical-json.js';
-import { isFinal, phaseOf } from './lifecycle.js';
+import { isFinal, isUnknown, phaseOf } from './lifecycle.js';
 import type { ReportAttention, ReportOutcome, ReportPhase, ReportTimelineEntry } from './messages.js';
 import type { ReportNotification } from './notifications.js';
 import { resolveReportPolicy, type ResolvedReportPolicy } from './policy.js';
@@ -45,6 +45,8 @@ export interface ReportCase {
   /** The ending was put into the outbox. */
   endTold?: boolean;
   supersededBy?: string;
+  /** The end that was heard of without what came of it, and has been read for that. */
+  endRead?: string;
 }
 
 export interface RaisedReportAttention extends ReportAttention {
@@ -82,7 +84,9 @@ export function currentJob(kase: ReportCase): ReportSnapshot {
 }
 
 export function currentPhase(kase: ReportCase): ReportPhase {
-  return phaseOf(currentJob(kase).status);
+  const { status } = currentJob(kase);
+  // What comes after the beginning of a review, and before its end, is a part of it.
+  return kase.stage.reviewing && isUnknown(status) ? 'in_review' : phaseOf(status);
 }
 
 /** Set once nothing is left to wait for. */

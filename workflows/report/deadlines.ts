@@ -1,5 +1,5 @@
 import type { Moment } from '../alarm.js';
-import type { ReportCase } from './case.js';
+import { currentJob, type ReportCase } from './case.js';
 import type { ReportAttentionReason } from './messages.js';
 
 /** How long a job may take, and when it is looked at though nobody told of it. Pure; time comes in as data. */
@@ -13,10 +13,13 @@ export interface ReportDeadline {
 }
 
 /** The deadline of the stage that the job is in: a machine at work, or a person. */
-export function deadlineOf({ stage, policy }: ReportCase): ReportDeadline {
-  return stage.reviewing
-    ? { reason: 'review_overdue', at: stage.since + policy.reviewDeadline }
-    : { reason: 'parsing_overdue', at: stage.since + policy.parsingDeadline };
+export function deadlineOf(kase: ReportCase): ReportDeadline {
+  const { stage, policy } = kase;
+  if (stage.reviewing) return { reason: 'review_overdue', at: stage.since + policy.reviewDeadline };
+  // Not every deployment says when a review begins (docs/lab-service.md): the job then looks like one that is still read.
+  const { needsHumanReview, isReviewed } = currentJob(kase);
+  const review = needsHumanReview === true && isReviewed !== true ? policy.reviewDeadline : 0;
+  return { reason: 'parsing_overdue', at: stage.since + policy.parsingDeadline + review };
 }
 
 export function isOverdue(kase: ReportCase): boolean {
@@ -30,9 +33,12 @@ export function pollAt({ stage, policy, lookedAt, silentReads }: ReportCase): nu
   return lookedAt + Math.min(first * 2 ** Math.min(silentReads, 30), Math.max(policy.longestPoll, first));
 }
 
-/** When a job that missed its deadline and has stood still since is given up. */
+/** When a job that missed its deadline and has stood still since is given up: a late one that moves is alive. */
 export function giveUpAt(kase: ReportCase): number {
-  return isOverdue(kase) ? deadlineOf(kase).at + kase.policy.giveUpAfter : Infinity;
+  if (!isOverdue(kase)) return Infinity;
+  const movedAt = Date.parse(kase.timeline.at(-1)?.at ?? '');
+  const { at } = deadlineOf(kase);
+  return Math.max(at, Number.isNaN(movedAt) ? at : movedAt) + kase.policy.giveUpAfter;
 }
 
 /** The next moment at which the job has to be looked at. One timer serves all of them. */

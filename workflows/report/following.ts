@@ -9,6 +9,7 @@ import { show } from './visibility.js';
 /** Reads the job where nobody has told of it for too long, and asks a person where it really stands still. */
 export async function meetDeadlines(run: ReportRun): Promise<void> {
   const { kase } = run;
+  if (isIncompleteEnd(kase)) return readJob(run);
   if (outcomeOf(kase) !== undefined || !isDue(kase, Date.now())) return;
   // Silence may only mean a lost webhook.
   await readJob(run);
@@ -17,6 +18,16 @@ export async function meetDeadlines(run: ReportRun): Promise<void> {
   const { reason, at } = deadlineOf(kase);
   if (at <= now) raise(kase, reason, now);
   if (giveUpAt(kase) <= now) kase.ending = 'unresolved';
+}
+
+/** A webhook may tell of an end and leave out what came of it; a read is the whole job, or all there is. */
+function isIncompleteEnd(kase: ReportCase): boolean {
+  const { heard } = kase.reported;
+  if (kase.ending !== undefined || heard === undefined || kase.endRead === heard.status) return false;
+  const { status, counts, failureReason } = heard;
+  const isIncomplete = (status === 'completed' && !counts) || (status === 'failed' && failureReason === undefined);
+  if (isIncomplete) kase.endRead = status;
+  return isIncomplete;
 }
 
 function isDue(kase: ReportCase, now: number): boolean {

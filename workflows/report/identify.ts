@@ -18,7 +18,7 @@ const firstReportWait = 10_000;
  */
 const claimWait = 10_000;
 
-/** So often: ten minutes in all. Then the job counts as one that was made elsewhere. */
+/** So often: ten minutes in all. Then the job counts as one that was made elsewhere, and a person is asked. */
 const mostLooks = 7;
 
 /**
@@ -51,6 +51,8 @@ async function awaitOwner(run: ReportRun): Promise<number> {
     looks += 1;
     await readUp(run);
   }
+  // An upload that is stuck for so long may still be the one that made it: only a person can tell.
+  if (isOpen(kase)) raise(kase, 'ambiguous_job', Date.now());
   return looks;
 }
 

@@ -52,6 +52,8 @@ function accept(
   kase.uploadedAnew = !adopted;
   // Whoever has it was only slow to say so.
   if (kase.ending === 'superseded') withdrawEnding(kase);
+  // The service has just answered with the job: that it did not know it was too early a look.
+  reopen(kase);
   setNotifies(kase, notifies);
   announceClaim(kase, now);
 }

@@ -20,6 +20,11 @@ export function rankOf(status: string | undefined): number {
   return end === -1 ? way.length : way.length + 1 + end;
 }
 
+/** One that is not known here; what it means depends on what came before it. */
+export function isUnknown(status: string | undefined): boolean {
+  return status !== undefined && !way.includes(status) && !ends.includes(status);
+}
+
 export function isFinal(status: string | undefined): boolean {
   return status !== undefined && ends.includes(status);
 }

@@ -1,6 +1,7 @@
 import { log } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { reading } from '../proxies.js';
+import { outcomeOf } from './case.js';
 import type { ReportRun } from './run.js';
 import { takeRead } from './intake.js';
 
@@ -11,7 +12,7 @@ export async function readJob(run: ReportRun): Promise<void> {
   try {
     const snapshot = await reading.readParsingJob.executeWithOptions({ summary: 'read the job' }, [kase.jobId]);
     if (snapshot) takeRead(run, snapshot, asked);
-    else kase.ending ??= 'job_gone';
+    else if (outcomeOf(kase) === undefined) kase.ending = 'job_gone';
   } catch (error) {
     const { type, message } = refusalOf(error);
     log.warn('parsing job could not be read', { jobId: kase.jobId, type, message });

@@ -8,6 +8,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { UploadAnswer } from '../../activities/report-upload.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import type { FailureDetails } from '../failure-details.js';
 import { isAddressable, referencePattern } from '../order/address.js';
@@ -29,6 +30,8 @@ interface Submission {
   failures: number;
   /** When it began; milliseconds since the epoch. */
   since: number;
+  /** Earlier runs of the reference are still to be asked about. */
+  looksBack: boolean;
 }
 
 interface SubmittedJob {
@@ -43,13 +46,22 @@ interface SubmittedJob {
 export async function submitReport(input: SubmitReportInput): Promise<SubmitReportResult> {
   const submission = begin(input);
   setCurrentDetails('Uploads the report to the lab service.');
-  const { snapshot, adopted } = await upload(submission);
+  const { snapshot, adopted } = await upload(submission).catch((error: unknown) => {
+    throw error instanceof ApplicationFailure ? withLost(error, submission) : error;
+  });
   const { jobId } = snapshot;
   const { reference, userId } = input;
   const submitted = { reference, userId, policy: submission.policy, snapshot, adopted };
   await handingOver.handOverReport.executeWithOptions({ summary: `hand over ${jobId}` }, [submitted]);
   setCurrentDetails(`Uploaded as job \`${jobId}\`. Workflow \`${parsingJobId(jobId)}\` follows it from here.`);
   return { jobId, adopted, lostUploads: submission.lostUploads };
+}
+
+/** The next run of the reference has to know what this one may have made. */
+function withLost({ message, type, details }: ApplicationFailure, { lostUploads }: Submission): ApplicationFailure {
+  const [first, ...rest] = details ?? [];
+  const told = lostUploads.length > 0 ? [{ ...(first as FailureDetails | undefined), lostUploads }, ...rest] : details;
+  return ApplicationFailure.nonRetryable(message, type, ...(told ?? []));
 }
 
 /** What another language's backend sends is not checked by any compiler. */
@@ -74,9 +86,9 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
     ...(policy && { policy }),
   };
   const resolved = resolvedPolicy(policy);
-  const known = (carried ?? {}) as Partial<Pick<Submission, 'lostUploads' | 'failures' | 'since'>>;
-  const { lostUploads = [], failures = 0, since = Date.now() } = known;
-  return { input: checked, policy: resolved, lostUploads, failures, since };
+  const known = (carried ?? {}) as Partial<Pick<Submission, 'lostUploads' | 'failures' | 'since' | 'looksBack'>>;
+  const { lostUploads = [], failures = 0, since = Date.now(), looksBack = true } = known;
+  return { input: checked, policy: resolved, lostUploads, failures, since, looksBack };
 }
 
 function resolvedPolicy(policy: SubmitReportInput['policy']): ResolvedReportPolicy {
@@ -97,31 +109,45 @@ function isSource(file: unknown): file is SubmitReportInput['file'] {
 /** Uploads until there is a job. Each failure decides how the next attempt begins. */
 async function upload(submission: Submission): Promise<SubmittedJob> {
   for (;;) {
-    const from = new Date(Date.now()).toISOString();
-    const late = submission.lostUploads.length > 0 ? await look(submission, []) : undefined;
+    const from = isoOf(Date.now());
+    const late = submission.lostUploads.length > 0 ? await look(submission, submission.lostUploads) : undefined;
     if (late) return settle(late);
-    try {
-      return settle(await attempt(submission));
-    } catch (error) {
-      const failure = failureOf(error);
-      submission.failures += 1;
-      const type = failure?.type ?? undefined;
-      const outcome = uploadOutcomeOf(type);
-      const found = outcome === 'nothing_created' ? undefined : await findLostJob(submission, from, type);
+    const answer = await attempt(submission);
+    if ('snapshot' in answer) return settle({ snapshot: answer.snapshot, adopted: false });
+    if ('lostBefore' in answer) {
+      const found = await awaitLostJob(submission, answer.lostBefore, 'an earlier run ended');
       if (found) return settle(found);
-      if (outcome === 'created_unreadably' && failure) throw failure;
-      await pause(submission, failure);
+      submission.looksBack = false;
+      continue;
     }
+    const { failure } = answer;
+    submission.failures += 1;
+    const type = failure?.type ?? undefined;
+    const outcome = uploadOutcomeOf(type);
+    if (outcome !== 'nothing_created') {
+      const lost = { from, until: isoOf(Date.now()) };
+      const found = await awaitLostJob(submission, [lost], type ?? 'WorkerLost');
+      if (found) return settle(found);
+    }
+    if (outcome === 'created_unreadably' && failure) throw failure;
+    await pause(submission, failure);
     await continueIfLong(submission);
   }
 }
 
-async function attempt({ input, policy }: Submission): Promise<SubmittedJob> {
+/** The failure is undefined when the attempt's worker was not heard of any more. */
+type Attempted = UploadAnswer | { failure: ApplicationFailure | undefined };
+
+async function attempt({ input, policy, looksBack }: Submission): Promise<Attempted> {
   const { reference, userId, file, needsHumanReview = false } = input;
   const { uploadReport } = uploading(policy.creationTimeout, policy.uploadTimeout);
   const { creationTimeout, uploadTimeout } = policy;
-  const wish = { reference, userId, file, needsHumanReview, creationTimeout, uploadTimeout };
-  return uploadReport.executeWithOptions({ summary: `upload ${reference}` }, [wish]);
+  const wish = { reference, userId, file, needsHumanReview, creationTimeout, uploadTimeout, looksBack };
+  try {
+    return await uploadReport.executeWithOptions({ summary: `upload ${reference}` }, [wish]);
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
 }
 
 /** An answer that cannot be followed is as good as none, and would be the same next time. */
@@ -147,39 +173,49 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
 
 /**
  * The service may have made a job whose id never arrived. Its webhook starts a workflow that nobody claims: that one is
- * waited for, first as long as the service may still be at work, then at widening distance until `lostAnswerWait`.
+ * waited for, first as long as the service may still be at work, then at widening distance until `lostAnswerWait`. What
+ * an earlier run lost long ago has appeared by now, or is not waited for.
  */
-async function findLostJob(
+async function awaitLostJob(
   submission: Submission,
-  from: string,
-  type = 'WorkerLost',
+  lost: LostUpload[],
+  why: string,
 ): Promise<SubmittedJob | undefined> {
   const { creationTimeout, lostAnswerWait } = submission.policy;
-  setCurrentDetails(`The upload's answer was lost (${type}). Waits for the job that it may have made.`);
+  setCurrentDetails(`The upload's answer was lost (${why}). Waits for the job that it may have made.`);
   let span = settlingAfter(creationTimeout);
-  const giveUpAt = Date.now() + Math.max(lostAnswerWait, span);
-  for (; ; span *= 2) {
-    const left = giveUpAt - Date.now();
-    await sleep(Math.max(Math.min(span, left), 1), { summary: 'for the job of the lost answer' });
-    const loss = { from, until: new Date(Date.now()).toISOString() };
-    const found = await look(submission, [loss]);
+  const since = Math.max(...lost.map(({ until }) => Date.parse(until)));
+  const giveUpAt = since + Math.max(lostAnswerWait, span);
+  for (let next = since + span; ; next = Date.now() + span) {
+    const left = Math.min(next, giveUpAt) - Date.now();
+    if (left > 0) await sleep(left, { summary: 'for the job of the lost answer' });
+    const waited = Math.min(Date.now(), giveUpAt) - since;
+    const losses = [
+      ...submission.lostUploads,
+      ...lost.map(({ from, until }) => ({ from, until: isoOf(Date.parse(until) + waited) })),
+    ];
+    const found = await look(submission, losses);
     if (found) return found;
-    if (Date.now() < giveUpAt) continue;
-    submission.lostUploads.push(loss);
-    return undefined;
+    if (Date.now() >= giveUpAt) {
+      submission.lostUploads = losses;
+      return undefined;
+    }
+    span *= 2;
   }
 }
 
-/** Takes the one job over that can be the fruit of a lost answer, if there is one. Which answer's does not matter. */
-async function look(submission: Submission, more: LostUpload[]): Promise<SubmittedJob | undefined> {
-  const { reference, userId } = submission.input;
-  const losses = [...submission.lostUploads, ...more];
-  const [since = ''] = losses.map(({ from }) => from).toSorted();
-  const asked = { reference, userId, since };
-  const { found } = await claiming.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);
-  if (!found) return undefined;
-  submission.lostUploads = losses.slice(1);
-  return { snapshot: found, adopted: true };
+/** Takes the one job over that can be the fruit of a lost answer, if there is one. */
+async function look(submission: Submission, lostUploads: LostUpload[]): Promise<SubmittedJob | undefined> {
+  const { reference, userId, needsHumanReview = false } = submission.input;
+  const asked = { reference, userId, needsHumanReview, lostUploads };
+  const answer = await claiming.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);
+  if (!answer.found) return undefined;
+  submission.lostUploads = answer.remaining;
+  return { snapshot: answer.found, adopted: true };
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
 }
 
 const firstPause = 2_000;
@@ -198,9 +234,9 @@ async function pause(submission: Submission, failure: ApplicationFailure | undef
   await sleep(span, { summary: 'before the next upload' });
 }
 
-async function continueIfLong({ input, lostUploads, failures, since }: Submission): Promise<void> {
+async function continueIfLong({ input, lostUploads, failures, since, looksBack }: Submission): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;
-  await continueAsNew<typeof submitReport>({ ...input, carried: { lostUploads, failures, since } });
+  await continueAsNew<typeof submitReport>({ ...input, carried: { lostUploads, failures, since, looksBack } });
 }
 
 function askForAttention(reasons: ReportAttentionReason[]): void {

@@ -23,8 +23,20 @@ const certain: readonly string[] = [
   'ReportFileUnavailable',
 ];
 
+/** What fails a submission for good before anything was sent, or by the service's own word. */
+const refused: readonly string[] = [
+  'ReferenceInvalid',
+  'PolicyInvalid',
+  'InvalidCommand',
+  'SignedUrlRefused',
+  'ReportFileRefused',
+  'ReportRefused',
+  'FeatureNotEnabled',
+  'Unauthorized',
+];
+
 /** @param type of the failure that the attempt ended with; undefined when its worker was not heard of any more */
 export function uploadOutcomeOf(type: string | undefined): UploadOutcome {
   if (type === 'AnswerUnreadable') return 'created_unreadably';
-  return type !== undefined && certain.includes(type) ? 'nothing_created' : 'unknown';
+  return type !== undefined && [...certain, ...refused].includes(type) ? 'nothing_created' : 'unknown';
 }

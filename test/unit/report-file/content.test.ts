@@ -34,13 +34,14 @@ describe('the type is judged by content', () => {
   ] as const)('%s', async (extension, contentType) => {
     const bytes = sampleReport(extension);
     const file = await inspected(source(bytes).opened, LIMIT);
-    expect(file).toMatchObject({ contentType, extension });
+    expect(file).toMatchObject({ contentType });
     expect((await read(file)).equals(bytes)).toBe(true);
   });
 
   test.each([
     ['text', Buffer.from('only text, whatever its name says')],
-    ['a PDF with something before it', Buffer.concat([Buffer.from('x'), samplePdf(['a'])])],
+    ['a PDF with too much before it', Buffer.concat([Buffer.alloc(1_020, 'x'), samplePdf(['a'])])],
+    ['a GIF with a PDF in it', Buffer.concat([Buffer.from('GIF89a-and-more'), samplePdf(['a'])])],
     ['the first bytes of a PDF', Buffer.from('%P')],
     ['a GIF', Buffer.from('GIF89a-and-more')],
     ['a ZIP', Buffer.from('504b0304140000000800', 'hex')],
@@ -50,6 +51,13 @@ describe('the type is judged by content', () => {
     const { opened, counts } = source(bytes);
     expect(await outcomeOf(inspected(opened, LIMIT))).toBe('refused: wrong_type');
     expect(counts.closed).toBe(1);
+  });
+
+  test.each([1, 3, 1_019])('a PDF may have %i bytes before its header', async (before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before, '\r\n'), samplePdf(['a'])]);
+    const file = await inspected(source(bytes).opened, LIMIT);
+    expect(file).toMatchObject({ contentType: 'application/pdf' });
+    expect((await read(file)).equals(bytes)).toBe(true);
   });
 
   test('also where the bytes come one by one', async () => {

@@ -57,6 +57,8 @@ describe('headers of a set', () => {
   test.each([
     [{ hosts: [], headers: {} }, 'hosts'],
     [{ hosts: ['a'], headers: { host: 'b' } }, 'host is no header'],
+    [{ hosts: ['a'], headers: { 'Keep-Alive': 'b' } }, 'Keep-Alive is no header'],
+    [{ hosts: ['a'], headers: { te: 'b' } }, 'te is no header'],
     [{ hosts: ['a'], headers: { 'x y': 'b' } }, 'x y is no header'],
     [{ hosts: ['a'], headers: { 'x-key': 'secret\r\nx: y' } }, 'x-key must be'],
   ])('that could never be sent are a fault of the configuration: %j', (wrong, problem) => {

@@ -17,6 +17,8 @@ describe('no address of the public internet', () => {
     ['private', '172.31.255.255'],
     ['private', '192.168.1.1'],
     ['link-local, where clouds tell secrets', '169.254.169.254'],
+    ['the host of a machine in Azure', '168.63.129.16'],
+    ['the same in IPv6 clothes', '::ffff:168.63.129.16'],
     ['link-local', 'fe80::1'],
     ['link-local with a zone', 'fe80::1%eth0'],
     ['unique local', 'fd00:ec2::254'],

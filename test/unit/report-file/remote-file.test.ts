@@ -42,7 +42,7 @@ describe('a file at a URL', () => {
       response.end(PDF);
     });
     const file = await createReportFiles({ allowedHosts: [host] }).open({ url: `${url}/a b?c=d#e` });
-    expect(file).toMatchObject({ contentType: 'application/pdf', extension: 'pdf', size: PDF.length });
+    expect(file).toMatchObject({ contentType: 'application/pdf', size: PDF.length });
     expect((await read(file)).equals(PDF)).toBe(true);
   });
 

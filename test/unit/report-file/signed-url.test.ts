@@ -17,6 +17,10 @@ describe('carries a credential', () => {
     'https://example.com/report.pdf?x=1&api_key=abc',
     'https://example.com/report.pdf#access_token=abc',
     'https://example.com/report.pdf?token',
+    ...[
+      ...['auth_key', '__token__', 'hdnts', 'hdnea', 'key', 'access_key', 'code', 'rlkey', 'ticket', 'session'],
+      ...['subscription-key', 'x-api-key', 'verify', 'pass', 'bearer', 'sessionId', 'otp', 'md5hash', 'X-Sig-2'],
+    ].map((name) => `https://example.com/report.pdf?version=2&${name}=abc`),
     'https://user:password@example.com/report.pdf',
     'https://token@example.com/report.pdf',
     'https:\\\\user@example.com/report.pdf',
@@ -30,7 +34,7 @@ describe('carries none', () => {
   test.each([
     'https://example.com/report.pdf',
     'https://example.com/token/signature.pdf',
-    'https://example.com/report.pdf?version=2&design=a&signed=no&tokens=2',
+    'https://example.com/report.pdf?version=2&page=1&download=true&lang=en',
     'https://example.com/a@b/report.pdf',
     'https://example.com/report.pdf?mail=a@example.com',
     'https://example.com/report.pdf?name=token',

@@ -37,10 +37,27 @@ describe('the deadline', () => {
     expect(deadlineOf(kase)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') });
   });
 
+  test('of a review holds on through a status that is not known yet', () => {
+    const kase = handedOver();
+    learnFromWebhook(kase, job('pending_review'), began + ms('30m'));
+    learnFromWebhook(kase, job('a_status_of_tomorrow'), began + ms('2h'));
+    expect(deadlineOf(kase)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
+    learnFromRead(kase, job('processing'), kase.reported, began + ms('3h'));
+    expect(deadlineOf(kase).reason).toBe('parsing_overdue');
+  });
+
   test('of a review counts from the beginning of the review', () => {
     const kase = handedOver();
     learnFromWebhook(kase, job('pending_review'), began + ms('30m'));
     expect(deadlineOf(kase)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
+  });
+
+  test('of parsing leaves room for a review that the service may not tell of', () => {
+    const kase = handedOver();
+    learnFromWebhook(kase, job('started', { needsHumanReview: true }), began);
+    expect(deadlineOf(kase)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') + ms('4d') });
+    learnFromWebhook(kase, job('processing', { needsHumanReview: true, isReviewed: true }), began);
+    expect(deadlineOf(kase)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') });
   });
 
   test('once missed is the beginning of giving up', () => {
@@ -48,6 +65,8 @@ describe('the deadline', () => {
     expect(giveUpAt(kase)).toBe(Infinity);
     raise(kase, 'parsing_overdue', began);
     expect(giveUpAt(kase)).toBe(began + ms('1h') + ms('14d'));
+    learnFromWebhook(kase, job('processing'), began + ms('3d'));
+    expect(giveUpAt(kase)).toBe(began + ms('3d') + ms('14d'));
   });
 });
 

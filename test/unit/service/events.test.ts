@@ -224,6 +224,17 @@ describe('connections', () => {
 describe('parsing job events', () => {
   const JOB = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
 
+  test.each(['', 7, null])('is told by the job where the envelope says %j', (odd) => {
+    const data = { id: 'job-1', status: 'started', user_id: 'user-1', team_id: 'team-1' };
+    const envelope = { event_type: 'lab_report.parsing_job.created', data, user_id: odd, team_id: odd };
+    expect(readEvent(envelope)).toMatchObject({ kind: 'parsing_job', userId: 'user-1', teamId: 'team-1' });
+  });
+
+  test('of a type that is not known yet is an event of the job that it carries', () => {
+    const event = { event_type: 'lab_report.parsing_job.reviewed', data: { id: 'job-1', status: 'completed' } };
+    expect(readEvent(event)).toMatchObject({ kind: 'parsing_job', jobId: 'job-1' });
+  });
+
   test.each(['lab_report.parsing_job.created', 'lab_report.parsing_job.updated', 'lab_report.parsing_job.update'])(
     '%s carries the job in its data',
     (event_type) => {

@@ -63,6 +63,11 @@ describe('a failure reason', () => {
   });
 });
 
+test('a status that is a sentence is other, too', () => {
+  const job = parsingJobSchema.parse({ id: 'job-1', status: 'Testperson Imaginary, waiting for a second page' });
+  expect(reportSnapshotOf(job).status).toBe('other');
+});
+
 test('every job that can be read has a snapshot, which survives JSON', () => {
   const result = fc.record({ loinc_match_status: fc.anything(), interpretation: fc.anything(), value: fc.anything() });
   const job = fc.record({

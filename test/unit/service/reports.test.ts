@@ -387,3 +387,47 @@ test('the known statuses and failure reasons are there for a switch that stays o
   expect(parsingStatuses).toContain('pending_review');
   expect(parsingFailureReasons).toHaveLength(5);
 });
+
+describe('the answer to an upload', () => {
+  /** Answers so long after the whole form came. */
+  async function answeringAfter(milliseconds: number): Promise<string> {
+    const { baseUrl } = await serving((request, response) => {
+      request.resume();
+      request.on('end', () => {
+        setTimeout(() => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ id: 'job-1', status: 'upload_pending' }));
+        }, milliseconds);
+      });
+    });
+    return baseUrl;
+  }
+
+  const upload = () => ({ userId: USER, file: { contentType: 'application/pdf', bytes: pieces(PDF) } }) as const;
+
+  test('is given up after its own time, though the service would be waited for longer', async () => {
+    const service = serviceAt(await answeringAfter(20_000));
+    const began = performance.now();
+    expect(await rejection(service.reports.createJob(upload(), { answerTimeoutMs: 300 }))).toBeInstanceOf(AnswerLost);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test('is waited for longer than any other where it may take longer', async () => {
+    const service = serviceAt(await answeringAfter(2_500), { headersTimeoutMs: 200 });
+    const job = await service.reports.createJob(upload(), { answerTimeoutMs: 30_000 });
+    expect(job).toMatchObject({ id: 'job-1' });
+  });
+
+  test('has its whole time, however long the file took', async () => {
+    const slowly = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+      for (const piece of [PDF, PDF, PDF]) {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        yield piece;
+      }
+    };
+    const service = serviceAt(await answeringAfter(300));
+    const file = { contentType: 'application/pdf', bytes: slowly() } as const;
+    const job = await service.reports.createJob({ userId: USER, file }, { answerTimeoutMs: 700 });
+    expect(job).toMatchObject({ id: 'job-1' });
+  });
+});

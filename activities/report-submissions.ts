@@ -1,0 +1,77 @@
+import { WorkflowFailedError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { submitReportId } from '../workflows/report/address.js';
+import type { LostUpload, SubmitReportResult } from '../workflows/report/messages.js';
+import { uploadOutcomeOf } from '../workflows/report/upload-outcome.js';
+import { runsOf } from './earlier-runs.js';
+
+/** What is known of a submission from how its run ended. */
+export interface Standing {
+  isRunning: boolean;
+  /** The job that it ended with. */
+  jobId?: string;
+  /** What it may have made beside that, without ever learning the id. Of a running one nobody knows. */
+  lostUploads: LostUpload[];
+}
+
+/** @param began when its first run began, where it has continued as new; else its own start */
+export async function standingOf(
+  temporal: Client,
+  run: WorkflowExecutionInfo,
+  began: Date = run.startTime,
+): Promise<Standing> {
+  // Ended from outside, it may have been in the middle of an upload.
+  const whole = { from: began.toISOString(), until: (run.closeTime ?? new Date()).toISOString() };
+  switch (run.status.name) {
+    case 'RUNNING':
+      return { isRunning: true, lostUploads: [] };
+    case 'COMPLETED': {
+      const { jobId, lostUploads } = (await resultOf(temporal, run)) as SubmitReportResult;
+      return { isRunning: false, jobId, lostUploads };
+    }
+    case 'FAILED':
+      return { isRunning: false, lostUploads: await lostByFailed(temporal, run, whole) };
+    default:
+      return { isRunning: false, lostUploads: [whole] };
+  }
+}
+
+/**
+ * What earlier runs of a reference may have made and left to nobody. A run that was refused, by the service or before
+ * anything was sent, made nothing: to look for its job would find somebody else's.
+ */
+export async function lostByEarlierRuns(
+  temporal: Client,
+  reference: string,
+  currentRunId: string | undefined,
+): Promise<LostUpload[]> {
+  const runs = await runsOf(temporal, submitReportId(reference));
+  let lost: LostUpload[] = [];
+  let began: Date | undefined;
+  for (const run of runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())) {
+    began ??= run.startTime;
+    if (run.status.name === 'CONTINUED_AS_NEW' || run.runId === currentRunId) continue;
+    const { isRunning, jobId, lostUploads } = await standingOf(temporal, run, began);
+    // The list lags: two runs of one ID are never under way together.
+    const its = isRunning ? [{ from: began.toISOString(), until: new Date().toISOString() }] : lostUploads;
+    // One that ended with a job has taken over what was lost before it.
+    lost = jobId === undefined ? [...lost, ...its] : its;
+    began = undefined;
+  }
+  return [...new Map(lost.map((upload) => [`${upload.from} ${upload.until}`, upload])).values()];
+}
+
+/** A submission that fails after a lost answer says so in its failure's details; a fault of ours says nothing. */
+async function lostByFailed(temporal: Client, run: WorkflowExecutionInfo, whole: LostUpload): Promise<LostUpload[]> {
+  const failure = await resultOf(temporal, run).catch((error: unknown) => error);
+  const cause = failure instanceof WorkflowFailedError ? failure.cause : undefined;
+  if (!(cause instanceof ApplicationFailure)) return [whole];
+  const [details] = (cause.details ?? []) as (Partial<Pick<SubmitReportResult, 'lostUploads'>> | undefined)[];
+  const { lostUploads = [] } = details ?? {};
+  if (lostUploads.length > 0) return lostUploads;
+  return uploadOutcomeOf(cause.type ?? undefined) === 'nothing_created' ? [] : [whole];
+}
+
+async function resultOf(temporal: Client, { workflowId, runId }: WorkflowExecutionInfo): Promise<unknown> {
+  return temporal.workflow.getHandle(workflowId, runId).result();
+}
