@@ -10,8 +10,8 @@ export type DeletionNotification = NotificationHead &
     | { type: 'deletion_reminder'; data: { graceUntil: string } }
     | { type: 'deletion_undone'; data: Omit<UndoReport, 'at'> }
     | { type: 'deleted'; data: object }
-    /** Nothing is deleted after all, though the request had been answered: the service was down then. */
-    | { type: 'deletion_failed'; data: { reason: string } }
+    /** Nothing is deleted after all, though the request had been answered. */
+    | { type: 'deletion_failed'; data: { reason: string; work?: FoundWork[] } }
     | { type: 'attention_raised'; data: DeletionAttention }
     | { type: 'attention_cleared'; data: DeletionAttention }
   );
