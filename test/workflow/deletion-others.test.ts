@@ -79,6 +79,16 @@ describe('asked for again', () => {
   });
 });
 
+test('a user id is the same in either case', async () => {
+  const leaver = await Leaver.arrive(stage);
+  await leaver.requestDeletion();
+  const shouted = await stage.product.users.requestDeletion({ userId: leaver.userId.toUpperCase() });
+  expect(shouted.userId).toBe(leaver.userId);
+  expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
+  const found = await stage.product.users.deletion(leaver.userId.toUpperCase());
+  expect(await found.state()).toMatchObject({ userId: leaver.userId, phase: 'grace' });
+});
+
 describe('a user who was scheduled for deletion before', () => {
   test('is not deleted twice; the undo is tried', async () => {
     const leaver = await Leaver.arrive(stage);

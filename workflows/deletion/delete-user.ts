@@ -125,6 +125,8 @@ async function request(run: Run, input: DeleteUserInput): Promise<DeletionState>
   const { kase } = run;
   const opened = openChecked(input);
   if (!('userId' in opened)) throw opened;
+  // The first one that is given serves the undo.
+  if (opened.clientUserId !== undefined) kase.clientUserId ??= opened.clientUserId;
   if (kase.outcome === undefined && kase.phase !== 'requested') await joinGrace(run, opened);
   const { outcome } = run.kase;
   if (outcome !== undefined && outcome !== 'deleted') {

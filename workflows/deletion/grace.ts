@@ -95,6 +95,7 @@ function remindIfDue(run: Run): void {
   kase.reminded = true;
   if (isGraceOver(kase, now)) return;
   note(kase, 'reminded the product', now);
-  tell(run, { type: 'deletion_reminder', data: { graceUntil: stateOf(kase).graceUntil ?? '' } });
+  const { graceUntil = '', scheduledBefore } = stateOf(kase);
+  tell(run, { type: 'deletion_reminder', data: { graceUntil, scheduledBefore } });
   show(run);
 }

@@ -7,7 +7,7 @@ import type { DeletionAttention, FoundWork, UndoReport } from './messages.js';
 export type DeletionNotification = NotificationHead &
   (
     | { type: 'deletion_scheduled'; data: { graceUntil: string; scheduledBefore: boolean; work: FoundWork[] } }
-    | { type: 'deletion_reminder'; data: { graceUntil: string } }
+    | { type: 'deletion_reminder'; data: { graceUntil: string; scheduledBefore: boolean } }
     | { type: 'deletion_undone'; data: Omit<UndoReport, 'at'> }
     | { type: 'deleted'; data: object }
     /** Nothing is deleted after all, though the request had been answered. */

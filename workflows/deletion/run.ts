@@ -4,7 +4,7 @@ import { CommandQueue } from '../command-queue.js';
 import { isAddressable } from '../order/address.js';
 import type { Outbox } from '../outbox.js';
 import { PolicyInvalid } from '../policy-settings.js';
-import { deleteUserId } from './address.js';
+import { canonicalUserId, deleteUserId } from './address.js';
 import { openDeletion, type Deletion } from './case.js';
 import type { DeleteUserInput, DeletionState } from './messages.js';
 import type { DeletionNotification } from './notifications.js';
@@ -48,10 +48,10 @@ export function openChecked(input: Partial<DeleteUserInput> | undefined): Deleti
   const { userId, clientUserId } = input ?? {};
   if (typeof userId !== 'string' || !isAddressable(userId)) return invalid('userId must be an id of the service');
   if (workflowInfo().workflowId !== deleteUserId(userId))
-    return invalid('the workflow ID must be delete-user/<userId>');
+    return invalid('the workflow ID must be delete-user/<userId>, a UUID in lower case');
   if (clientUserId != null && typeof clientUserId !== 'string') return invalid('clientUserId must be a string');
   try {
-    return openDeletion({ ...input, userId }, Date.now());
+    return openDeletion({ ...input, userId: canonicalUserId(userId) }, Date.now());
   } catch (error) {
     if (!(error instanceof PolicyInvalid)) throw error;
     return ApplicationFailure.nonRetryable(error.message, 'PolicyInvalid', { fields: [] });
