@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OrderNotFound, type KitOrderHandle } from '../../client/index.js';
+import { OrderNotFound, UserUnknown, type KitOrderHandle } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
-import { UserUnknown } from '../../client/index.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
 import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
