@@ -19,13 +19,18 @@ export async function runsOf(temporal: Client, workflowId: string): Promise<Work
   return listed(temporal, `WorkflowId = '${workflowId}'`);
 }
 
+/** Those of them that ended by themselves, the latest first. */
+export async function endedRunsOf(temporal: Client, workflowId: string): Promise<WorkflowExecutionInfo[]> {
+  const ended = (await runsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
+  return ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
+}
+
 /**
  * What the last run with this workflow ID that ended by itself ended with. One that ended just now may not be found; what
  * it announced is announced once more with the same ids, which a receiver drops.
  */
 export async function lastResultOf<Result>(temporal: Client, workflowId: string): Promise<Result | undefined> {
-  const ended = (await runsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
-  const [last] = ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
+  const [last] = await endedRunsOf(temporal, workflowId);
   return last && (temporal.workflow.getHandle(workflowId, last.runId).result() as Promise<Result>);
 }
 

@@ -5,25 +5,41 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
-import type { RunningWork, WorkFate } from '../workflows/deletion/messages.js';
-import { cancelLinkUpdate, linkProviderName } from '../workflows/link/messages.js';
+import { deleteUserId } from '../workflows/deletion/address.js';
+import type { DeleteUserResult, RunningWork, WorkFate } from '../workflows/deletion/messages.js';
+import { cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../workflows/link/messages.js';
 import { isAddressable } from '../workflows/order/address.js';
-import { cancelUpdate, kitOrderName, placeKitOrderName } from '../workflows/order/messages.js';
-import { forwardedPhase, labPhaseKey, labUserIdKey } from '../workflows/search-attributes.js';
+import { cancelUpdate, kitOrderName, placeKitOrderName, type OrderPhase } from '../workflows/order/messages.js';
+import {
+  cancelReportUpdate,
+  parsingJobName,
+  submitReportName,
+  type ReportPhase,
+} from '../workflows/report/messages.js';
+import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../workflows/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
-import { listed } from './earlier-runs.js';
+import { endedRunsOf, listed } from './earlier-runs.js';
 
 /**
- * The workflows that are a user's running work, and the update by which each is cancelled. A placing has none: it ends
- * with the order that it hands over, or fails with the user gone.
+ * The workflows that are a user's running work, and the update by which each is cancelled. What places an order or
+ * uploads a report has none: it ends with what it hands over, or fails with the user gone.
  */
 const cancelledBy: Readonly<Record<string, string | undefined>> = {
   [kitOrderName]: cancelUpdate.name,
   [placeKitOrderName]: undefined,
   [linkProviderName]: cancelLinkUpdate.name,
-  // Reports, by their names: a worker of another version may run them.
-  submitReport: 'cancel',
-  parsingJob: 'cancel',
+  [submitReportName]: undefined,
+  [parsingJobName]: cancelReportUpdate.name,
+};
+
+/**
+ * The phases in which a workflow of this name has ended and only waits for the product's receiver, or, forwarded, passes
+ * on what it hears. An order that has `failed` may wait for somebody's decision, and is running work therefore.
+ */
+const endedIn: Readonly<Record<string, readonly string[]>> = {
+  [kitOrderName]: ['completed', 'cancelled', forwardedPhase] satisfies (OrderPhase | typeof forwardedPhase)[],
+  [linkProviderName]: ['connected', 'failed', 'expired', 'cancelled'] satisfies LinkOutcome[],
+  [parsingJobName]: ['completed', 'failed', supersededPhase] satisfies (ReportPhase | typeof supersededPhase)[],
 };
 
 /** Shorter than the activity may take: what comes after it would be heard by nobody. */
@@ -39,27 +55,42 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       const names = Object.keys(cancelledBy).map((name) => `'${name}'`);
       const query = `${labUserIdKey.name} = '${userId}' AND ExecutionStatus = 'Running' AND WorkflowType IN (${names.join(', ')})`;
       const runs = await listed(temporal, query);
-      // A run that only passes on what it hears is no work of its own.
-      const work = runs.filter(
-        ({ typedSearchAttributes }) => typedSearchAttributes.get(labPhaseKey) !== forwardedPhase,
-      );
+      const work = runs.filter(({ type, typedSearchAttributes }) => {
+        const phase = typedSearchAttributes.get(labPhaseKey) ?? '';
+        return !(Object.hasOwn(endedIn, type) && endedIn[type]?.includes(phase));
+      });
       return { work: work.map(({ workflowId, type }) => ({ workflowId, name: type })), notifies };
+    },
+
+    /**
+     * How the last deletion of a user that did anything ended: `deleted` or `undone`. One that ended within the last
+     * second may not be listed yet.
+     */
+    async findEarlierDeletion(userId: string): Promise<{ outcome?: 'deleted' | 'undone' }> {
+      if (!isAddressable(userId)) return {};
+      const workflowId = deleteUserId(userId);
+      for (const { runId } of await endedRunsOf(temporal, workflowId)) {
+        const { outcome } = (await temporal.workflow.getHandle(workflowId, runId).result()) as DeleteUserResult;
+        if (outcome === 'deleted' || outcome === 'undone') return { outcome };
+      }
+      return {};
     },
 
     /** Sends a workflow its own cancel command. What has ended meanwhile needs none. */
     async cancelWork({ workflowId, name }: RunningWork): Promise<WorkFate> {
       const update = Object.hasOwn(cancelledBy, name) ? cancelledBy[name] : undefined;
       if (update === undefined) return { fate: 'not_cancelled', reason: 'NoCancelCommand' };
-      return cancelBy(temporal, workflowId, update);
+      return cancelBy(temporal, { workflowId, name }, update);
     },
   };
 }
 
-async function cancelBy(temporal: Client, workflowId: string, update: string): Promise<WorkFate> {
+async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, update: string): Promise<WorkFate> {
   try {
     const workflow = temporal.workflow.getHandle(workflowId);
     await temporal.withDeadline(Date.now() + longestCancelMs, () => workflow.executeUpdate(update, { args: [{}] }));
-    return { fate: 'cancelled' };
+    // The service cannot cancel a report, and whatever it reports later is followed again.
+    return { fate: 'cancelled', ...(name === parsingJobName && { reason: 'NoLongerFollowed' }) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { fate: 'ended' };
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {

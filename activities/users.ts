@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { NotFound, RequestInvalid, ServiceRefused } from '../service/errors.js';
+import { AnswerUnreadable, NotFound, ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
-import { isScheduledForDeletion, type User } from '../service/users.js';
+import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures, failureOf } from './failures.js';
 
@@ -10,6 +10,8 @@ export interface UserStanding {
   standing: 'present' | 'scheduled' | 'unknown';
   /** Slugs of the connected sources, of a user that is present. */
   connections?: string[];
+  /** With `unknown`: the service did not say so in its own words, so that the answer may be somebody else's. */
+  unsure?: true;
 }
 
 export interface UndoDeletion {
@@ -26,8 +28,9 @@ export function userActivities({ service }: Pick<ActivityDependencies, 'service'
         try {
           return { standing: 'present', connections: slugsOf(await service.users.get(userId)) };
         } catch (error) {
-          if (error instanceof NotFound) return { standing: isScheduledForDeletion(error) ? 'scheduled' : 'unknown' };
-          throw error;
+          if (!(error instanceof NotFound)) throw error;
+          if (isScheduledForDeletion(error)) return { standing: 'scheduled' };
+          return { standing: 'unknown', ...(!isStatedUnknown(error) && { unsure: true }) };
         }
       });
     },
@@ -45,16 +48,21 @@ export function userActivities({ service }: Pick<ActivityDependencies, 'service'
       });
     },
 
-    /** The user is read first: an earlier attempt whose answer was lost has restored it already when it is there. */
+    /**
+     * The user is read first: an earlier attempt whose answer was lost has restored it already when it is there. That
+     * alone spares the undo; whatever else the reads say or fail with, it is the service that decides. A refusal of one
+     * that an earlier attempt has carried out is success too.
+     */
     async undoDeletion(deleted: UndoDeletion): Promise<void> {
       await asFailures('UndoRefused', async () => {
-        if (await isThere(service, deleted.userId)) return;
-        if (await isTaken(service, deleted)) throw undoImpossible();
+        if (await isThere(service, deleted.userId).catch(unlessUnexpected)) return;
         try {
           await service.users.undoDelete({ userId: deleted.userId });
         } catch (error) {
-          if (!(error instanceof ServiceRefused)) throw error;
-          throw saysTaken(error) ? undoImpossible() : failureOf(error, 'UndoRefused');
+          if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
+          if (await isThere(service, deleted.userId).catch(unlessPassing)) return;
+          const isTaken = saysTaken(error) || (await isTakenByNow(service, deleted).catch(unlessUnexpected));
+          throw isTaken === true ? undoImpossible() : failureOf(error, 'UndoRefused');
         }
       });
     },
@@ -76,16 +84,22 @@ async function isThere(service: LabService, userId: string): Promise<boolean> {
   }
 }
 
-/** Whether the customer's own reference leads to another user by now. */
-async function isTaken(service: LabService, { userId, clientUserId }: UndoDeletion): Promise<boolean> {
+/** Whether the customer's own reference leads to another user by now: a reason that the service need not give. */
+async function isTakenByNow(service: LabService, { userId, clientUserId }: UndoDeletion): Promise<boolean> {
   if (clientUserId === undefined) return false;
-  try {
-    return (await service.users.resolve(clientUserId)).user_id !== userId;
-  } catch (error) {
-    // A reference that cannot be looked up (`..` is one) is left to the service.
-    if (error instanceof NotFound || error instanceof RequestInvalid) return false;
-    throw error;
-  }
+  return (await service.users.resolve(clientUserId)).user_id.toLowerCase() !== userId.toLowerCase();
+}
+
+/** A look that the service does not answer says nothing. */
+function unlessUnexpected(error: unknown): undefined {
+  if (!(error instanceof ServiceError)) throw error;
+}
+
+/** A refused undo is no refusal while it is open whether an earlier attempt has restored the user: it is tried again. */
+function unlessPassing(error: unknown): undefined {
+  if (!(error instanceof ServiceError)) throw error;
+  const isPassing = !(error instanceof ServiceRefused) || error instanceof TooManyRequests;
+  if (isPassing && !(error instanceof AnswerUnreadable)) throw error;
 }
 
 /** What the service answers to an undo whose client_user_id is taken is not documented; a PATCH to a taken one gets 409. */

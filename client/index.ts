@@ -60,6 +60,7 @@ export {
   DeletionRefused,
   GraceEnded,
   GraceNotBegun,
+  NothingToUndo,
   UndoImpossible,
   UndoRefused,
   UserHasRunningWork,

@@ -173,6 +173,15 @@ export function isScheduledForDeletion(error: unknown): boolean {
   return /schedul/i.test(said) && /delet/i.test(said);
 }
 
+/**
+ * Whether a 404 says in the service's own words that there is no such user ("The user does not or no longer exists in
+ * this team", "Not found"). Anything else may come from a proxy, or from a path that does not exist.
+ */
+export function isStatedUnknown(error: unknown): boolean {
+  if (!(error instanceof NotFound) || error.reason === undefined) return false;
+  return /^Not found\.?$/.test(error.reason) || /\buser\b.*\b(?:not|no longer)\b/i.test(error.reason);
+}
+
 /** An answer of `success: false`, which is not documented, is none. */
 const successSchema = z.looseObject({ success: z.literal(true).nullish() });
 

@@ -69,11 +69,17 @@ export const handingOver = proxyActivities<
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** Temporal's own list: it comes back, and what runs must be known before anything is deleted; so for ever. */
-export const searching = proxyActivities<Pick<Activities, 'findRunningWork'>>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-});
+/**
+ * Temporal's own list: it comes back, and what runs must be known before anything is deleted; so for ever, but only half a
+ * minute while somebody waits.
+ */
+export function searching(someoneWaits: boolean) {
+  return proxyActivities<Pick<Activities, 'findRunningWork' | 'findEarlierDeletion'>>({
+    startToCloseTimeout: '30 seconds',
+    ...(someoneWaits && { scheduleToCloseTimeout: '30 seconds' }),
+    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  });
+}
 
 /**
  * Another workflow's command, which reports an outage of the service after three minutes; half a minute more is for
@@ -93,11 +99,19 @@ export type Patience = '30 seconds' | '1 hour' | '1 day';
  * a person is asked to look, then a day, because a round costs history and an outage of that length has its people.
  */
 export function callingAboutUser(patience: Patience) {
-  return proxyActivities<Pick<Activities, 'readUser' | 'scheduleDeletion'>>({
+  const patiently = {
     startToCloseTimeout: oneExchange,
     scheduleToCloseTimeout: patience,
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+  } as const;
+  // A look that is not needed any more holds nobody up.
+  const { readUser } = proxyActivities<Pick<Activities, 'readUser'>>({ ...patiently, cancellationType: 'TRY_CANCEL' });
+  // What is under way must have ended before the deletion is withdrawn: else it would arrive after that.
+  const { scheduleDeletion } = proxyActivities<Pick<Activities, 'scheduleDeletion'>>({
+    ...patiently,
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   });
+  return { readUser, scheduleDeletion };
 }
 
 /** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */

@@ -6,10 +6,10 @@ import {
   type DeleteUserResult,
   type DeletionState,
 } from '../../workflows/deletion/messages.js';
-import { inProductWords } from '../errors.js';
+import { inProductWords, Refusal } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { exists, inWords } from '../workflow-calls.js';
-import { GraceEnded, userWords } from './errors.js';
+import { GraceEnded, NothingToUndo, userWords } from './errors.js';
 
 /** The latest deletion of one user, while it can be undone and after. */
 export class DeletionHandle {
@@ -34,8 +34,10 @@ export class DeletionHandle {
 
   /**
    * Restores the user and the data; `undo` of the state says what was not restored: connections have to be made anew.
-   * Doing it again is success.
-   * @throws GraceEnded, GraceNotBegun, UndoImpossible, UndoRefused, ServiceDown (the grace goes on: try again)
+   * While the service has not taken the deletion it withdraws it. Doing it again is success.
+   * @throws GraceEnded, GraceNotBegun, NothingToUndo, UndoImpossible, UndoRefused, DeletionNotFound, DeletionInterrupted,
+   * ServiceAccessDenied, FeatureNotEnabled, ServiceDown (the deletion goes on: try again; one that happened all the same
+   * is seen when the service is back)
    */
   async undo(): Promise<DeletionState> {
     try {
@@ -62,8 +64,11 @@ export class DeletionHandle {
 
   /** What an undo of a deletion that has ended is answered with. */
   private async undone(): Promise<DeletionState> {
-    const result = await this.result();
+    const result = await this.result().catch((error: unknown) => {
+      throw error instanceof Refusal ? new NothingToUndo(`There is nothing to undo: ${error.message}`) : error;
+    });
     if (result.outcome === 'undone') return result;
+    if (result.outcome !== 'deleted') throw new NothingToUndo(`There is nothing to undo: ${result.outcome}`);
     throw new GraceEnded('The deletion has ended; it cannot be undone any more');
   }
 }

@@ -1,5 +1,5 @@
 import type { FailureDetails } from '../../workflows/failure-details.js';
-import type { RunningWork } from '../../workflows/deletion/messages.js';
+import type { FoundWork, RunningWork } from '../../workflows/deletion/messages.js';
 import { LabOperationsError, Refusal, type Words } from '../errors.js';
 
 /** The user id, the grace or the policy breaks a rule that is known here; nothing was started. */
@@ -22,17 +22,27 @@ export class UserHasRunningWork extends Refusal {
   }
 }
 
-/** The service does not know the user: there never was one with this id, or its data is erased already. */
+/**
+ * The service does not know the user: there never was one with this id, or its data is erased already, or it was deleted
+ * through here for good.
+ */
 export class UserUnknown extends Refusal {
   override readonly name = 'UserUnknown';
 }
 
-/** The service refused to delete the user, for the reason in the message. Nothing was deleted. */
+/** The service refused to delete the user, for the reason in the message, and the user is still there. */
 export class DeletionRefused extends Refusal {
   override readonly name = 'DeletionRefused';
+  /** Running work that was found before, and what became of it: what was cancelled stays so. */
+  readonly work: readonly FoundWork[];
+
+  constructor(message: string, details: Partial<FailureDetails> & { work?: FoundWork[] } = {}) {
+    super(message, details);
+    this.work = details.work ?? [];
+  }
 }
 
-/** The service has not taken the deletion yet, so that there is nothing to undo. Ask again once the state is `grace`. */
+/** The request itself is not answered yet, so that there is nothing to undo. Ask again once it is. */
 export class GraceNotBegun extends Refusal {
   override readonly name = 'GraceNotBegun';
 }
@@ -40,6 +50,11 @@ export class GraceNotBegun extends Refusal {
 /** The deletion cannot be undone any more: its grace is over. */
 export class GraceEnded extends Refusal {
   override readonly name = 'GraceEnded';
+}
+
+/** The deletion did not happen: it was refused, or the service does not know the user. */
+export class NothingToUndo extends Refusal {
+  override readonly name = 'NothingToUndo';
 }
 
 /** A new user has taken the same `client_user_id` meanwhile, so that the service cannot restore the old one. */
@@ -74,6 +89,7 @@ export const userWords: Words = {
     DeletionRefused,
     GraceNotBegun,
     GraceEnded,
+    NothingToUndo,
     UndoImpossible,
     UndoRefused,
     // The run ended between accepting a command and carrying it out.

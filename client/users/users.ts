@@ -10,7 +10,7 @@ import type {
   User,
   UserListOptions,
 } from '../../service/users.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
+import { canonicalUserId, deleteUserId } from '../../workflows/deletion/address.js';
 import { deleteUserName, requestUpdate, type DeleteUserInput } from '../../workflows/deletion/messages.js';
 import { resolveDeletionPolicy } from '../../workflows/deletion/policy.js';
 import { isAddressable } from '../../workflows/order/address.js';
@@ -38,20 +38,22 @@ export class UserOperations {
 
   /**
    * Deletes a user: connections at once, data after the grace. Returns when the service has taken the deletion; where
-   * the service does not answer within a minute, when it is certain that it will be asked until it does. A deletion
-   * that is under way is found again, with its own grace and policy. Waits for a worker.
+   * the service or Temporal's list does not answer, after two minutes at most, when it is certain that it will be asked
+   * until it does: the state says `requested` then. A deletion that is under way is found again, with its own grace and
+   * policy, unless the user was restored elsewhere: then it is a new one. Waits for a worker.
    *
    * @throws DeletionInvalid naming each field and its rule, before anything is started
    * @throws UserHasRunningWork naming the workflows, under the policy `refuse`, which is the default
-   * @throws UserUnknown, DeletionRefused, ServiceAccessDenied: nothing was deleted
+   * @throws UserUnknown where there is nobody to delete, or nobody any more
+   * @throws DeletionRefused, ServiceAccessDenied: nothing was deleted
    */
   async requestDeletion(input: DeleteUserInput): Promise<DeletionHandle> {
     check(input);
-    const { userId } = input;
+    const userId = canonicalUserId(input.userId);
     const start = new WithStartWorkflowOperation(deleteUserName, {
       workflowId: deleteUserId(userId),
       taskQueue: this.taskQueue,
-      args: [input],
+      args: [{ ...input, userId }],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       typedSearchAttributes: new TypedSearchAttributes([
@@ -62,7 +64,10 @@ export class UserOperations {
       staticDetails: 'Deletes one user at the lab service and holds the time in which that can be undone.',
     });
     const state = await inWords(userWords, () =>
-      this.temporal.workflow.executeUpdateWithStart(requestUpdate, { args: [input], startWorkflowOperation: start }),
+      this.temporal.workflow.executeUpdateWithStart(requestUpdate, {
+        args: [{ ...input, userId }],
+        startWorkflowOperation: start,
+      }),
     );
     return new DeletionHandle(this.temporal, userId, state);
   }
@@ -76,7 +81,7 @@ export class UserOperations {
     if (!(await exists(this.temporal.workflow.getHandle(deleteUserId(userId))))) {
       throw new DeletionNotFound(`No deletion of user ${userId} is known`);
     }
-    return new DeletionHandle(this.temporal, userId);
+    return new DeletionHandle(this.temporal, canonicalUserId(userId));
   }
 
   /** All users of the team, a page per call. */

@@ -33,7 +33,15 @@ describe('the recorded histories', () => {
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
       ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken', 'findConnection'],
-      ...['findRunningWork', 'findUnclaimedJob', 'forwardOrder', 'handOver', 'handOverReport', 'identifyJob'],
+      ...[
+        'findEarlierDeletion',
+        'findRunningWork',
+        'findUnclaimedJob',
+        'forwardOrder',
+        'handOver',
+        'handOverReport',
+        'identifyJob',
+      ],
       ...['notify', 'readChain', 'readOrder', 'readParsingJob', 'readUser', 'registerKit'],
       ...['replaceKitOrder', 'scheduleDeletion', 'undoDeletion', 'uploadReport'],
     ]);

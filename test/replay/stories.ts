@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OrderNotFound, type KitOrderHandle } from '../../client/index.js';
+import { OrderNotFound, UserUnknown, type KitOrderHandle } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
@@ -193,6 +193,29 @@ export const stories: readonly Story[] = [
     const handle = await stage.labs.users.requestDeletion({ userId: user.user_id, graceDays: 1 / 86_400 });
     await handle.result();
     return { 'deletion-delayed': deleteUserId(user.user_id) };
+  },
+
+  /** Its answer is lost, and whoever asked withdraws it. */
+  async function deletionWithdrawn(stage) {
+    const { user } = await stage.sandbox.createUser();
+    const path = `/v2/user/${user.user_id}`;
+    await stage.sandbox.addFault({ method: 'DELETE', path, times: 1, action: { kind: 'drop_response' } });
+    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id });
+    await handle.undo();
+    await handle.result();
+    return { 'deletion-withdrawn': deleteUserId(user.user_id) };
+  },
+
+  /** Requested again after its final end. */
+  async function deletionFinal(stage) {
+    const { user_id: userId } = (await stage.sandbox.createUser()).user;
+    await (await stage.labs.users.requestDeletion({ userId, graceDays: 1 / 86_400 })).result();
+    await untilListed(stage, `WorkflowId = '${deleteUserId(userId)}' AND ExecutionStatus = 'Completed'`);
+    await stage.labs.users.requestDeletion({ userId }).catch((error: unknown) => {
+      if (!(error instanceof UserUnknown)) throw error;
+    });
+    await (await stage.labs.users.deletion(userId)).result();
+    return { 'deletion-final': deleteUserId(userId) };
   },
 
   async function reportReviewed(stage) {

@@ -79,6 +79,16 @@ describe('asked for again', () => {
   });
 });
 
+test('a user id is the same in either case', async () => {
+  const leaver = await Leaver.arrive(stage);
+  await leaver.requestDeletion();
+  const shouted = await stage.product.users.requestDeletion({ userId: leaver.userId.toUpperCase() });
+  expect(shouted.userId).toBe(leaver.userId);
+  expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
+  const found = await stage.product.users.deletion(leaver.userId.toUpperCase());
+  expect(await found.state()).toMatchObject({ userId: leaver.userId, phase: 'grace' });
+});
+
 describe('a user who was scheduled for deletion before', () => {
   test('is not deleted twice; the undo is tried', async () => {
     const leaver = await Leaver.arrive(stage);
@@ -113,12 +123,12 @@ describe('a new user with the same client_user_id', () => {
     await stage.sandbox.createUser({ client_user_id: leaver.clientUserId });
   }
 
-  test('makes the undo impossible; where the client_user_id is known nothing is sent', async () => {
+  test('makes the undo impossible; the service decides also where the client_user_id is known', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
     await replaced(leaver);
     await expect(handle.undo()).rejects.toBeInstanceOf(UndoImpossible);
-    expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(0);
+    expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
     await leaver.shows(handle, { phase: 'grace' });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GraceEnded, GraceNotBegun, ServiceAccessDenied, ServiceDown } from '../../client/index.js';
+import { GraceEnded, NothingToUndo, ServiceAccessDenied, ServiceDown } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
@@ -33,7 +33,6 @@ describe('a service that is down at the deletion', () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault(serviceDown);
     const handle = await requestInVain(leaver);
-    await expect(handle.undo()).rejects.toBeInstanceOf(GraceNotBegun);
     await stage.skip('2 hours');
     await leaver.shows(handle, {
       phase: 'requested',
@@ -202,6 +201,11 @@ test('a service that refuses the deletion only after an outage is told to the pr
   const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } } as const;
   await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: refusal });
   await stage.skip('15 minutes');
-  await expect(handle.result()).rejects.toMatchObject({ name: 'DeletionRefused', status: 400 });
+  const refused = handle.result();
+  await expect(refused).rejects.toMatchObject({ name: 'DeletionRefused', status: 400 });
+  let last: unknown;
+  for await (const state of handle.watch()) last = state;
+  expect(last, 'whoever watches sees the end').toMatchObject({ phase: 'failed', failure: 'DeletionRefused' });
+  await expect(handle.undo()).rejects.toBeInstanceOf(NothingToUndo);
   await leaver.tells('deletion_failed DeletionRefused');
 });

@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { TypedSearchAttributes } from '@temporalio/common';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { UserHasRunningWork, type FoundWork } from '../../client/index.js';
+import { describe, expect, test } from 'vitest';
+import { DeletionRefused, GraceEnded, UserHasRunningWork, UserUnknown } from '../../client/index.js';
+import { deleteUserId } from '../../workflows/deletion/address.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
+import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
+import { ALink } from './a-link.js';
 import { eventually } from './kit.js';
 import { Leaver } from './leaver.js';
+import { submission, submit, uploadPath } from './report.js';
 import { setStage } from './story.js';
 
 /* The full server: running work is found by visibility, which the one that skips time has not. */
@@ -103,40 +103,76 @@ describe('running work', () => {
 });
 
 describe('links and reports', () => {
-  let code = '';
-  beforeAll(async () => {
-    const workflowsPath = fileURLToPath(new URL('other-areas', import.meta.url));
-    ({ code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') }));
+  test('are cancelled by their own command; a report may come back, and its upload has no such command', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const link = await ALink.start(stage, { userId: leaver.userId });
+    const report = await submit(stage, { userId: leaver.userId });
+    const down = { kind: 'answer', status: 503 } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: down });
+    const upload = await submission(stage, { userId: leaver.userId });
+    await stage.product.reports.submit(upload);
+    await listed(leaver, 3);
+    const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const fates = Object.fromEntries(
+      (handle.requested?.work ?? []).map(({ name, fate, reason }) => [name, `${fate} ${reason ?? ''}`.trim()]),
+    );
+    expect(fates).toEqual({
+      linkProvider: 'cancelled',
+      parsingJob: 'cancelled NoLongerFollowed',
+      submitReport: 'not_cancelled NoCancelCommand',
+    });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+    expect(await report.handle.result()).toMatchObject({ outcome: 'abandoned' });
+    await stage.temporal.workflow.getHandle(submitReportId(upload.reference)).terminate();
   });
 
-  test('are cancelled by their own command where they take it', async () => {
+  test('that only wait for a receiver that is down are no running work any more', async () => {
     const leaver = await Leaver.arrive(stage);
-    const taskQueue = `other-areas-${randomUUID()}`;
-    const worker = await stage.startOtherWorker({ taskQueue, workflowBundle: { code } });
-    try {
-      const workflowIds: Record<string, string> = {};
-      for (const name of ['linkProvider', 'parsingJob', 'submitReport', 'fetchWorkoutStream']) {
-        workflowIds[name] = `${name}-${randomUUID()}`;
-        const typedSearchAttributes = new TypedSearchAttributes([{ key: labUserIdKey, value: leaver.userId }]);
-        await stage.temporal.workflow.start(name, { workflowId: workflowIds[name], taskQueue, typedSearchAttributes });
-      }
-      await listed(leaver, 4);
-      const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
-      const work: readonly FoundWork[] = handle.requested?.work ?? [];
-      const fates = Object.fromEntries(work.map(({ name, fate, reason }) => [name, `${fate} ${reason ?? ''}`.trim()]));
-      expect(fates).toEqual({
-        linkProvider: 'cancelled',
-        parsingJob: 'not_cancelled CancelRefused',
-        submitReport: expect.stringMatching(/^not_cancelled ./) as string,
-      });
-      expect(await stage.temporal.workflow.getHandle(workflowIds['linkProvider'] ?? '').result()).toBeUndefined();
-      for (const name of ['parsingJob', 'submitReport', 'fetchWorkoutStream']) {
-        await stage.temporal.workflow.getHandle(workflowIds[name] ?? '').terminate();
-      }
-    } finally {
-      await worker.stop();
-    }
+    const report = await submit(stage, { userId: leaver.userId });
+    stage.receiver.isDown = true;
+    await stage.sandbox.moveJob(report.jobId, { status: 'completed', results: 'none' });
+    await eventually(async () => {
+      const query = `WorkflowId = '${parsingJobId(report.jobId)}' AND LabPhase = 'completed' AND ExecutionStatus = 'Running'`;
+      expect((await stage.temporal.workflow.count(query)).count).toBe(1);
+    });
+    expect((await leaver.requestDeletion(soon)).requested).toMatchObject({ phase: 'grace', work: [] });
+    stage.receiver.isDown = false;
   });
+});
+
+test('work is not cancelled before it is known that there is anything to delete', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const kit = await placeFor(leaver);
+  const unknown = { kind: 'answer', status: 404, body: { detail: 'Not found' } } as const;
+  await stage.sandbox.addFault({ path: leaver.path, action: unknown });
+  const requesting = leaver.requestDeletion({ policy: { onRunningWork: 'cancel' } });
+  await expect(requesting).rejects.toBeInstanceOf(UserUnknown);
+  await kit.shows({ phase: 'awaiting_registration' });
+});
+
+test('a refusal says what was cancelled before', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const kit = await placeFor(leaver);
+  const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } } as const;
+  await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: refusal });
+  const refused = await leaver
+    .requestDeletion({ policy: { onRunningWork: 'cancel' } })
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(DeletionRefused);
+  expect((refused as DeletionRefused).work).toEqual([kitWork(kit.rootOrderId, { fate: 'cancelled' })]);
+});
+
+test('what was told to be final stays final while the service would still undo it', async () => {
+  const leaver = await Leaver.arrive(stage);
+  expect(await (await leaver.requestDeletion(soon)).result()).toMatchObject({ outcome: 'deleted' });
+  const query = `WorkflowId = '${deleteUserId(leaver.userId)}' AND ExecutionStatus = 'Completed'`;
+  await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(1));
+  expect(await leaver.reads()).toMatch(/scheduled/);
+  await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
+  const again = await stage.product.users.deletion(leaver.userId);
+  expect(await again.result()).toMatchObject({ outcome: 'deleted' });
+  await expect(again.undo()).rejects.toBeInstanceOf(GraceEnded);
+  expect(await leaver.reads()).toMatch(/scheduled/);
 });
 
 test('a worker that is away for the whole grace adds no time to it', async () => {

@@ -141,11 +141,6 @@ export class Stage {
     this.worker = undefined;
   }
 
-  /** A worker beside the product's, for a task queue of its own; whoever starts it stops it. */
-  async startOtherWorker(options: Pick<WorkerOptions, 'taskQueue' | 'workflowBundle'>): Promise<RunningWorker> {
-    return this.startAnother(options);
-  }
-
   async close(): Promise<void> {
     for (const close of this.closing) await close();
   }

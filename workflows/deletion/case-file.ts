@@ -22,7 +22,7 @@ export function caseFileOf(kase: Deletion): string {
   ].join('\n\n');
 }
 
-function standing({ phase, graceUntil, scheduledBefore }: DeletionState): string[] {
+function standing({ phase, graceUntil, scheduledBefore, failure, undo }: DeletionState): string[] {
   switch (phase) {
     case 'requested':
       return ['**Waits for** the lab service to take the deletion'];
@@ -35,11 +35,17 @@ function standing({ phase, graceUntil, scheduledBefore }: DeletionState): string
     case 'deleted':
       return ['**Outcome** deleted, which cannot be undone'];
     case 'undone':
-      return ['**Outcome** the user and their data are back; connections have to be made anew'];
+      return [
+        undo?.restored.length === 0
+          ? '**Outcome** withdrawn before anything was deleted'
+          : '**Outcome** the user and their data are back; connections have to be made anew',
+      ];
     case 'unknown_user':
       return ['**Outcome** the lab service does not know this user'];
     case 'running_work':
       return ['**Outcome** nothing was deleted: the user has running work'];
+    case 'failed':
+      return [`**Outcome** nothing was deleted: ${plain(failure ?? 'unknown')}`];
     default:
       return phase satisfies never;
   }

@@ -1,3 +1,4 @@
+import type { UserStanding } from '../../activities/users.js';
 import type {
   DeleteUserInput,
   DeletionAttention,
@@ -17,7 +18,12 @@ export interface Deletion {
   policy: ResolvedDeletionPolicy;
   requestedAt: string;
   phase: Exclude<DeletionPhase, DeletionOutcome>;
-  work: FoundWork[];
+  /** Absent until it was looked for. */
+  work?: FoundWork[];
+  /** What could be cancelled was, where the policy says so. */
+  workMet: boolean;
+  /** How the user stood before anything was sent; absent until that was read. */
+  before?: UserStanding['standing'];
   /** Slugs; absent where the user could not be read before. */
   connections?: string[];
   /** Milliseconds since the epoch, taken just before the first attempt was scheduled. */
@@ -26,6 +32,8 @@ export interface Deletion {
   reminded: boolean;
   undo?: UndoReport;
   outcome?: DeletionOutcome;
+  /** With `failed`: the failure's type. */
+  failure?: string;
   endedAt?: string;
   attention: DeletionAttention[];
   journal: { at: string; what: string }[];
@@ -40,7 +48,7 @@ export function openDeletion(input: DeleteUserInput, now: number): Deletion {
     policy: resolveDeletionPolicy(policy ?? {}, graceDays ?? undefined),
     requestedAt: new Date(now).toISOString(),
     phase: 'requested',
-    work: [],
+    workMet: false,
     scheduledBefore: false,
     reminded: false,
     attention: [],
@@ -72,8 +80,8 @@ export function reminderDueAt(kase: Deletion): number | undefined {
 }
 
 export function stateOf(kase: Deletion): DeletionState {
-  const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work, connections, attention } = kase;
-  const { undo, outcome, endedAt } = kase;
+  const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work = [], connections, attention } = kase;
+  const { undo, outcome, failure, endedAt } = kase;
   const end = graceEndOf(kase);
   return {
     userId,
@@ -87,6 +95,7 @@ export function stateOf(kase: Deletion): DeletionState {
     attention,
     ...(undo && { undo }),
     ...(outcome !== undefined && { outcome }),
+    ...(failure !== undefined && { failure }),
     ...(endedAt !== undefined && { endedAt }),
   };
 }

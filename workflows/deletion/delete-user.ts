@@ -7,8 +7,9 @@ import {
 } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { keepDelivering } from '../outbox.js';
-import { stateOf } from './case.js';
-import { confirm, holdGrace, validateUndo } from './grace.js';
+import { isGraceOver, stateOf, type Deletion } from './case.js';
+import { endFailed } from './ending.js';
+import { confirm, holdGrace } from './grace.js';
 import {
   requestUpdate,
   stateQuery,
@@ -17,10 +18,10 @@ import {
   type DeleteUserResult,
   type DeletionState,
 } from './messages.js';
-import { meetRunningWork } from './running-work.js';
 import { openChecked, openRun, type Run } from './run.js';
-import { schedule } from './scheduling.js';
-import { deletionTelling, raise, show, tell } from './telling.js';
+import { begin } from './scheduling.js';
+import { deletionTelling, raise, show } from './telling.js';
+import { undo, validateUndo } from './undoing.js';
 
 /**
  * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short whatever
@@ -43,17 +44,15 @@ export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResu
 }
 
 async function carryOut(run: Run): Promise<void> {
-  const { kase } = run;
+  const { kase, commands } = run;
   try {
-    await meetRunningWork(run);
-    if (kase.outcome === undefined) await schedule(run);
+    await begin(run);
     if (kase.outcome === undefined) await holdGrace(run);
     if (kase.outcome === undefined) await confirm(run);
   } catch (error) {
-    run.refusal = refusalOf(error);
-    if (run.answered) tell(run, { type: 'deletion_failed', data: { reason: run.refusal.type ?? 'unknown' } });
-    run.answered = true;
+    endFailed(run, refusalOf(error));
   }
+  while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
 }
 
 /** A receiver that stays silent holds neither the end for ever, nor a new deletion at all. */
@@ -73,6 +72,7 @@ function beginNext(run: Run): void {
     run.kase = next;
     run.post.policy = next.policy;
     delete run.next;
+    delete run.refusal;
   }
   show(run);
 }
@@ -81,13 +81,14 @@ function beginNext(run: Run): void {
 async function fail(run: Run, refusal: ApplicationFailure): Promise<never> {
   run.answered = true;
   await condition(allHandlersFinished);
+  Object.assign(run.kase, { outcome: 'failed', failure: refusal.type, endedAt: new Date(Date.now()).toISOString() });
   throw refusal;
 }
 
 function resultOf({ kase, refusal }: Run): DeleteUserResult {
   const state = stateOf(kase);
   const { outcome, endedAt } = state;
-  if (outcome !== undefined && endedAt !== undefined) return { ...state, outcome, endedAt };
+  if (outcome !== undefined && outcome !== 'failed' && endedAt !== undefined) return { ...state, outcome, endedAt };
   throw refusal ?? new Error('A deletion ends with an outcome or a refusal');
 }
 
@@ -99,8 +100,9 @@ function listen(run: Run): void {
       if (!('userId' in opened)) throw opened;
     },
   });
-  setHandler(undoUpdate, () => (run.kase.outcome === 'undone' ? stateOf(run.kase) : run.commands.ask('undo')), {
-    description: 'Undoes the deletion while the grace runs: restores the user and the data, not the connections.',
+  setHandler(undoUpdate, () => (run.kase.outcome === 'undone' ? stateOf(run.kase) : askToUndo(run)), {
+    description:
+      'Undoes the deletion while the grace runs, or withdraws it: restores the user and the data, not the connections.',
     validator: () => validateUndo(run),
   });
   setHandler(stateQuery, () => stateOf(run.kase), {
@@ -108,14 +110,36 @@ function listen(run: Run): void {
   });
 }
 
+/** Stops whatever precedes the grace, and waits for its turn. */
+async function askToUndo(run: Run): Promise<DeletionState> {
+  const answer = run.commands.ask('undo');
+  run.beginning?.cancel();
+  return answer;
+}
+
+/**
+ * A deletion that is under way is the one that was asked for, unless somebody has restored the user meanwhile: then it is
+ * a new one, as after every end but the final one.
+ */
 async function request(run: Run, input: DeleteUserInput): Promise<DeletionState> {
-  if (run.kase.outcome === 'undone' && run.next === undefined) {
-    const next = openChecked(input);
-    if (!('userId' in next)) throw next;
-    run.next = next;
+  const { kase } = run;
+  const opened = openChecked(input);
+  if (!('userId' in opened)) throw opened;
+  // The first one that is given serves the undo.
+  if (opened.clientUserId !== undefined) kase.clientUserId ??= opened.clientUserId;
+  if (kase.outcome === undefined && kase.phase !== 'requested') await joinGrace(run, opened);
+  const { outcome } = run.kase;
+  if (outcome !== undefined && outcome !== 'deleted') {
+    run.next ??= opened;
     run.answered = false;
   }
   await condition(() => run.answered);
   if (run.refusal) throw run.refusal;
   return stateOf(run.kase);
+}
+
+async function joinGrace(run: Run, opened: Deletion): Promise<void> {
+  const { kase } = run;
+  if (kase.phase === 'grace' && !isGraceOver(kase, Date.now())) await run.commands.ask('look');
+  if (kase.outcome === undefined && (run.doubt !== undefined || kase.phase === 'confirming')) run.again ??= opened;
 }

@@ -1,8 +1,9 @@
-import type { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { FailureDetails } from '../failure-details.js';
 import { note } from './case.js';
 import type { DeletionOutcome, UndoReport } from './messages.js';
 import type { Run } from './run.js';
-import { show, tell } from './telling.js';
+import { clear, show, tell } from './telling.js';
 
 /** @param refusal what requests are answered with from here on; a deletion that was undone can be requested again */
 export function end(run: Run, outcome: DeletionOutcome, refusal?: ApplicationFailure): void {
@@ -10,23 +11,41 @@ export function end(run: Run, outcome: DeletionOutcome, refusal?: ApplicationFai
   kase.outcome = outcome;
   kase.endedAt = new Date(Date.now()).toISOString();
   note(kase, outcome.replaceAll('_', ' '), Date.now());
+  clear(run, 'undo_doubtful');
   if (refusal) run.refusal = refusal;
   run.answered = true;
   // Whoever still waits for the answer to the request is told by it.
   if (answered && outcome === 'unknown_user') tell(run, { type: 'deletion_failed', data: { reason: outcome } });
+  if (answered && outcome === 'deleted') tell(run, { type: 'deleted', data: {} });
   show(run);
 }
 
 export function endUndone(run: Run, by: UndoReport['by']): void {
   const { kase } = run;
   const { connections } = kase;
-  const report = {
+  const isDeleted = kase.scheduledAt !== undefined;
+  const report: Omit<UndoReport, 'at'> = {
     by,
-    restored: ['user' as const, 'data' as const],
-    notRestored: ['connections' as const],
-    ...(connections && { lostConnections: connections }),
+    restored: isDeleted ? ['user', 'data'] : [],
+    notRestored: isDeleted ? ['connections'] : [],
+    ...(isDeleted && connections && { lostConnections: connections }),
   };
   kase.undo = { at: new Date(Date.now()).toISOString(), ...report };
   tell(run, { type: 'deletion_undone', data: report });
   end(run, 'undone');
+  delete run.doubt;
+  if (!run.again) return;
+  run.next = run.again;
+  delete run.again;
+}
+
+/** The deletion was refused. What was cancelled before is said to whoever learns of it. */
+export function endFailed(run: Run, { message, type, details }: ApplicationFailure): void {
+  const { kase, answered } = run;
+  const reason = type ?? 'unknown';
+  const work = kase.work !== undefined && kase.work.length > 0 ? { work: kase.work } : {};
+  const known = (details?.[0] ?? { fields: [] }) as Partial<FailureDetails>;
+  kase.failure = reason;
+  if (answered) tell(run, { type: 'deletion_failed', data: { reason, ...work } });
+  end(run, 'failed', ApplicationFailure.nonRetryable(message, reason, { ...known, ...work }));
 }

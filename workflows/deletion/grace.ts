@@ -1,12 +1,15 @@
-import { ApplicationFailure, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { Moment } from '../alarm.js';
-import { commanding } from '../proxies.js';
+import { refusalOf } from '../command-queue.js';
+import { callingAboutUser } from '../proxies.js';
 import { graceEndOf, isGraceOver, note, reminderDueAt, stateOf, type Deletion } from './case.js';
 import { end, endUndone } from './ending.js';
-import { insist } from './insisting.js';
+import { standingNow } from './insisting.js';
 import type { DeletionState } from './messages.js';
+import { userDeleted } from './refusals.js';
 import type { Run } from './run.js';
 import { show, tell } from './telling.js';
+import { undo } from './undoing.js';
 
 /**
  * Waits until the grace is over, or the deletion is undone. An undo that was accepted before the end is carried out, and
@@ -16,10 +19,11 @@ export async function holdGrace(run: Run): Promise<void> {
   const { kase, commands, alarm } = run;
   for (;;) {
     remindIfDue(run);
-    while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
+    while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : look(run)));
     if (kase.outcome !== undefined || isGraceOver(kase, Date.now())) break;
     alarm.set(nextMoment(kase));
-    await condition(() => alarm.rang || !commands.isEmpty);
+    await settleDoubt(run);
+    await condition(() => kase.outcome !== undefined || alarm.rang || !commands.isEmpty);
   }
   alarm.disarm();
 }
@@ -32,30 +36,47 @@ export async function confirm(run: Run): Promise<void> {
   const { kase } = run;
   kase.phase = 'confirming';
   show(run);
-  const { standing } = await insist(run, 'confirmation_delayed', ({ readUser }) =>
-    readUser.executeWithOptions({ summary: 'the user after the grace' }, [kase.userId]),
-  );
-  if (standing === 'present') return endUndone(run, 'elsewhere');
-  tell(run, { type: 'deleted', data: {} });
-  end(run, 'deleted', ApplicationFailure.nonRetryable('The user was deleted', 'UserUnknown', { fields: [] }));
+  if ((await standingNow(run, 'confirmation_delayed')) === 'present') return endRestored(run);
+  end(run, 'deleted', userDeleted());
 }
 
-async function undo(run: Run): Promise<DeletionState> {
+/** The user is there again: by an undo that got no answer, or by somebody else. */
+function endRestored(run: Run): void {
+  endUndone(run, run.doubt === 'undo' ? 'command' : 'elsewhere');
+}
+
+/** A deletion that is requested again is a new one where somebody has restored the user meanwhile. */
+async function look(run: Run): Promise<DeletionState> {
   const { kase } = run;
-  // Several may have asked at once: the first has done it.
-  if (kase.outcome === undefined) {
-    const { userId, clientUserId } = kase;
-    const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
-    try {
-      await commanding.undoDeletion.executeWithOptions({ summary: 'undo the deletion' }, [deleted]);
-    } catch (error) {
-      note(kase, 'an undo was not carried out', Date.now());
-      show(run);
-      throw error;
-    }
-    endUndone(run, 'command');
+  if (kase.outcome !== undefined) return stateOf(kase);
+  const { readUser } = callingAboutUser('30 seconds');
+  try {
+    const { standing } = await readUser.executeWithOptions({ summary: 'the user at a new request' }, [kase.userId]);
+    if (standing === 'present') endRestored(run);
+  } catch (error) {
+    refusalOf(error);
+    run.doubt ??= 'request';
   }
   return stateOf(kase);
+}
+
+/** Reads the user until it is clear whether they are back. Whatever else there is to do interrupts it. */
+async function settleDoubt(run: Run): Promise<void> {
+  if (run.doubt === undefined) return;
+  const { alarm, commands } = run;
+  const reading = new CancellationScope();
+  const settled = reading.run(async () => {
+    const standing = await standingNow(run, 'undo_doubtful');
+    if (standing === 'present') return endRestored(run);
+    delete run.doubt;
+    delete run.again;
+  });
+  const settling = settled.catch((error: unknown) => {
+    if (!isCancellation(error)) throw error;
+  });
+  await Promise.race([settling, condition(() => alarm.rang || !commands.isEmpty)]);
+  reading.cancel();
+  await settling;
 }
 
 function nextMoment(kase: Deletion): Moment | undefined {
@@ -74,21 +95,7 @@ function remindIfDue(run: Run): void {
   kase.reminded = true;
   if (isGraceOver(kase, now)) return;
   note(kase, 'reminded the product', now);
-  tell(run, { type: 'deletion_reminder', data: { graceUntil: stateOf(kase).graceUntil ?? '' } });
+  const { graceUntil = '', scheduledBefore } = stateOf(kase);
+  tell(run, { type: 'deletion_reminder', data: { graceUntil, scheduledBefore } });
   show(run);
-}
-
-/** What an undo must meet to be accepted at all; a refusal here leaves no trace in the history. */
-export function validateUndo({ kase }: Run): void {
-  if (kase.outcome === 'undone') return;
-  if (kase.outcome === undefined && kase.phase === 'requested') {
-    throw refuse('GraceNotBegun', 'The lab service has not taken the deletion yet: there is nothing to undo');
-  }
-  if (kase.outcome !== undefined || kase.phase !== 'grace' || isGraceOver(kase, Date.now())) {
-    throw refuse('GraceEnded', 'The deletion cannot be undone any more');
-  }
-}
-
-function refuse(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, type, { fields: [] });
 }

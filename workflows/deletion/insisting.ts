@@ -1,6 +1,7 @@
 import { ActivityFailure, sleep, type ApplicationFailure } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { callingAboutUser, type Patience } from '../proxies.js';
+import type { UserStanding } from '../../activities/users.js';
 import { note } from './case.js';
 import type { DeletionAttentionReason } from './messages.js';
 import type { Run } from './run.js';
@@ -16,13 +17,15 @@ const untilMended = '1 hour';
  * Calls the service until it answers, in rounds. The first is short where somebody waits for the answer; each that
  * follows is longer, so that the history stays short however long an outage lasts.
  *
- * @throws a refusal of the deletion, which no later attempt can mend; one of the team's key only while somebody waits,
- * who is told. Afterwards a person is asked to look and it goes on, because a deletion must not get lost. At the end of
- * the grace nothing is thrown at all: the deletion has happened, whatever the service says to a question about it.
+ * @param endsBy what ends it. `answer`: nothing else, and nothing is thrown; the deletion may have happened, whatever the
+ * service says to a question about it. `refusal`: also what no later attempt can mend
+ * @throws with `refusal` the refusal; one of the team's key only while somebody waits, who is told. Afterwards a person is
+ * asked to look and it goes on, because a deletion must not get lost
  */
 export async function insist<T>(
   run: Run,
   reason: DeletionAttentionReason,
+  endsBy: 'answer' | 'refusal',
   call: (service: ReturnType<typeof callingAboutUser>) => Promise<T>,
 ): Promise<T> {
   for (let patience: Patience = run.answered ? '1 hour' : '30 seconds'; ; patience = afterwards(patience)) {
@@ -33,7 +36,7 @@ export async function insist<T>(
     } catch (error) {
       const refusal = refusalOf(error);
       const isDelay = error instanceof ActivityFailure && error.retryState !== 'NON_RETRYABLE_FAILURE';
-      const mayFail = reason === 'deletion_delayed' && !(run.answered && isAboutTheTeam(refusal));
+      const mayFail = endsBy === 'refusal' && !(run.answered && isAboutTheTeam(refusal));
       if (!isDelay && mayFail) throw refusal;
       run.answered = true;
       note(run.kase, `the lab service did not do it (${refusal.type ?? 'unknown'}); it is tried again`, Date.now());
@@ -48,6 +51,25 @@ function afterwards(patience: Patience): Patience {
   return patience === '30 seconds' ? '1 hour' : '1 day';
 }
 
-function isAboutTheTeam({ type }: ApplicationFailure): boolean {
+/** What two reads that are some minutes apart say alike is not a proxy's mishap any more. */
+const untilAskedAgain = '10 minutes';
+
+/**
+ * How the user stands now, for sure: a 404 that is not in the service's own words may be somebody else's, so that it
+ * counts only when it is repeated.
+ */
+export async function standingNow(run: Run, reason: DeletionAttentionReason): Promise<UserStanding['standing']> {
+  const read = () =>
+    insist(run, reason, 'answer', ({ readUser }) =>
+      readUser.executeWithOptions({ summary: 'the user now' }, [run.kase.userId]),
+    );
+  const first = await read();
+  if (first.unsure !== true) return first.standing;
+  note(run.kase, 'the user was not found, in nobody’s words; it is asked again', Date.now());
+  await sleep(untilAskedAgain, { summary: 'before the user is read again' });
+  return (await read()).standing;
+}
+
+export function isAboutTheTeam({ type }: ApplicationFailure): boolean {
   return type === 'Unauthorized' || type === 'FeatureNotEnabled';
 }

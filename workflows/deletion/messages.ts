@@ -28,7 +28,10 @@ export interface DeleteUserInput {
  */
 export const requestUpdate = defineUpdate<DeletionState, [DeleteUserInput]>('request');
 
-/** Accepted while the grace runs. Answers with the state, whose `undo` says what was restored and what was not. */
+/**
+ * Accepted while the grace runs, and before it once a request was answered though the service had not taken the deletion:
+ * then it is withdrawn. Answers with the state, whose `undo` says what was restored and what was not.
+ */
 export const undoUpdate = defineUpdate<DeletionState, []>('undo');
 
 export const stateQuery = defineQuery<DeletionState>('state');
@@ -50,7 +53,9 @@ export type DeletionOutcome =
   /** The service does not know the user, or no longer. */
   | 'unknown_user'
   /** The user has running work and the policy says `refuse`: nothing was deleted. */
-  | 'running_work';
+  | 'running_work'
+  /** The deletion was refused: nothing was deleted. `failure` says why. */
+  | 'failed';
 
 /** A running workflow of the user that is to be deleted. */
 export interface RunningWork {
@@ -63,6 +68,7 @@ export interface WorkFate {
   fate:
     /** The policy says `leave` or `refuse`. */
     | 'left'
+    /** With the reason `NoLongerFollowed`: the service has no cancelling; a later webhook has it followed again. */
     | 'cancelled'
     /** It ended by itself before it was cancelled. */
     | 'ended'
@@ -75,8 +81,9 @@ export type FoundWork = RunningWork & WorkFate;
 
 export interface UndoReport {
   at: string;
-  /** `command`: through `undo`. `elsewhere`: the user was there at the end of the grace though nobody had asked here. */
+  /** `command`: through `undo`. `elsewhere`: the user was there again though nobody had asked here. */
   by: 'command' | 'elsewhere';
+  /** Empty, as is `notRestored`, where nothing had been deleted yet. */
   restored: ('user' | 'data')[];
   notRestored: 'connections'[];
   /** Slugs of the sources that the user was connected to and has to link again. Absent where nobody had looked before. */
@@ -89,6 +96,8 @@ export type DeletionAttentionReason =
   | 'deletion_delayed'
   /** The grace is over, and the service has not shown for an hour whether the user is gone; it goes on asking. */
   | 'confirmation_delayed'
+  /** An undo got no answer, and the service has not shown for an hour what became of it; it goes on asking. */
+  | 'undo_doubtful'
   | 'notifications_undelivered';
 
 export interface DeletionAttention {
@@ -114,7 +123,10 @@ export interface DeletionState {
   attention: DeletionAttention[];
   undo?: UndoReport;
   outcome?: DeletionOutcome;
+  /** With the outcome `failed`: the failure's type. */
+  failure?: string;
   endedAt?: string;
 }
 
-export type DeleteUserResult = DeletionState & { outcome: DeletionOutcome; endedAt: string };
+/** A deletion that was refused has no result: the workflow fails with the refusal. */
+export type DeleteUserResult = DeletionState & { outcome: Exclude<DeletionOutcome, 'failed'>; endedAt: string };

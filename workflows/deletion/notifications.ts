@@ -7,11 +7,11 @@ import type { DeletionAttention, FoundWork, UndoReport } from './messages.js';
 export type DeletionNotification = NotificationHead &
   (
     | { type: 'deletion_scheduled'; data: { graceUntil: string; scheduledBefore: boolean; work: FoundWork[] } }
-    | { type: 'deletion_reminder'; data: { graceUntil: string } }
+    | { type: 'deletion_reminder'; data: { graceUntil: string; scheduledBefore: boolean } }
     | { type: 'deletion_undone'; data: Omit<UndoReport, 'at'> }
     | { type: 'deleted'; data: object }
-    /** Nothing is deleted after all, though the request had been answered: the service was down then. */
-    | { type: 'deletion_failed'; data: { reason: string } }
+    /** Nothing is deleted after all, though the request had been answered. */
+    | { type: 'deletion_failed'; data: { reason: string; work?: FoundWork[] } }
     | { type: 'attention_raised'; data: DeletionAttention }
     | { type: 'attention_cleared'; data: DeletionAttention }
   );

@@ -1,30 +1,71 @@
-import { ApplicationFailure } from '@temporalio/workflow';
-import { isGraceOver, note } from './case.js';
+import { CancellationScope, isCancellation, sleep, type ApplicationFailure } from '@temporalio/workflow';
+import { refusalOf } from '../command-queue.js';
+import { note } from './case.js';
 import { end } from './ending.js';
-import { insist } from './insisting.js';
+import { insist, isAboutTheTeam, standingNow } from './insisting.js';
+import { userDeleted, userUnknown } from './refusals.js';
 import type { Run } from './run.js';
-import { show, tellScheduled } from './telling.js';
+import { findEarlierEnd, findWork, meetWork } from './running-work.js';
+import { raise, show, tellScheduled } from './telling.js';
+import { undo } from './undoing.js';
 
 /**
- * Has the service schedule the deletion. The user is read first: that tells the connections that will be lost, and
+ * Everything that precedes the grace, until the service has taken the deletion or there will be none. An undo that comes
+ * meanwhile stops it; where the undo fails, it goes on from where it was.
+ */
+export async function begin(run: Run): Promise<void> {
+  const { kase, commands } = run;
+  while (kase.outcome === undefined && kase.phase === 'requested') {
+    const beginning = new CancellationScope();
+    run.beginning = beginning;
+    try {
+      await beginning.run(() => prepareAndSchedule(run));
+    } catch (error) {
+      if (!isCancellation(error) || commands.isEmpty) throw error;
+      await commands.carryOutNext(() => undo(run));
+    } finally {
+      delete run.beginning;
+    }
+  }
+}
+
+async function prepareAndSchedule(run: Run): Promise<void> {
+  const { kase } = run;
+  await findWork(run);
+  if (kase.outcome === undefined) await readBefore(run);
+  if (kase.outcome === undefined) await meetWork(run);
+  if (kase.outcome === undefined) await schedule(run);
+}
+
+/**
+ * The user is read first: that tells the connections that will be lost, whether the deletion can happen at all, and
  * whether the user was there before anything was sent, without which "scheduled already" could not be read.
  */
-export async function schedule(run: Run): Promise<void> {
+async function readBefore(run: Run): Promise<void> {
   const { kase } = run;
-  const { standing, connections } = await insist(run, 'deletion_delayed', ({ readUser }) =>
+  if (kase.before !== undefined) return;
+  const { standing, connections } = await insist(run, 'deletion_delayed', 'refusal', ({ readUser }) =>
     readUser.executeWithOptions({ summary: 'the user before the deletion' }, [kase.userId]),
   );
+  if (standing === 'unknown') return end(run, 'unknown_user', userUnknown());
+  if (standing === 'scheduled' && (await findEarlierEnd(run)) === 'deleted') return endAsBefore(run);
+  kase.before = standing;
   if (connections) kase.connections = connections;
+}
+
+/** What the product was told to be final stays final, also where the service would still undo it. */
+function endAsBefore(run: Run): void {
+  note(run.kase, 'an earlier deletion has ended for good', Date.now());
+  end(run, 'deleted', userDeleted());
+}
+
+/** Has the service schedule the deletion. */
+async function schedule(run: Run): Promise<void> {
+  const { kase } = run;
   // The service counts from the attempt that reaches it, which is this moment at the earliest: our grace ends no later.
-  kase.scheduledAt = Date.now();
-  const answer = await insist(run, 'deletion_delayed', ({ scheduleDeletion }) =>
-    scheduleDeletion.executeWithOptions({ summary: 'schedule the deletion' }, [kase.userId]),
-  );
-  // A user that was there and is gone after the whole grace was deleted by an attempt whose answer was lost.
-  const isErased = answer === 'unknown' && standing === 'present' && isGraceOver(kase, Date.now());
-  if (answer === 'unknown' && !isErased) return end(run, 'unknown_user', userUnknown());
-  // "Scheduled already" about a user that was there is the echo of our own attempt; nobody else's would be told apart.
-  kase.scheduledBefore = answer === 'scheduled' && standing !== 'present';
+  kase.scheduledAt ??= Date.now();
+  if (!(await isScheduled(run))) return end(run, 'unknown_user', userUnknown());
+  delete run.doubt;
   kase.phase = 'grace';
   run.answered = true;
   note(kase, kase.scheduledBefore ? 'the deletion was scheduled before' : 'the service took the deletion', Date.now());
@@ -32,9 +73,40 @@ export async function schedule(run: Run): Promise<void> {
   show(run);
 }
 
-function userUnknown(): ApplicationFailure {
-  return ApplicationFailure.nonRetryable('The lab service does not know this user, or no longer', 'UserUnknown', {
-    fields: [],
-    status: 404,
-  });
+/**
+ * Asks until it is clear. "Scheduled already" about a user that was there is the echo of our own attempt; nobody else's
+ * would be told apart. So is anything else that the service says of a user who is not there any more: an attempt whose
+ * answer was lost has done it, whatever the later ones are answered.
+ *
+ * @throws the refusal of a user who is still there
+ */
+async function isScheduled(run: Run): Promise<boolean> {
+  const { kase } = run;
+  for (;;) {
+    const answer = await ask(run);
+    kase.scheduledBefore = answer !== 'accepted' && kase.before !== 'present';
+    if (answer === 'accepted' || answer === 'scheduled') return true;
+    const standing = await standingNow(run, 'deletion_delayed');
+    if (standing === 'scheduled') return true;
+    if (standing === 'unknown') return kase.before === 'present';
+    const mayPass = answer === 'unknown' || (run.answered && isAboutTheTeam(answer));
+    if (!mayPass) throw answer;
+    run.answered = true;
+    raise(run, 'deletion_delayed');
+    await sleep(untilAskedAgain, { summary: 'before the next attempts' });
+  }
+}
+
+/** A service that denies a user whom it shows is behind something that is being repaired. */
+const untilAskedAgain = '10 minutes';
+
+async function ask(run: Run): Promise<'accepted' | 'scheduled' | 'unknown' | ApplicationFailure> {
+  const { userId } = run.kase;
+  try {
+    return await insist(run, 'deletion_delayed', 'refusal', ({ scheduleDeletion }) =>
+      scheduleDeletion.executeWithOptions({ summary: 'schedule the deletion' }, [userId]),
+    );
+  } catch (error) {
+    return refusalOf(error);
+  }
 }

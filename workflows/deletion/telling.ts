@@ -29,7 +29,7 @@ export function tell({ kase, post }: Run, news: News, name: string = news.type):
 export function tellScheduled(run: Run): void {
   const { kase } = run;
   const graceUntil = new Date(graceEndOf(kase) ?? Date.now()).toISOString();
-  const { scheduledBefore, work } = kase;
+  const { scheduledBefore, work = [] } = kase;
   tell(run, { type: 'deletion_scheduled', data: { graceUntil, scheduledBefore, work } });
 }
 

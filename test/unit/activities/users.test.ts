@@ -35,9 +35,20 @@ describe('a user is read', () => {
   test.each([
     ['scheduled', 'Scheduled to be deleted soon'],
     ['unknown', 'Not found'],
+    ['unknown', 'The user does not or no longer exists in this team'],
   ])('as %s where the service says %s', async (standing, detail) => {
     const { activities } = await activitiesWith({ 'GET /v2/user/user-1': notFound(detail) });
     expect(await activities.readUser('user-1')).toEqual({ standing });
+  });
+
+  test.each([
+    { status: 404, body: '<html><h1>404 Not Found</h1></html>' },
+    { status: 404, body: '404 page not found' },
+    notFound('Not Found'),
+    { status: 404, body: '' },
+  ] satisfies Answer[])('as unknown, but not for sure, by %j', async (answer) => {
+    const { activities } = await activitiesWith({ 'GET /v2/user/user-1': answer });
+    expect(await activities.readUser('user-1')).toEqual({ standing: 'unknown', unsure: true });
   });
 
   test('and nothing is concluded from any other refusal', async () => {
@@ -73,32 +84,52 @@ describe('an undo', () => {
     expect(asked()).toEqual([read]);
   });
 
-  test('sends nothing where a new user has the client_user_id', async () => {
+  test('is named impossible where it is refused and a new user has the client_user_id', async () => {
     const { activities, asked } = await activitiesWith({
       [read]: scheduled,
+      [undo]: notFound('Not found'),
       [resolve]: { body: { user_id: 'user-2' } },
     });
     expect(await rejection(activities.undoDeletion(deleted))).toMatchObject({
       type: 'UndoImpossible',
       nonRetryable: true,
     });
-    expect(asked()).toEqual([read, resolve]);
+    expect(asked()).toEqual([read, undo, read, resolve]);
   });
 
-  test.each([{ body: { user_id: 'user-1' } }, scheduled])(
-    'is sent where the client_user_id is nobody else’s',
-    async (owner) => {
-      const answers = { [read]: scheduled, [resolve]: owner, [undo]: { body: { success: true } } };
-      const { activities, asked } = await activitiesWith(answers);
-      await activities.undoDeletion(deleted);
-      expect(asked()).toEqual([read, resolve, undo]);
-    },
-  );
-
-  test('is sent where the client_user_id cannot be looked up', async () => {
-    const { activities, asked } = await activitiesWith({ [read]: scheduled, [undo]: { body: { success: true } } });
-    await activities.undoDeletion({ userId: 'user-1', clientUserId: '..' });
+  const carriedOut = { body: { success: true } };
+  test.each([
+    ['the user cannot be read', { [read]: { status: 503, body: '' } }],
+    ['the key may not read users', { [read]: { status: 403, body: '' } }],
+    ['what is read is no user', { [read]: { body: 'no JSON' } }],
+    ['the client_user_id leads elsewhere', { [read]: scheduled, [resolve]: { body: { user_id: 'user-2' } } }],
+    ['the client_user_id cannot be looked up', { [read]: scheduled, [resolve]: { status: 500, body: '' } }],
+  ] satisfies [string, Record<string, Answer>][])('is sent where %s', async (_, answers) => {
+    const { activities, asked } = await activitiesWith({ ...answers, [undo]: carriedOut });
+    await activities.undoDeletion(deleted);
     expect(asked()).toEqual([read, undo]);
+  });
+
+  test.each([
+    ['UndoRefused', 'fails', { status: 500, body: '' }],
+    ['UndoRefused', 'finds the same user', user],
+  ] satisfies [string, string, Answer][])('is %s where the look at the client_user_id %s', async (type, _, owner) => {
+    const { activities } = await activitiesWith({ [read]: scheduled, [undo]: notFound('Not found'), [resolve]: owner });
+    expect(await rejection(activities.undoDeletion(deleted))).toMatchObject({ type, nonRetryable: true });
+  });
+
+  test('that is refused because an attempt whose answer was lost has restored the user is success', async () => {
+    const reads = [{ status: 503, body: '' }, user];
+    const { baseUrl } = await answering(({ method }) =>
+      method === 'GET' ? (reads.shift() ?? user) : notFound('The user does not or no longer exists in this team'),
+    );
+    await userActivities({ service: serviceAt(baseUrl) }).undoDeletion(deleted);
+  });
+
+  test('that is refused is tried again while it is open whether an earlier attempt has restored the user', async () => {
+    const { activities } = await activitiesWith({ [read]: { status: 503, body: '' }, [undo]: notFound('Not found') });
+    const failure = await rejection(activities.undoDeletion({ userId: 'user-1' }));
+    expect(failure).toMatchObject({ type: 'ServiceUnavailable', nonRetryable: false });
   });
 
   test.each([
@@ -117,7 +148,7 @@ describe('an undo', () => {
   });
 
   test('that fails does not repeat the client_user_id', async () => {
-    const answers = { [read]: scheduled, [resolve]: { body: { user_id: 'user-2' } } };
+    const answers = { [read]: scheduled, [undo]: notFound('No'), [resolve]: { body: { user_id: 'user-2' } } };
     const { activities } = await activitiesWith(answers);
     const failure = (await rejection(activities.undoDeletion(deleted))) as ApplicationFailure;
     expect(JSON.stringify([failure.message, failure.details])).not.toContain('client-1');

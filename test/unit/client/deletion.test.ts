@@ -65,6 +65,7 @@ const words: Record<string, string> = {
   DeletionRefused: 'DeletionRefused',
   GraceNotBegun: 'GraceNotBegun',
   GraceEnded: 'GraceEnded',
+  NothingToUndo: 'NothingToUndo',
   AcceptedUpdateCompletedWorkflow: 'GraceEnded',
   UndoImpossible: 'UndoImpossible',
   UndoRefused: 'UndoRefused',
