@@ -5,6 +5,7 @@ import { notificationActivities, type NotificationTarget } from './notifications
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
 import { chainActivities } from './chains.js';
+import { reconcileActivities } from './reconcile.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -25,6 +26,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...chainActivities(dependencies),
     ...linkActivities(dependencies),
     ...notificationActivities(dependencies),
+    ...reconcileActivities(dependencies),
   };
 }
 

@@ -76,6 +76,7 @@ export {
 export type { Results } from '../service/results.js';
 export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
+export type { ReconcileCounts, ReconcileResult } from '../workflows/reconcile/messages.js';
 export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
 export type {
   CodeAnswer,

@@ -48,6 +48,8 @@ export interface WorkerConfig extends CommonConfig {
   /** Where the product is told. Without it nothing is scheduled. */
   notify?: { url: string; secret: string };
   maxCachedWorkflows: number;
+  /** 0: never. */
+  reconcileEveryMinutes: number;
 }
 
 export interface IngressConfig extends CommonConfig {
@@ -103,6 +105,7 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
     echoesPassthrough: settings.SERVICE_ECHOES_PASSTHROUGH,
     ...(url !== undefined && secret !== undefined && { notify: { url, secret } }),
     maxCachedWorkflows: settings.MAX_CACHED_WORKFLOWS,
+    reconcileEveryMinutes: settings.RECONCILE_EVERY_MINUTES,
   };
 }
 

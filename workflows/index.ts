@@ -2,3 +2,4 @@
 export { kitOrder } from './order/kit-order.js';
 export { linkProvider } from './link/link-provider.js';
 export { placeKitOrder } from './order/place-kit-order.js';
+export { reconcileOrders } from './reconcile/reconcile-orders.js';
