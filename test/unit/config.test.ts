@@ -44,6 +44,7 @@ describe('the worker', () => {
       },
       echoesPassthrough: true,
       maxCachedWorkflows: 1000,
+      reconcileEveryMinutes: 60,
     });
   });
 
