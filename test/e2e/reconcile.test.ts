@@ -48,8 +48,10 @@ describe('a range of time', () => {
     });
     const handle = await lab.labs.orders.get({ orderId: open });
     await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
-    const result = await lab.rig.client.workflow.getHandle(kitOrderId(ended)).result();
-    expect(result).toMatchObject({ outcome: 'completed', orderId: ended });
+    expect(await lab.rig.client.workflow.getHandle(kitOrderId(ended)).result()).toMatchObject({
+      outcome: 'completed',
+      orderId: ended,
+    });
     await expect.poll(() => lab.receiver.about(ended).map(({ type }) => type), patience).toContain('result');
   });
 
