@@ -9,6 +9,7 @@ import { runningWorkActivities } from './running-work.js';
 import { userActivities } from './users.js';
 import type { ReportFiles } from './report-file/report-files.js';
 import { reportActivities } from './reports.js';
+import { reconcileActivities } from './reconcile.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -36,6 +37,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...runningWorkActivities(dependencies),
     ...reportActivities(dependencies),
     ...notificationActivities(dependencies),
+    ...reconcileActivities(dependencies),
   };
 }
 

@@ -140,6 +140,7 @@ export type {
   ReportTimelineEntry,
 } from '../workflows/report/messages.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
+export type { ReconcileCounts, ReconcileResult } from '../workflows/reconcile/messages.js';
 export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
 export type {
   CodeAnswer,

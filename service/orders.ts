@@ -78,6 +78,14 @@ export interface OrderListOptions extends CallOptions {
   pageSize?: number;
 }
 
+export interface OrderPage {
+  orders: Order[];
+  /** Of all pages; missing where the service does not say. */
+  total?: number;
+  /** Orders per page; a deployment may cap what was asked for. */
+  size: number;
+}
+
 export interface SimulationRequest {
   /** Event status to stop at, for instance `completed.testkit.completed`; the service decides where it is absent. */
   finalStatus?: string;
@@ -99,6 +107,8 @@ export interface Orders {
   get(orderId: string, options?: CallOptions): Promise<Order>;
   /** Newest first, page by page as they are consumed; the options hold for each page's call. No order comes twice in a row of pages. */
   list(filter?: OrderFilter, options?: OrderListOptions): AsyncGenerator<Order, void, undefined>;
+  /** One page, from 1. */
+  page(filter: OrderFilter, page: number, options?: OrderListOptions): Promise<OrderPage>;
   /** `ServiceRefused` with status 400 once the kit has shipped. */
   cancel(orderId: string, options?: CallOptions): Promise<OrderAnswer>;
   results(orderId: string, options?: CallOptions): Promise<Results>;
@@ -125,6 +135,7 @@ export function createOrders(transport: Transport): Orders {
     },
     get: (orderId, options) => read(transport, '/v3/order/{order_id}', orderId, orderSchema, options),
     list: (filter, options) => listOrders(transport, filter, options),
+    page: (filter, page, options) => readPage(transport, filter, page, options),
     cancel: (orderId, options) =>
       transport.request({
         method: 'POST',
@@ -197,6 +208,23 @@ async function* listOrders(
     if (fresh.length === 0 || answer.orders.length < size || page * size >= (answer.total ?? Infinity)) return;
     before = new Set(answer.orders.map((order) => order.id));
   }
+}
+
+async function readPage(
+  transport: Transport,
+  filter: OrderFilter,
+  page: number,
+  options: OrderListOptions = {},
+): Promise<OrderPage> {
+  const asked = options.pageSize ?? 50;
+  const { orders, total, size } = await transport.request({
+    method: 'GET',
+    path: transport.paths.orders,
+    query: { ...orderQuery(filter), size: asked, page },
+    options,
+    answer: orderPageSchema,
+  });
+  return { orders, ...(total != null && { total }), size: Math.max(1, size ?? asked) };
 }
 
 function orderQuery(filter: OrderFilter) {

@@ -51,6 +51,8 @@ export interface WorkerConfig extends CommonConfig {
   /** Where the product is told. Without it nothing is scheduled. */
   notify?: { url: string; secret: string };
   maxCachedWorkflows: number;
+  /** 0: never. */
+  reconcileEveryMinutes: number;
 }
 
 export interface IngressConfig extends CommonConfig {
@@ -109,6 +111,7 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
     reportFiles,
     ...(url !== undefined && secret !== undefined && { notify: { url, secret } }),
     maxCachedWorkflows: settings.MAX_CACHED_WORKFLOWS,
+    reconcileEveryMinutes: settings.RECONCILE_EVERY_MINUTES,
   };
 }
 

@@ -193,6 +193,10 @@ export const workerSettings = {
     .describe(
       'set the path of a JSON file: {"<name>": {"hosts": ["files.example.com"], "headers": {"authorization": "…"}}}',
     ),
+  // An update is told again for as long as it is in the overlap of an hour: every hour costs two signals at most.
+  RECONCILE_EVERY_MINUTES: wholeNumber(0, 10_080)
+    .default(60)
+    .describe('set how often orders are compared with the service, in minutes, or 0 for never; the default is 60'),
   // A cached order holds 0.24 to 0.34 MB (measured) beside 235 MB of the process: 1,000 make 575 MB, so that any number
   // of open orders stays under 600 MB. Running out of memory kills the worker; an uncached order only takes longer.
   MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000)

@@ -8,6 +8,7 @@ import { readWorkerConfig, type TemporalConfig, type WorkerConfig } from './conf
 import { dataConverterOf } from './encryption.js';
 import { createLog, temporalLogger } from './log.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
+import { ensureReconcileSchedule } from './reconcile-schedule.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from './search-attributes.js';
 
 /** A development server answers at once; over a slow line TLS and a first call take a few seconds. */
@@ -41,7 +42,9 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 async function poll(connection: NativeConnection, config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const { namespace } = config.temporal;
   const conversion = dataConverterOf(config.keyRing, log);
-  const dependencies = activityDependencies(config, new Client({ connection, namespace, ...conversion }));
+  const client = new Client({ connection, namespace, ...conversion });
+  await ensureReconcileSchedule(client, config, log);
+  const dependencies = activityDependencies(config, client);
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
   const failures = config.keyRing ? 'encoded' : 'readable';
   const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long

@@ -114,6 +114,17 @@ export function callingAboutUser(patience: Patience) {
   return { readUser, scheduleDeletion };
 }
 
+/**
+ * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 100 signals at ten a second
+ * and two calls of the service; it shows life at every one.
+ */
+export const reconciling = proxyActivities<Pick<Activities, 'reconcilePage'>>({
+  startToCloseTimeout: '10 minutes',
+  scheduleToCloseTimeout: '6 hours',
+  heartbeatTimeout: '2 minutes',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+});
+
 /** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */
 const heartbeatMargin = 10_000;
 

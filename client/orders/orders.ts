@@ -14,6 +14,7 @@ import {
 } from '../../workflows/order/messages.js';
 import { resolvePolicy, type OrderPolicy } from '../../workflows/order/policy.js';
 import { PolicyInvalid } from '../../workflows/policy-settings.js';
+import { reconcileOrdersId, reconcileOrdersName, type ReconcileResult } from '../../workflows/reconcile/messages.js';
 import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import type { RefusedField } from '../errors.js';
 import { inWords } from '../workflow-calls.js';
@@ -93,6 +94,27 @@ export class OrderOperations {
     const faults = referenceFaults(reference);
     if (faults.length > 0) throw invalid(faults);
     return new KitOrderHandle(this.finder, { reference, ...(await findPlacement(this.finder, reference)) });
+  }
+
+  /**
+   * Compares the service's list of orders updated in a range of time with what the workflows have heard, and tells them.
+   * The worker does this every hour by itself; here it is for a range that lies further back. Waits for the end.
+   * @param range ISO 8601: dates, or times with their zone
+   * @throws OrderInvalid for a range that is none, ServiceDown
+   */
+  async reconcile(range: { from: string; to: string }): Promise<ReconcileResult> {
+    const { workflow } = this.finder.temporal;
+    return inWords(
+      orderWords,
+      () =>
+        workflow.execute(reconcileOrdersName, {
+          workflowId: reconcileOrdersId(range),
+          taskQueue: this.taskQueue,
+          args: [range],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          staticSummary: `Reconcile orders from ${range.from} to ${range.to}`,
+        }) as Promise<ReconcileResult>,
+    );
   }
 
   /** Orders by what their search attributes say, a page per call to Temporal; no workflow is woken. Lags by moments. */

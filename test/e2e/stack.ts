@@ -229,6 +229,8 @@ function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, options: StackOpti
     TEMPORAL_ADDRESS: rig.address,
     TASK_QUEUE: rig.taskQueue,
     SERVICE_BASE_URL: sandboxUrl,
+    // On the hour a pass would tell stories what they are not to hear.
+    RECONCILE_EVERY_MINUTES: '0',
     ...(notifies && { NOTIFY_URL: receiver.url, NOTIFY_SECRET: notifySecret }),
     ...worker,
   };

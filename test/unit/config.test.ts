@@ -47,6 +47,7 @@ describe('the worker', () => {
       echoesPassthrough: true,
       reportFiles: { maxBytes: 10_485_760, allowedHosts: [], headerSets: {} },
       maxCachedWorkflows: 1000,
+      reconcileEveryMinutes: 60,
     });
   });
 

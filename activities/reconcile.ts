@@ -1,0 +1,106 @@
+import { heartbeat, log, sleep } from '@temporalio/activity';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
+import { isAddressable, kitOrderId, rootOf } from '../workflows/order/address.js';
+import { standingOf } from '../workflows/order/lifecycle.js';
+import { kitOrderName, orderChangedSignal } from '../workflows/order/messages.js';
+import { kitOrderStart } from '../workflows/order/start.js';
+import type { LabService } from '../service/lab-service.js';
+import type { Order } from '../service/orders.js';
+import type { ReconcileCounts } from '../workflows/reconcile/messages.js';
+import type { ActivityDependencies } from './activities.js';
+import { asFailures } from './failures.js';
+
+export interface PageToReconcile {
+  from: string;
+  to: string;
+  seenUntil: string;
+  /** Without it: the last one. */
+  page?: number;
+}
+
+export interface PageReconciled {
+  counts: ReconcileCounts;
+  /** The page before; missing after the first. */
+  nextPage?: number;
+}
+
+/** The largest page that the service gives: a pass of a quiet hour is one call. */
+const pageSize = 100;
+
+/** Between two signals: ten a second leave Temporal and the workers free for what is under way. */
+const pauseMs = 100;
+
+export function reconcileActivities(dependencies: ActivityDependencies) {
+  const { service } = dependencies;
+  return {
+    /** Tells the workflows of one page's orders what the service shows. Telling twice does no harm: the fold converges. */
+    async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
+      return asFailures('ServiceRefused', async () => {
+        const { orders, nextPage } = await readPage(service, range, page);
+        const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0 };
+        for await (const order of orders) {
+          heartbeat();
+          counts.listed += 1;
+          counts[await tell(dependencies, snapshotOf(order), range.seenUntil)] += 1;
+          await sleep(pauseMs);
+        }
+        return { counts, ...(nextPage !== undefined && { nextPage }) };
+      });
+    },
+  };
+}
+
+interface Page {
+  orders: Iterable<Order> | AsyncIterable<Order>;
+  nextPage?: number;
+}
+
+/** A service that does not say how many there are is read from the first page to the last, in one go. */
+async function readPage(service: LabService, { from, to }: PageToReconcile, page?: number): Promise<Page> {
+  const filter = { updatedStartDate: from, updatedEndDate: to };
+  const read = await service.orders.page(filter, page ?? 1, { pageSize });
+  if (page !== undefined) return { orders: read.orders, ...before(page) };
+  if (read.total === undefined) return { orders: service.orders.list(filter, { pageSize }) };
+  const last = Math.ceil(read.total / read.size);
+  if (last <= 1) return { orders: read.orders };
+  const { orders } = await service.orders.page(filter, last, { pageSize });
+  return { orders, ...before(last) };
+}
+
+function before(page: number): { nextPage?: number } {
+  return page > 1 ? { nextPage: page - 1 } : {};
+}
+
+async function tell(
+  { temporal, taskQueue }: ActivityDependencies,
+  snapshot: OrderSnapshot,
+  seenUntil: string,
+): Promise<Exclude<keyof ReconcileCounts, 'listed'>> {
+  const root = rootOf(snapshot);
+  if (!isAddressable(snapshot.orderId) || !isAddressable(root)) {
+    log.warn('an order that cannot be addressed was passed over', { orderId: snapshot.orderId });
+    return 'passedOver';
+  }
+  const start = {
+    ...kitOrderStart(snapshot, root),
+    taskQueue,
+    signal: orderChangedSignal,
+    signalArgs: [snapshot] as [OrderSnapshot],
+  };
+  const { final, last } = standingOf(snapshot.events, snapshot.status);
+  if (!final) {
+    await temporal.workflow.signalWithStart(kitOrderName, start);
+    return 'told';
+  }
+  try {
+    await temporal.workflow.getHandle(kitOrderId(root)).signal(orderChangedSignal, snapshot);
+    return 'finished';
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+  // Its workflow has ended with it, as it should, or was never started.
+  if (last === undefined || last.at <= seenUntil) return 'finished';
+  await temporal.workflow.signalWithStart(kitOrderName, start);
+  return 'reopened';
+}

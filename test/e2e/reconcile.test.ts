@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { kitOrderId } from '../../workflows/order/address.js';
+import { reconcileScheduleId, type ReconcileResult } from '../../workflows/reconcile/messages.js';
+import { patience, stack } from './stack.js';
+
+const lab = stack({ worker: { RECONCILE_EVERY_MINUTES: '1440' } });
+const hour = 60 * 60_000;
+
+/** Nothing of what happens from now on is told: the outage of an ingress that outlasts all of the service's retries. */
+beforeAll(async () => {
+  await lab.sandbox.changeSettings({ webhookUrl: '' });
+});
+
+/** The service's events carry this time, so that they lie as far back as the story wants. */
+async function hoursAgo(hours: number): Promise<Date> {
+  const time = new Date(Date.now() - hours * hour);
+  await lab.sandbox.setClock(time);
+  return time;
+}
+
+async function dashboardOrder(...statuses: string[]): Promise<string> {
+  const { order } = await lab.sandbox.createOrder();
+  for (const status of statuses) await lab.sandbox.move(order.id, status);
+  return order.id;
+}
+
+const toTheEnd = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
+
+/** One pass of the schedule, triggered by hand. */
+async function scheduledPass(): Promise<ReconcileResult> {
+  const schedule = lab.rig.client.schedule.getHandle(reconcileScheduleId);
+  const before = (await schedule.describe()).info.recentActions.length;
+  await schedule.trigger('SKIP');
+  await expect.poll(async () => (await schedule.describe()).info.recentActions.length, patience).toBe(before + 1);
+  const [last] = (await schedule.describe()).info.recentActions.slice(-1);
+  if (last?.action.type !== 'startWorkflow') throw new Error('the schedule started nothing');
+  return lab.rig.client.workflow.getHandle(last.action.workflow.workflowId).result() as Promise<ReconcileResult>;
+}
+
+describe('a range of time', () => {
+  test('whose webhooks were lost is heard: open orders are followed, an unheard end is announced', async () => {
+    const from = await hoursAgo(50);
+    const [open, ended] = [await dashboardOrder('transit_customer'), await dashboardOrder(...toTheEnd)];
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toEqual({
+      watermark: range.to,
+      ...{ listed: 2, told: 1, finished: 0, reopened: 1, passedOver: 0 },
+    });
+    const handle = await lab.labs.orders.get({ orderId: open });
+    await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
+    expect(await lab.rig.client.workflow.getHandle(kitOrderId(ended)).result()).toMatchObject({
+      outcome: 'completed',
+      orderId: ended,
+    });
+    await expect.poll(() => lab.receiver.about(ended).map(({ type }) => type), patience).toContain('result');
+  });
+
+  test('that has no order is empty, and one that is none is refused in the product’s words', async () => {
+    const range = { from: '2001-01-01', to: '2001-01-02' };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 0, watermark: '2001-01-02T00:00:00.000Z' });
+    for (const wrong of [
+      { from: '2001-01-02', to: '2001-01-01' },
+      { from: 'yesterday', to: '2001-01-01' },
+    ]) {
+      await expect(lab.labs.orders.reconcile(wrong)).rejects.toMatchObject({ name: 'OrderInvalid' });
+    }
+  });
+
+  test('with more orders than fit a page is read to its end', async () => {
+    const from = await hoursAgo(40);
+    const orders = [];
+    for (let n = 0; n < 103; n += 1) orders.push(await dashboardOrder());
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 103, told: 103 });
+    for (const orderId of [orders[0], orders[50], orders[102]]) {
+      expect((await (await lab.labs.orders.get({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
+    }
+  });
+});
+
+describe('the schedule', () => {
+  test('goes on where its last complete pass ended, and starts no second run for an end that was seen', async () => {
+    await hoursAgo(2);
+    const ended = await dashboardOrder(...toTheEnd);
+    const first = await scheduledPass();
+    expect(first.reopened).toBeGreaterThanOrEqual(1);
+    await lab.rig.client.workflow.getHandle(kitOrderId(ended)).result();
+    await hoursAgo(0.5);
+    const later = await dashboardOrder('transit_customer');
+    const second = await scheduledPass();
+    expect(Date.parse(second.watermark)).toBeGreaterThan(Date.parse(first.watermark));
+    expect(second).toMatchObject({ listed: 1, told: 1, reopened: 0 });
+    expect((await (await lab.labs.orders.get({ orderId: later })).state()).phase).toBe('in_transit_to_customer');
+    await lab.untilListedAsEnded(ended, 1);
+  });
+
+  test('leaves alone what the webhooks may still bring', async () => {
+    await hoursAgo(0);
+    await dashboardOrder();
+    expect(await scheduledPass()).toMatchObject({ reopened: 0 });
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { rangeOf } from '../../../workflows/reconcile/range.js';
+
+const now = Date.parse('2026-03-10T12:00:00Z');
+
+describe('a pass of the schedule', () => {
+  test('looks from an hour before the last complete pass until ten minutes ago', () => {
+    expect(rangeOf({}, '2026-03-10T10:50:00.000Z', now)).toEqual({
+      from: '2026-03-10T09:50:00.000Z',
+      to: '2026-03-10T11:50:00.000Z',
+      seenUntil: '2026-03-10T10:50:00.000Z',
+    });
+  });
+
+  test('that is the first looks five days back', () => {
+    expect(rangeOf({}, undefined, now)).toMatchObject({
+      from: '2026-03-05T10:50:00.000Z',
+      seenUntil: '2026-03-05T11:50:00.000Z',
+    });
+  });
+
+  test('after one whose clock ran ahead still looks at the last hour', () => {
+    expect(rangeOf({}, '2026-04-01T00:00:00.000Z', now)).toMatchObject({
+      from: '2026-03-10T10:50:00.000Z',
+      to: '2026-03-10T11:50:00.000Z',
+    });
+  });
+});
+
+describe('a range that somebody asks for', () => {
+  test('is taken as it is: dates are midnights in UTC', () => {
+    expect(rangeOf({ from: '2026-01-01', to: '2026-01-02T12:00:00+02:00' }, '2026-03-10T10:50:00.000Z', now)).toEqual({
+      from: '2026-01-01T00:00:00.000Z',
+      to: '2026-01-02T10:00:00.000Z',
+      seenUntil: '2026-01-01T00:00:00.000Z',
+    });
+  });
+
+  test.each([
+    [{ from: '2026-01-02', to: '2026-01-01' }, 'from is later than to'],
+    [{ from: 'yesterday', to: '2026-01-01' }, 'from must be a date'],
+    [{ from: '2026-01-01T10:00:00', to: '2026-01-02' }, 'from must be a date, or a time with its zone'],
+    [{ from: '2026-01-01', to: '2026-13-01' }, 'to must be a date'],
+    [{ from: '', to: '2026-01-01' }, 'from must be a date'],
+  ])('%j is refused: %s', (input, message) => {
+    expect(() => rangeOf(input, undefined, now)).toThrow(message);
+  });
+});

@@ -1,0 +1,39 @@
+/**
+ * Who the reconciliation is: its name, IDs, input and result. A schedule runs it, so that what an outage of the ingress
+ * swallowed is heard all the same; an operator may run it for a range of time.
+ */
+
+export const reconcileOrdersName = 'reconcileOrders';
+
+/** The schedule's own id, and the stem of the IDs of its runs. */
+export const reconcileScheduleId = 'reconcile-orders';
+
+/** One run for one range, however often it is asked for at once. */
+export function reconcileOrdersId({ from, to }: { from: string; to: string }): string {
+  return `reconcile-orders/${from}/${to}`;
+}
+
+export interface ReconcileInput {
+  /** Orders updated at or after, ISO 8601 in UTC. Without it: since the last complete pass of the schedule. */
+  from?: string;
+  /** Orders updated at or before. Without it: up to ten minutes ago. */
+  to?: string;
+}
+
+export interface ReconcileCounts {
+  /** Orders that the service listed. */
+  listed: number;
+  /** Unfinished orders whose workflow was told, and started where there was none. */
+  told: number;
+  /** Finished orders whose workflow still ran, and was told. */
+  finished: number;
+  /** Finished orders that nobody had heard the end of: a run reads and announces it. */
+  reopened: number;
+  /** Orders that cannot be read or addressed; the worker's log names them. */
+  passedOver: number;
+}
+
+export interface ReconcileResult extends ReconcileCounts {
+  /** Up to when everything has been seen: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */
+  watermark: string;
+}

@@ -1,0 +1,43 @@
+import type { ReconcileInput } from './messages.js';
+
+/** What one pass looks at; ISO 8601 in UTC. */
+export interface ReconcileRange {
+  from: string;
+  to: string;
+  /** An order that ended before this was seen by an earlier pass: no run is started for it. */
+  seenUntil: string;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** What is fresher is the webhooks' work: it may be on its way. */
+const settling = 10 * minute;
+/** Clocks differ, and the service may list an update late. */
+const overlap = hour;
+/** How far a first pass looks back. Webhooks are tried again for two days; this is a long weekend more. */
+const firstLook = 5 * 24 * hour;
+
+/** @throws RangeError when a time is none, or the range is empty */
+export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
+  const to = input.to === undefined ? now - settling : timeOf('to', input.to);
+  const seenUntil = input.from === undefined ? sinceWatermark(watermark, to) : timeOf('from', input.from);
+  const from = input.from === undefined ? seenUntil - overlap : seenUntil;
+  if (from > to) throw new RangeError('from is later than to');
+  return { from: iso(from), to: iso(to), seenUntil: iso(seenUntil) };
+}
+
+/** A watermark of a clock that ran ahead is no reason to look at nothing. */
+function sinceWatermark(watermark: string | undefined, to: number): number {
+  return Math.min(watermark === undefined ? to - firstLook : Date.parse(watermark), to);
+}
+
+function timeOf(field: string, text: string): number {
+  const time = /^\d{4}-\d{2}-\d{2}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new RangeError(`${field} must be a date, or a time with its zone, in ISO 8601`);
+  return time;
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

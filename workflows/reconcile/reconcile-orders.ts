@@ -1,0 +1,58 @@
+import { ApplicationFailure, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { reconciling } from '../proxies.js';
+import type { ReconcileCounts, ReconcileInput, ReconcileResult } from './messages.js';
+import { rangeOf, type ReconcileRange } from './range.js';
+
+/**
+ * Compares the service's list of updated orders with what the workflows have heard: page by page from the last to the
+ * first, because an order that is updated meanwhile leaves the list, and moves only those that are still to come.
+ */
+export async function reconcileOrders(input?: ReconcileInput): Promise<ReconcileResult> {
+  const range = checkedRange(input ?? {});
+  const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0 };
+  let page: number | undefined;
+  do {
+    const summary = page === undefined ? 'the last page of updated orders' : `page ${page} of updated orders`;
+    const passed = await reconciling.reconcilePage.executeWithOptions({ summary }, [
+      { ...range, ...(page !== undefined && { page }) },
+    ]);
+    add(counts, passed.counts);
+    page = passed.nextPage;
+    setCurrentDetails(detailsOf(range, counts, page));
+  } while (page !== undefined);
+  return { watermark: range.to, ...counts };
+}
+
+function checkedRange(input: ReconcileInput): ReconcileRange {
+  try {
+    return rangeOf(input, watermarkOf(workflowInfo().lastResult), Date.now());
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw ApplicationFailure.nonRetryable(error.message, 'InvalidCommand', { fields: [] });
+  }
+}
+
+/** Of the last pass that was complete. A result that is none of ours counts as none. */
+function watermarkOf(lastResult: unknown): string | undefined {
+  const results: unknown[] = Array.isArray(lastResult) ? lastResult : [lastResult];
+  const [last] = results as (Partial<ReconcileResult> | null | undefined)[];
+  return typeof last?.watermark === 'string' ? last.watermark : undefined;
+}
+
+function add(counts: ReconcileCounts, more: ReconcileCounts): void {
+  counts.listed += more.listed;
+  counts.told += more.told;
+  counts.finished += more.finished;
+  counts.reopened += more.reopened;
+  counts.passedOver += more.passedOver;
+}
+
+function detailsOf({ from, to }: ReconcileRange, counts: ReconcileCounts, page: number | undefined): string {
+  const { listed, told, finished, reopened, passedOver } = counts;
+  return [
+    page === undefined ? '### Complete' : `### ${page} pages to go`,
+    `Orders updated from ${from} to ${to}`,
+    '| Listed | Told | Finished, told | Finished, unheard | Passed over |\n| --- | --- | --- | --- | --- |\n' +
+      `| ${listed} | ${told} | ${finished} | ${reopened} | ${passedOver} |`,
+  ].join('\n\n');
+}
