@@ -217,6 +217,45 @@ describe('connections', () => {
   });
 });
 
+describe('appointment events', () => {
+  const APPOINTMENT = {
+    id: 'appointment-1',
+    order_id: 'order-1',
+    user_id: 'user-of-appointment',
+    event_status: 'scheduled',
+    can_reschedule: true,
+    next_year: [1],
+  };
+
+  test.each(['labtest.appointment.created', 'labtest.appointment.updated', 'labtest.appointment.update'])(
+    '%s carries the appointment in its data [267, 268]',
+    (event_type) => {
+      const event = { event_type, data: APPOINTMENT, team_id: 'team-1', user_id: 'user-1', client_user_id: 'text' };
+      expect(readEvent(event)).toEqual({
+        ...{ kind: 'appointment', eventType: event_type, orderId: 'order-1', appointment: APPOINTMENT },
+        ...{ userId: 'user-1', teamId: 'team-1' },
+      });
+    },
+  );
+
+  test("without envelope ids have the appointment's user, where it has one [146, 147, 256]", () => {
+    const event_type = 'labtest.appointment.next_year';
+    expect(readEvent({ event_type, data: APPOINTMENT })).toMatchObject({ userId: 'user-of-appointment' });
+    expect(readEvent({ event_type, data: { id: 'a', order_id: 'o' } })).toEqual({
+      ...{ kind: 'appointment', eventType: event_type, orderId: 'o', appointment: { id: 'a', order_id: 'o' } },
+    });
+  });
+
+  test.each([undefined, null, 'appointment-1', [], {}, { id: '' }, { id: 'a' }, { id: 'a', order_id: '' }])(
+    'with the data %j are unreadable, and not quoted [256]',
+    (data) => {
+      const event = readEvent({ event_type: 'labtest.appointment.created', data });
+      expect(event).toMatchObject({ kind: 'unreadable', eventType: 'labtest.appointment.created' });
+      expect(event).toHaveProperty('problem', expect.stringMatching(/^(id|order_id|body): /));
+    },
+  );
+});
+
 describe('parsing job events', () => {
   const JOB = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
 
@@ -267,15 +306,12 @@ describe('parsing job events', () => {
   );
 });
 
-test.each([
-  'lab_report.parsing_job.deleted',
-  'labtest.appointment.update',
-  'an.event.of.next.year',
-  'daily',
-  '__proto__',
-])('%s is another event', (event_type) => {
-  expect(readEvent({ event_type, data: {} })).toEqual({ kind: 'other', eventType: event_type });
-});
+test.each(['lab_report.parsing_job.deleted', 'an.event.of.next.year', 'daily', '__proto__'])(
+  '%s is another event',
+  (event_type) => {
+    expect(readEvent({ event_type, data: {} })).toEqual({ kind: 'other', eventType: event_type });
+  },
+);
 
 test.each([{}, { data: ORDER }, { event_type: null }, { event_type: '' }, { id: 'order-1' }, { events: [] }])(
   '%j without a type is another event',
