@@ -173,28 +173,37 @@ describe('demographics', () => {
 describe('a portal link', () => {
   const link = { url: 'https://portal.example.com/x', expires_in: 600 };
 
-  test('is asked for with its context, and with the order where one is named', async () => {
+  test('is asked for with its context, and with the order where one is named [9, 172, 173, 174, 175, 176, 325]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: link }));
     const { portal } = serviceAt(baseUrl);
     expect(await portal.createUrl('user-1', { context: 'communications', orderId: 'order-1' })).toEqual(link);
+    await portal.createUrl('user-1', { context: 'launch' });
     await portal.createUrl('user-1', { context: 'a-context-of-next-year' });
-    expect(requests).toMatchObject([
-      { method: 'POST', url: '/v2/user/user-1/create_portal_url' },
-      { method: 'POST', url: '/v2/user/user-1/create_portal_url' },
-    ]);
+    for (const { method, url, headers } of requests) {
+      expect({ method, url }).toEqual({ method: 'POST', url: '/v2/user/user-1/create_portal_url' });
+      expect(headers).toHaveProperty('x-service-api-key');
+    }
     expect(requests.map(({ body }) => body)).toEqual([
       { context: 'communications', order_id: 'order-1' },
+      { context: 'launch' },
       { context: 'a-context-of-next-year' },
     ]);
   });
 
-  test('for a user without demographics is refused', async () => {
+  test.each([600, 2_419_200, 0])('lives for %j as it was told, whatever its unit [36, 37, 176]', async (expires_in) => {
+    const { baseUrl } = await answering(() => ({ body: { ...link, expires_in, next_year: 1 } }));
+    expect(await serviceAt(baseUrl).portal.createUrl('user-1', { context: 'launch' })).toEqual({
+      ...{ url: link.url, expires_in, next_year: 1 },
+    });
+  });
+
+  test('for a user without demographics is refused [34, 177, 306]', async () => {
     const { baseUrl } = await answering(() => ({ status: 422, body: { detail: 'User has no demographics' } }));
     const error = await rejection(serviceAt(baseUrl).portal.createUrl('user-1', { context: 'launch' }));
     expect(error).toMatchObject({ name: 'ServiceRefused', status: 422, reason: 'User has no demographics' });
   });
 
-  test('of a team that is not enabled says so', async () => {
+  test('of a team that is not enabled says so [180, 308]', async () => {
     const { baseUrl } = await answering(() => ({
       status: 403,
       body: { detail: 'Portal is not enabled for this team' },
@@ -213,7 +222,7 @@ describe('lab accounts', () => {
     extra: 1,
   };
 
-  test('are listed, narrowed by id and status', async () => {
+  test('are listed, narrowed by id and status [136, 223]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { data: [account] } }));
     const { labTests } = serviceAt(baseUrl);
     expect(await labTests.listLabAccounts({ labAccountId: 'account-1', status: 'active' })).toEqual([account]);
@@ -236,7 +245,7 @@ describe('lab accounts', () => {
     ['not_delegated', false],
     ['a_flow_of_next_year', false],
     [null, false],
-  ])('of the flow %j need a physician: %j', (delegated_flow, needed) => {
+  ])('of the flow %j need a physician: %j [137, 138, 221]', (delegated_flow, needed) => {
     expect(needsPhysician({ delegated_flow })).toBe(needed);
   });
 });
