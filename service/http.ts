@@ -5,7 +5,7 @@ import type { CallFacts } from './errors.js';
 import { AnswerUnreadable, RequestInvalid } from './errors.js';
 import type { RawAnswer } from './exchange.js';
 import { exchange } from './exchange.js';
-import { checkKeys, managementHeader, warnOfDeprecatedHeader } from './keys.js';
+import { keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { refusalError } from './refusals.js';
 import { UploadBody } from './upload-body.js';
 import type { Upload } from './upload-body.js';
@@ -295,7 +295,8 @@ function checkedConfig(config: ServiceConfig): { origin: string; path: string } 
   }
   if (!/^[a-z0-9-]+$/i.test(config.brand ?? 'service'))
     throw new TypeError('brand must be one word of letters, digits and hyphens');
-  checkKeys(config);
+  const fault = keyFault(config);
+  if (fault !== undefined) throw new TypeError(`${fault.key} ${fault.problem}`);
   for (const name of ['ordersPath', 'usersPath', 'createOrderPath'] as const) {
     if (!/^\/[^?#\s{}]*$/.test(config[name] ?? '/'))
       throw new TypeError(`${name} must be a path that begins with a slash`);

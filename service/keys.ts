@@ -8,42 +8,40 @@ export interface KeyConfig {
   warn?: (warning: string) => void;
 }
 
+/** What is wrong with a key, in words that follow its name and do not repeat it. */
+export interface KeyFault {
+  key: 'apiKey' | 'managementKey' | 'keyPrefixes';
+  problem: string;
+}
+
 /**
- * Throws a TypeError where the keys could never work, in words that do not repeat one: a management key cannot be used as
- * a team API key (specification, "Authentication"), nor the other way round.
+ * What could never work about the keys: a management key cannot be used as a team API key (specification,
+ * "Authentication"), nor the other way round.
  */
-export function checkKeys(config: KeyConfig): void {
-  if (config.apiKey === config.managementKey) throw new TypeError('apiKey must not be the management key');
-  for (const [name, own] of [
-    ['apiKey', 'team'],
-    ['managementKey', 'management'],
-  ] as const) {
-    const key = config[name];
-    if (key === undefined) continue;
-    if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError(`${name} must be printable ASCII without spaces`);
-    checkKind(name, key, own, config.keyPrefixes ?? {});
+export function keyFault({ apiKey, managementKey, keyPrefixes = {} }: KeyConfig): KeyFault | undefined {
+  if (apiKey === managementKey) return { key: 'apiKey', problem: 'must not be the management key' };
+  const { team = '', management = '' } = keyPrefixes;
+  if (team !== '' && team === management) {
+    return { key: 'keyPrefixes', problem: 'must tell the two kinds of keys apart' };
   }
+  const problem = problemOf(apiKey, 'team', keyPrefixes);
+  if (problem !== undefined) return { key: 'apiKey', problem };
+  const other = managementKey === undefined ? undefined : problemOf(managementKey, 'management', keyPrefixes);
+  return other === undefined ? undefined : { key: 'managementKey', problem: other };
 }
 
 type Kind = 'team' | 'management';
 
-function checkKind(name: string, key: string, own: Kind, prefixes: { [kind in Kind]?: string }): void {
-  const { team = '', management = '' } = prefixes;
-  if (team !== '' && team === management) throw new TypeError('keyPrefixes must tell the two kinds of keys apart');
-  const fitting = (
-    [
-      { kind: 'team', prefix: team },
-      { kind: 'management', prefix: management },
-    ] as const
-  )
+function problemOf(key: string, own: Kind, prefixes: { [kind in Kind]?: string }): string | undefined {
+  if (!/^[\x21-\x7e]+$/.test(key)) return 'must be printable ASCII without spaces';
+  const fitting = (['team', 'management'] as const)
+    .map((kind) => ({ kind, prefix: prefixes[kind] ?? '' }))
     .filter(({ prefix }) => prefix !== '' && key.startsWith(prefix))
     // One prefix may begin with the other.
     .toSorted((one, other) => other.prefix.length - one.prefix.length);
   const kind = fitting[0]?.kind;
-  if (kind !== undefined && kind !== own) throw new TypeError(`${name} begins as a ${kind} key does`);
-  if (kind === undefined && (prefixes[own] ?? '') !== '') {
-    throw new TypeError(`${name} does not begin as a ${own} key does`);
-  }
+  if (kind !== undefined && kind !== own) return `begins as a ${kind} key does`;
+  return kind === undefined && (prefixes[own] ?? '') !== '' ? `does not begin as a ${own} key does` : undefined;
 }
 
 /** The name of the header that carries the management key. */

@@ -41,7 +41,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 async function poll(connection: NativeConnection, config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const { namespace } = config.temporal;
   const conversion = dataConverterOf(config.keyRing, log);
-  const dependencies = activityDependencies(config, new Client({ connection, namespace, ...conversion }));
+  const dependencies = activityDependencies(config, new Client({ connection, namespace, ...conversion }), log);
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
   const failures = config.keyRing ? 'encoded' : 'readable';
   const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long
