@@ -3,7 +3,7 @@ import type { Lab } from './lab.js';
 import { listOrders } from './order-list.js';
 import { orderBody, transactionBody } from './order-body.js';
 import type { Json } from './order-body.js';
-import { orderForPatient, orderTestkit, registerTestkit } from './ordering.js';
+import { importOrder, orderForPatient, orderTestkit, registerTestkit } from './ordering.js';
 import { pathUuid } from './path-ids.js';
 import { refusal } from './problems.js';
 import { resendEvents } from './resending.js';
@@ -51,6 +51,8 @@ export function orderRoutes(app: FastifyInstance, lab: Lab): void {
 function creationRoutes(app: FastifyInstance, lab: Lab): void {
   // No idempotency key here: a repeated request ships a second kit.
   app.post('/v3/order/testkit', (request) => posted(lab, orderTestkit(lab, request.body), 'Order submitted'));
+
+  app.post('/v3/order/import', (request) => posted(lab, importOrder(lab, request.body), 'Order imported'));
 
   app.post('/v3/order/testkit/register', (request) =>
     posted(lab, registerTestkit(lab, request.body), 'Testkit registered'),

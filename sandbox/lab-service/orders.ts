@@ -42,6 +42,9 @@ export interface NewOrder {
   readonly shippingDetails?: Address | null;
   readonly physician?: Physician | null;
   readonly healthInsuranceId?: string | null;
+  readonly sampleId?: string | null;
+  /** Placed elsewhere: its requisition is there, or is not needed. */
+  readonly isImported?: boolean;
   /** Another order that this one follows in the same transaction. */
   readonly follows?: { readonly parent: Order; readonly origin: Origin };
 }
@@ -89,8 +92,13 @@ export class Orders {
     const webhook = options.webhook ?? true;
     const order = this.#newOrder(request);
     this.#state.addOrder(order);
-    this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
-    this.#append(order, { status: order.registrable ? 'awaiting_registration' : 'requisition_created', webhook });
+    if (request.sampleId != null) this.#state.setSample(order, request.sampleId);
+    if (request.isImported === true) {
+      this.#append(order, { status: 'requisition_bypassed', webhook }, 'labtest.order.created');
+    } else {
+      this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
+      this.#append(order, { status: order.registrable ? 'awaiting_registration' : 'requisition_created', webhook });
+    }
     this.#observer.created(order);
     return order;
   }

@@ -1,14 +1,17 @@
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
+import { closedFeatures } from './closed-features.js';
 import { controlRoutes } from './control-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
 import { Lab } from './lab.js';
+import { labTestRoutes } from './lab-test-routes.js';
 import { isOfBrowser, linkRoutes } from './link-routes.js';
 import { offlineRoutes } from './offline.js';
 import { orderRoutes } from './order-routes.js';
 import { reportRoutes } from './report-routes.js';
 import { ServiceProblem, invalidFields, refusal } from './problems.js';
 import type { Settings } from './settings.js';
+import { timeseriesRoutes } from './timeseries-routes.js';
 import { userRoutes } from './user-routes.js';
 
 export interface LabServiceOptions {
@@ -46,10 +49,13 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   faultHooks(app, lab, closing.signal);
   const brand = (options.brand ?? 'service').toLowerCase();
   requireApiKey(app, `x-${brand}-api-key`, options.apiKey);
+  closedFeatures(app, lab);
   userRoutes(app, lab);
   linkRoutes(app, lab, `x-${brand}-link-token`);
   orderRoutes(app, lab);
   reportRoutes(app, lab);
+  labTestRoutes(app);
+  timeseriesRoutes(app);
   controlRoutes(app, lab);
   const host = options.host ?? '127.0.0.1';
   offlineRoutes(app, host, closing.signal);

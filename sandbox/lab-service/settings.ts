@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FEATURES } from './closed-features.js';
 
 /**
  * The switches of the stand-in: where the specification and what is known of real deployments differ, each variant can
@@ -59,6 +60,10 @@ export const settingsSchema = z.strictObject({
   reportJobId: z.enum(['id', 'job_id']),
   /** `all` statuses that are known; `schema`: without `processing` and `pending_review`, which the current schema lacks. */
   reportStates: z.enum(['all', 'schema']),
+  /** What the team is not enabled for: its endpoints answer 403. Default: nothing. */
+  closedFeatures: z.array(z.enum(FEATURES)),
+  /** How that refusal is written: `json` (default), as the specification has it, or `text`, as it was before. */
+  closedFeatureBody: z.enum(['json', 'text']),
   /** Where webhooks go. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
@@ -103,6 +108,8 @@ export const DEFAULT_SETTINGS: Settings = {
   maxReports: null,
   reportJobId: 'id',
   reportStates: 'all',
+  closedFeatures: [],
+  closedFeatureBody: 'json',
   webhookUrl: '',
   webhookSecrets: [],
   webhookHeaders: 'svix',
