@@ -1,3 +1,4 @@
+import { Appointments } from './appointments.js';
 import { Clock } from './clock.js';
 import { Connections } from './connections.js';
 import { newHttpFaults } from './http-faults.js';
@@ -9,6 +10,7 @@ import { Reports } from './reports.js';
 import { RequestLog } from './request-log.js';
 import { SettingsStore } from './settings.js';
 import type { Settings } from './settings.js';
+import { Slots } from './slots.js';
 import { LabState } from './state.js';
 import type { Order } from './state.js';
 import { STORIES, Stories } from './stories.js';
@@ -23,6 +25,8 @@ export class Lab {
   readonly connections: Connections;
   readonly links: Links;
   readonly orders: Orders;
+  readonly slots: Slots;
+  readonly appointments: Appointments;
   readonly stories: Stories;
   readonly reports: Reports;
   readonly idempotency: IdempotencyKeys;
@@ -39,7 +43,12 @@ export class Lab {
       announced: (eventType: OrderEventType, order: Order) => this.webhooks.announce(eventType, order),
       created: (order: Order) => this.#playByItself(order),
       registered: (order: Order) => this.stories.registered(order),
+      cancelled: (order: Order) => this.appointments.orderCancelled(order),
     });
+    this.slots = new Slots(this.clock, this.settings);
+    this.appointments = new Appointments(this.clock, this.settings, this.slots, this.orders, (eventType, appointment) =>
+      this.webhooks.announceAppointment(eventType, appointment),
+    );
     this.stories = new Stories(this.clock, this.orders);
     this.reports = new Reports(this.clock, this.settings, (eventType, job) =>
       this.webhooks.announceJob(eventType, job),
@@ -61,6 +70,8 @@ export class Lab {
     this.webhooks.clear();
     this.stories.clear();
     this.links.clear();
+    this.appointments.clear();
+    this.slots.clear();
     this.reports.clear();
     this.state.clear();
     this.idempotency.clear();

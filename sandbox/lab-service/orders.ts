@@ -24,6 +24,7 @@ export interface OrderObserver {
   announced(eventType: OrderEventType, order: Order): void;
   created(order: Order): void;
   registered(order: Order): void;
+  cancelled(order: Order): void;
 }
 
 /** What a new order is made of; whatever is left out is null. */
@@ -199,6 +200,7 @@ export class Orders {
       shippingDetails: request.shippingDetails ?? null,
       physician: request.physician ?? null,
       healthInsuranceId: request.healthInsuranceId ?? null,
+      appointmentId: null,
       hasRequisition: false,
       shipment: null,
       interpretation: null,
@@ -214,9 +216,13 @@ export class Orders {
     order.events = [...order.events, event];
     order.updatedAt = now;
     this.#applyEffects(order, move, now);
-    if (move.webhook === false) return;
+    if (move.webhook !== false) this.#announce(eventType, order);
+    if (presentTop(order) === 'cancelled') this.#observer.cancelled(order);
+  }
+
+  #announce(eventType: OrderEventType, order: Order): void {
     this.#observer.announced(eventType, order);
-    if (hasResults(lowLevel(status)) && order.interpretation === 'critical') {
+    if (hasResults(presentLow(order)) && order.interpretation === 'critical') {
       this.#observer.announced('labtest.result.critical', order);
     }
   }

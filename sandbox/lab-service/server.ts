@@ -1,5 +1,6 @@
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
+import { appointmentRoutes } from './appointment-routes.js';
 import { closedFeatures } from './closed-features.js';
 import { controlRoutes } from './control-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
@@ -54,6 +55,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   linkRoutes(app, lab, `x-${brand}-link-token`);
   orderRoutes(app, lab);
   reportRoutes(app, lab);
+  appointmentRoutes(app, lab);
   labTestRoutes(app);
   timeseriesRoutes(app);
   controlRoutes(app, lab);

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'undici';
+import { appointmentBody } from './appointment-body.js';
+import { presentStatus } from './appointments.js';
+import type { Appointment, AppointmentEventType } from './appointments.js';
 import type { Clock } from './clock.js';
 import type { ConnectionEventType } from './connections.js';
 import { orderBody, presentLow } from './order-body.js';
@@ -30,14 +33,14 @@ export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost'
 export interface Delivery {
   /** The message id: the same in every attempt. */
   readonly id: string;
-  readonly event_type: OrderEventType | ReportEventType | ConnectionEventType;
+  readonly event_type: OrderEventType | ReportEventType | ConnectionEventType | AppointmentEventType;
   /** The user that it is about: of an order, its user then. */
   readonly user_id: string;
   /** Null where it is not about an order. */
   readonly order_id: string | null;
   /** Null where it is not about a parsing job. */
   readonly job_id: string | null;
-  /** The low-level status of the order's last event in this message, or the parsing job's status; null for others. */
+  /** The low-level status of the order's last event in this message, or the status of the appointment or job; null for others. */
   readonly status: string | null;
   /** The id of that event; null where it is not about an order. */
   readonly event_id: number | null;
@@ -47,7 +50,7 @@ export interface Delivery {
 
 /** What a message is about. */
 interface Subject {
-  readonly eventType: OrderEventType | ReportEventType | ConnectionEventType;
+  readonly eventType: OrderEventType | ReportEventType | ConnectionEventType | AppointmentEventType;
   readonly userId: string;
   readonly orderId: string | null;
   readonly jobId: string | null;
@@ -103,6 +106,14 @@ export class Webhooks {
     if (!this.#isSending()) return;
     const subject = { eventType, userId: user.id, orderId: null, jobId: null, status: null, eventId: null };
     this.#submit(subject, this.#envelope(eventType, user.id, data));
+  }
+
+  /** Sends the appointment as it now is; always in an envelope, because nothing else would tell what it is. */
+  announceAppointment(eventType: AppointmentEventType, appointment: Appointment): void {
+    if (!this.#isSending()) return;
+    const { id: orderId, userId } = appointment.order;
+    const subject = { eventType, userId, orderId, jobId: null, status: presentStatus(appointment), eventId: null };
+    this.#submit(subject, this.#envelope(eventType, userId, appointmentBody(appointment, this.#settings.current)));
   }
 
   /** Sends the parsing job as it now is; always in an envelope, because nothing else would tell what it is. */
