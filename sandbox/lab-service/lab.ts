@@ -7,6 +7,7 @@ import { Links } from './links.js';
 import { Orders } from './orders.js';
 import type { OrderEventType } from './orders.js';
 import { Reports } from './reports.js';
+import { Organisation, PLAYED } from './organisation.js';
 import { RequestLog } from './request-log.js';
 import { SettingsStore } from './settings.js';
 import type { Settings } from './settings.js';
@@ -14,6 +15,7 @@ import { Slots } from './slots.js';
 import { LabState } from './state.js';
 import type { Order } from './state.js';
 import { STORIES, Stories } from './stories.js';
+import { WebhookEndpoints } from './webhook-endpoints.js';
 import { Webhooks } from './webhooks.js';
 
 /** Everything that one stand-in is made of, wired together. Routes get it whole. */
@@ -21,6 +23,8 @@ export class Lab {
   readonly settings: SettingsStore;
   readonly clock: Clock;
   readonly state = new LabState();
+  readonly organisation: Organisation;
+  readonly endpoints: WebhookEndpoints;
   readonly webhooks: Webhooks;
   readonly connections: Connections;
   readonly links: Links;
@@ -33,10 +37,12 @@ export class Lab {
   readonly faults = newHttpFaults();
   readonly requests = new RequestLog();
 
-  constructor(initial: Partial<Settings>) {
+  constructor(initial: Partial<Settings>, managementKey?: string) {
     this.settings = new SettingsStore(initial);
     this.clock = new Clock(this.settings.current.daySeconds);
-    this.webhooks = new Webhooks(this.state, this.clock, this.settings);
+    this.organisation = new Organisation(this.clock, managementKey);
+    this.endpoints = new WebhookEndpoints(this.clock, PLAYED);
+    this.webhooks = new Webhooks(this.state, this.clock, this.settings, this.endpoints);
     this.connections = new Connections(this.settings, this.webhooks);
     this.links = new Links(this.clock, this.settings, this.connections);
     this.orders = new Orders(this.state, this.clock, this.settings, {
@@ -68,6 +74,8 @@ export class Lab {
     this.settings.reset();
     this.clock.daySeconds = this.settings.current.daySeconds;
     this.webhooks.clear();
+    this.endpoints.clear();
+    this.organisation.clear();
     this.stories.clear();
     this.links.clear();
     this.appointments.clear();

@@ -8,7 +8,6 @@ import { pathUuid } from './path-ids.js';
 import { refusal } from './problems.js';
 import { resendEvents } from './resending.js';
 import { labResults, resultMetadata } from './results.js';
-import { LAB_ACCOUNTS } from './seed.js';
 import { simulationRequest } from './simulation.js';
 import type { Order } from './state.js';
 import { Fields, oneOf, uuid } from './validation.js';
@@ -41,9 +40,9 @@ export function orderRoutes(app: FastifyInstance, lab: Lab): void {
     const status = fields.optionalString('status', oneOf('active', 'pending', 'suspended', 'ready_to_launch'));
     fields.finish();
     return {
-      data: LAB_ACCOUNTS.filter(
-        (account) => (id === null || account.id === id) && (status === null || account.status === status),
-      ),
+      data: lab.organisation
+        .labAccounts()
+        .filter((account) => (id === null || account.id === id) && (status === null || account.status === status)),
     };
   });
 }

@@ -75,6 +75,8 @@ export const settingsSchema = z.strictObject({
   appointmentsReschedulable: z.boolean(),
   /** Whether somebody comes to an appointment by themselves (at its time, compressed) and draws. Default false. */
   appointmentsHappen: z.boolean(),
+  /** Entries of a page of the management API, where the request does not say. Default 50; not documented. */
+  managementPageSize: z.int().positive(),
   /** What the team is not enabled for: its endpoints answer 403. Default: nothing. */
   closedFeatures: z.array(z.enum(FEATURES)),
   /** How that refusal is written: `json` (default), as the specification has it, or `text`, as it was before. */
@@ -129,6 +131,7 @@ export const DEFAULT_SETTINGS: Settings = {
   appointmentConfirmationMinutes: 30,
   appointmentsReschedulable: true,
   appointmentsHappen: false,
+  managementPageSize: 50,
   closedFeatures: [],
   closedFeatureBody: 'json',
   webhookUrl: '',
