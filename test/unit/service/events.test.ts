@@ -11,7 +11,7 @@ const ORDER = {
 
 describe('order events', () => {
   test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update', 'labtest.order.next_year'])(
-    '%s carries the order in its data',
+    '%s carries the order in its data [144, 145, 146, 147, 267]',
     (event_type) => {
       const event = { event_type, data: ORDER, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
       expect(readEvent(event)).toEqual({
@@ -24,7 +24,7 @@ describe('order events', () => {
     },
   );
 
-  test("without envelope ids have the order's", () => {
+  test("without envelope ids have the order's [146, 147, 256]", () => {
     expect(readEvent({ event_type: 'labtest.order.updated', data: ORDER })).toMatchObject({
       kind: 'order',
       userId: 'user-of-order',
@@ -32,7 +32,7 @@ describe('order events', () => {
     });
   });
 
-  test('without any id are orders all the same', () => {
+  test('without any id are orders all the same [256]', () => {
     const event = readEvent({ event_type: 'labtest.order.updated', data: { id: 'order-1' } });
     expect(event).toEqual({ kind: 'order', eventType: 'labtest.order.updated', order: { id: 'order-1' } });
   });
@@ -90,7 +90,7 @@ describe('order events', () => {
     ).toEqual([2, 1]);
   });
 
-  test('with numbers for ids have them as texts', () => {
+  test('with numbers for ids have them as texts [3]', () => {
     const data = { id: 4711, user_id: 12, parent_id: 4710, order_transaction: { id: 3, orders: [{ id: 4711 }] } };
     expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
       kind: 'order',
