@@ -127,7 +127,7 @@ describe('keys', () => {
     await expect(all(users.list())).rejects.toMatchObject({ status: 401 });
   });
 
-  test('of another environment or region open nothing here [12, 13, 14, 15, 244]', async () => {
+  test('of another environment or region open nothing here [244]', async () => {
     const { client, as } = await startManaging();
     for (const elsewhere of [
       { ...region, region: 'eu' },
@@ -313,7 +313,7 @@ describe('webhook endpoints', () => {
     expect(listed.map(({ url }) => url)).toEqual([1, 2, 3].map((n) => `http://127.0.0.1:1/${n}`));
   });
 
-  test('of production and of other teams get nothing of what is played here [12, 234]', async () => {
+  test('of production and of other teams get nothing of what is played here [234]', async () => {
     const { url, received } = await startReceiver();
     const { webhooks, control, newKit } = await started();
     await webhooks.create({ ...place, environment: 'production' }, { url });

@@ -92,11 +92,11 @@ describe('the worker', () => {
   });
 
   test.each([
-    ['production-us', 'SERVICE_URL_PRODUCTION_US'],
-    ['production-eu', 'SERVICE_URL_PRODUCTION_EU'],
-    ['sandbox-us', 'SERVICE_URL_SANDBOX_US'],
-    ['sandbox-eu', 'SERVICE_URL_SANDBOX_EU'],
-  ])('takes the address of the environment %s from %s, and none is built in', (environment, setting) => {
+    ['production-us', 'SERVICE_URL_PRODUCTION_US', 12],
+    ['production-eu', 'SERVICE_URL_PRODUCTION_EU', 13],
+    ['sandbox-us', 'SERVICE_URL_SANDBOX_US', 14],
+    ['sandbox-eu', 'SERVICE_URL_SANDBOX_EU', 15],
+  ])('takes the address of the environment %s from %s, and none is built in [%i]', (environment, setting) => {
     const env = { SERVICE_API_KEY: 'sk_invented', SERVICE_ENVIRONMENT: environment };
     expect(faultsOf(() => readWorkerConfig(env))).toEqual({
       [setting]: `is missing, but SERVICE_ENVIRONMENT is ${environment}`,

@@ -148,12 +148,12 @@ describe('status', () => {
     expect(await refusedWith({ status, body })).not.toBeInstanceOf(FeatureNotEnabled);
   });
 
-  test.each([429, 503])('%i brings the time after which to come again', async (status) => {
+  test.each([429, 503])('%i brings the time after which to come again [319]', async (status) => {
     const error = await refusedWith({ status, headers: { 'retry-after': '7' }, body: { detail: 'slow down' } });
     expect(error).toMatchObject({ retryAfterMs: 7000, reason: 'slow down' });
   });
 
-  test('429 without Retry-After leaves the time open', async () => {
+  test('429 without Retry-After leaves the time open [319]', async () => {
     expect(await refusedWith({ status: 429 })).toMatchObject({ retryAfterMs: undefined });
   });
 });
