@@ -110,7 +110,7 @@ export class Slots {
       end: start + HOUR_MS,
       zip,
       bookingKey: `bk_${randomBytes(12).toString('base64url')}`,
-      expiresAt: now + this.#clock.compressed(`${bookingKeyMinutes}m`),
+      expiresAt: now + bookingKeyMinutes * 60_000,
       isPriority: new Date(start).getUTCHours() === HOURS[0],
     };
     this.#offered.set(slot.bookingKey, slot);
