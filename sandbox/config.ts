@@ -26,6 +26,7 @@ const REAL_DAY_SECONDS = 86_400;
  * | INGRESS_PORT | 4000 | only for the default above |
  * | WEBHOOK_SECRETS | – | comma-separated `whsec_…`; the first signs. Needed where webhooks are sent |
  * | SERVICE_API_KEY | – | the team API key that callers must send |
+ * | SERVICE_MANAGEMENT_KEY | – | the management key that the management API takes; without it nobody can manage anything |
  * | SERVICE_BRAND | service | the word in `x-<brand>-api-key` |
  * | SANDBOX_DAY_SECONDS | 86400 | how many real seconds a day of delays lasts |
  *
@@ -54,6 +55,10 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
   }
   const apiKey = setting('SERVICE_API_KEY') ?? '';
   if (apiKey === '') faults.push('SERVICE_API_KEY is missing: set it to the key that callers will send');
+  const managementKey = setting('SERVICE_MANAGEMENT_KEY');
+  if (managementKey !== undefined && managementKey === apiKey) {
+    faults.push('SERVICE_MANAGEMENT_KEY is the team API key: the two kinds of keys cannot be one');
+  }
   const brand = setting('SERVICE_BRAND') ?? 'service';
   if (!/^[A-Za-z0-9-]+$/.test(brand)) faults.push(`SERVICE_BRAND is "${brand}": it must be a word for a header name`);
   const secret = setting('WEBHOOK_SECRETS')?.split(',')[0]?.trim();
@@ -63,6 +68,7 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
     port,
     host: setting('SANDBOX_HOST') ?? '127.0.0.1',
     apiKey,
+    ...(managementKey !== undefined && { managementKey }),
     brand,
     settings: { webhookUrl, webhookSecrets: secret === undefined ? [] : [secret], daySeconds },
   };

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Duration } from './lab-service/duration.js';
 import type {
+  appointmentMoveSchema,
   clockSchema,
   connectionSchema,
   connectionWebhookSchema,
@@ -59,6 +60,14 @@ export interface RevealedJob {
   readonly files: readonly FileFacts[];
   readonly history: readonly { readonly status: string; readonly at: string }[];
 }
+
+export type RevealedAppointment = Json & {
+  readonly id: string;
+  readonly order_id: string;
+  readonly status: string;
+  readonly event_status: string;
+  readonly start_at: string | null;
+};
 
 export interface IssuedPortalLink {
   readonly url: string;
@@ -318,6 +327,25 @@ export class SandboxControl {
   /** Sends the webhook of a connection by itself, whether there is one or not: a stale one, or an error. */
   async sendConnectionWebhook(userId: string, webhook: z.input<typeof connectionWebhookSchema>): Promise<void> {
     await this.#call('POST', `users/${userId}/connection_webhooks`, webhook);
+  }
+
+  /** The latest appointment of each order, as the service shows it. */
+  async appointments(): Promise<RevealedAppointment[]> {
+    return (await this.#call<{ appointments: RevealedAppointment[] }>('GET', 'appointments')).appointments;
+  }
+
+  /** Gives an order's appointment any status, with its webhook unless refused; the order follows. */
+  async moveAppointment(
+    orderId: string,
+    move: z.input<typeof appointmentMoveSchema> | string,
+  ): Promise<RevealedAppointment> {
+    const body = typeof move === 'string' ? { event_status: move } : move;
+    return this.#call('POST', `orders/${orderId}/appointment/move`, body);
+  }
+
+  /** Somebody else books the slot that was offered under this key. */
+  async takeSlot(bookingKey: string): Promise<void> {
+    await this.#call('POST', 'slots/take', { booking_key: bookingKey });
   }
 
   async #changeClock(change: z.input<typeof clockSchema>): Promise<ClockReading> {

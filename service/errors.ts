@@ -97,6 +97,16 @@ export class FeatureNotEnabled extends ServiceRefused {
   override readonly name: string = 'FeatureNotEnabled';
 }
 
+/** The slot of a booking is gone: somebody else took it. Ask for the availability again and choose another one. */
+export class SlotUnavailable extends ServiceRefused {
+  override readonly name: string = 'SlotUnavailable';
+}
+
+/** The booking key is not good any more. Ask for the availability again: the slot may still be free, under another key. */
+export class BookingKeyExpired extends ServiceRefused {
+  override readonly name: string = 'BookingKeyExpired';
+}
+
 /** 429: too many requests; the same request may be sent again after `retryAfterMs`, or after a pause of one's own. */
 export class TooManyRequests extends ServiceRefused {
   override readonly name: string = 'TooManyRequests';

@@ -1,3 +1,5 @@
+import { appointmentSchema } from './appointments.js';
+import type { Appointment } from './appointments.js';
 import { orderSchema } from './order.js';
 import type { Order } from './order.js';
 import { parsingJobSchema } from './parsing-job.js';
@@ -11,6 +13,7 @@ export const BARE_ORDER_EVENT = 'order';
 export type ReceivedEvent =
   | OrderEventReceived
   | ParsingJobReceived
+  | AppointmentReceived
   | ConnectionEventReceived
   | HealthDataReceived
   | OtherReceived
@@ -37,6 +40,19 @@ export interface ParsingJobReceived {
   userId?: string;
   teamId?: string;
   job: ParsingJob;
+}
+
+/** An appointment as it is now. A delivery may be late, repeated or out of order. */
+export interface AppointmentReceived {
+  kind: 'appointment';
+  /** For instance `labtest.appointment.updated`. */
+  eventType: string;
+  /** The order that the appointment is for. */
+  orderId: string;
+  /** The envelope's user, else the appointment's. */
+  userId?: string;
+  teamId?: string;
+  appointment: Appointment;
 }
 
 /** News of a provider connection: it was made, or it broke. A delivery may be late, repeated or of an older connection. */
@@ -74,7 +90,7 @@ export interface OtherReceived {
   eventType?: string;
 }
 
-/** A body that says it is an order or a parsing job, or nothing understandable. */
+/** A body that says it is an order, an appointment or a parsing job, or nothing understandable. */
 export interface UnreadableReceived {
   kind: 'unreadable';
   eventType?: string;
@@ -84,6 +100,7 @@ export interface UnreadableReceived {
 
 const HEALTH_DATA = ['daily.data.', 'historical.data.'];
 const CONNECTION = 'provider.connection.';
+const APPOINTMENT = 'labtest.appointment.';
 const ORDER_EVENTS = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
 const PARSING_JOB_EVENTS = [
   'lab_report.parsing_job.created',
@@ -109,6 +126,7 @@ export function readEvent(value: unknown): ReceivedEvent {
   const data = value['data'];
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
   if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
+  if (eventType.startsWith(APPOINTMENT)) return readAppointment(eventType, data, value);
   if (PARSING_JOB_EVENTS.includes(eventType)) return readParsingJob(eventType, data, value);
   if (eventType.startsWith(MAYBE_PARSING_JOB) && parsingJobSchema.safeParse(data).success) {
     return readParsingJob(eventType, data, value);
@@ -150,6 +168,22 @@ function readOrder(eventType: string, data: unknown, envelope: Record<string, un
     order: result.data,
     ...textAs('userId', envelope['user_id'] ?? result.data.user_id),
     ...textAs('teamId', envelope['team_id'] ?? result.data.team_id),
+  };
+}
+
+/** One that names no order cannot be brought to any. */
+function readAppointment(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
+  const result = appointmentSchema.safeParse(data);
+  if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
+  const { order_id: orderId, user_id: userId } = result.data;
+  if (orderId == null || orderId === '') return { kind: 'unreadable', eventType, problem: 'order_id: is missing' };
+  return {
+    kind: 'appointment',
+    eventType,
+    orderId,
+    ...textAs('userId', envelope['user_id'] ?? userId),
+    ...textAs('teamId', envelope['team_id']),
+    appointment: result.data,
   };
 }
 

@@ -5,6 +5,7 @@ import type { CallFacts } from './errors.js';
 import { AnswerUnreadable, RequestInvalid } from './errors.js';
 import type { RawAnswer } from './exchange.js';
 import { exchange } from './exchange.js';
+import { keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { refusalError } from './refusals.js';
 import { UploadBody } from './upload-body.js';
 import type { Upload } from './upload-body.js';
@@ -20,6 +21,20 @@ export interface ServiceConfig {
   brand?: string;
   /** Management key, sent as `X-Management-Key` to the management API only. Without it such calls are `RequestInvalid`. */
   managementKey?: string;
+  /** Address of the management API, where it has one of its own. Default `baseUrl`; where it lives is not documented. */
+  managementBaseUrl?: string;
+  /**
+   * How keys of each kind begin, where the deployment tells. A key that begins as the other kind does, or not as its
+   * own, is refused at once, before any request; of two prefixes that fit, the longer one counts.
+   */
+  keyPrefixes?: { team?: string; management?: string };
+  /**
+   * Sends the management key as `X-<Brand>-Org-Key`, the deprecated name, for a deployment that knows no other. Default
+   * false. Said once, at creation, to `warn`.
+   */
+  deprecatedManagementHeader?: boolean;
+  /** Told what should be changed, one sentence each, without a key in it. Default: a process warning. */
+  warn?: (warning: string) => void;
   /** Path of the order list. Default `/orders`, as the specification writes; `/v3/orders` for a deployment that differs. */
   ordersPath?: string;
   /** Path of the user list. Default `/v2/user/` with its slash, as the specification writes. */
@@ -115,6 +130,7 @@ export interface Transport {
 
 export function createTransport(config: ServiceConfig): Transport {
   const base = checkedConfig(config);
+  warnOfDeprecatedHeader(config);
   const pool = new Pool(base.origin, {
     connections: config.connections ?? 32,
     connectTimeout: config.connectTimeoutMs ?? 5_000,
@@ -125,6 +141,7 @@ export function createTransport(config: ServiceConfig): Transport {
     keepAliveTimeout: 4_000,
   });
   let closed: Promise<void> | undefined;
+  const keys = [config.apiKey, config.managementKey].filter((key) => key !== undefined);
   const exchanged = async (call: ServiceCall): Promise<RawAnswer> => {
     const upload = call.upload && new UploadBody(call.upload);
     const timeoutMs = upload
@@ -146,21 +163,21 @@ export function createTransport(config: ServiceConfig): Transport {
       users: config.usersPath ?? '/v2/user/',
       createOrder: config.createOrderPath ?? '/v3/order',
     },
-    request: async (call) => readAnswer(call, await exchanged(call)),
+    request: async (call) => readAnswer(call, await exchanged(call), keys),
     send: async (call) => {
       const answer = await exchanged(call);
-      if (answer.status >= 300) throw failureOf(call, answer, parsed(answer.body).value);
+      if (answer.status >= 300) throw failureOf(call, answer, parsed(answer.body).value, keys);
     },
     close: () => (closed ??= pool.close()),
   };
 }
 
-function readAnswer<T>(call: AnsweredCall<T>, answer: RawAnswer): T {
+function readAnswer<T>(call: AnsweredCall<T>, answer: RawAnswer, keys: readonly string[]): T {
   const { json, value } = parsed(answer.body);
   if (answer.status >= 300) {
     const recovered = call.recover?.(answer.status, value);
     if (recovered !== undefined) return recovered;
-    throw failureOf(call, answer, value);
+    throw failureOf(call, answer, value, keys);
   }
   const facts = { ...factsOf(call), status: answer.status };
   if (!json) throw new AnswerUnreadable(facts, `answered ${answer.status} with a body that is not JSON`);
@@ -169,14 +186,17 @@ function readAnswer<T>(call: AnsweredCall<T>, answer: RawAnswer): T {
   throw new AnswerUnreadable(facts, `answered ${answer.status} in an unexpected shape: ${shapeProblem(result.error)}`);
 }
 
-function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown): Error {
+function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown, keys: readonly string[]): Error {
   const facts = { ...factsOf(call), status: answer.status };
   if (answer.status < 400) {
     // Redirects are not followed: they would carry the key to another address.
     return new AnswerUnreadable(facts, `answered with a redirect (${answer.status}); check the base URL and the paths`);
   }
   const retryAfter = answer.headers['retry-after'];
-  return refusalError(facts, body, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, secretsOf(call));
+  return refusalError(facts, body, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, [
+    ...keys,
+    ...secretsOf(call),
+  ]);
 }
 
 function secretsOf({ auth, secrets = [] }: ServiceCall): readonly string[] {
@@ -238,7 +258,7 @@ function authentication(config: ServiceConfig, call: ServiceCall): Record<string
   const brand = (config.brand ?? 'service').toLowerCase();
   if (auth === 'team') return { [`x-${brand}-api-key`]: config.apiKey };
   if (auth !== 'management') return { [`x-${brand}-link-token`]: auth.linkToken };
-  if (config.managementKey !== undefined) return { 'x-management-key': config.managementKey };
+  if (config.managementKey !== undefined) return { [managementHeader(config)]: config.managementKey };
   throw new RequestInvalid(factsOf(call), [{ field: 'managementKey', rule: 'must be configured for this call' }]);
 }
 
@@ -277,12 +297,8 @@ function checkedConfig(config: ServiceConfig): { origin: string; path: string } 
   }
   if (!/^[a-z0-9-]+$/i.test(config.brand ?? 'service'))
     throw new TypeError('brand must be one word of letters, digits and hyphens');
-  if (config.apiKey === config.managementKey) throw new TypeError('apiKey must not be the management key');
-  for (const name of ['apiKey', 'managementKey'] as const) {
-    const key = config[name];
-    if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
-      throw new TypeError(`${name} must be printable ASCII without spaces`);
-  }
+  const fault = keyFault(config);
+  if (fault !== undefined) throw new TypeError(`${fault.key} ${fault.problem}`);
   for (const name of ['ordersPath', 'usersPath', 'createOrderPath'] as const) {
     if (!/^\/[^?#\s{}]*$/.test(config[name] ?? '/'))
       throw new TypeError(`${name} must be a path that begins with a slash`);

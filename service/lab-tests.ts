@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
-import { textSchema } from './order.js';
+import { flagSchema, listSchema, partSchema, textSchema } from './order.js';
+import { numberedPages } from './paging.js';
 
 export const labAccountSchema = z.looseObject({
   id: z.string().min(1),
@@ -18,18 +19,78 @@ export const labAccountSchema = z.looseObject({
 
 export type LabAccount = z.output<typeof labAccountSchema>;
 
+const questionSchema = z.looseObject({
+  id: z.number(),
+  required: flagSchema,
+  code: textSchema,
+  value: textSchema,
+  /** `choice`, `text`, `numeric`, `multi_choice`, or one not known yet. */
+  type: textSchema,
+  sequence: z.number().nullish().catch(undefined),
+  answers: listSchema(z.looseObject({ id: z.number(), code: textSchema, value: textSchema })),
+});
+
+/** What a lab can measure. Only `id` is required; the rest is docs/lab-service.md's and may be missing. */
+export const markerSchema = z.looseObject({
+  id: z.number(),
+  name: textSchema,
+  slug: textSchema,
+  description: textSchema,
+  lab_id: z.number().nullish().catch(undefined),
+  provider_id: textSchema,
+  /** `biomarker`, `panel`, or one not known yet. */
+  type: textSchema,
+  unit: textSchema,
+  price: textSchema,
+  a_la_carte_enabled: flagSchema,
+  is_orderable: flagSchema,
+  common_tat_days: z.number().nullish().catch(undefined),
+  worst_case_tat_days: z.number().nullish().catch(undefined),
+  /** Questions that an order of this marker has to answer. */
+  aoe: partSchema(z.looseObject({ questions: listSchema(questionSchema) })),
+  expected_results: listSchema(z.looseObject({ id: z.number(), name: textSchema, slug: textSchema })),
+});
+
+export type Marker = z.output<typeof markerSchema>;
+
+const markerPageSchema = z.looseObject({
+  markers: z.array(markerSchema),
+  total: z.number().nullish(),
+  size: z.number().nullish(),
+});
+
+/** Narrows the list; the specification documents only `labSlug`, the rest is docs/lab-service.md's. */
+export interface MarkerFilter {
+  labSlug?: string;
+  labIds?: readonly number[];
+  /** A part of the name. */
+  name?: string;
+  /** Only markers that can be ordered one by one, or only those that cannot. */
+  aLaCarteEnabled?: boolean;
+  labAccountId?: string;
+}
+
+export interface MarkerListOptions extends CallOptions {
+  /** Markers per page, 1 to 100; default 50, the documented default. */
+  pageSize?: number;
+}
+
 export interface LabAccountFilter {
   labAccountId?: string;
   /** `active`, `pending`, `suspended`, `ready_to_launch`; the list grows. */
   status?: string;
 }
 
+/** What can be tested and on whose account. Every call rejects with a `ServiceError`. */
 export interface LabTests {
+  /** All markers, page by page as they are consumed; the options hold for each page's call. */
+  listMarkers(filter?: MarkerFilter, options?: MarkerListOptions): AsyncGenerator<Marker, void, undefined>;
   listLabAccounts(filter?: LabAccountFilter, options?: CallOptions): Promise<LabAccount[]>;
 }
 
 export function createLabTests(transport: Transport): LabTests {
   return {
+    listMarkers: (filter, options) => listMarkers(transport, filter, options),
     listLabAccounts: (filter = {}, options) =>
       transport.request({
         method: 'GET',
@@ -41,6 +102,33 @@ export function createLabTests(transport: Transport): LabTests {
           .transform((answer): LabAccount[] => answer.data ?? []),
       }),
   };
+}
+
+function listMarkers(
+  transport: Transport,
+  filter: MarkerFilter = {},
+  options: MarkerListOptions = {},
+): AsyncGenerator<Marker, void, undefined> {
+  const size = options.pageSize ?? 50;
+  const query = {
+    lab_slug: filter.labSlug,
+    lab_id: filter.labIds?.map(String),
+    name: filter.name,
+    a_la_carte_enabled: filter.aLaCarteEnabled,
+    lab_account_id: filter.labAccountId,
+    size,
+  };
+  const read = async (page: number) => {
+    const { markers: items, ...counts } = await transport.request({
+      method: 'GET',
+      path: '/v3/lab_tests/markers',
+      query: { ...query, page },
+      options,
+      answer: markerPageSchema,
+    });
+    return { items, total: counts.total, size: counts.size };
+  };
+  return numberedPages(read, size, ({ id }) => String(id));
 }
 
 /** Whether orders of this account must bring a physician (specification, "Lab account"); an unknown flow does not say so. */

@@ -49,10 +49,12 @@ const countrySchema = z.string().regex(/^[A-Z]{2}$/, 'must be a two-letter count
  * The specification's limit of 1,000 characters, counted in Unicode code points: an emoji of two UTF-16 units is one.
  * (Which unit the service counts is not documented.)
  */
-const commentSchema = z
+export const commentSchema = z
   .string()
   .refine((text) => [...text].length <= COMMENT_CODE_POINTS, 'must be at most 1,000 characters long')
   .nullish();
+
+const instantSchema = z.iso.datetime({ offset: true, error: 'must be a timestamp with a zone (ISO 8601)' });
 
 const addressLines = {
   first_line: requiredTextSchema,
@@ -94,7 +96,13 @@ export const physicianSchema = z.strictObject({
 });
 
 /** `terms-of-use`, `telehealth-informed-consent`, `notice-of-privacy-practices`; the list grows. */
-export const consentSchema = z.strictObject({ consentType: requiredTextSchema });
+export const consentSchema = z.strictObject({
+  consentType: requiredTextSchema,
+  /** Which wording was agreed to; the service assumes `1.0` (docs/lab-service.md). */
+  version: optionalTextSchema,
+  /** ISO 8601. */
+  timeOfConsent: optionalTextSchema,
+});
 
 /** `POST /v3/order/testkit`: a kit for nobody yet, to be registered later. */
 export const testkitOrderRequestSchema = z.strictObject({
@@ -119,6 +127,67 @@ export const orderRequestSchema = z.strictObject({
   passthrough: optionalTextSchema,
 });
 
+/** Which tests an order is made of; at least one of the three has to be there. */
+export const orderSetSchema = z
+  .strictObject({
+    lab_test_ids: z.array(requiredTextSchema).nullish(),
+    add_on: z
+      .strictObject({
+        marker_ids: z.array(z.int('must be a whole number')).nullish(),
+        provider_ids: z.array(requiredTextSchema).nullish(),
+      })
+      .nullish(),
+    lab_account_id: optionalTextSchema,
+  })
+  .refine(
+    ({ lab_test_ids: tests, add_on: more }) =>
+      [tests, more?.marker_ids, more?.provider_ids].some((ids) => ids != null && ids.length > 0),
+    'must name a lab test or a marker',
+  );
+
+/**
+ * `POST /v3/order/import`: an order whose sample the lab has, or will have, on other ways. Lab accounts that are still
+ * pending are accepted. The address is not validated by the service, so a zip of any form goes out.
+ */
+export const importOrderRequestSchema = z.strictObject({
+  user_id: requiredTextSchema,
+  /** `client_bill`, `commercial_insurance`, `patient_bill_passthrough`, `patient_bill`; the list grows. */
+  billing_type: requiredTextSchema,
+  order_set: orderSetSchema,
+  /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`; the list grows. */
+  collection_method: requiredTextSchema,
+  physician: physicianSchema.nullish(),
+  patient_details: patientDetailsSchema,
+  patient_address: z.strictObject({
+    receiver_name: requiredTextSchema,
+    ...addressLines,
+    zip: requiredTextSchema,
+    access_notes: commentSchema,
+  }),
+  sample_id: requiredTextSchema,
+  lab_account_id: optionalTextSchema,
+});
+
+/** The longest window of `resendEventsRequestSchema`, in days. */
+export const RESEND_DAYS = 60;
+
+/** `POST /v3/order/resend_events`. Timestamps are ISO 8601 with a zone. What neither says, the service decides. */
+export const resendEventsRequestSchema = z
+  .strictObject({
+    order_ids: z.array(requiredTextSchema).nullish(),
+    start_at: instantSchema.nullish(),
+    end_at: instantSchema.nullish(),
+  })
+  .refine(
+    ({ order_ids: orders, start_at: start }) => start != null || (orders != null && orders.length > 0),
+    'must name orders or a start_at',
+  )
+  .refine(({ start_at: start, end_at: end }) => {
+    if (start == null || end == null) return true;
+    const days = (Date.parse(end) - Date.parse(start)) / 86_400_000;
+    return days >= 0 && days <= RESEND_DAYS;
+  }, `must be a window of at most ${RESEND_DAYS} days that ends after its start`);
+
 /** `POST /v3/order/testkit/register`. Without `user_id` the order keeps its user (docs/lab-service.md). */
 export const registerRequestSchema = z.strictObject({
   user_id: optionalTextSchema,
@@ -137,3 +206,5 @@ export type Consent = z.output<typeof consentSchema>;
 export type TestkitOrderRequest = z.output<typeof testkitOrderRequestSchema>;
 export type OrderRequest = z.output<typeof orderRequestSchema>;
 export type RegisterRequest = z.output<typeof registerRequestSchema>;
+export type ImportOrderRequest = z.output<typeof importOrderRequestSchema>;
+export type ResendEventsRequest = z.output<typeof resendEventsRequestSchema>;

@@ -2,8 +2,20 @@ import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import type { Order, OrderTransaction } from './order.js';
 import { orderSchema, orderTransactionSchema } from './order.js';
-import type { OrderRequest, RegisterRequest, TestkitOrderRequest } from './order-requests.js';
-import { orderRequestSchema, registerRequestSchema, testkitOrderRequestSchema } from './order-requests.js';
+import type {
+  ImportOrderRequest,
+  OrderRequest,
+  RegisterRequest,
+  ResendEventsRequest,
+  TestkitOrderRequest,
+} from './order-requests.js';
+import {
+  importOrderRequestSchema,
+  orderRequestSchema,
+  registerRequestSchema,
+  resendEventsRequestSchema,
+  testkitOrderRequestSchema,
+} from './order-requests.js';
 import type { ResultMetadata, Results } from './results.js';
 import { resultMetadataSchema, resultsSchema } from './results.js';
 import { checkedRequest } from './validation.js';
@@ -13,21 +25,25 @@ export { orderSchema } from './order.js';
 export type { Order, OrderTransaction } from './order.js';
 export {
   consentSchema,
+  importOrderRequestSchema,
   orderRequestSchema,
   patientAddressSchema,
   patientDetailsSchema,
   physicianSchema,
   registerRequestSchema,
+  resendEventsRequestSchema,
   shippingDetailsSchema,
   testkitOrderRequestSchema,
 } from './order-requests.js';
 export type {
   Consent,
+  ImportOrderRequest,
   OrderRequest,
   PatientAddress,
   PatientDetails,
   Physician,
   RegisterRequest,
+  ResendEventsRequest,
   ShippingDetails,
   TestkitOrderRequest,
 } from './order-requests.js';
@@ -46,6 +62,10 @@ const orderPageSchema = z.looseObject({
   total: z.number().nullish(),
   size: z.number().nullish(),
 });
+
+const resentSchema = z
+  .looseObject({ order_ids: z.array(z.string()).nullish() })
+  .transform((answer): string[] => answer.order_ids ?? []);
 
 export interface CreateOrderOptions extends CallOptions {
   /**
@@ -71,6 +91,19 @@ export interface OrderFilter {
   endDate?: string;
   updatedStartDate?: string;
   updatedEndDate?: string;
+  /** Collection methods, for instance `testkit`; any of them. */
+  orderType?: readonly string[];
+  isCritical?: boolean;
+  /** `current` (to be done now) or `scheduled` (for a later date); any of them. */
+  activationTypes?: readonly string[];
+  /** These three are personal data, and travel in the address of the request. */
+  patientName?: string;
+  shippingRecipientName?: string;
+  searchInput?: string;
+  /** Default `created_at`; `patient_name` and `last_status` are known too. */
+  orderKey?: string;
+  /** Default `desc`: the newest first. */
+  orderDirection?: 'asc' | 'desc';
 }
 
 export interface OrderListOptions extends CallOptions {
@@ -102,15 +135,19 @@ export interface Orders {
   createTestkit(request: TestkitOrderRequest, options?: CallOptions): Promise<OrderAnswer>;
   /** An order whose patient is known; idempotent only with a key. */
   create(request: OrderRequest, options?: CreateOrderOptions): Promise<OrderAnswer>;
+  /** An order that was placed elsewhere; lab accounts in pending status are accepted. **Not idempotent.** */
+  import(request: ImportOrderRequest, options?: CallOptions): Promise<OrderAnswer>;
   /** Binds a kit to its patient by the sample id on it. The answered order's user may be another than before. */
   register(request: RegisterRequest, options?: CallOptions): Promise<OrderAnswer>;
   get(orderId: string, options?: CallOptions): Promise<Order>;
-  /** Newest first, page by page as they are consumed; the options hold for each page's call. No order comes twice in a row of pages. */
+  /** Newest first unless asked otherwise, page by page as they are consumed; the options hold for each page's call. No order comes twice in a row of pages. */
   list(filter?: OrderFilter, options?: OrderListOptions): AsyncGenerator<Order, void, undefined>;
   /** One page, from 1. */
   page(filter: OrderFilter, page: number, options?: OrderListOptions): Promise<OrderPage>;
   /** `ServiceRefused` with status 400 once the kit has shipped. */
   cancel(orderId: string, options?: CallOptions): Promise<OrderAnswer>;
+  /** Has the latest event of each order delivered again. Resolves with the ids of the orders that the service chose. */
+  resendEvents(request: ResendEventsRequest, options?: CallOptions): Promise<string[]>;
   results(orderId: string, options?: CallOptions): Promise<Results>;
   resultMetadata(orderId: string, options?: CallOptions): Promise<ResultMetadata>;
   /** A transaction with all its orders: the first one and its redraws. */
@@ -128,6 +165,11 @@ export function createOrders(transport: Transport): Orders {
       return transport.request({ ...call, body, options, answer: orderAnswerSchema });
     },
     create: (request, options) => createOrder(transport, request, options),
+    import: async (request, options) => {
+      const call = { method: 'POST', path: '/v3/order/import' } as const;
+      const body = checkedRequest(call, importOrderRequestSchema, request);
+      return transport.request({ ...call, body, options, answer: orderAnswerSchema });
+    },
     register: async (request, options) => {
       const call = { method: 'POST', path: '/v3/order/testkit/register' } as const;
       const body = checkedRequest(call, registerRequestSchema, request);
@@ -144,6 +186,11 @@ export function createOrders(transport: Transport): Orders {
         options,
         answer: orderAnswerSchema,
       }),
+    resendEvents: async (request, options) => {
+      const call = { method: 'POST', path: '/v3/order/resend_events' } as const;
+      const body = checkedRequest(call, resendEventsRequestSchema, request);
+      return transport.request({ ...call, body, options, answer: resentSchema });
+    },
     results: (orderId, options) => read(transport, '/v3/order/{order_id}/result', orderId, resultsSchema, options),
     resultMetadata: (orderId, options) =>
       read(transport, '/v3/order/{order_id}/result/metadata', orderId, resultMetadataSchema, options),
@@ -238,8 +285,14 @@ function orderQuery(filter: OrderFilter) {
     end_date: filter.endDate,
     updated_start_date: filter.updatedStartDate,
     updated_end_date: filter.updatedEndDate,
-    order_key: 'created_at',
-    order_direction: 'desc',
+    order_type: filter.orderType,
+    is_critical: filter.isCritical,
+    order_activation_types: filter.activationTypes,
+    patient_name: filter.patientName,
+    shipping_recipient_name: filter.shippingRecipientName,
+    search_input: filter.searchInput,
+    order_key: filter.orderKey ?? 'created_at',
+    order_direction: filter.orderDirection ?? 'desc',
   };
 }
 

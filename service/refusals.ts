@@ -15,7 +15,7 @@ const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** The documentation gives no status and no code for a closed beta; these are the words that its sentences use. */
 const CLOSED_BETA =
-  /closed.?beta|feature.?not.?enabled|not (?:yet )?(?:been )?enabled|not supported yet for your team/i;
+  /(?:closed|private).?beta|feature.?(?:is.?)?(?:not.?enabled|disabled)|not (?:yet )?(?:been )?enabled|not supported yet for your team/i;
 
 type Failure = CallFacts & { status: number };
 
@@ -34,10 +34,19 @@ export function refusalError(
   // 408 comes from something in front of the service that gave up waiting: it passes by itself, like a 5xx.
   if (status >= 500 || status === 408) return new ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
   if (status === 429) return new TooManyRequests(call, refusal, retryAfterMs(retryAfter));
-  if (refusal.reason !== undefined && CLOSED_BETA.test(refusal.reason)) return new FeatureNotEnabled(call, refusal);
+  if (isClosedBeta(body)) return new FeatureNotEnabled(call, refusal);
   if (status === 404) return new NotFound(call, refusal);
   if (status === 401 || status === 403) return new Unauthorized(call, refusal);
   return new ServiceRefused(call, refusal);
+}
+
+/** JSON or plain text; a code beside the sentence counts as much as the sentence itself. */
+function isClosedBeta(body: unknown): boolean {
+  if (typeof body === 'string') return CLOSED_BETA.test(plainText(body) ?? '');
+  if (!isObject(body)) return false;
+  const { detail } = body;
+  if (Array.isArray(detail)) return detail.some((entry) => isClosedBeta(entry));
+  return [...textsIn(body), ...(isObject(detail) ? textsIn(detail) : [])].some((text) => CLOSED_BETA.test(text));
 }
 
 /**
@@ -87,6 +96,11 @@ function fieldOf(loc: unknown, say: Say): string {
 }
 
 function sentenceIn(body: Record<string, unknown>): string | undefined {
+  return textsIn(body)[0];
+}
+
+/** The sentences of a body, then its codes. */
+function textsIn(body: Record<string, unknown>): string[] {
   const texts = [
     body['error_message'],
     body['message'],
@@ -95,7 +109,7 @@ function sentenceIn(body: Record<string, unknown>): string | undefined {
     body['error'],
     body['error_type'],
   ];
-  return texts.find((text): text is string => typeof text === 'string' && text !== '');
+  return texts.filter((text): text is string => typeof text === 'string' && text !== '');
 }
 
 /** A proxy's error page is markup that explains nothing. */

@@ -1,13 +1,14 @@
 import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
 import type { ActivityDependencies } from '../activities/activities.js';
 import { createReportFiles } from '../activities/report-file/report-files.js';
 import { createLabService } from '../service/lab-service.js';
 import type { WorkerConfig } from './config.js';
 
 /** What the activities of this process work with. Its `service` holds connections: close it after the last activity. */
-export function activityDependencies(config: WorkerConfig, temporal: Client): ActivityDependencies {
+export function activityDependencies(config: WorkerConfig, temporal: Client, log: Logger): ActivityDependencies {
   return {
-    service: createLabService(config.service),
+    service: createLabService({ ...config.service, warn: (warning) => log.warn(warning) }),
     temporal,
     taskQueue: config.taskQueue,
     echoesPassthrough: config.echoesPassthrough,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ReportFilesConfig } from '../activities/report-file/report-files.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { ServiceConfig } from '../service/http.js';
+import { managementConfig, wrongKey } from './management-config.js';
 import { reportFilesConfig } from './report-files.js';
 import {
   codecServerSettings,
@@ -99,6 +100,8 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   const settings = parse(workerSettings, given, faults);
   const baseUrl = serviceAddress(given, faults);
   checkNotify(given, faults);
+  const wrong = settings && wrongKey(settings);
+  if (wrong) faults.push({ ...wrong, remedy: remedyOf(wrong.setting) });
   const reportFiles = settings && reportFilesConfig(settings, headersFileFault(faults));
   const temporal = readTemporal(given, faults);
   if (faults.length > 0 || !settings || !temporal || !reportFiles || baseUrl === undefined)
@@ -203,6 +206,7 @@ function serviceConfig(settings: WorkerSettings, baseUrl: string): ServiceConfig
     baseUrl,
     apiKey: settings.SERVICE_API_KEY,
     brand: settings.SERVICE_BRAND,
+    ...managementConfig(settings),
     ordersPath: settings.SERVICE_ORDERS_PATH,
     usersPath: settings.SERVICE_USERS_PATH,
     createOrderPath: settings.SERVICE_CREATE_ORDER_PATH,

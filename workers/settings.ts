@@ -138,6 +138,8 @@ export const commonSettings = {
   LABOPS_ENCRYPTION_KEYS: encryptionKeys.optional().describe(encryptionKeys.description ?? ''),
 };
 
+const keyPrefix = word(/^[\x21-\x7e]+$/, 'has characters that no key has').optional();
+
 export const workerSettings = {
   ...commonSettings,
   SERVICE_BASE_URL: baseAddress
@@ -157,6 +159,18 @@ export const workerSettings = {
   SERVICE_BRAND: word(/^[a-z0-9-]+$/i, 'is not one word of letters, digits and hyphens')
     .default('service')
     .describe("set the deployment's word in x-<brand>-api-key; the default is service"),
+  SERVICE_MANAGEMENT_KEY: word(/^[\x21-\x7e]+$/, 'has characters that cannot stand in a header')
+    .optional()
+    .describe('set the management key, which is no team API key, or leave it unset where nothing is managed'),
+  SERVICE_MANAGEMENT_URL: baseAddress
+    .optional()
+    .describe('set the address of the management API, or leave it unset where it is that of the lab service'),
+  SERVICE_TEAM_KEY_PREFIX: keyPrefix.describe('set how team API keys of the deployment begin, or leave it unset'),
+  SERVICE_MANAGEMENT_KEY_PREFIX: keyPrefix.describe('set how management keys begin, or leave it unset'),
+  SERVICE_DEPRECATED_MANAGEMENT_HEADER: truth
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('say whether the management key goes in x-<brand>-org-key, its deprecated header; the default is false'),
   SERVICE_ORDERS_PATH: path
     .default('/orders')
     .describe('set the path of the order list, for instance /v3/orders; the default is /orders'),

@@ -44,7 +44,7 @@ async function poll(connection: NativeConnection, config: WorkerConfig, log: Log
   const conversion = dataConverterOf(config.keyRing, log);
   const client = new Client({ connection, namespace, ...conversion });
   await ensureReconcileSchedule(client, config, log);
-  const dependencies = activityDependencies(config, client);
+  const dependencies = activityDependencies(config, client, log);
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
   const failures = config.keyRing ? 'encoded' : 'readable';
   const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long

@@ -52,6 +52,7 @@ export async function route(event: ReceivedEvent, messageId: string, destination
       return handOver(event, messageId, destinations);
     case 'parsing_job':
       return deliverParsingJob(event, destinations);
+    case 'appointment':
     case 'other':
       return { name: 'not_handled' };
     case 'unreadable':

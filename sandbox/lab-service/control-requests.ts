@@ -77,6 +77,20 @@ export const dashboardJobSchema = z.strictObject({
   webhook: z.boolean().default(true),
 });
 
+export const appointmentMoveSchema = z
+  .strictObject({
+    /** `in_progress`, `completed`, `cancelled`, …; any, also one that nobody knows. */
+    event_status: z.string().min(1).optional(),
+    can_reschedule: z.boolean().optional(),
+    /** false: no webhook tells of it. */
+    webhook: z.boolean().optional(),
+  })
+  .refine((move) => move.event_status !== undefined || move.can_reschedule !== undefined, {
+    error: 'give event_status or can_reschedule',
+  });
+
+export const takenSlotSchema = z.strictObject({ booking_key: z.string() });
+
 export const newUserSchema = z.strictObject({
   /** An invented one when left out. */
   client_user_id: z.string().optional(),

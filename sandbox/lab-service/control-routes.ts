@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
+import { controlAppointmentRoutes } from './control-appointment-routes.js';
 import { controlLinkRoutes } from './control-link-routes.js';
 import { controlOrderRoutes } from './control-order-routes.js';
 import {
@@ -40,6 +41,7 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   controlOrderRoutes(app, lab);
   controlReportRoutes(app, lab);
   controlLinkRoutes(app, lab);
+  controlAppointmentRoutes(app, lab);
   userRoutes(app, lab);
 }
 

@@ -1,3 +1,4 @@
+import { Appointments } from './appointments.js';
 import { Clock } from './clock.js';
 import { Connections } from './connections.js';
 import { newHttpFaults } from './http-faults.js';
@@ -6,12 +7,15 @@ import { Links } from './links.js';
 import { Orders } from './orders.js';
 import type { OrderEventType } from './orders.js';
 import { Reports } from './reports.js';
+import { Organisation, PLAYED } from './organisation.js';
 import { RequestLog } from './request-log.js';
 import { SettingsStore } from './settings.js';
 import type { Settings } from './settings.js';
+import { Slots } from './slots.js';
 import { LabState } from './state.js';
 import type { Order } from './state.js';
 import { STORIES, Stories } from './stories.js';
+import { WebhookEndpoints } from './webhook-endpoints.js';
 import { Webhooks } from './webhooks.js';
 
 /** Everything that one stand-in is made of, wired together. Routes get it whole. */
@@ -19,27 +23,38 @@ export class Lab {
   readonly settings: SettingsStore;
   readonly clock: Clock;
   readonly state = new LabState();
+  readonly organisation: Organisation;
+  readonly endpoints: WebhookEndpoints;
   readonly webhooks: Webhooks;
   readonly connections: Connections;
   readonly links: Links;
   readonly orders: Orders;
+  readonly slots: Slots;
+  readonly appointments: Appointments;
   readonly stories: Stories;
   readonly reports: Reports;
   readonly idempotency: IdempotencyKeys;
   readonly faults = newHttpFaults();
   readonly requests = new RequestLog();
 
-  constructor(initial: Partial<Settings>) {
+  constructor(initial: Partial<Settings>, managementKey?: string) {
     this.settings = new SettingsStore(initial);
     this.clock = new Clock(this.settings.current.daySeconds);
-    this.webhooks = new Webhooks(this.state, this.clock, this.settings);
+    this.organisation = new Organisation(this.clock, managementKey);
+    this.endpoints = new WebhookEndpoints(this.clock, PLAYED);
+    this.webhooks = new Webhooks(this.state, this.clock, this.settings, this.endpoints);
     this.connections = new Connections(this.settings, this.webhooks);
     this.links = new Links(this.clock, this.settings, this.connections);
     this.orders = new Orders(this.state, this.clock, this.settings, {
       announced: (eventType: OrderEventType, order: Order) => this.webhooks.announce(eventType, order),
       created: (order: Order) => this.#playByItself(order),
       registered: (order: Order) => this.stories.registered(order),
+      cancelled: (order: Order) => this.appointments.orderCancelled(order),
     });
+    this.slots = new Slots(this.clock, this.settings);
+    this.appointments = new Appointments(this.clock, this.settings, this.slots, this.orders, (eventType, appointment) =>
+      this.webhooks.announceAppointment(eventType, appointment),
+    );
     this.stories = new Stories(this.clock, this.orders);
     this.reports = new Reports(this.clock, this.settings, (eventType, job) =>
       this.webhooks.announceJob(eventType, job),
@@ -59,8 +74,12 @@ export class Lab {
     this.settings.reset();
     this.clock.daySeconds = this.settings.current.daySeconds;
     this.webhooks.clear();
+    this.endpoints.clear();
+    this.organisation.clear();
     this.stories.clear();
     this.links.clear();
+    this.appointments.clear();
+    this.slots.clear();
     this.reports.clear();
     this.state.clear();
     this.idempotency.clear();

@@ -93,7 +93,10 @@ function detailsBody(order: Order, settings: Settings): Json {
     const shipment = order.shipment === null ? {} : { shipment: shipmentBody(order.shipment, order, at) };
     return { type: method, data: { ...common, ...shipment } };
   }
-  return { type: method, data: method === 'on_site_collection' ? common : { ...common, appointment_id: null } };
+  return {
+    type: method,
+    data: method === 'on_site_collection' ? common : { ...common, appointment_id: order.appointmentId },
+  };
 }
 
 function shipmentBody(shipment: Shipment, order: Order, at: (time: number) => string): Json {

@@ -1,3 +1,5 @@
+import { COLLECTION_METHODS } from './lifecycle.js';
+import type { CollectionMethod } from './lifecycle.js';
 import type { Address, PatientDetails, Physician } from './state.js';
 import { Fields, birthDate, date, email, maxLength, oneOf, patientName, uuid, zip } from './validation.js';
 
@@ -86,10 +88,7 @@ export function orderRequest(body: unknown, now: number): OrderRequest {
   const request = {
     userId: fields.string('user_id', uuid),
     labTestId: fields.optionalString('lab_test_id', uuid) ?? inSet[0] ?? null,
-    collectionMethod: fields.optionalString(
-      'collection_method',
-      oneOf('testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'),
-    ),
+    collectionMethod: fields.optionalString('collection_method', oneOf(...COLLECTION_METHODS)),
     patientDetails: patientDetails(fields.object('patient_details'), now),
     patientAddress: patientAddress(fields.object('patient_address')),
     physician: physician(fields.optionalObject('physician')),
@@ -104,6 +103,38 @@ export function orderRequest(body: unknown, now: number): OrderRequest {
     icdCodes: fields.optionalStrings('icd_codes'),
   };
   checkConsents(fields);
+  fields.finish();
+  return request;
+}
+
+export interface ImportRequest {
+  readonly userId: string;
+  /** Null where the order set names markers alone. */
+  readonly labTestId: string | null;
+  readonly collectionMethod: CollectionMethod;
+  readonly billingType: string;
+  readonly sampleId: string;
+  readonly patientDetails: PatientDetails;
+  readonly patientAddress: Address;
+  readonly physician: Physician | null;
+  readonly labAccountId: string | null;
+}
+
+export function importRequest(body: unknown, now: number): ImportRequest {
+  const fields = Fields.ofBody(body);
+  const orderSet = fields.object('order_set');
+  orderSet.optionalObject('add_on');
+  const request = {
+    userId: fields.string('user_id', uuid),
+    labTestId: orderSet.optionalStrings('lab_test_ids', uuid)?.[0] ?? null,
+    collectionMethod: fields.string('collection_method', oneOf(...COLLECTION_METHODS)) as CollectionMethod,
+    billingType: fields.string('billing_type', oneOf(...BILLING)),
+    sampleId: fields.string('sample_id'),
+    patientDetails: patientDetails(fields.object('patient_details'), now),
+    patientAddress: importedAddress(fields.object('patient_address')),
+    physician: physician(fields.optionalObject('physician')),
+    labAccountId: fields.optionalString('lab_account_id', uuid) ?? orderSet.optionalString('lab_account_id', uuid),
+  };
   fields.finish();
   return request;
 }
@@ -146,6 +177,21 @@ function patientAddress(fields: Fields): Address {
     receiver_name: fields.optionalString('receiver_name') ?? '',
     ...place(fields, firstLine, secondLine),
     phone_number: fields.optionalString('phone_number'),
+    access_notes: fields.optionalString('access_notes', maxLength(LONGEST_COMMENT)),
+  };
+}
+
+/** As it is: the schema of an import has no rule for it. */
+function importedAddress(fields: Fields): Address {
+  return {
+    receiver_name: fields.string('receiver_name'),
+    first_line: fields.string('first_line'),
+    second_line: fields.optionalString('second_line'),
+    city: fields.string('city'),
+    state: fields.string('state'),
+    zip: fields.string('zip'),
+    country: countryName(fields.string('country')),
+    phone_number: null,
     access_notes: fields.optionalString('access_notes', maxLength(LONGEST_COMMENT)),
   };
 }

@@ -3,12 +3,11 @@ import type { Lab } from './lab.js';
 import { listOrders } from './order-list.js';
 import { orderBody, transactionBody } from './order-body.js';
 import type { Json } from './order-body.js';
-import { orderForPatient, orderTestkit, registerTestkit } from './ordering.js';
+import { importOrder, orderForPatient, orderTestkit, registerTestkit } from './ordering.js';
 import { pathUuid } from './path-ids.js';
 import { refusal } from './problems.js';
 import { resendEvents } from './resending.js';
 import { labResults, resultMetadata } from './results.js';
-import { LAB_ACCOUNTS } from './seed.js';
 import { simulationRequest } from './simulation.js';
 import type { Order } from './state.js';
 import { Fields, oneOf, uuid } from './validation.js';
@@ -41,9 +40,9 @@ export function orderRoutes(app: FastifyInstance, lab: Lab): void {
     const status = fields.optionalString('status', oneOf('active', 'pending', 'suspended', 'ready_to_launch'));
     fields.finish();
     return {
-      data: LAB_ACCOUNTS.filter(
-        (account) => (id === null || account.id === id) && (status === null || account.status === status),
-      ),
+      data: lab.organisation
+        .labAccounts()
+        .filter((account) => (id === null || account.id === id) && (status === null || account.status === status)),
     };
   });
 }
@@ -51,6 +50,8 @@ export function orderRoutes(app: FastifyInstance, lab: Lab): void {
 function creationRoutes(app: FastifyInstance, lab: Lab): void {
   // No idempotency key here: a repeated request ships a second kit.
   app.post('/v3/order/testkit', (request) => posted(lab, orderTestkit(lab, request.body), 'Order submitted'));
+
+  app.post('/v3/order/import', (request) => posted(lab, importOrder(lab, request.body), 'Order imported'));
 
   app.post('/v3/order/testkit/register', (request) =>
     posted(lab, registerTestkit(lab, request.body), 'Testkit registered'),

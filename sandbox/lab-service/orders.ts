@@ -24,6 +24,7 @@ export interface OrderObserver {
   announced(eventType: OrderEventType, order: Order): void;
   created(order: Order): void;
   registered(order: Order): void;
+  cancelled(order: Order): void;
 }
 
 /** What a new order is made of; whatever is left out is null. */
@@ -42,6 +43,9 @@ export interface NewOrder {
   readonly shippingDetails?: Address | null;
   readonly physician?: Physician | null;
   readonly healthInsuranceId?: string | null;
+  readonly sampleId?: string | null;
+  /** Placed elsewhere: its requisition is there, or is not needed. */
+  readonly isImported?: boolean;
   /** Another order that this one follows in the same transaction. */
   readonly follows?: { readonly parent: Order; readonly origin: Origin };
 }
@@ -89,8 +93,13 @@ export class Orders {
     const webhook = options.webhook ?? true;
     const order = this.#newOrder(request);
     this.#state.addOrder(order);
-    this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
-    this.#append(order, { status: order.registrable ? 'awaiting_registration' : 'requisition_created', webhook });
+    if (request.sampleId != null) this.#state.setSample(order, request.sampleId);
+    if (request.isImported === true) {
+      this.#append(order, { status: 'requisition_bypassed', webhook }, 'labtest.order.created');
+    } else {
+      this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
+      this.#append(order, { status: order.registrable ? 'awaiting_registration' : 'requisition_created', webhook });
+    }
     this.#observer.created(order);
     return order;
   }
@@ -191,6 +200,7 @@ export class Orders {
       shippingDetails: request.shippingDetails ?? null,
       physician: request.physician ?? null,
       healthInsuranceId: request.healthInsuranceId ?? null,
+      appointmentId: null,
       hasRequisition: false,
       shipment: null,
       interpretation: null,
@@ -206,9 +216,13 @@ export class Orders {
     order.events = [...order.events, event];
     order.updatedAt = now;
     this.#applyEffects(order, move, now);
-    if (move.webhook === false) return;
+    if (move.webhook !== false) this.#announce(eventType, order);
+    if (presentTop(order) === 'cancelled') this.#observer.cancelled(order);
+  }
+
+  #announce(eventType: OrderEventType, order: Order): void {
     this.#observer.announced(eventType, order);
-    if (hasResults(lowLevel(status)) && order.interpretation === 'critical') {
+    if (hasResults(presentLow(order)) && order.interpretation === 'critical') {
       this.#observer.announced('labtest.result.critical', order);
     }
   }

@@ -21,6 +21,8 @@ export const LAB_ACCOUNT_IDS = {
   /** Orders need a physician from the caller. */
   fullyDelegated: 'acc00000-0000-4000-8000-000000000003',
   resultDelegated: 'acc00000-0000-4000-8000-000000000004',
+  /** Takes imported orders only. */
+  pending: 'acc00000-0000-4000-8000-000000000005',
 } as const;
 
 export interface Marker {
@@ -163,4 +165,5 @@ export const LAB_ACCOUNTS: readonly LabAccount[] = [
   account(LAB_ACCOUNT_IDS.orderDelegated, 'order_delegated', { default_clinical_notes: 'Fasting sample preferred.' }),
   account(LAB_ACCOUNT_IDS.fullyDelegated, 'fully_delegated'),
   account(LAB_ACCOUNT_IDS.resultDelegated, 'result_delegated', { status: 'ready_to_launch' }),
+  account(LAB_ACCOUNT_IDS.pending, 'not_delegated', { status: 'pending' }),
 ];

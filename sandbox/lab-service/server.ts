@@ -1,14 +1,23 @@
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
+import { appointmentRoutes } from './appointment-routes.js';
+import { closedFeatures } from './closed-features.js';
 import { controlRoutes } from './control-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
 import { Lab } from './lab.js';
+import { labTestRoutes } from './lab-test-routes.js';
 import { isOfBrowser, linkRoutes } from './link-routes.js';
 import { offlineRoutes } from './offline.js';
+import { OrgAccess, isOfManagement } from './org-access.js';
+import { orgManagementKeyRoutes, orgTeamKeyRoutes } from './org-key-routes.js';
+import { orgLabAccountRoutes } from './org-lab-account-routes.js';
+import { orgTeamRoutes } from './org-team-routes.js';
+import { orgWebhookRoutes } from './org-webhook-routes.js';
 import { orderRoutes } from './order-routes.js';
 import { reportRoutes } from './report-routes.js';
 import { ServiceProblem, invalidFields, refusal } from './problems.js';
 import type { Settings } from './settings.js';
+import { timeseriesRoutes } from './timeseries-routes.js';
 import { userRoutes } from './user-routes.js';
 
 export interface LabServiceOptions {
@@ -18,6 +27,8 @@ export interface LabServiceOptions {
   readonly host?: string;
   /** The one team API key that is accepted. */
   readonly apiKey: string;
+  /** The org key that the management API takes from the start. Without one nobody can manage anything. */
+  readonly managementKey?: string;
   /** The word in `x-<brand>-api-key` and `x-<brand>-link-token`. Default `service`. */
   readonly brand?: string;
   /** Where they differ from the defaults; a reset comes back to them. */
@@ -37,7 +48,7 @@ export interface LabService {
  * ZodError when a setting is out of bounds.
  */
 export async function startLabService(options: LabServiceOptions): Promise<LabService> {
-  const lab = new Lab(options.settings ?? {});
+  const lab = new Lab(options.settings ?? {}, options.managementKey);
   const closing = new AbortController();
   // Open keep-alive connections must not hold up the end.
   const app = Fastify({ forceCloseConnections: true });
@@ -45,11 +56,16 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   writeProblems(app);
   faultHooks(app, lab, closing.signal);
   const brand = (options.brand ?? 'service').toLowerCase();
-  requireApiKey(app, `x-${brand}-api-key`, options.apiKey);
+  requireApiKey(app, lab, `x-${brand}-api-key`, options.apiKey);
+  closedFeatures(app, lab);
   userRoutes(app, lab);
   linkRoutes(app, lab, `x-${brand}-link-token`);
   orderRoutes(app, lab);
   reportRoutes(app, lab);
+  appointmentRoutes(app, lab);
+  labTestRoutes(app);
+  timeseriesRoutes(app);
+  managementRoutes(app, lab, ['x-management-key', `x-${brand}-org-key`]);
   controlRoutes(app, lab);
   const host = options.host ?? '127.0.0.1';
   offlineRoutes(app, host, closing.signal);
@@ -105,9 +121,20 @@ function writeProblems(app: FastifyInstance): void {
 }
 
 /** The body of a 401 is not documented; assumed. */
-function requireApiKey(app: FastifyInstance, header: string, apiKey: string): void {
+function requireApiKey(app: FastifyInstance, lab: Lab, header: string, apiKey: string): void {
   app.addHook('onRequest', async (request) => {
-    if (isControl(request) || isOfBrowser(request)) return;
-    if (request.headers[header] !== apiKey) throw refusal(401, 'Invalid API key');
+    if (isControl(request) || isOfBrowser(request) || isOfManagement(request)) return;
+    const given = request.headers[header];
+    const isKnown = given === apiKey || (typeof given === 'string' && lab.organisation.opensTeamApi(given));
+    if (!isKnown) throw refusal(401, 'Invalid API key');
   });
+}
+
+function managementRoutes(app: FastifyInstance, lab: Lab, headers: readonly string[]): void {
+  const access = new OrgAccess(lab, headers);
+  orgTeamRoutes(app, lab, access);
+  orgWebhookRoutes(app, lab, access);
+  orgManagementKeyRoutes(app, lab, access);
+  orgTeamKeyRoutes(app, lab, access);
+  orgLabAccountRoutes(app, lab, access);
 }

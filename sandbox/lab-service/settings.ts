@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FEATURES } from './closed-features.js';
 
 /**
  * The switches of the stand-in: where the specification and what is known of real deployments differ, each variant can
@@ -59,6 +60,27 @@ export const settingsSchema = z.strictObject({
   reportJobId: z.enum(['id', 'job_id']),
   /** `all` statuses that are known; `schema`: without `processing` and `pending_review`, which the current schema lacks. */
   reportStates: z.enum(['all', 'schema']),
+  /** How long a booking key is good, in minutes that `daySeconds` shortens like every delay. Default 30; not documented. */
+  bookingKeyMinutes: z.number().positive(),
+  /** What a booking of a slot that is gone answers: 400 (default) or 404; both are documented. */
+  slotConflictStatus: z.union([z.literal(400), z.literal(404)]),
+  /**
+   * What the provider says to an appointment: `confirm` (default), `decline`, or `never` anything. A booking that waits
+   * for the word finds the slot gone in the last two.
+   */
+  appointmentConfirmation: z.enum(['confirm', 'decline', 'never']),
+  /** After how long, in (compressed) minutes, where the booking does not wait. Default 30. */
+  appointmentConfirmationMinutes: z.number().positive(),
+  /** Whether appointments can be moved to another slot. Default true. */
+  appointmentsReschedulable: z.boolean(),
+  /** Whether somebody comes to an appointment by themselves (at its time, compressed) and draws. Default false. */
+  appointmentsHappen: z.boolean(),
+  /** Entries of a page of the management API, where the request does not say. Default 50; not documented. */
+  managementPageSize: z.int().positive(),
+  /** What the team is not enabled for: its endpoints answer 403. Default: nothing. */
+  closedFeatures: z.array(z.enum(FEATURES)),
+  /** How that refusal is written: `json` (default), as the specification has it, or `text`, as it was before. */
+  closedFeatureBody: z.enum(['json', 'text']),
   /** Where webhooks go. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
@@ -103,6 +125,15 @@ export const DEFAULT_SETTINGS: Settings = {
   maxReports: null,
   reportJobId: 'id',
   reportStates: 'all',
+  bookingKeyMinutes: 30,
+  slotConflictStatus: 400,
+  appointmentConfirmation: 'confirm',
+  appointmentConfirmationMinutes: 30,
+  appointmentsReschedulable: true,
+  appointmentsHappen: false,
+  managementPageSize: 50,
+  closedFeatures: [],
+  closedFeatureBody: 'json',
   webhookUrl: '',
   webhookSecrets: [],
   webhookHeaders: 'svix',

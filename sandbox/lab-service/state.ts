@@ -125,6 +125,8 @@ export interface Order {
   shippingDetails: Address | null;
   physician: Physician | null;
   healthInsuranceId: string | null;
+  /** The latest one's. */
+  appointmentId: string | null;
   hasRequisition: boolean;
   shipment: Shipment | null;
   interpretation: Interpretation | null;

@@ -168,6 +168,21 @@ export class Fields {
     return null;
   }
 
+  optionalInteger(name: string, bounds: { min: number; max: number }): number | null {
+    if (!this.has(name)) return null;
+    const value = this.#values[name];
+    if (typeof value !== 'number' || !Number.isInteger(value)) {
+      this.#report(name, { type: 'int_type', msg: 'Input should be a valid integer' }, value);
+    } else if (value < bounds.min) {
+      const msg = `Input should be greater than or equal to ${bounds.min}`;
+      this.#report(name, { type: 'greater_than_equal', msg, ctx: { ge: bounds.min } }, value);
+    } else if (value > bounds.max) {
+      const msg = `Input should be less than or equal to ${bounds.max}`;
+      this.#report(name, { type: 'less_than_equal', msg, ctx: { le: bounds.max } }, value);
+    } else return value;
+    return null;
+  }
+
   /** A list of strings; in a query also a single value. */
   optionalStrings(name: string, ...rules: readonly StringRule[]): string[] | null {
     if (!this.has(name)) return null;

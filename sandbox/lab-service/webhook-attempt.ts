@@ -23,6 +23,8 @@ interface Outgoing {
   /** Changes one byte after signing. */
   readonly isCorrupt: boolean;
   readonly secrets: readonly string[];
+  /** Of the endpoint's own; they cannot take the place of those of the delivery. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly headerStyle: HeaderStyle;
 }
 
@@ -66,9 +68,11 @@ export async function sendWebhook(outgoing: Outgoing, way: Way): Promise<Attempt
 }
 
 function headersOf(outgoing: Outgoing): Record<string, string> {
-  const { id, body, secrets, headerStyle } = outgoing;
+  const { id, body, secrets, headers, headerStyle } = outgoing;
   const timestampSeconds = Math.floor(Date.now() / 1_000);
+  const own = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
   return {
+    ...Object.fromEntries(own),
     'content-type': 'application/json',
     'user-agent': 'lab-service-sandbox/1',
     ...signedHeaders(secrets, { id, timestampSeconds, body }, headerStyle),

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'undici';
+import { appointmentBody } from './appointment-body.js';
+import { presentStatus } from './appointments.js';
+import type { Appointment, AppointmentEventType } from './appointments.js';
 import type { Clock } from './clock.js';
 import type { ConnectionEventType } from './connections.js';
 import { orderBody, presentLow } from './order-body.js';
@@ -11,6 +14,7 @@ import { TEAM_ID } from './seed.js';
 import type { SettingsStore } from './settings.js';
 import type { LabState, Order, User } from './state.js';
 import { newWebhookFaults } from './webhook-faults.js';
+import type { WebhookEndpoints, WebhookTarget } from './webhook-endpoints.js';
 import type { WebhookFaultAction } from './webhook-faults.js';
 import { sendWebhook } from './webhook-attempt.js';
 import type { AttemptOutcome } from './webhook-attempt.js';
@@ -30,24 +34,26 @@ export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost'
 export interface Delivery {
   /** The message id: the same in every attempt. */
   readonly id: string;
-  readonly event_type: OrderEventType | ReportEventType | ConnectionEventType;
+  readonly event_type: OrderEventType | ReportEventType | ConnectionEventType | AppointmentEventType;
   /** The user that it is about: of an order, its user then. */
   readonly user_id: string;
   /** Null where it is not about an order. */
   readonly order_id: string | null;
   /** Null where it is not about a parsing job. */
   readonly job_id: string | null;
-  /** The low-level status of the order's last event in this message, or the parsing job's status; null for others. */
+  /** The low-level status of the order's last event in this message, or the status of the appointment or job; null for others. */
   readonly status: string | null;
   /** The id of that event; null where it is not about an order. */
   readonly event_id: number | null;
+  /** The endpoint of the management API that it goes to; null for the address in the settings. */
+  readonly endpoint_id: string | null;
   readonly state: DeliveryState;
   readonly attempts: readonly AttemptOutcome[];
 }
 
 /** What a message is about. */
 interface Subject {
-  readonly eventType: OrderEventType | ReportEventType | ConnectionEventType;
+  readonly eventType: OrderEventType | ReportEventType | ConnectionEventType | AppointmentEventType;
   readonly userId: string;
   readonly orderId: string | null;
   readonly jobId: string | null;
@@ -57,6 +63,7 @@ interface Subject {
 
 interface Message extends Subject {
   readonly id: string;
+  readonly endpointId: string | null;
   /** Emptied when it is of no use any more, so that long runs stay small. */
   body: string;
   state: DeliveryState;
@@ -72,6 +79,7 @@ export class Webhooks {
   readonly #state: LabState;
   readonly #clock: Clock;
   readonly #settings: SettingsStore;
+  readonly #endpoints: WebhookEndpoints;
   readonly #agent = new Agent({ connections: CONNECTIONS });
   readonly #messages = new Map<string, Message>();
   readonly #inFlight = new Set<Promise<void>>();
@@ -81,10 +89,11 @@ export class Webhooks {
   #failingSince: number | undefined;
   #disabled = false;
 
-  constructor(state: LabState, clock: Clock, settings: SettingsStore) {
+  constructor(state: LabState, clock: Clock, settings: SettingsStore, endpoints: WebhookEndpoints) {
     this.#state = state;
     this.#clock = clock;
     this.#settings = settings;
+    this.#endpoints = endpoints;
   }
 
   /** Sends the order as it now is. Without an address nothing happens. */
@@ -105,6 +114,14 @@ export class Webhooks {
     this.#submit(subject, this.#envelope(eventType, user.id, data));
   }
 
+  /** Sends the appointment as it now is; always in an envelope, because nothing else would tell what it is. */
+  announceAppointment(eventType: AppointmentEventType, appointment: Appointment): void {
+    if (!this.#isSending()) return;
+    const { id: orderId, userId } = appointment.order;
+    const subject = { eventType, userId, orderId, jobId: null, status: presentStatus(appointment), eventId: null };
+    this.#submit(subject, this.#envelope(eventType, userId, appointmentBody(appointment, this.#settings.current)));
+  }
+
   /** Sends the parsing job as it now is; always in an envelope, because nothing else would tell what it is. */
   announceJob(eventType: ReportEventType, job: ParsingJob): void {
     if (!this.#isSending()) return;
@@ -114,11 +131,17 @@ export class Webhooks {
   }
 
   #isSending(): boolean {
-    return this.#settings.current.webhookUrl !== '' && !this.#closing.signal.aborted;
+    return !this.#closing.signal.aborted;
   }
 
+  /** A message of its own for every endpoint that wants it: each has its own attempts. */
   #submit(subject: Subject, body: string): void {
-    const message = this.#newMessage(subject, body);
+    if (this.#settings.current.webhookUrl !== '') this.#submitTo(null, subject, body);
+    for (const { id } of this.#endpoints.receiving(subject.eventType)) this.#submitTo(id, subject, body);
+  }
+
+  #submitTo(endpointId: string | null, subject: Subject, body: string): void {
+    const message = this.#newMessage(endpointId, subject, body);
     const met = this.faults.take(subject);
     if (met === undefined) this.#send(message);
     else this.#sendWithFault(message, met.fault.action, met.id);
@@ -149,6 +172,7 @@ export class Webhooks {
       job_id: message.jobId,
       status: message.status,
       event_id: message.eventId,
+      endpoint_id: message.endpointId,
       state: message.state,
       attempts: [...message.attempts],
     }));
@@ -186,9 +210,10 @@ export class Webhooks {
     return JSON.stringify({ event_type: eventType, data, ...(hasIds ? ids : {}) });
   }
 
-  #newMessage(subject: Subject, body: string): Message {
+  #newMessage(endpointId: string | null, subject: Subject, body: string): Message {
     const message: Message = {
       ...subject,
+      endpointId,
       id: newMessageId(),
       body,
       state: 'waiting',
@@ -271,11 +296,13 @@ export class Webhooks {
   }
 
   async #attempt(message: Message): Promise<void> {
-    const { webhookUrl: url, webhookTimeoutMs: timeoutMs, webhookHeaders, webhookSecrets } = this.#settings.current;
-    if (this.#disabled || url === '') return this.#giveUp(message, 'endpoint_disabled');
+    const { webhookTimeoutMs: timeoutMs, webhookHeaders: headerStyle } = this.#settings.current;
+    const target = this.#targetOf(message);
+    if (target === undefined) return this.#giveUp(message, 'endpoint_disabled');
+    const { url, secrets, headers } = target;
     const isCorrupt = message.tries++ < message.corruptAttempts;
     const outcome = await sendWebhook(
-      { id: message.id, body: message.body, isCorrupt, secrets: webhookSecrets, headerStyle: webhookHeaders },
+      { id: message.id, body: message.body, isCorrupt, secrets, headers, headerStyle },
       { url, timeoutMs, agent: this.#agent, closing: this.#closing.signal, now: () => this.#clock.now() },
     );
     if (this.#closing.signal.aborted || !this.#messages.has(message.id)) return;
@@ -284,20 +311,32 @@ export class Webhooks {
     else this.#failed(message);
   }
 
+  /** As it is at this attempt; undefined where nothing may be sent any more. */
+  #targetOf({ endpointId }: Message): WebhookTarget | undefined {
+    if (endpointId !== null) return this.#endpoints.targetOf(endpointId);
+    const { webhookUrl: url, webhookSecrets: secrets } = this.#settings.current;
+    return this.#disabled || url === '' ? undefined : { url, secrets, headers: {} };
+  }
+
   #delivered(message: Message): void {
-    this.#failingSince = undefined;
+    if (message.endpointId === null) this.#failingSince = undefined;
     message.state = 'delivered';
     message.body = '';
   }
 
   #failed(message: Message): void {
+    if (message.endpointId === null) this.#countFailing();
+    const delay = RETRY_DELAYS[message.tries - 1];
+    if (delay === undefined) this.#giveUp(message, 'failed');
+    else this.#clock.schedule(delay, () => this.#send(message));
+  }
+
+  /** For the address in the settings alone; the endpoints of the management API are disabled by hand. */
+  #countFailing(): void {
     const now = this.#clock.now();
     this.#failingSince ??= now;
     const limit = this.#clock.compressed(DISABLED_AFTER);
     if (this.#settings.current.disableFailingEndpoint && now - this.#failingSince >= limit) this.#disabled = true;
-    const delay = RETRY_DELAYS[message.tries - 1];
-    if (delay === undefined) this.#giveUp(message, 'failed');
-    else this.#clock.schedule(delay, () => this.#send(message));
   }
 
   #giveUp(message: Message, state: DeliveryState): void {

@@ -59,7 +59,7 @@ async function startLinking(settings: Partial<Settings> = {}): Promise<Linking> 
 }
 
 describe('user names', () => {
-  test('ok connects at once: the user shows the source, and a webhook tells of it', async () => {
+  test('ok connects at once: the user shows the source, and a webhook tells of it [6, 20, 257]', async () => {
     const { control, received, signIn, slugs, userId } = await startLinking();
     const result = await signIn('ok-person');
     expect(result.provider_id).toMatch(/^pid_/);
@@ -80,7 +80,7 @@ describe('user names', () => {
   test.each([
     ['mfa-sms', 'sms', '***-***-**23'],
     ['MFA-EMAIL@example.com', 'email', 't***@example.com'],
-  ])('%s has a code sent by %s, with a hint', async (username, method, hint) => {
+  ])('%s has a code sent by %s, with a hint [6, 56, 143, 169]', async (username, method, hint) => {
     const { control, signIn, slugs } = await startLinking();
     const expected = { state: 'pending_provider_mfa', connected: false, provider_mfa: { method, hint } };
     expect(await signIn(username)).toMatchObject(expected);
@@ -88,7 +88,7 @@ describe('user names', () => {
     expect(await control.linkTokens()).toMatchObject([{ state: 'open', awaitsCodeOf: WATCH }]);
   });
 
-  test.each([...linkErrorTypes, 'error_of_next_year'])('error-%s answers that error type', async (error_type) => {
+  test.each([...linkErrorTypes, 'error_of_next_year'])('error-%s answers that error type [309]', async (error_type) => {
     const { signIn, slugs } = await startLinking();
     expect(await signIn(`error-${error_type}`)).toMatchObject({ state: 'error', error_type, connected: false });
     expect(await slugs()).toEqual([]);
@@ -106,7 +106,7 @@ describe('user names', () => {
 });
 
 describe('codes', () => {
-  test('a wrong one leaves everything open for the right one', async () => {
+  test('a wrong one leaves everything open for the right one [310]', async () => {
     const { control, signIn, slugs, submit } = await startLinking();
     await signIn('mfa-sms');
     for (const code of ['111111', '000000', '654321']) {
@@ -155,7 +155,7 @@ describe('codes', () => {
 });
 
 describe('a link token', () => {
-  test('lives for ten minutes of the clock', async () => {
+  test('lives for ten minutes of the clock [43]', async () => {
     const { control, newToken, signIn, submit } = await startLinking();
     await signIn('mfa-sms');
     await control.advanceClock('9m');
@@ -175,7 +175,7 @@ describe('a link token', () => {
     expect(await signIn('mfa-sms')).toMatchObject({ error_type: 'token_expired' });
   });
 
-  test('is consumed by a success', async () => {
+  test('is consumed by a success [45]', async () => {
     const { signIn } = await startLinking();
     await signIn('ok');
     expect(await signIn('ok')).toMatchObject({ state: 'error', error_type: 'token_consumed' });

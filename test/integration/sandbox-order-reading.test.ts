@@ -5,7 +5,7 @@ import { knownPatientBody, lows, patient, registerBody, startSandbox, testkitBod
 const LISTS = ['/orders', '/v3/orders'];
 
 describe('the order list', () => {
-  test.each(LISTS)('%s gives pages, newest first', async (path) => {
+  test.each(LISTS)('%s gives pages, newest first [225]', async (path) => {
     const { call, control, newUser } = await startSandbox();
     const kit = testkitBody(await newUser());
     const ids: string[] = [];
@@ -21,7 +21,7 @@ describe('the order list', () => {
     expect((await page('order_direction=asc&size=1')).orders[0]?.id).toBe(ids[0]);
   });
 
-  test('filters by user, ids, transaction, status, interpretation and time', async () => {
+  test('filters by user, ids, transaction, status, interpretation and time [225]', async () => {
     const { call, control, newKit } = await startSandbox();
     const old = await newKit();
     await control.advanceClock('10d');
@@ -181,7 +181,7 @@ describe('the variants of a deployment', () => {
 });
 
 describe('a transaction', () => {
-  test('takes in the redraw that the service makes, with the first order as its parent', async () => {
+  test('takes in the redraw that the service makes, with the first order as its parent [98, 122, 124]', async () => {
     const { call, control, newKit } = await startSandbox();
     const first = await newKit({ passthrough: 'own' });
     await call('POST', '/v3/order/testkit/register', registerBody(first.user_id, 'INVENTED-1'));

@@ -10,7 +10,7 @@ const CANCEL_REFUSED = {
 };
 
 describe('a kit ordered without its patient', () => {
-  test('is received and awaits its registration', async () => {
+  test('is received and awaits its registration [151, 154, 155, 166, 206, 210]', async () => {
     const { call, newUser } = await startSandbox();
     const userId = await newUser();
     const body = { ...testkitBody(userId), passthrough: 'labops:->:reference:1' };
@@ -45,7 +45,7 @@ describe('a kit ordered without its patient', () => {
     expect((await call('GET', `/v3/order/${order.id}`)).body).toEqual(order);
   });
 
-  test('has event ids that ascend over all orders, neither from 1 nor without gaps', async () => {
+  test('has event ids that ascend over all orders, neither from 1 nor without gaps [116]', async () => {
     const { newKit } = await startSandbox();
     const orders = [await newKit(), await newKit(), await newKit()];
     const ids: number[] = orders.flatMap((order) => order.events.map((event) => event.id));
@@ -99,19 +99,22 @@ describe('a kit ordered without its patient', () => {
 });
 
 describe('an order with a known patient', () => {
-  test.each(['/v3/order', '/v3/order/create'])('made at %s starts ordered, then requisition_created', async (path) => {
-    const { call, newUser } = await startSandbox();
-    const body = { ...knownPatientBody(await newUser()), clinical_notes: 'Invented note', passthrough: 'p' };
-    const { status, body: answer } = await call('POST', path, body);
-    expect(status).toBe(200);
-    expect(lows(answer.order)).toEqual(['ordered', 'requisition_created']);
-    expect(answer.order).toMatchObject({
-      patient_details: patient,
-      clinical_notes: 'Invented note',
-      passthrough: 'p',
-      shipping_details: { first_line: address.first_line, country: 'United States' },
-    });
-  });
+  test.each(['/v3/order', '/v3/order/create'])(
+    'made at %s starts ordered, then requisition_created [217, 218]',
+    async (path) => {
+      const { call, newUser } = await startSandbox();
+      const body = { ...knownPatientBody(await newUser()), clinical_notes: 'Invented note', passthrough: 'p' };
+      const { status, body: answer } = await call('POST', path, body);
+      expect(status).toBe(200);
+      expect(lows(answer.order)).toEqual(['ordered', 'requisition_created']);
+      expect(answer.order).toMatchObject({
+        patient_details: patient,
+        clinical_notes: 'Invented note',
+        passthrough: 'p',
+        shipping_details: { first_line: address.first_line, country: 'United States' },
+      });
+    },
+  );
 
   test('answers with the wording of the recorded errors', async () => {
     const { call, newUser } = await startSandbox();
@@ -131,7 +134,7 @@ describe('an order with a known patient', () => {
     ]);
   });
 
-  test('on a delegated account needs a physician, and the comments of both are joined for the laboratory', async () => {
+  test('on a delegated account needs a physician, and the comments of both are joined for the laboratory [137, 138, 141, 221]', async () => {
     const { call, control, newUser } = await startSandbox();
     const body = {
       ...knownPatientBody(await newUser()),
@@ -191,7 +194,7 @@ describe('cancelling', () => {
   );
 });
 
-test('unknown orders and ids that are no UUID have their own answers', async () => {
+test('unknown orders and ids that are no UUID have their own answers [171, 311]', async () => {
   const { call } = await startSandbox();
   const ask = async (method: string, path: string) => {
     const { status, body } = await call(method, path);

@@ -3,7 +3,7 @@ import { LAB_ACCOUNT_IDS } from '../../sandbox/lab-service/seed.js';
 import { address, lows, patient, physician, registerBody, startSandbox, testkitBody } from './sandbox-rig.js';
 
 describe('registration', () => {
-  test('continues with requisition_created, then testkit_registered, as the specification shows', async () => {
+  test('continues with requisition_created, then testkit_registered, as the specification shows [156, 157, 167, 189, 204, 205]', async () => {
     const { call, control, newKit } = await startSandbox();
     const { id, user_id: userId } = await newKit();
     const { kit_sample_id: sampleId } = await control.order(id);
@@ -20,7 +20,7 @@ describe('registration', () => {
     });
   });
 
-  test('plays the documented order of events and the spelling of the schema where a switch says so', async () => {
+  test('plays the documented order of events and the spelling of the schema where a switch says so [157, 167]', async () => {
     const { call, newKit } = await startSandbox({
       registrationOrder: 'documentation',
       registeredSpelling: 'registered',
@@ -30,7 +30,7 @@ describe('registration', () => {
     expect(lows(body.order).slice(2)).toEqual(['registered', 'requisition_created']);
   });
 
-  test('takes street and street_number for the lines of the address', async () => {
+  test('takes street and street_number for the lines of the address [202]', async () => {
     const { call, newKit } = await startSandbox();
     const { user_id: userId } = await newKit();
     const { first_line: _, second_line: __, ...rest } = address;
@@ -40,7 +40,7 @@ describe('registration', () => {
     expect(answer.body.order.patient_address.first_line).toBe('12 Invented Street');
   });
 
-  test('of another user gives the order to that user', async () => {
+  test('of another user gives the order to that user [61, 190]', async () => {
     const { call, control, newKit, newUser } = await startSandbox();
     const order = await newKit();
     const patientId = await newUser();
@@ -51,7 +51,7 @@ describe('registration', () => {
     expect((await call('GET', `/orders?user_id=${order.user_id}`)).body.total).toBe(0);
   });
 
-  test('without user keeps the order with its user', async () => {
+  test('without user keeps the order with its user [190, 203]', async () => {
     const { call, control, newKit } = await startSandbox();
     const order = await newKit();
     const { kit_sample_id: sampleId } = await control.order(order.id);
@@ -110,7 +110,7 @@ describe('registration', () => {
     expect(answer.status).toBe(422);
   });
 
-  test('on a delegated account needs a physician', async () => {
+  test('on a delegated account needs a physician [137, 138, 200]', async () => {
     const { call, newKit } = await startSandbox();
     for (const account of [LAB_ACCOUNT_IDS.orderDelegated, LAB_ACCOUNT_IDS.fullyDelegated]) {
       const order = await newKit({ lab_account_id: account });

@@ -88,7 +88,7 @@ describe('an upload', () => {
     expect((await sandbox.control.job(job.id)).files).toMatchObject([{ contentType, name: `report.${kind}` }]);
   });
 
-  test('may have as many bytes as the limit; one more is refused with 413', async () => {
+  test('may have as many bytes as the limit; one more is refused with 413 [230, 313]', async () => {
     const sandbox = await startSandbox();
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     expect((await upload(lab, userId, sampleReport('pdf', { size: 10_485_760 }))).status).toBe('upload_pending');
@@ -184,7 +184,7 @@ describe('an upload', () => {
 });
 
 describe('a job', () => {
-  test('goes from started to completed, and ends with three biomarkers', async () => {
+  test('goes from started to completed, and ends with three biomarkers [231, 265, 266]', async () => {
     const receiver = await startReceiver();
     const sandbox = await startSandbox({ ...FAST, webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
@@ -224,7 +224,7 @@ describe('a job', () => {
     expect((await lab.reports.getJob(job.id)).failure_reason).toBe(reason);
   });
 
-  test('that a person is to check waits for that person, and is reviewed then', async () => {
+  test('that a person is to check waits for that person, and is reviewed then [266]', async () => {
     const sandbox = await startSandbox();
     const lab = serviceOf(sandbox);
     const { id } = await upload(lab, await sandbox.newUser(), sampleReport('pdf'), { needsHumanReview: true });

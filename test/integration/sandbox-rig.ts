@@ -10,6 +10,7 @@ import type { Settings } from '../../sandbox/lab-service/settings.js';
 /** The stand-in under test and what talks to it, over real HTTP. Everything that was started ends after its test. */
 
 export const API_KEY = 'sk_test_invented';
+export const MANAGEMENT_KEY = 'mk_test_invented';
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export interface OrderBody {
@@ -86,7 +87,7 @@ afterEach(async () => {
 });
 
 export async function startSandbox(settings: Partial<Settings> = {}): Promise<Sandbox> {
-  const service = await startLabService({ port: 0, apiKey: API_KEY, settings });
+  const service = await startLabService({ port: 0, apiKey: API_KEY, managementKey: MANAGEMENT_KEY, settings });
   open.push(async () => service.close());
   const control = new SandboxControl(service.url);
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>

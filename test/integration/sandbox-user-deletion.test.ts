@@ -33,7 +33,7 @@ describe('a user who is deleted', () => {
     expect(order).toMatchObject(refused(404, 'User does not exist on this team'));
   });
 
-  test('comes back by an undo, without the connections', async () => {
+  test('comes back by an undo, without the connections [35, 170, 233]', async () => {
     const { call, path, user, undo } = await withUser();
     expect((await call('GET', path)).body).toMatchObject({
       connected_sources: [{ source: { slug: 'invented_watch' } }],
@@ -44,14 +44,14 @@ describe('a user who is deleted', () => {
     expect((await call('GET', `${path}/info/latest`)).status).toBe(200);
   });
 
-  test('comes back by an undo that names the client_user_id', async () => {
+  test('comes back by an undo that names the client_user_id [233]', async () => {
     const { call, path, user, undo } = await withUser();
     await call('DELETE', path);
     expect((await undo(`?client_user_id=${String(user.client_user_id)}`)).status).toBe(200);
     expect((await call('GET', path)).status).toBe(200);
   });
 
-  test('is gone after 7 days of the stand-in', async () => {
+  test('is gone after 7 days of the stand-in [35, 170, 315]', async () => {
     const { call, control, path, undo, user } = await withUser();
     await call('DELETE', path);
     await control.advanceClock('7d');
@@ -67,7 +67,7 @@ describe('a user who is deleted', () => {
     await expect.poll(async () => (await call('GET', path)).body.detail).toBe('Not found');
   });
 
-  test('stays when the undo came in time', async () => {
+  test('stays when the undo came in time [35, 315]', async () => {
     const { call, control, path, undo, user } = await withUser();
     await call('DELETE', path);
     await control.advanceClock('6d');

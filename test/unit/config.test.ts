@@ -93,11 +93,11 @@ describe('the worker', () => {
   });
 
   test.each([
-    ['production-us', 'SERVICE_URL_PRODUCTION_US'],
-    ['production-eu', 'SERVICE_URL_PRODUCTION_EU'],
-    ['sandbox-us', 'SERVICE_URL_SANDBOX_US'],
-    ['sandbox-eu', 'SERVICE_URL_SANDBOX_EU'],
-  ])('takes the address of the environment %s from %s, and none is built in', (environment, setting) => {
+    ['production-us', 'SERVICE_URL_PRODUCTION_US', 12],
+    ['production-eu', 'SERVICE_URL_PRODUCTION_EU', 13],
+    ['sandbox-us', 'SERVICE_URL_SANDBOX_US', 14],
+    ['sandbox-eu', 'SERVICE_URL_SANDBOX_EU', 15],
+  ])('takes the address of the environment %s from %s, and none is built in [%i]', (environment, setting) => {
     const env = { SERVICE_API_KEY: 'sk_invented', SERVICE_ENVIRONMENT: environment };
     expect(faultsOf(() => readWorkerConfig(env))).toEqual({
       [setting]: `is missing, but SERVICE_ENVIRONMENT is ${environment}`,
@@ -337,12 +337,50 @@ describe('the message', () => {
     );
   });
 
+  test('takes what the management API needs, and nothing of it where nothing is managed [246, 247]', () => {
+    const env = {
+      ...service,
+      SERVICE_MANAGEMENT_KEY: 'mk_invented',
+      SERVICE_MANAGEMENT_URL: 'https://org.example.com',
+      SERVICE_TEAM_KEY_PREFIX: 'sk_',
+      SERVICE_MANAGEMENT_KEY_PREFIX: 'mk_',
+      SERVICE_DEPRECATED_MANAGEMENT_HEADER: 'true',
+    };
+    const managed = {
+      managementKey: 'mk_invented',
+      managementBaseUrl: 'https://org.example.com',
+      keyPrefixes: { team: 'sk_', management: 'mk_' },
+      deprecatedManagementHeader: true,
+    };
+    expect(readWorkerConfig(env).service).toMatchObject(managed);
+    for (const name of Object.keys(managed)) expect(readWorkerConfig(service).service).not.toHaveProperty(name);
+  });
+
+  test.each([
+    [{ SERVICE_MANAGEMENT_KEY: 'sk_invented' }, 'SERVICE_API_KEY', 'must not be the management key'],
+    [{ SERVICE_MANAGEMENT_KEY_PREFIX: 'sk_' }, 'SERVICE_API_KEY', 'begins as a management key does'],
+    [
+      { SERVICE_MANAGEMENT_KEY: 'sk_other', SERVICE_TEAM_KEY_PREFIX: 'sk_' },
+      'SERVICE_MANAGEMENT_KEY',
+      'begins as a team key does',
+    ],
+    [
+      { SERVICE_TEAM_KEY_PREFIX: 'sk_', SERVICE_MANAGEMENT_KEY_PREFIX: 'sk_' },
+      'SERVICE_MANAGEMENT_KEY_PREFIX',
+      'must tell the two kinds of keys apart',
+    ],
+  ])('refuses a key in the place of the other kind: %j [250]', (more, setting, problem) => {
+    expect(faultsOf(() => readWorkerConfig({ ...service, ...more }))).toEqual({ [setting]: problem });
+  });
+
   test('shows no value of any setting: each may be a secret in the wrong place', () => {
     const names = [
       ...['SERVICE_BASE_URL', 'SERVICE_API_KEY', 'SERVICE_BRAND', 'SERVICE_ORDERS_PATH', 'SERVICE_TIMEOUT_SECONDS'],
       ...['SERVICE_ECHOES_PASSTHROUGH', 'NOTIFY_URL', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS', 'INGRESS_PORT', 'LOG_LEVEL'],
       ...['REPORT_ROOT', 'REPORT_MAX_BYTES', 'REPORT_URL_ALLOWED_HOSTS', 'REPORT_URL_HEADERS_FILE'],
       ...['WEBHOOK_MAX_BYTES', 'TASK_QUEUE', 'MAX_CACHED_WORKFLOWS', 'SERVICE_ENVIRONMENT', 'INGRESS_HOST'],
+      ...['SERVICE_MANAGEMENT_KEY', 'SERVICE_MANAGEMENT_URL', 'SERVICE_DEPRECATED_MANAGEMENT_HEADER'],
+      ...['SERVICE_TEAM_KEY_PREFIX', 'SERVICE_MANAGEMENT_KEY_PREFIX'],
       ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'CODEC_ALLOWED_ORIGINS', 'CODEC_HOST'],
     ];
     const env = Object.fromEntries(names.map((name) => [name, `very secret ${'x'.repeat(200)}\u0007`]));

@@ -164,7 +164,7 @@ describe('what is not known', () => {
     );
   });
 
-  test('a status is read from its first and its last part', () => {
+  test('a status is read from its first and its last part [153]', () => {
     expect(readStatus('failed.testkit.sample_error')).toEqual({ top: 'failed', low: 'sample_error' });
     expect(readStatus('a.b.c.d')).toEqual({ top: 'a', low: 'd' });
     expect(readStatus('received')).toEqual({ top: 'received', low: 'received' });

@@ -11,7 +11,7 @@ const ORDER = {
 
 describe('order events', () => {
   test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update', 'labtest.order.next_year'])(
-    '%s carries the order in its data',
+    '%s carries the order in its data [144, 145, 146, 147, 267]',
     (event_type) => {
       const event = { event_type, data: ORDER, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
       expect(readEvent(event)).toEqual({
@@ -24,7 +24,7 @@ describe('order events', () => {
     },
   );
 
-  test("without envelope ids have the order's", () => {
+  test("without envelope ids have the order's [146, 147, 256]", () => {
     expect(readEvent({ event_type: 'labtest.order.updated', data: ORDER })).toMatchObject({
       kind: 'order',
       userId: 'user-of-order',
@@ -32,7 +32,7 @@ describe('order events', () => {
     });
   });
 
-  test('without any id are orders all the same', () => {
+  test('without any id are orders all the same [256]', () => {
     const event = readEvent({ event_type: 'labtest.order.updated', data: { id: 'order-1' } });
     expect(event).toEqual({ kind: 'order', eventType: 'labtest.order.updated', order: { id: 'order-1' } });
   });
@@ -90,7 +90,7 @@ describe('order events', () => {
     ).toEqual([2, 1]);
   });
 
-  test('with numbers for ids have them as texts', () => {
+  test('with numbers for ids have them as texts [3]', () => {
     const data = { id: 4711, user_id: 12, parent_id: 4710, order_transaction: { id: 3, orders: [{ id: 4711 }] } };
     expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
       kind: 'order',
@@ -221,6 +221,45 @@ describe('connections', () => {
   );
 });
 
+describe('appointment events', () => {
+  const APPOINTMENT = {
+    id: 'appointment-1',
+    order_id: 'order-1',
+    user_id: 'user-of-appointment',
+    event_status: 'scheduled',
+    can_reschedule: true,
+    next_year: [1],
+  };
+
+  test.each(['labtest.appointment.created', 'labtest.appointment.updated', 'labtest.appointment.update'])(
+    '%s carries the appointment in its data [267, 268]',
+    (event_type) => {
+      const event = { event_type, data: APPOINTMENT, team_id: 'team-1', user_id: 'user-1', client_user_id: 'text' };
+      expect(readEvent(event)).toEqual({
+        ...{ kind: 'appointment', eventType: event_type, orderId: 'order-1', appointment: APPOINTMENT },
+        ...{ userId: 'user-1', teamId: 'team-1' },
+      });
+    },
+  );
+
+  test("without envelope ids have the appointment's user, where it has one [146, 147, 256]", () => {
+    const event_type = 'labtest.appointment.next_year';
+    expect(readEvent({ event_type, data: APPOINTMENT })).toMatchObject({ userId: 'user-of-appointment' });
+    expect(readEvent({ event_type, data: { id: 'a', order_id: 'o' } })).toEqual({
+      ...{ kind: 'appointment', eventType: event_type, orderId: 'o', appointment: { id: 'a', order_id: 'o' } },
+    });
+  });
+
+  test.each([undefined, null, 'appointment-1', [], {}, { id: '' }, { id: 'a' }, { id: 'a', order_id: '' }])(
+    'with the data %j are unreadable, and not quoted [256]',
+    (data) => {
+      const event = readEvent({ event_type: 'labtest.appointment.created', data });
+      expect(event).toMatchObject({ kind: 'unreadable', eventType: 'labtest.appointment.created' });
+      expect(event).toHaveProperty('problem', expect.stringMatching(/^(id|order_id|body): /));
+    },
+  );
+});
+
 describe('parsing job events', () => {
   const JOB = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
 
@@ -282,15 +321,12 @@ describe('parsing job events', () => {
   );
 });
 
-test.each([
-  'lab_report.parsing_job.deleted',
-  'labtest.appointment.update',
-  'an.event.of.next.year',
-  'daily',
-  '__proto__',
-])('%s is another event', (event_type) => {
-  expect(readEvent({ event_type, data: {} })).toEqual({ kind: 'other', eventType: event_type });
-});
+test.each(['lab_report.parsing_job.deleted', 'an.event.of.next.year', 'daily', '__proto__'])(
+  '%s is another event',
+  (event_type) => {
+    expect(readEvent({ event_type, data: {} })).toEqual({ kind: 'other', eventType: event_type });
+  },
+);
 
 test.each([{}, { data: ORDER }, { event_type: null }, { event_type: '' }, { id: 'order-1' }, { events: [] }])(
   '%j without a type is another event',

@@ -47,14 +47,14 @@ async function silent(onConnection: (socket: Socket) => void = () => undefined):
 }
 
 describe('authentication', () => {
-  test('a team call carries the team key and no other', async () => {
+  test('a team call carries the team key and no other [171, 244]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     await ping(transportTo(baseUrl, { managementKey: 'mk_invented' }));
     expect(requests[0]?.headers).toMatchObject({ 'x-service-api-key': 'sk_invented' });
     expect(requests[0]?.headers).not.toHaveProperty('x-management-key');
   });
 
-  test('the brand word stands in the header names, in any case', async () => {
+  test('the brand word stands in the header names, in any case [244, 245]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const transport = transportTo(baseUrl, { brand: 'Acme' });
     await ping(transport);
@@ -63,7 +63,7 @@ describe('authentication', () => {
     expect(requests[1]?.headers).toHaveProperty('x-acme-link-token', 'lt_invented');
   });
 
-  test('a link token goes instead of the team key', async () => {
+  test('a link token goes instead of the team key [245]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const auth = { linkToken: 'lt_invented' };
     await transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth, answer: ANYTHING });
@@ -71,7 +71,7 @@ describe('authentication', () => {
     expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
   });
 
-  test('a management call carries the management key instead of the team key', async () => {
+  test('a management call carries the management key instead of the team key [246]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const transport = transportTo(baseUrl, { managementKey: 'mk_invented' });
     await transport.request({ method: 'GET', path: '/ping', auth: 'management', answer: ANYTHING });
@@ -88,7 +88,7 @@ describe('authentication', () => {
 });
 
 describe('addressing', () => {
-  test('a base path is kept, with or without a slash at its end', async () => {
+  test('a base path is kept, with or without a slash at its end [11]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     await ping(transportTo(`${baseUrl}/lab/v9`));
     await ping(transportTo(`${baseUrl}/lab/v9/`));
@@ -355,7 +355,7 @@ describe('answers', () => {
     expect(await rejection(ping(transportTo(baseUrl, { maxResponseBytes: 1000 })))).toBeInstanceOf(ServiceUnavailable);
   });
 
-  test('a refusal whose explanation breaks off is still a refusal', async () => {
+  test('a refusal whose explanation breaks off is still a refusal [311]', async () => {
     const { baseUrl } = await serving((_request, response) => {
       response.writeHead(422, { 'content-length': '1000' });
       response.write('{"detail":', () => response.socket?.resetAndDestroy());

@@ -37,7 +37,7 @@ function secretsOf(body: Record<string, string>): string[] {
 describe('a link token', () => {
   const answer = { link_token: TOKEN, link_web_url: `https://link.example.com/?token=${TOKEN}` };
 
-  test('is created with the API key, and the request goes out as it is', async () => {
+  test('is created with the API key, and the request goes out as it is [6, 216, 244]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...answer, new_field: 1 } }));
     const request = {
       user_id: 'user-1',
@@ -74,7 +74,7 @@ describe('a link token', () => {
 });
 
 describe.each(steps)('%s', (_name, call, path, body) => {
-  test('carries the link token instead of the API key', async () => {
+  test('carries the link token instead of the API key [182, 183, 184, 185, 245]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { state: 'success' } }));
     await call(serviceAt(baseUrl, { brand: 'Acme' }).links);
     expect(requests[0]).toMatchObject({ method: 'POST', url: path, body });
@@ -87,7 +87,7 @@ describe.each(steps)('%s', (_name, call, path, body) => {
     ['fields', { detail: [{ type: 'value_error', loc: ['body', CODE], msg: JSON.stringify(body), input: body }] }],
     ['an object', { error: 'bad', message: secretsOf(body).join().toUpperCase() }],
     ['plain text', `${JSON.stringify(body)} with ${TOKEN} was refused`],
-  ])('refused in %s rejects without a secret', async (_form, answer) => {
+  ])('refused in %s rejects without a secret [187]', async (_form, answer) => {
     const { baseUrl } = await answering(() => ({ status: 422, body: answer }));
     const error = await rejection(call(serviceAt(baseUrl).links));
     expect(error).toBeInstanceOf(ServiceRefused);
@@ -134,7 +134,7 @@ describe('the result of a step', () => {
     return serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE);
   }
 
-  test('is read with everything that a deployment sends', async () => {
+  test('is read with everything that a deployment sends [39, 40, 41, 55, 56, 57, 186, 188]', async () => {
     const sent = {
       state: 'pending_provider_mfa',
       redirect_url: 'invented-app://linked',
@@ -149,19 +149,41 @@ describe('the result of a step', () => {
     expect(await resultOf(sent)).toEqual(sent);
   });
 
-  test.each(linkErrorTypes)('names the error type %s', async (error_type) => {
-    expect(await resultOf({ state: 'error', error_type, error: 'words' })).toMatchObject({
-      state: 'error',
-      error_type,
-    });
+  // Written out, so that a name that is changed in the product is noticed.
+  const errorTypes = [
+    [42, 'invalid_token'],
+    [43, 'token_expired'],
+    [44, 'token_not_validated'],
+    [45, 'token_consumed'],
+    [46, 'provider_credential_error'],
+    [47, 'provider_password_expired'],
+    [48, 'provider_api_error'],
+    [49, 'unsupported_region'],
+    [50, 'duplicate_connection'],
+    [51, 'required_scopes_not_granted'],
+    [52, 'incorrect_mfa_code'],
+    [53, 'user_cancelled'],
+  ] as const;
+
+  test.each(errorTypes.map(([item, error_type]) => ({ item, error_type })))(
+    'names the error type $error_type [$item, 41, 309]',
+    async ({ error_type }) => {
+      expect(linkErrorTypes).toContain(error_type);
+      const sent = { state: 'error', error_type, error: 'words' };
+      expect(await resultOf(sent)).toMatchObject(sent);
+    },
+  );
+
+  test('names no other error type than the specification', () => {
+    expect(linkErrorTypes).toHaveLength(errorTypes.length);
   });
 
-  test('keeps states and error types that nobody knows yet', async () => {
+  test('keeps states and error types that nobody knows yet [38, 54, 325]', async () => {
     const sent = { state: 'pending_something', error_type: 'error_of_next_year' };
     expect(await resultOf(sent)).toMatchObject(sent);
   });
 
-  test("is read in the specification's own words for the error and the request for a code", async () => {
+  test("is read in the specification's own words for the error and the request for a code [55, 56, 188]", async () => {
     const result = await resultOf({
       state: 'error',
       error_description: 'words',

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RequestInvalid } from '../../../service/errors.js';
 import type { OrderRequest, RegisterRequest } from '../../../service/orders.js';
 import { orderRequestSchema, patientDetailsSchema } from '../../../service/orders.js';
-import { ADDRESS, ORDER, PATIENT, REGISTRATION, SHIPPING, TESTKIT } from './persons.js';
+import { ADDRESS, IMPORT, ORDER, PATIENT, REGISTRATION, SHIPPING, TESTKIT } from './persons.js';
 import { rejection, serviceAt } from './recording-server.js';
 
 /** Nothing listens at this port: a request that was sent would be `ServiceUnreachable` and no `RequestInvalid`. */
@@ -31,13 +31,16 @@ describe('names', () => {
     },
   );
 
-  test.each(['', 'x'.repeat(51)])('of length outside 1 to 50 are refused: %j', async (last_name) => {
+  test.each(['', 'x'.repeat(51)])('of length outside 1 to 50 are refused: %j [192, 193, 201]', async (last_name) => {
     expect(await patient({ last_name })).toEqual(['patient_details.last_name must be 1 to 50 characters long']);
   });
 
-  test.each(['John', "O'Brien", 'Mary-Jane', 'J. R. R.', '4th', 'x'.repeat(50)])('%j is accepted', (first_name) => {
-    expect(patientDetailsSchema.safeParse({ ...PATIENT, first_name }).success).toBe(true);
-  });
+  test.each(['John', "O'Brien", 'Mary-Jane', 'J. R. R.', '4th', 'x'.repeat(50)])(
+    '%j is accepted [192, 201]',
+    (first_name) => {
+      expect(patientDetailsSchema.safeParse({ ...PATIENT, first_name }).success).toBe(true);
+    },
+  );
 
   test('are judged in a moment, whatever they are', () => {
     fc.assert(
@@ -59,7 +62,7 @@ describe('birth dates', () => {
     },
   );
 
-  test('in the future are refused', async () => {
+  test('in the future are refused [194, 201]', async () => {
     expect(await patient({ dob: tomorrow })).toEqual(['patient_details.dob must not be in the future']);
     expect(await patient({ dob: '2999-01-01' })).toEqual(['patient_details.dob must not be in the future']);
   });
@@ -79,11 +82,11 @@ describe('other rules', () => {
     },
   );
 
-  test.each(['9118', '123456', '12345-678', 'ABCDE', '12345 '])('the zip %j is refused', async (zip) => {
+  test.each(['9118', '123456', '12345-678', 'ABCDE', '12345 '])('the zip %j is refused [75]', async (zip) => {
     expect(await address({ zip })).toEqual([expect.stringMatching(/^patient_address\.zip must be five digits/)]);
   });
 
-  test.each(['us', 'USA', 'United States', ''])('the country %j is refused', async (country) => {
+  test.each(['us', 'USA', 'United States', ''])('the country %j is refused [76]', async (country) => {
     expect(await address({ country })).toEqual([
       'patient_address.country must be a two-letter country code in capitals, for instance US',
     ]);
@@ -93,7 +96,7 @@ describe('other rules', () => {
     expect(await patient({ phone_number })).toEqual(['patient_details.phone_number must not be empty']);
   });
 
-  test('the comment ends at 1,000 characters, an emoji being one', async () => {
+  test('the comment ends at 1,000 characters, an emoji being one [139, 312]', async () => {
     expect(orderRequestSchema.safeParse({ ...ORDER, clinical_notes: '😀'.repeat(1000) }).success).toBe(true);
     expect(await brokenBy({ clinical_notes: 'x'.repeat(1001) })).toEqual([
       'clinical_notes must be at most 1,000 characters long',
@@ -103,7 +106,7 @@ describe('other rules', () => {
     ]);
   });
 
-  test('a physician is complete or absent', async () => {
+  test('a physician is complete or absent [129, 130, 131]', async () => {
     const physician = { first_name: 'Doctor', last_name: '', npi: ' ' };
     expect(await brokenBy({ physician })).toEqual([
       'physician.last_name must not be empty',
@@ -121,7 +124,7 @@ describe('other rules', () => {
 });
 
 describe('the error', () => {
-  test('names every broken rule at once', async () => {
+  test('names every broken rule at once [201]', async () => {
     const broken = await brokenBy({
       patient_details: { ...PATIENT, first_name: 'José', dob: '2999-01-01' },
       patient_address: { ...ADDRESS, zip: '1' },
@@ -149,6 +152,20 @@ describe('the error', () => {
       'patient_details.nickname is not a field of this request',
       'sample_id must be of type string',
     ]);
+  });
+
+  test.each([
+    ['order_set', { order_set: {} }],
+    ['order_set', { order_set: { lab_test_ids: [], add_on: { marker_ids: [] } } }],
+    ['order_set.add_on.marker_ids.0', { order_set: { add_on: { marker_ids: [1.5] } } }],
+    ['sample_id', { sample_id: '' }],
+    ['billing_type', { billing_type: ' ' }],
+    ['collection_method', { collection_method: '' }],
+    ['patient_details.first_name', { patient_details: { ...PATIENT, first_name: '-' } }],
+    ['patient_address.receiver_name', { patient_address: { ...IMPORT.patient_address, receiver_name: '' } }],
+  ])('of an import names %s [222]', async (field, change) => {
+    const error = await rejection(serviceAt(NOWHERE).orders.import({ ...IMPORT, ...change }));
+    expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
   });
 
   test('of a test kit names the shipping detail', async () => {

@@ -91,14 +91,14 @@ test('an order is projected to what the lifecycle needs, and nobody is in it', (
   expect(JSON.stringify(projected)).not.toContain(secret);
 });
 
-test('an order with nothing in it has no empty keys', () => {
+test('an order with nothing in it has no empty keys [142]', () => {
   expect(snapshot({ user_id: null, details: null, order_transaction: null, status: null, events: null })).toEqual({
     orderId: 'order-1',
     events: [],
   });
 });
 
-test('an order is followed whatever is odd about its other fields', () => {
+test('an order is followed whatever is odd about its other fields [142, 325]', () => {
   const event = { id: '7', created_at: AT, status: 'received.testkit.ordered', status_detail: ['a'] };
   const odd = {
     id: 4711,
@@ -148,7 +148,7 @@ test('members of a transaction without an id, and a transaction without one, are
 describe('events', () => {
   const status = 'received.testkit.ordered';
 
-  test('are ordered by id, whatever their order and their times', () => {
+  test('are ordered by id, whatever their order and their times [116, 117]', () => {
     const events = [
       { id: 9, created_at: '2024-01-01T00:00:00Z', status: 'c' },
       { id: 4056, created_at: '2023-01-01T00:00:00Z', status: 'd' },
@@ -194,7 +194,7 @@ describe('events', () => {
     expect(eventsOf({ events })).toEqual([{ id: 5, at: AT, status: 'b' }]);
   });
 
-  test('are the last event where the list is missing or empty', () => {
+  test('are the last event where the list is missing or empty [94]', () => {
     const last_event = { id: 4, created_at: AT, status };
     for (const events of [undefined, null, []]) {
       expect(eventsOf({ events, last_event })).toEqual([{ id: 4, at: AT, status }]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable, ServiceRefused } from '../../../service/errors.js';
 import type { Order } from '../../../service/orders.js';
 import { countryCodeOf, orderSchema } from '../../../service/orders.js';
-import { ORDER, REGISTRATION, TESTKIT } from './persons.js';
+import { IMPORT, ORDER, REGISTRATION, TESTKIT } from './persons.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
 const ANSWERED = {
@@ -12,7 +12,7 @@ const ANSWERED = {
 };
 
 describe('what is sent', () => {
-  test('a test kit, field by field', async () => {
+  test('a test kit, field by field [80, 101, 206, 207, 208, 209, 210]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
     expect(await serviceAt(baseUrl).orders.createTestkit(TESTKIT)).toMatchObject(ANSWERED);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order/testkit' }]);
@@ -21,7 +21,7 @@ describe('what is sent', () => {
     expect(requests[0]?.headers).not.toHaveProperty('x-idempotency-key');
   });
 
-  test('an order with its patient, field by field', async () => {
+  test('an order with its patient, field by field [78, 101, 129, 130, 131, 132, 139, 217, 219, 220, 221]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
     expect(await serviceAt(baseUrl).orders.create(ORDER)).toMatchObject(ANSWERED);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order' }]);
@@ -38,17 +38,61 @@ describe('what is sent', () => {
     });
   });
 
-  test('an order at the path that the deployment has', async () => {
+  test('an order at the path that the deployment has [218]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
     await serviceAt(baseUrl, { createOrderPath: '/v3/order/create' }).orders.create(ORDER);
     expect(requests[0]?.url).toBe('/v3/order/create');
   });
 
-  test('a registration, field by field', async () => {
+  test('a registration, field by field [132, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
     expect(await serviceAt(baseUrl).orders.register(REGISTRATION)).toMatchObject(ANSWERED);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order/testkit/register' }]);
     expect(requests[0]?.body).toEqual(REGISTRATION);
+  });
+
+  test('an order that was placed elsewhere, field by field [222]', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
+    expect(await serviceAt(baseUrl).orders.import(IMPORT)).toMatchObject(ANSWERED);
+    expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order/import' }]);
+    expect(requests[0]?.body).toEqual(IMPORT);
+  });
+
+  test('consents with their wording and their time, where they are known [132, 199]', async () => {
+    const consents = [{ consentType: 'terms-of-use', version: '1.0', timeOfConsent: '2026-01-01T10:00:00Z' }];
+    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
+    const { orders } = serviceAt(baseUrl);
+    await orders.create({ ...ORDER, consents });
+    await orders.register({ ...REGISTRATION, consents });
+    expect(requests.map(({ body }) => body)).toMatchObject([{ consents }, { consents }]);
+  });
+
+  test('the wish for events again: of some orders, or of a window', async () => {
+    const { baseUrl, requests } = await answering((_request, index) => ({
+      body: index === 0 ? { order_ids: ['order-1'] } : {},
+    }));
+    const { orders } = serviceAt(baseUrl);
+    const window = { start_at: '2026-01-01T00:00:00Z', end_at: '2026-03-02T00:00:00+00:00' };
+    expect(await orders.resendEvents({ order_ids: ['order-1', 'order-2'] })).toEqual(['order-1']);
+    expect(await orders.resendEvents(window)).toEqual([]);
+    expect(requests).toMatchObject([
+      { method: 'POST', url: '/v3/order/resend_events', body: { order_ids: ['order-1', 'order-2'] } },
+      { method: 'POST', url: '/v3/order/resend_events', body: window },
+    ]);
+  });
+
+  test.each([
+    [{}, 'must name orders or a start_at'],
+    [{ order_ids: [] }, 'must name orders or a start_at'],
+    [{ start_at: '2026-01-01T00:00:00' }, 'must be a timestamp with a zone (ISO 8601)'],
+    [{ start_at: '2026-01-01T00:00:00Z', end_at: '2026-03-03T00:00:00Z' }, 'must be a window of at most 60 days'],
+    [{ start_at: '2026-01-02T00:00:00Z', end_at: '2026-01-01T00:00:00Z' }, 'must be a window of at most 60 days'],
+  ])('no wish for events again that cannot be met: %j', async (request, rule) => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const error = await rejection(serviceAt(baseUrl).orders.resendEvents(request));
+    expect(error).toMatchObject({ name: 'RequestInvalid' });
+    expect(String(error)).toContain(rule);
+    expect(requests).toEqual([]);
   });
 
   test('a cancellation, without a body', async () => {
@@ -78,7 +122,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('a cancellation that the service refuses says why', async () => {
+  test('a cancellation that the service refuses says why [311]', async () => {
     const body = {
       error: 'Bad Request',
       message: 'Transition from current_status to cancelled is not allowed',
@@ -128,7 +172,7 @@ describe('what is read', () => {
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/v3/order/order-1/result/metadata' });
   });
 
-  test('a transaction with its orders', async () => {
+  test('a transaction with its orders [120, 121, 122, 123, 124]', async () => {
     const transaction = {
       id: 'transaction-1',
       status: 'active',
@@ -151,7 +195,7 @@ describe('what is read', () => {
 });
 
 describe('an order', () => {
-  test('keeps unknown fields and statuses, and ids that are no UUIDs', async () => {
+  test('keeps unknown fields and statuses, and ids that are no UUIDs [3, 123, 165, 325, 326]', async () => {
     const order = {
       id: 'e66321dd-4e0g-5226-9373-6124g811d8cf',
       status: 'a_status_of_next_year',
@@ -167,7 +211,7 @@ describe('an order', () => {
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/v3/order/order-1' });
   });
 
-  test('is read with nearly everything null', () => {
+  test('is read with nearly everything null [142]', () => {
     const nothing = {
       id: 'order-1',
       user_id: null,
@@ -192,7 +236,7 @@ describe('an order', () => {
     [{ health_insurance_id: null, health_insurace_id: 'h' }, 'h'],
     [{ health_insurance_id: 'right', health_insurace_id: 'misspelt' }, 'right'],
     [{}, undefined],
-  ])('gives the health insurance of %j as %j', (spelt, id) => {
+  ])('gives the health insurance of %j as %j [87, 88]', (spelt, id) => {
     expect(orderSchema.parse({ id: 'order-1', ...spelt }).health_insurance_id).toBe(id);
   });
 
@@ -201,7 +245,7 @@ describe('an order', () => {
     [{ street: '1 Nowhere Lane', second_line: 'Flat 3', street_number: 'Flat 2' }, '1 Nowhere Lane', 'Flat 3'],
     [{ first_line: '9 Elsewhere', street: '1 Nowhere Lane', street_number: 'Flat 2' }, '9 Elsewhere', undefined],
     [{ first_line: '9 Elsewhere', second_line: null }, '9 Elsewhere', null],
-  ])('reads the address lines %j', (address, first, second) => {
+  ])('reads the address lines %j [71, 72, 202]', (address, first, second) => {
     const order = orderSchema.parse({ id: 'order-1', patient_address: address, shipping_details: address });
     for (const read of [order.patient_address, order.shipping_details]) {
       expect(read?.first_line).toBe(first);
@@ -215,13 +259,13 @@ describe('an order', () => {
     ['2020-01-01T00:00:00Z', '2020-01-01T00:00:00Z'],
     ['2020-01-01T00:00:00.123456+00:00', '2020-01-01T00:00:00.123456+00:00'],
     ['no timestamp', 'no timestamp'],
-  ])('reads the timestamp %j as %j', (sent, read) => {
+  ])('reads the timestamp %j as %j [2, 90, 91, 117]', (sent, read) => {
     const order = orderSchema.parse({ id: 'order-1', created_at: sent, events: [{ id: 1, created_at: sent }] });
     expect(order.created_at).toBe(read);
     expect(order.events?.[0]?.created_at).toBe(read);
   });
 
-  test('gives a birth date as a date, also where the service sends its midnight', () => {
+  test('gives a birth date as a date, also where the service sends its midnight [67]', () => {
     const read = (dob: string) => orderSchema.parse({ id: 'order-1', patient_details: { dob } }).patient_details?.dob;
     expect(read('1980-02-29T00:00:00+00:00')).toBe('1980-02-29');
     expect(read('1980-02-29')).toBe('1980-02-29');
@@ -247,7 +291,7 @@ describe('the order list', () => {
     });
   }
 
-  test('is read page by page, newest first, fifty at a time', async () => {
+  test('is read page by page, newest first, fifty at a time [225]', async () => {
     const { baseUrl, requests } = await orderPages(120);
     const ids = await collected(serviceAt(baseUrl).orders.list({ userId: 'user-1' }));
     expect(ids).toHaveLength(120);
@@ -259,7 +303,7 @@ describe('the order list', () => {
     );
   });
 
-  test("sends every filter under the service's name", async () => {
+  test("sends every filter under the service's name [225]", async () => {
     const { baseUrl, requests } = await orderPages(0);
     const filter = {
       userId: 'user-1',
@@ -293,7 +337,30 @@ describe('the order list', () => {
     ]);
   });
 
-  test('has its path from the configuration', async () => {
+  test('takes the filters of deployments, and another order of the list [225]', async () => {
+    const { baseUrl, requests } = await orderPages(0);
+    const filter = {
+      ...{ orderType: ['testkit', 'walk_in_test'], isCritical: true, activationTypes: ['scheduled'] },
+      ...{ patientName: 'Testperson', shippingRecipientName: 'Invented', searchInput: 'in vented' },
+      ...{ orderKey: 'last_status', orderDirection: 'asc' as const },
+    };
+    await collected(serviceAt(baseUrl).orders.list(filter));
+    expect([...new URL(requests[0]?.url ?? '', baseUrl).searchParams]).toEqual([
+      ['order_type', 'testkit'],
+      ['order_type', 'walk_in_test'],
+      ['is_critical', 'true'],
+      ['order_activation_types', 'scheduled'],
+      ['patient_name', 'Testperson'],
+      ['shipping_recipient_name', 'Invented'],
+      ['search_input', 'in vented'],
+      ['order_key', 'last_status'],
+      ['order_direction', 'asc'],
+      ['size', '50'],
+      ['page', '1'],
+    ]);
+  });
+
+  test('has its path from the configuration [225, 322]', async () => {
     const { baseUrl, requests } = await orderPages(0);
     await collected(serviceAt(baseUrl, { ordersPath: '/v3/orders' }).orders.list());
     expect(requests[0]?.url).toMatch(/^\/v3\/orders\?/);
@@ -348,6 +415,6 @@ test.each([
   ['Atlantis', undefined],
   ['Unknown Region', undefined],
   ['', undefined],
-])('the country %j has the code %j', (country, code) => {
+])('the country %j has the code %j [76, 205]', (country, code) => {
   expect(countryCodeOf(country)).toBe(code);
 });

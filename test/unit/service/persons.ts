@@ -1,4 +1,9 @@
-import type { OrderRequest, RegisterRequest, TestkitOrderRequest } from '../../../service/orders.js';
+import type {
+  ImportOrderRequest,
+  OrderRequest,
+  RegisterRequest,
+  TestkitOrderRequest,
+} from '../../../service/orders.js';
 
 /* Invented throughout: nobody of this name, number or address exists. */
 
@@ -63,4 +68,25 @@ export const REGISTRATION: RegisterRequest = {
   patient_address: ADDRESS,
   consents: [{ consentType: 'telehealth-informed-consent' }, { consentType: 'a-consent-of-next-year' }],
   physician: PHYSICIAN,
+};
+
+export const IMPORT: ImportOrderRequest = {
+  user_id: 'user-1',
+  billing_type: 'client_bill',
+  order_set: { lab_test_ids: ['test-1'], add_on: { marker_ids: [11], provider_ids: ['p-1'] }, lab_account_id: 'a-1' },
+  collection_method: 'walk_in_test',
+  physician: PHYSICIAN,
+  patient_details: PATIENT,
+  patient_address: {
+    receiver_name: 'Testperson Invented',
+    first_line: '1 Nowhere Lane',
+    second_line: null,
+    city: 'Phantomville',
+    state: 'AZ',
+    zip: '85004-1234',
+    country: 'US',
+    access_notes: 'Gate code invented',
+  },
+  sample_id: 'SAMPLE-1',
+  lab_account_id: 'account-1',
 };

@@ -75,7 +75,7 @@ describe('error answers seen in a deployment', () => {
     expect(failures.map(({ when }) => when).toSorted()).toEqual(Object.keys(EXPECTED).toSorted());
   });
 
-  test.each(failures)('$when ($status)', async ({ when, status, body, body_text: text }) => {
+  test.each(failures)('$when ($status) [305, 311]', async ({ when, status, body, body_text: text }) => {
     const error = await refusedWith({ status: status ?? 0, body: text ?? body });
     const [kind, said] = EXPECTED[when] ?? [];
     expect((error as Error).constructor).toBe(kind);
@@ -83,7 +83,7 @@ describe('error answers seen in a deployment', () => {
     expect(String(error)).toContain(said);
   });
 
-  test('a refused field keeps place, rule and sentence, and loses what was sent', async () => {
+  test('a refused field keeps place, rule and sentence, and loses what was sent [305]', async () => {
     const invalidName = seen.find(({ when }) => when === 'POST /v3/order invalid name');
     const error = await refusedWith({ status: 422, body: invalidName?.body });
     expect(error).toMatchObject({
@@ -117,7 +117,7 @@ describe('status', () => {
     [502, ServiceUnavailable],
     [503, ServiceUnavailable],
     [599, ServiceUnavailable],
-  ])('%i without a body is %o', async (status, kind) => {
+  ])('%i without a body is %o [311]', async (status, kind) => {
     const error = await refusedWith({ status });
     expect((error as Error).constructor).toBe(kind);
     expect(error).toMatchObject({ status, reason: undefined });
@@ -129,18 +129,31 @@ describe('status', () => {
     [400, { error: 'Bad Request', message: 'Portal links have not been enabled for this team' }],
     [422, { detail: { error_type: 'FEATURE_NOT_ENABLED' } }],
     [404, { detail: 'Not yet enabled' }],
-  ])('a team that is not enabled, status %i and body %j', async (status, body) => {
+    [403, { error: 'feature_not_enabled', message: 'Please contact support' }],
+    [403, { detail: { error_type: 'feature_disabled', error_message: 'Please contact support' } }],
+    [400, { detail: [{ msg: 'This endpoint is in private beta', loc: [] }] }],
+    [400, { detail: ['Closed beta'] }],
+  ])('a team that is not enabled, status %i and body %j [180, 308]', async (status, body) => {
     const error = await refusedWith({ status, body });
     expect(error).toBeInstanceOf(FeatureNotEnabled);
     expect(error).toBeInstanceOf(ServiceRefused);
   });
 
-  test.each([429, 503])('%i brings the time after which to come again', async (status) => {
+  test.each([
+    [403, { detail: 'Forbidden' }],
+    [403, '<html><body>This feature is not enabled</body></html>'],
+    [404, { detail: 'Not found' }],
+    [400, { error: 'Bad Request', message: 'Transition from current_status to cancelled is not allowed' }],
+  ])('another refusal is not taken for that, status %i and body %j [308]', async (status, body) => {
+    expect(await refusedWith({ status, body })).not.toBeInstanceOf(FeatureNotEnabled);
+  });
+
+  test.each([429, 503])('%i brings the time after which to come again [319]', async (status) => {
     const error = await refusedWith({ status, headers: { 'retry-after': '7' }, body: { detail: 'slow down' } });
     expect(error).toMatchObject({ retryAfterMs: 7000, reason: 'slow down' });
   });
 
-  test('429 without Retry-After leaves the time open', async () => {
+  test('429 without Retry-After leaves the time open [319]', async () => {
     expect(await refusedWith({ status: 429 })).toMatchObject({ retryAfterMs: undefined });
   });
 });
@@ -209,7 +222,7 @@ describe('what a refusal may say', () => {
     expect(readRefusal(body)).toEqual({ fields: [] });
   });
 
-  test('untidy entries of detail are read as far as they go', () => {
+  test('untidy entries of detail are read as far as they go [311]', () => {
     const detail = [
       'a sentence',
       { msg: 'Field required' },

@@ -71,7 +71,7 @@ async function raw(onConnection: (socket: Socket) => void): Promise<string> {
 }
 
 describe('the request of an upload', () => {
-  test('is a form with user, wish for review and file, byte for byte', async () => {
+  test('is a form with user, wish for review and file, byte for byte [1, 230, 323]', async () => {
     const { baseUrl, bodies, requests } = await keepingBodies();
     const job = await serviceAt(baseUrl).reports.createJob({
       userId: USER,
@@ -309,7 +309,7 @@ async function answeringUploads(answer: () => unknown): Promise<{ baseUrl: strin
 }
 
 describe('reading a job', () => {
-  test('asks for the job by its id', async () => {
+  test('asks for the job by its id [231, 323]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { id: 'a/b', status: 'started' } }));
     expect(await serviceAt(baseUrl).reports.getJob('a/b')).toMatchObject({ id: 'a/b', status: 'started' });
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/lab_report/v1/parser/job/a%2Fb' });
@@ -325,7 +325,7 @@ describe('reading a job', () => {
     expect((await serviceAt(baseUrl).reports.getJob('job-1')).id).toBe('job-1');
   });
 
-  test('biomarkers come typed, with their matches and ranges, and what is not known here is kept', async () => {
+  test('biomarkers come typed, with their matches and ranges, and what is not known here is kept [231]', async () => {
     const result = {
       test_name: 'Invented marker',
       value: '5.6',

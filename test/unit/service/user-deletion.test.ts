@@ -35,7 +35,7 @@ describe('an undo', () => {
   test.each<[DeletedUser, string]>([
     [{ userId: 'user-1' }, '/v2/user/undo_delete?user_id=user-1'],
     [{ clientUserId: 'client 1/ä' }, '/v2/user/undo_delete?client_user_id=client+1%2F%C3%A4'],
-  ])('of %j names the user in the query', async (user, url) => {
+  ])('of %j names the user in the query [233]', async (user, url) => {
     const service = await users(success);
     await service.users.undoDelete(user);
     expect(service.requests).toMatchObject([{ method: 'POST', url, body: undefined }]);

@@ -23,7 +23,7 @@ function userPages(total: number, cap: number) {
 }
 
 describe('the user list', () => {
-  test('is read page by page, a hundred at a time', async () => {
+  test('is read page by page, a hundred at a time [5, 211, 212, 214, 320]', async () => {
     const { baseUrl, requests } = await userPages(250, 500);
     const ids = await collected(serviceAt(baseUrl).users.list());
     expect(ids).toHaveLength(250);
@@ -35,7 +35,7 @@ describe('the user list', () => {
     ]);
   });
 
-  test('loses nobody where the service gives fewer than were asked for', async () => {
+  test('loses nobody where the service gives fewer than were asked for [212, 320]', async () => {
     const { baseUrl } = await userPages(25, 10);
     expect(new Set(await collected(serviceAt(baseUrl).users.list({ pageSize: 20 }))).size).toBe(25);
   });
@@ -54,7 +54,7 @@ describe('the user list', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('has its path from the configuration', async () => {
+  test('has its path from the configuration [211]', async () => {
     const { baseUrl, requests } = await userPages(1, 1);
     await collected(serviceAt(baseUrl, { usersPath: '/v2/user' }).users.list());
     expect(requests[0]?.url).toBe('/v2/user?offset=0&limit=100');
@@ -62,7 +62,7 @@ describe('the user list', () => {
 });
 
 describe('a user', () => {
-  test('is read by id, with unknown fields kept and times without a zone read as UTC', async () => {
+  test('is read by id, with unknown fields kept and times without a zone read as UTC [2, 326]', async () => {
     const { baseUrl, requests } = await answering(() => ({
       body: { ...USER, next_year: { a: 1 }, fallback_time_zone: null },
     }));
@@ -71,13 +71,13 @@ describe('a user', () => {
     expect(user).toMatchObject({ ...USER, created_on: '2024-01-01T10:00:00Z', next_year: { a: 1 } });
   });
 
-  test('is resolved by a client id that is free text', async () => {
+  test('is resolved by a client id that is free text [18]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: USER }));
     await serviceAt(baseUrl).users.resolve('3Zru4O8c/EiwGTs XgUQGaQ==');
     expect(requests[0]?.url).toBe('/v2/user/resolve/3Zru4O8c%2FEiwGTs%20XgUQGaQ%3D%3D');
   });
 
-  test('has sources in either form and under either name', async () => {
+  test('has sources in either form and under either name [30]', async () => {
     const slug = { name: 'Invented', slug: 'invented', logo: null };
     const typed = { provider: 'invented', type: 'watch' };
     const connected_sources = [
@@ -131,7 +131,7 @@ describe('creating a user', () => {
     fallback_birth_date: '1980-02-29',
   };
 
-  test('sends the request as it is and gives the new user', async () => {
+  test('sends the request as it is and gives the new user [5, 232]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: USER }));
     expect(await serviceAt(baseUrl).users.create(request)).toMatchObject({
       created: true,
@@ -146,14 +146,14 @@ describe('creating a user', () => {
       { detail: { error_type: 'INVALID_REQUEST', user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' } },
     ],
     ['at the top', { user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' }],
-  ])('gives the existing user where the conflict names it %s', async (_where, body) => {
+  ])('gives the existing user where the conflict names it %s [232, 307]', async (_where, body) => {
     const { baseUrl, requests } = await answering((_request, n) => (n === 0 ? { status: 400, body } : { body: USER }));
     const answer = await serviceAt(baseUrl).users.create(request);
     expect(answer).toMatchObject({ created: false, user: { user_id: 'user-1', client_user_id: 'client 1' } });
     expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /v2/user', 'GET /v2/user/user-1']);
   });
 
-  test('is refused where the 400 is no conflict', async () => {
+  test('is refused where the 400 is no conflict [307]', async () => {
     const detail = { error_type: 'INVALID_REQUEST', error_message: 'You have reached the maximum of 50 Sandbox users' };
     const { baseUrl } = await answering(() => ({ status: 400, body: { detail } }));
     const error = await rejection(serviceAt(baseUrl).users.create(request));
@@ -173,14 +173,14 @@ describe('creating a user', () => {
 describe('demographics', () => {
   const address = { first_line: '1 Nowhere Lane', city: 'Phantomville', state: 'AZ', zip: '85004', country: 'US' };
 
-  test('are read as the latest ones', async () => {
+  test('are read as the latest ones [181]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address, race: null, next_year: 1 } }));
     const demographics = await serviceAt(baseUrl).users.getDemographics('user-1');
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/v2/user/user-1/info/latest' });
     expect(demographics).toMatchObject({ ...PATIENT, address, next_year: 1 });
   });
 
-  test('are set field by field', async () => {
+  test('are set field by field [181]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address } }));
     await serviceAt(baseUrl).users.upsertDemographics('user-1', { ...PATIENT, address });
     expect(requests).toMatchObject([{ method: 'PATCH', url: '/v2/user/user-1/info' }]);
@@ -199,28 +199,37 @@ describe('demographics', () => {
 describe('a portal link', () => {
   const link = { url: 'https://portal.example.com/x', expires_in: 600 };
 
-  test('is asked for with its context, and with the order where one is named', async () => {
+  test('is asked for with its context, and with the order where one is named [9, 172, 173, 174, 175, 176, 325]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: link }));
     const { portal } = serviceAt(baseUrl);
     expect(await portal.createUrl('user-1', { context: 'communications', orderId: 'order-1' })).toEqual(link);
+    await portal.createUrl('user-1', { context: 'launch' });
     await portal.createUrl('user-1', { context: 'a-context-of-next-year' });
-    expect(requests).toMatchObject([
-      { method: 'POST', url: '/v2/user/user-1/create_portal_url' },
-      { method: 'POST', url: '/v2/user/user-1/create_portal_url' },
-    ]);
+    for (const { method, url, headers } of requests) {
+      expect({ method, url }).toEqual({ method: 'POST', url: '/v2/user/user-1/create_portal_url' });
+      expect(headers).toHaveProperty('x-service-api-key');
+    }
     expect(requests.map(({ body }) => body)).toEqual([
       { context: 'communications', order_id: 'order-1' },
+      { context: 'launch' },
       { context: 'a-context-of-next-year' },
     ]);
   });
 
-  test('for a user without demographics is refused', async () => {
+  test.each([600, 2_419_200, 0])('lives for %j as it was told, whatever its unit [36, 37, 176]', async (expires_in) => {
+    const { baseUrl } = await answering(() => ({ body: { ...link, expires_in, next_year: 1 } }));
+    expect(await serviceAt(baseUrl).portal.createUrl('user-1', { context: 'launch' })).toEqual({
+      ...{ url: link.url, expires_in, next_year: 1 },
+    });
+  });
+
+  test('for a user without demographics is refused [34, 177, 306]', async () => {
     const { baseUrl } = await answering(() => ({ status: 422, body: { detail: 'User has no demographics' } }));
     const error = await rejection(serviceAt(baseUrl).portal.createUrl('user-1', { context: 'launch' }));
     expect(error).toMatchObject({ name: 'ServiceRefused', status: 422, reason: 'User has no demographics' });
   });
 
-  test('of a team that is not enabled says so', async () => {
+  test('of a team that is not enabled says so [180, 308]', async () => {
     const { baseUrl } = await answering(() => ({
       status: 403,
       body: { detail: 'Portal is not enabled for this team' },
@@ -239,7 +248,7 @@ describe('lab accounts', () => {
     extra: 1,
   };
 
-  test('are listed, narrowed by id and status', async () => {
+  test('are listed, narrowed by id and status [136, 223]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { data: [account] } }));
     const { labTests } = serviceAt(baseUrl);
     expect(await labTests.listLabAccounts({ labAccountId: 'account-1', status: 'active' })).toEqual([account]);
@@ -262,7 +271,7 @@ describe('lab accounts', () => {
     ['not_delegated', false],
     ['a_flow_of_next_year', false],
     [null, false],
-  ])('of the flow %j need a physician: %j', (delegated_flow, needed) => {
+  ])('of the flow %j need a physician: %j [137, 138, 221]', (delegated_flow, needed) => {
     expect(needsPhysician({ delegated_flow })).toBe(needed);
   });
 });

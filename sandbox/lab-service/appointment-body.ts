@@ -1,0 +1,64 @@
+import type { Appointment } from './appointments.js';
+import { presentStatus } from './appointments.js';
+import type { Json } from './order-body.js';
+import type { Settings } from './settings.js';
+import { SLOT_ZONE } from './slots.js';
+import type { DayOfSlots } from './slots.js';
+import { calendarDate, timestamp } from './timestamps.js';
+
+/** Appointments and slots as the service writes them. */
+
+/** Of the eight states of an appointment one has two names. */
+const STATUS_NAMES: Readonly<Record<string, string>> = { scheduled: 'confirmed' };
+
+export function appointmentBody(appointment: Appointment, settings: Settings): Json {
+  const { order, slot } = appointment;
+  const eventStatus = presentStatus(appointment);
+  // The documentation shows these two without a zone, in UTC.
+  const bare = (time: number | undefined): string | null => (time === undefined ? null : timestamp(time, true));
+  return {
+    id: appointment.id,
+    user_id: order.userId,
+    order_id: order.id,
+    order_transaction_id: order.transactionId,
+    address: appointment.address,
+    location: { lng: -73.9, lat: 40.7 },
+    start_at: bare(slot?.start),
+    end_at: bare(slot?.end),
+    iana_timezone: SLOT_ZONE,
+    type: 'phlebotomy',
+    provider: appointment.provider,
+    status: STATUS_NAMES[eventStatus] ?? eventStatus,
+    provider_id: appointment.providerId,
+    external_id: null,
+    can_reschedule: appointment.canReschedule,
+    appointment_notes: appointment.notes,
+    event_status: eventStatus,
+    event_data: null,
+    events: appointment.events.map(({ at, status }) => ({
+      created_at: timestamp(at, settings.naiveTimestamps),
+      status,
+      data: null,
+    })),
+  };
+}
+
+export function availabilityBody(days: readonly DayOfSlots[], settings: Settings): Json {
+  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+  return {
+    slots: days.map(({ day, slots }) => ({
+      location: null,
+      date: calendarDate(day),
+      slots: slots.map(({ bookingKey, start, end, expiresAt, isPriority }) => ({
+        booking_key: bookingKey,
+        start: at(start),
+        end: at(end),
+        expires_at: at(expiresAt),
+        price: isPriority ? 79 : 49,
+        is_priority: isPriority,
+        num_appointments_available: 1,
+      })),
+    })),
+    timezone: SLOT_ZONE,
+  };
+}

@@ -1,0 +1,225 @@
+import type { AppointmentAddress, BookingRequest } from './appointment-requests.js';
+import type { Clock } from './clock.js';
+import { presentLow } from './order-body.js';
+import type { Orders } from './orders.js';
+import { refusal } from './problems.js';
+import type { SettingsStore } from './settings.js';
+import type { Slot, Slots } from './slots.js';
+import { newId } from './state.js';
+import type { Order } from './state.js';
+
+/** The webhook types of appointments. */
+export type AppointmentEventType = 'labtest.appointment.created' | 'labtest.appointment.updated';
+
+export interface Appointment {
+  readonly id: string;
+  readonly order: Order;
+  readonly createdAt: number;
+  readonly address: AppointmentAddress;
+  readonly provider: string;
+  readonly providerId: string;
+  /** Null until a provider that was asked has named an hour. */
+  slot: Slot | null;
+  notes: string | null;
+  canReschedule: boolean;
+  /** The last one's status is the present one. */
+  events: readonly { readonly at: number; readonly status: string }[];
+}
+
+/** What is asked for, beside the hour. */
+type Wanted = Pick<Appointment, 'address' | 'provider' | 'notes'>;
+
+/** Statuses in which somebody still means to come. */
+const OPEN = ['pending', 'reserved', 'scheduled'];
+/** Statuses of an order that can have an appointment made. */
+const BOOKABLE = [
+  ...['ordered', 'requisition_created', 'requisition_bypassed'],
+  ...['appointment_pending', 'appointment_cancelled'],
+];
+
+/** What an appointment's status makes of its order's; the others leave it as it is. */
+const ORDER_STATUS: Readonly<Record<string, string>> = {
+  pending: 'appointment_pending',
+  reserved: 'appointment_pending',
+  scheduled: 'appointment_scheduled',
+  completed: 'draw_completed',
+  cancelled: 'appointment_cancelled',
+};
+
+export function presentStatus(appointment: Appointment): string {
+  return appointment.events.at(-1)?.status ?? 'pending';
+}
+
+/**
+ * Appointments for a blood draw at home, and what they do to their orders. Where nothing is documented, the words of a
+ * refusal and its status are assumed.
+ */
+export class Appointments {
+  /** The latest of each order, by order id. */
+  readonly #byOrder = new Map<string, Appointment>();
+  readonly #clock: Clock;
+  readonly #settings: SettingsStore;
+  readonly #slots: Slots;
+  readonly #orders: Orders;
+  readonly #announce: (eventType: AppointmentEventType, appointment: Appointment) => void;
+
+  constructor(
+    clock: Clock,
+    settings: SettingsStore,
+    slots: Slots,
+    orders: Orders,
+    announce: (eventType: AppointmentEventType, appointment: Appointment) => void,
+  ) {
+    this.#clock = clock;
+    this.#settings = settings;
+    this.#slots = slots;
+    this.#orders = orders;
+    this.#announce = announce;
+  }
+
+  all(): Appointment[] {
+    return [...this.#byOrder.values()];
+  }
+
+  of(order: Order): Appointment | undefined {
+    return this.#byOrder.get(order.id);
+  }
+
+  clear(): void {
+    this.#byOrder.clear();
+  }
+
+  /** Takes the hour of a key; confirmed at once, or later where the caller does not wait. */
+  book(order: Order, request: BookingRequest, address: AppointmentAddress): Appointment {
+    this.#requireBookable(order);
+    const slot = this.#slots.take(request.bookingKey);
+    const { appointmentConfirmation } = this.#settings.current;
+    if (!request.isAsync && appointmentConfirmation !== 'confirm') throw this.#slots.conflict();
+    const appointment = this.#create(order, { address, provider: 'invented_draws', notes: request.notes }, slot);
+    if (request.isAsync) this.#confirmLater(appointment, request.lapsesAfterMs);
+    else this.#confirm(appointment);
+    return appointment;
+  }
+
+  /** Asks a provider, who names an hour later. */
+  request(order: Order, wanted: Wanted): Appointment {
+    this.#requireBookable(order);
+    const appointment = this.#create(order, wanted, null);
+    this.#confirmLater(appointment, null);
+    return appointment;
+  }
+
+  reschedule(order: Order, bookingKey: string, notes: string | null): Appointment {
+    const appointment = this.#requireOpen(order, 'rescheduled');
+    if (!appointment.canReschedule) throw refusal(400, 'This appointment cannot be rescheduled.');
+    const slot = this.#slots.take(bookingKey);
+    this.#leaveSlot(appointment);
+    appointment.slot = slot;
+    appointment.notes = notes ?? appointment.notes;
+    this.#confirm(appointment);
+    return appointment;
+  }
+
+  cancel(order: Order): Appointment {
+    const appointment = this.#requireOpen(order, 'cancelled');
+    this.move(appointment, 'cancelled');
+    return appointment;
+  }
+
+  /** A cancelled order takes its appointment along; the order's own status stays. */
+  orderCancelled(order: Order): void {
+    const appointment = this.of(order);
+    if (appointment === undefined || !OPEN.includes(presentStatus(appointment))) return;
+    this.#append(appointment, 'cancelled', 'labtest.appointment.updated');
+    this.#leaveSlot(appointment);
+  }
+
+  /** Gives an appointment any status, also where no way leads. */
+  move(appointment: Appointment, status: string, { webhook = true } = {}): void {
+    this.#append(appointment, status, 'labtest.appointment.updated', webhook);
+    if (status === 'cancelled') this.#leaveSlot(appointment);
+    this.#moveOrder(appointment, webhook);
+  }
+
+  #create(order: Order, wanted: Wanted, slot: Slot | null): Appointment {
+    const appointment: Appointment = {
+      ...wanted,
+      id: newId(),
+      order,
+      createdAt: this.#clock.now(),
+      providerId: newId(),
+      slot,
+      canReschedule: this.#settings.current.appointmentsReschedulable,
+      events: [],
+    };
+    this.#byOrder.set(order.id, appointment);
+    order.appointmentId = appointment.id;
+    this.#append(appointment, 'pending', 'labtest.appointment.created');
+    if (presentLow(order) !== 'appointment_pending') this.#moveOrder(appointment, true);
+    return appointment;
+  }
+
+  #confirm(appointment: Appointment): void {
+    this.move(appointment, 'scheduled');
+    if (this.#settings.current.appointmentsHappen) this.#happen(appointment);
+  }
+
+  /** The provider's word comes later: yes, no, or not before the booking lapses. */
+  #confirmLater(appointment: Appointment, lapsesAfterMs: number | null): void {
+    const { appointmentConfirmation, appointmentConfirmationMinutes } = this.#settings.current;
+    const isSilent = appointmentConfirmation === 'never';
+    if (isSilent && lapsesAfterMs === null) return;
+    const after = isSilent ? (lapsesAfterMs ?? 0) : `${appointmentConfirmationMinutes}m`;
+    this.#clock.schedule(after, () => {
+      if (this.of(appointment.order) !== appointment || presentStatus(appointment) !== 'pending') return;
+      if (appointmentConfirmation !== 'confirm') return this.move(appointment, 'cancelled');
+      appointment.slot ??= this.#slots.next(appointment.address.zip_code);
+      this.#confirm(appointment);
+    });
+  }
+
+  /** Somebody comes when the hour begins, and has drawn the blood when it ends. */
+  #happen(appointment: Appointment): void {
+    const { slot } = appointment;
+    if (slot === null) return;
+    const stands = (status: string): boolean =>
+      this.of(appointment.order) === appointment && appointment.slot === slot && presentStatus(appointment) === status;
+    const now = this.#clock.now();
+    this.#clock.schedule(slot.start - now, () => {
+      if (stands('scheduled')) this.move(appointment, 'in_progress');
+    });
+    this.#clock.schedule(slot.end - now, () => {
+      if (stands('in_progress')) this.move(appointment, 'completed');
+    });
+  }
+
+  #append(appointment: Appointment, status: string, eventType: AppointmentEventType, webhook = true): void {
+    appointment.events = [...appointment.events, { at: this.#clock.now(), status }];
+    if (webhook) this.#announce(eventType, appointment);
+  }
+
+  #moveOrder({ order, ...appointment }: Appointment, webhook: boolean): void {
+    const status = ORDER_STATUS[appointment.events.at(-1)?.status ?? ''];
+    if (status !== undefined && this.#orders.isOpen(order)) this.#orders.move(order, { status, webhook });
+  }
+
+  #leaveSlot(appointment: Appointment): void {
+    if (appointment.slot !== null) this.#slots.free(appointment.slot);
+  }
+
+  #requireBookable(order: Order): void {
+    if (order.labTest.method !== 'at_home_phlebotomy') throw refusal(400, 'The order is not drawn at home.');
+    const present = this.of(order);
+    if (present !== undefined && presentStatus(present) !== 'cancelled') {
+      throw refusal(400, 'The order already has an appointment.');
+    }
+    if (!BOOKABLE.includes(presentLow(order))) throw refusal(400, 'The order is in no status to have an appointment.');
+  }
+
+  #requireOpen(order: Order, what: 'rescheduled' | 'cancelled'): Appointment {
+    const appointment = this.of(order);
+    if (appointment === undefined) throw refusal(404, 'Appointment not found');
+    if (!OPEN.includes(presentStatus(appointment))) throw refusal(400, `This appointment cannot be ${what}.`);
+    return appointment;
+  }
+}

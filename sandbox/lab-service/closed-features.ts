@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify';
+import type { Lab } from './lab.js';
+import { ServiceProblem } from './problems.js';
+
+/** What a team may not be enabled for. */
+export const FEATURES = [
+  ...(['portal', 'links', 'timeseries', 'markers'] as const),
+  ...(['import', 'appointments', 'reports', 'management'] as const),
+] as const;
+
+/** The paths of each. */
+const PATHS = {
+  portal: /^\/v2\/user\/[^/]+\/create_portal_url$/,
+  links: /^\/v2\/link\//,
+  timeseries: /^\/v2\/timeseries\//,
+  markers: /^\/v3\/lab_tests\/markers$/,
+  import: /^\/v3\/order\/import$/,
+  appointments: /^\/v3\/order\/(?:[^/]+\/)?phlebotomy\//,
+  reports: /^\/lab_report\//,
+  management: /^\/v1\/org\//,
+} as const satisfies Record<(typeof FEATURES)[number], RegExp>;
+
+/** Refuses what the team is not enabled for, after authentication. Neither the status nor the words are documented. */
+export function closedFeatures(app: FastifyInstance, lab: Lab): void {
+  app.addHook('preHandler', async (request) => {
+    const { closedFeatures: closed, closedFeatureBody } = lab.settings.current;
+    const path = request.url.split('?', 1)[0] ?? '';
+    const feature = closed.find((name) => PATHS[name].test(path));
+    if (feature === undefined) return;
+    const sentence = `The feature ${feature} is in closed beta and not enabled for your team.`;
+    throw new ServiceProblem(403, closedFeatureBody === 'text' ? sentence : { detail: sentence });
+  });
+}

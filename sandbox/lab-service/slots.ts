@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from './clock.js';
+import { DAY_MS } from './duration.js';
+import { refusal } from './problems.js';
+import type { SettingsStore } from './settings.js';
+
+/** Specification: the answer always has 14 days. */
+const DAYS = 14;
+/** When somebody could come, in UTC: morning to late afternoon where the slots are. */
+const HOURS = [13, 15, 18, 20, 22] as const;
+const HOUR_MS = 3_600_000;
+export const SLOT_ZONE = 'America/New_York';
+/** Keys of the past are forgotten beyond so many. */
+const MOST_KEYS = 50_000;
+
+/** An hour at a place; one person can have it. */
+export interface Slot {
+  readonly start: number;
+  readonly end: number;
+  readonly zip: string;
+}
+
+export interface OfferedSlot extends Slot {
+  readonly bookingKey: string;
+  readonly expiresAt: number;
+  /** Early ones cost more. */
+  readonly isPriority: boolean;
+}
+
+export interface DayOfSlots {
+  readonly day: number;
+  readonly slots: readonly OfferedSlot[];
+}
+
+/** The hours that can be booked, each under a key that is good for a while. */
+export class Slots {
+  readonly #clock: Clock;
+  readonly #settings: SettingsStore;
+  readonly #offered = new Map<string, OfferedSlot>();
+  /** Places and starts of hours that are gone. */
+  readonly #taken = new Set<string>();
+
+  constructor(clock: Clock, settings: SettingsStore) {
+    this.#clock = clock;
+    this.#settings = settings;
+  }
+
+  /** The free hours of 14 days near a place, under new keys. Days of the past, and today's, have none. */
+  offer(zip: string, firstDay: number | null): DayOfSlots[] {
+    const now = this.#clock.now();
+    const tomorrow = Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
+    const from = firstDay ?? tomorrow;
+    return Array.from({ length: DAYS }, (_, n) => {
+      const day = from + n * DAY_MS;
+      const hours = day < tomorrow ? [] : HOURS.map((hour) => ({ start: day + hour * HOUR_MS, zip }));
+      return { day, slots: hours.filter((slot) => this.isFree(slot)).map(({ start }) => this.#offer(start, zip, now)) };
+    });
+  }
+
+  isFree(slot: Pick<Slot, 'start' | 'zip'>): boolean {
+    return !this.#taken.has(nameOf(slot));
+  }
+
+  /** The hour that a key stands for, which is taken with this; or a refusal. None of their words is documented. */
+  take(bookingKey: string): Slot {
+    const slot = this.#offered.get(bookingKey);
+    if (slot === undefined) throw refusal(404, 'Booking key not found.');
+    if (slot.expiresAt <= this.#clock.now()) throw refusal(400, 'The booking key has expired.');
+    if (!this.isFree(slot)) throw this.conflict();
+    this.occupy(slot);
+    return slot;
+  }
+
+  /** Somebody else was faster, or nobody comes. Documented is the choice of the two statuses. */
+  conflict(): Error {
+    return refusal(this.#settings.current.slotConflictStatus, 'This time slot is no longer available.');
+  }
+
+  occupy(slot: Slot): void {
+    this.#taken.add(nameOf(slot));
+  }
+
+  free(slot: Slot): void {
+    this.#taken.delete(nameOf(slot));
+  }
+
+  /** The hour that was offered under a key, whatever became of the key. */
+  offeredAs(bookingKey: string): Slot | undefined {
+    return this.#offered.get(bookingKey);
+  }
+
+  /** The first free hour from tomorrow on: what a provider proposes that was asked to come. */
+  next(zip: string): Slot {
+    const offered = this.offer(zip, null).flatMap(({ slots }) => slots);
+    const [first] = offered;
+    if (first === undefined) throw this.conflict();
+    this.occupy(first);
+    return first;
+  }
+
+  clear(): void {
+    this.#offered.clear();
+    this.#taken.clear();
+  }
+
+  #offer(start: number, zip: string, now: number): OfferedSlot {
+    const { bookingKeyMinutes } = this.#settings.current;
+    const slot = {
+      start,
+      end: start + HOUR_MS,
+      zip,
+      bookingKey: `bk_${randomBytes(12).toString('base64url')}`,
+      expiresAt: now + bookingKeyMinutes * 60_000,
+      isPriority: new Date(start).getUTCHours() === HOURS[0],
+    };
+    this.#offered.set(slot.bookingKey, slot);
+    const [oldest] = this.#offered.keys();
+    if (this.#offered.size > MOST_KEYS && oldest !== undefined) this.#offered.delete(oldest);
+    return slot;
+  }
+}
+
+function nameOf({ zip, start }: Pick<Slot, 'start' | 'zip'>): string {
+  return `${zip}/${start}`;
+}

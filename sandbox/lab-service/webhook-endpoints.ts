@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from './clock.js';
+
+/** How long deliveries also carry the signature of a secret that was rotated away. Not documented; assumed. */
+const ROTATION = '24h';
+
+export interface EndpointPlace {
+  readonly teamId: string;
+  readonly environment: string;
+}
+
+/** A webhook endpoint that somebody made through the management API. */
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly place: EndpointPlace;
+  readonly createdAt: number;
+  updatedAt: number;
+  url: string;
+  description: string;
+  /** Taken and shown, not kept to. */
+  rateLimit: number | null;
+  disabled: boolean;
+  /** Event types that are delivered; null or empty: all. */
+  filterTypes: readonly string[] | null;
+  headers: Readonly<Record<string, string>>;
+  /** The newest first; more than one while it rotates. */
+  secrets: readonly string[];
+}
+
+export type EndpointChange = Partial<
+  Pick<WebhookEndpoint, 'url' | 'description' | 'rateLimit' | 'disabled' | 'filterTypes'>
+>;
+
+/** Where a message goes and how it is signed. */
+export interface WebhookTarget {
+  readonly url: string;
+  readonly secrets: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The endpoints of all teams. Deliveries go to those of one place: the stand-in plays one team in one environment. */
+export class WebhookEndpoints {
+  readonly #clock: Clock;
+  readonly #played: EndpointPlace;
+  readonly #endpoints = new Map<string, WebhookEndpoint>();
+
+  constructor(clock: Clock, played: EndpointPlace) {
+    this.#clock = clock;
+    this.#played = played;
+  }
+
+  create(place: EndpointPlace, request: EndpointChange & { url: string; secret: string | null }): WebhookEndpoint {
+    const now = this.#clock.now();
+    const { secret, ...facts } = request;
+    const endpoint: WebhookEndpoint = {
+      ...{ id: `ep_${randomBytes(12).toString('base64url')}`, place, createdAt: now, updatedAt: now },
+      ...{ description: '', rateLimit: null, disabled: false, filterTypes: null, headers: {}, ...facts },
+      secrets: [secret ?? newSecret()],
+    };
+    this.#endpoints.set(endpoint.id, endpoint);
+    return endpoint;
+  }
+
+  at(place: EndpointPlace): WebhookEndpoint[] {
+    return [...this.#endpoints.values()].filter((endpoint) => isSame(endpoint.place, place));
+  }
+
+  get(place: EndpointPlace, id: string): WebhookEndpoint | undefined {
+    const endpoint = this.#endpoints.get(id);
+    return endpoint !== undefined && isSame(endpoint.place, place) ? endpoint : undefined;
+  }
+
+  change(endpoint: WebhookEndpoint, change: EndpointChange & Partial<Pick<WebhookEndpoint, 'headers'>>): void {
+    Object.assign(endpoint, change, { updatedAt: this.#clock.now() });
+  }
+
+  remove(endpoint: WebhookEndpoint): void {
+    this.#endpoints.delete(endpoint.id);
+  }
+
+  /** From now on the new secret signs, and for a while the old one beside it. */
+  rotate(endpoint: WebhookEndpoint, secret: string | null): void {
+    const old = endpoint.secrets;
+    endpoint.secrets = [secret ?? newSecret(), ...old];
+    endpoint.updatedAt = this.#clock.now();
+    this.#clock.schedule(ROTATION, () => {
+      endpoint.secrets = endpoint.secrets.slice(0, Math.max(1, endpoint.secrets.length - old.length));
+    });
+  }
+
+  /** The endpoints that want an event of this type. */
+  receiving(eventType: string): WebhookEndpoint[] {
+    return this.at(this.#played).filter(
+      ({ disabled, filterTypes }) =>
+        !disabled && (filterTypes === null || filterTypes.length === 0 || filterTypes.includes(eventType)),
+    );
+  }
+
+  /** As it is now; undefined where the endpoint was deleted or disabled meanwhile. */
+  targetOf(id: string): WebhookTarget | undefined {
+    const endpoint = this.#endpoints.get(id);
+    return endpoint === undefined || endpoint.disabled ? undefined : endpoint;
+  }
+
+  clear(): void {
+    this.#endpoints.clear();
+  }
+}
+
+function isSame(one: EndpointPlace, other: EndpointPlace): boolean {
+  return one.teamId === other.teamId && one.environment === other.environment;
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(24).toString('base64')}`;
+}

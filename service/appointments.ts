@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import type {
+  AppointmentAddress,
+  AppointmentRequest,
+  BookingRequest,
+  CancellationRequest,
+  RescheduleRequest,
+} from './appointment-requests.js';
+import {
+  appointmentAddressSchema,
+  appointmentRequestSchema,
+  availabilityFilterSchema,
+  bookingRequestSchema,
+  cancellationRequestSchema,
+  rescheduleRequestSchema,
+} from './appointment-requests.js';
+import { BookingKeyExpired, ServiceRefused, SlotUnavailable } from './errors.js';
+import type { CallOptions, ServiceCall, Transport } from './http.js';
+import { flagSchema, listSchema, partSchema, textSchema, timestampSchema } from './order.js';
+import { checkedRequest } from './validation.js';
+
+export type {
+  AppointmentAddress,
+  AppointmentRequest,
+  BookingRequest,
+  CancellationRequest,
+  RescheduleRequest,
+} from './appointment-requests.js';
+
+/*
+ * Appointments for a blood draw at home. The specification names the calls and `appointment_notes`; the shapes are
+ * docs/lab-service.md's. As in the order, a field of the wrong type counts as absent, and lists of words are open.
+ */
+
+const numberSchema = z.number().nullish().catch(undefined);
+
+const placeSchema = z.looseObject({
+  first_line: textSchema,
+  second_line: textSchema,
+  city: textSchema,
+  state: textSchema,
+  /** Orders call it `zip`. */
+  zip_code: textSchema,
+  unit: textSchema,
+  access_notes: textSchema,
+});
+
+export const appointmentSchema = z.looseObject({
+  id: z.string().min(1),
+  user_id: textSchema,
+  order_id: textSchema,
+  order_transaction_id: textSchema,
+  address: partSchema(placeSchema),
+  location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),
+  /** Without a zone it is UTC. Null while no slot is given. */
+  start_at: timestampSchema,
+  end_at: timestampSchema,
+  /** The zone in which the person at home reads a clock. */
+  iana_timezone: textSchema,
+  /** `phlebotomy`, `patient_service_center`, or one not known yet. */
+  type: textSchema,
+  /** A slug of the company that comes; the list grows. */
+  provider: textSchema,
+  provider_id: textSchema,
+  external_id: textSchema,
+  /** `confirmed`, `pending`, `reserved`, `in_progress`, `completed`, `cancelled`, or one not known yet. */
+  status: textSchema,
+  /** The same, where `scheduled` stands for `confirmed`. */
+  event_status: textSchema,
+  /** false: cancel it and book another one instead. */
+  can_reschedule: flagSchema,
+  appointment_notes: textSchema,
+  events: listSchema(z.looseObject({ created_at: timestampSchema, status: textSchema })),
+});
+
+export type Appointment = z.output<typeof appointmentSchema>;
+
+export const timeSlotSchema = z.looseObject({
+  /** What books this slot; without one it cannot be booked. */
+  booking_key: textSchema,
+  start: timestampSchema,
+  end: timestampSchema,
+  /** Until when the booking key is good; not always told. */
+  expires_at: timestampSchema,
+  price: numberSchema,
+  is_priority: flagSchema,
+  num_appointments_available: numberSchema,
+});
+
+export const availabilitySchema = z.looseObject({
+  /** One for each day; the service always answers 14 days. */
+  slots: listSchema(
+    z.looseObject({
+      /** YYYY-MM-DD, by `timezone`. */
+      date: textSchema,
+      slots: listSchema(timeSlotSchema),
+    }),
+  ),
+  /** IANA zone name. */
+  timezone: textSchema,
+});
+
+export type TimeSlot = z.output<typeof timeSlotSchema>;
+export type Availability = z.output<typeof availabilitySchema>;
+
+export const cancellationReasonSchema = z.looseObject({
+  id: z.string().min(1),
+  name: textSchema,
+  is_refundable: flagSchema,
+});
+
+export type CancellationReason = z.output<typeof cancellationReasonSchema>;
+
+export interface AvailabilityFilter {
+  /** First of the 14 days, YYYY-MM-DD; the service decides where it is absent. */
+  startDate?: string;
+}
+
+/**
+ * Appointments of orders with the collection method `at_home_phlebotomy`. Every call rejects with a `ServiceError`;
+ * requests are checked before anything is sent, and no error repeats a booking key. None of the calls that change
+ * something is idempotent: after `AnswerLost` or `ServiceUnavailable`, look at `get` first.
+ */
+export interface Appointments {
+  /** Slots near an address, for 14 days. */
+  availability(address: AppointmentAddress, filter?: AvailabilityFilter, options?: CallOptions): Promise<Availability>;
+  /**
+   * Takes a slot. `SlotUnavailable` where somebody else has it, `BookingKeyExpired` where the key came too late; either
+   * asks for another slot. With `async_confirmation` the appointment stays `pending` until a webhook says more.
+   */
+  book(orderId: string, request: BookingRequest, options?: CallOptions): Promise<Appointment>;
+  /** Asks a provider to come at a time that it proposes; the appointment is `pending` until then. */
+  request(orderId: string, request: AppointmentRequest, options?: CallOptions): Promise<Appointment>;
+  /** Takes another slot; refused where `can_reschedule` is false. Rejects as `book` does. */
+  reschedule(orderId: string, request: RescheduleRequest, options?: CallOptions): Promise<Appointment>;
+  cancel(orderId: string, request: CancellationRequest, options?: CallOptions): Promise<Appointment>;
+  /** The order's present appointment; `NotFound` where it has none. */
+  get(orderId: string, options?: CallOptions): Promise<Appointment>;
+  /** What `cancel` takes as its reason. */
+  cancellationReasons(options?: CallOptions): Promise<CancellationReason[]>;
+}
+
+export function createAppointments(transport: Transport): Appointments {
+  return {
+    availability: async (address, filter = {}, options) => {
+      const call = { method: 'POST', path: '/v3/order/phlebotomy/appointment/availability' } as const;
+      const body = checkedRequest(call, appointmentAddressSchema, address);
+      const { startDate } = checkedRequest(call, availabilityFilterSchema, filter);
+      return transport.request({
+        ...call,
+        query: { start_date: startDate },
+        body,
+        options,
+        answer: availabilitySchema,
+      });
+    },
+    book: async (orderId, request, options) => {
+      const call = { method: 'POST', path: `${APPOINTMENT}/book` } as const;
+      const body = checkedRequest(call, bookingRequestSchema, request);
+      return takeSlot(transport, { ...call, params: { order_id: orderId }, body, options }, body.booking_key);
+    },
+    request: async (orderId, request, options) => {
+      const call = { method: 'POST', path: `${APPOINTMENT}/request` } as const;
+      const body = checkedRequest(call, appointmentRequestSchema, request);
+      return transport.request({ ...call, params: { order_id: orderId }, body, options, answer: appointmentSchema });
+    },
+    reschedule: async (orderId, request, options) => {
+      const call = { method: 'PATCH', path: `${APPOINTMENT}/reschedule` } as const;
+      const body = checkedRequest(call, rescheduleRequestSchema, request);
+      return takeSlot(transport, { ...call, params: { order_id: orderId }, body, options }, body.booking_key);
+    },
+    cancel: async (orderId, request, options) => {
+      const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel` } as const;
+      const body = checkedRequest(call, cancellationRequestSchema, request);
+      return transport.request({ ...call, params: { order_id: orderId }, body, options, answer: appointmentSchema });
+    },
+    get: (orderId, options) =>
+      transport.request({
+        method: 'GET',
+        path: APPOINTMENT,
+        params: { order_id: orderId },
+        options,
+        answer: appointmentSchema,
+      }),
+    cancellationReasons: (options) =>
+      transport.request({
+        method: 'GET',
+        path: '/v3/order/phlebotomy/appointment/cancellation-reasons',
+        options,
+        answer: z.array(cancellationReasonSchema),
+      }),
+  };
+}
+
+const APPOINTMENT = '/v3/order/{order_id}/phlebotomy/appointment';
+
+async function takeSlot(transport: Transport, call: ServiceCall, bookingKey: string): Promise<Appointment> {
+  try {
+    return await transport.request({ ...call, secrets: [bookingKey], answer: appointmentSchema });
+  } catch (error) {
+    throw slotProblem(error) ?? error;
+  }
+}
+
+/**
+ * What a refusal says about the slot, where it does. Documented is only that a conflict answers 400 or 404; that the
+ * sentence tells a slot that is gone from a key that expired, and both from other refusals, is assumed. A sentence that
+ * speaks of neither leaves the refusal as it is.
+ */
+function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
+  if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
+  const said = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
+  const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
+  if (KEY_GONE.test(said)) return new BookingKeyExpired(error, refusal);
+  if (SLOT_GONE.test(said)) return new SlotUnavailable(error, refusal);
+  return undefined;
+}
+
+const SLOT_STATUSES = [400, 404, 409, 410, 422];
+
+const GONE = '(?:expired|invalid|not (?:be )?found|unknown|no longer|not valid|does ?n.t exist|does not exist)';
+const KEY_GONE = new RegExp(`booking.?key.*${GONE}|${GONE}.*booking.?key`, 'i');
+
+const TAKEN =
+  '(?:un ?available|not (?:be )?(?:available|found)|no longer|taken|already (?:booked|reserved)|conflict|expired|fully booked)';
+const SLOT = String.raw`\b(?:time)?(?:slot|time)s?\b`;
+const SLOT_GONE = new RegExp(`${SLOT}.*${TAKEN}|${TAKEN}.*${SLOT}`, 'i');

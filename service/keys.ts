@@ -1,0 +1,59 @@
+/** What `ServiceConfig` says about keys; see there. */
+export interface KeyConfig {
+  apiKey: string;
+  managementKey?: string;
+  keyPrefixes?: { team?: string; management?: string };
+  brand?: string;
+  deprecatedManagementHeader?: boolean;
+  warn?: (warning: string) => void;
+}
+
+/** What is wrong with a key, in words that follow its name and do not repeat it. */
+export interface KeyFault {
+  key: 'apiKey' | 'managementKey' | 'keyPrefixes';
+  problem: string;
+}
+
+/**
+ * What could never work about the keys: a management key cannot be used as a team API key (specification,
+ * "Authentication"), nor the other way round.
+ */
+export function keyFault({ apiKey, managementKey, keyPrefixes = {} }: KeyConfig): KeyFault | undefined {
+  if (apiKey === managementKey) return { key: 'apiKey', problem: 'must not be the management key' };
+  const { team = '', management = '' } = keyPrefixes;
+  if (team !== '' && team === management) {
+    return { key: 'keyPrefixes', problem: 'must tell the two kinds of keys apart' };
+  }
+  const problem = problemOf(apiKey, 'team', keyPrefixes);
+  if (problem !== undefined) return { key: 'apiKey', problem };
+  const other = managementKey === undefined ? undefined : problemOf(managementKey, 'management', keyPrefixes);
+  return other === undefined ? undefined : { key: 'managementKey', problem: other };
+}
+
+type Kind = 'team' | 'management';
+
+function problemOf(key: string, own: Kind, prefixes: { [kind in Kind]?: string }): string | undefined {
+  if (!/^[\x21-\x7e]+$/.test(key)) return 'must be printable ASCII without spaces';
+  const fitting = (['team', 'management'] as const)
+    .map((kind) => ({ kind, prefix: prefixes[kind] ?? '' }))
+    .filter(({ prefix }) => prefix !== '' && key.startsWith(prefix))
+    // One prefix may begin with the other.
+    .toSorted((one, other) => other.prefix.length - one.prefix.length);
+  const kind = fitting[0]?.kind;
+  if (kind !== undefined && kind !== own) return `begins as a ${kind} key does`;
+  return kind === undefined && (prefixes[own] ?? '') !== '' ? `does not begin as a ${own} key does` : undefined;
+}
+
+/** The name of the header that carries the management key. */
+export function managementHeader({ brand = 'service', deprecatedManagementHeader = false }: KeyConfig): string {
+  return deprecatedManagementHeader ? `x-${brand.toLowerCase()}-org-key` : 'x-management-key';
+}
+
+/** Says once, where it is used at all, that the header's name is deprecated: to `warn`, else as a process warning. */
+export function warnOfDeprecatedHeader(config: KeyConfig): void {
+  if (config.deprecatedManagementHeader !== true || config.managementKey === undefined) return;
+  const header = managementHeader(config);
+  const warning = `the header ${header} is deprecated: send X-Management-Key as soon as the deployment takes it`;
+  if (config.warn) config.warn(warning);
+  else process.emitWarning(warning, { type: 'DeprecationWarning', code: 'LABOPS_MANAGEMENT_HEADER' });
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { CallOptions, Transport } from './http.js';
+import { listSchema, partSchema, textSchema, timestampSchema } from './order.js';
+import { requiredTextSchema } from './order-requests.js';
+import { cursorPages } from './paging.js';
+import { checkedRequest } from './validation.js';
+
+/* Management keys. The specification tells the two kinds; the shapes are docs/lab-service.md's. */
+
+export const managementKeySchema = z.looseObject({
+  id: z.string().min(1),
+  label: textSchema,
+  created_at: timestampSchema,
+  /** `type` is `org_member`, `removed_org_member`, `service_staff`, `management_key`, or one not known yet. */
+  creator: partSchema(z.looseObject({ type: textSchema, id: textSchema })),
+  /** `org_admin`: the whole organisation; `team_admin`: the teams that it is bound to. The list grows. */
+  role: textSchema,
+  team_role_bindings: listSchema(z.looseObject({ team_id: textSchema })),
+});
+
+/** `key` is the key itself, which is shown this once: a credential that belongs in no log. */
+export const createdManagementKeySchema = managementKeySchema.extend({ key: z.string().min(1) });
+
+export type ManagementKey = z.output<typeof managementKeySchema>;
+export type CreatedManagementKey = z.output<typeof createdManagementKeySchema>;
+
+const bindingsSchema = z.array(z.strictObject({ team_id: requiredTextSchema })).nullish();
+
+/** A team key is bound to one team or more; two and more only here, not in the dashboard (specification). */
+export const createManagementKeyRequestSchema = z
+  .strictObject({
+    label: requiredTextSchema,
+    role: z.enum(['org_admin', 'team_admin'], { error: 'must be org_admin or team_admin' }),
+    team_role_bindings: bindingsSchema,
+  })
+  .refine(({ role, team_role_bindings: teams }) => (role === 'team_admin') === (teams != null && teams.length > 0), {
+    path: ['team_role_bindings'],
+    error: 'must name a team for team_admin, and none for org_admin',
+  });
+
+export const updateManagementKeyRequestSchema = z.strictObject({
+  label: requiredTextSchema.nullish(),
+  team_role_bindings: bindingsSchema,
+});
+
+export type CreateManagementKeyRequest = z.output<typeof createManagementKeyRequestSchema>;
+export type UpdateManagementKeyRequest = z.output<typeof updateManagementKeyRequestSchema>;
+
+export interface ManagementKeyFilter {
+  teamId?: string;
+  /** `org_admin`, `team_admin`; the list grows. */
+  role?: string;
+}
+
+/** Management keys; an org key is needed. No answer but that of `create` shows a key. */
+export interface ManagementKeys {
+  /** All keys. The service names a next cursor and no way to ask for it; it is sent back as elsewhere (assumed). */
+  list(
+    orgId: string,
+    filter?: ManagementKeyFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<ManagementKey, void, undefined>;
+  create(orgId: string, request: CreateManagementKeyRequest, options?: CallOptions): Promise<CreatedManagementKey>;
+  update(
+    orgId: string,
+    keyId: string,
+    request: UpdateManagementKeyRequest,
+    options?: CallOptions,
+  ): Promise<ManagementKey>;
+  delete(orgId: string, keyId: string, options?: CallOptions): Promise<void>;
+}
+
+const KEYS = '/v1/org/{org_id}/management_key';
+const KEY = `${KEYS}/{key_id}`;
+
+const pageSchema = z.looseObject({ data: z.array(managementKeySchema), next_cursor: textSchema });
+
+export function createManagementKeys(transport: Transport): ManagementKeys {
+  return {
+    list: (orgId, filter = {}, options) =>
+      cursorPages(async (cursor) => {
+        const { data: items, next_cursor: nextCursor } = await transport.request({
+          method: 'GET',
+          path: KEYS,
+          params: { org_id: orgId },
+          query: { team_id: filter.teamId, role: filter.role, next_cursor: cursor },
+          auth: 'management',
+          options,
+          answer: pageSchema,
+        });
+        return { items, nextCursor };
+      }),
+    create: async (orgId, request, options) => {
+      const call = { method: 'POST', path: KEYS } as const;
+      const body = checkedRequest(call, createManagementKeyRequestSchema, request);
+      return transport.request({
+        ...call,
+        params: { org_id: orgId },
+        body,
+        auth: 'management',
+        options,
+        answer: createdManagementKeySchema,
+      });
+    },
+    update: async (orgId, keyId, request, options) => {
+      const call = { method: 'PATCH', path: KEY } as const;
+      const body = checkedRequest(call, updateManagementKeyRequestSchema, request);
+      const params = { org_id: orgId, key_id: keyId };
+      return transport.request({ ...call, params, body, auth: 'management', options, answer: managementKeySchema });
+    },
+    delete: (orgId, keyId, options) =>
+      transport.send({
+        method: 'DELETE',
+        path: KEY,
+        params: { org_id: orgId, key_id: keyId },
+        auth: 'management',
+        options,
+      }),
+  };
+}

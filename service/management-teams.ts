@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { CallOptions, Transport } from './http.js';
+import { timestampSchema, textSchema } from './order.js';
+import { emailSchema, requiredTextSchema } from './order-requests.js';
+import { cursorPages } from './paging.js';
+import { checkedRequest } from './validation.js';
+
+/* Teams of an organisation. Shapes are docs/lab-service.md's; the specification only says that org keys manage teams. */
+
+const settingsSchema = z.record(z.string(), z.unknown()).nullish().catch(undefined);
+
+export const teamSchema = z.looseObject({
+  id: z.string().min(1),
+  name: textSchema,
+  created_on: timestampSchema,
+  /** `us`, `eu`, or one not known yet. */
+  region: textSchema,
+  /** The customer's own key for the team. */
+  integration_team_id: textSchema,
+  /** Which of `sandbox` and `production` the two settings below were read of. */
+  environments: z.array(z.string()).nullish().catch(undefined),
+  sandbox: settingsSchema,
+  production: settingsSchema,
+});
+
+export type Team = z.output<typeof teamSchema>;
+
+const nameSchema = requiredTextSchema.max(80, 'must be at most 80 characters long');
+const integrationIdSchema = z.string().max(256, 'must be at most 256 characters long').nullish();
+
+export const createTeamRequestSchema = z.strictObject({
+  name: nameSchema,
+  /** `us` or `eu`; the list grows. */
+  region: requiredTextSchema,
+  /** The team's own id, chosen by the caller. */
+  id: requiredTextSchema.nullish(),
+  integration_team_id: integrationIdSchema,
+  lab_tests_patient_sms_communication_enabled: z.boolean().optional(),
+  lab_tests_patient_email_communication_enabled: z.boolean().optional(),
+  critical_result_notification_email: emailSchema.nullish(),
+  /** Its form is not documented. */
+  brand_information: z.record(z.string(), z.unknown()).nullish(),
+  logo_url: z.url('must be a URL').max(2083, 'must be at most 2,083 characters long').nullish(),
+  reject_duplicate_connection: z.boolean().optional(),
+  sdk_per_device_activity_timeseries: z.boolean().optional(),
+  partial_webhooks_enabled: z.boolean().nullish(),
+  minor_ordering_enabled: z.boolean().nullish(),
+});
+
+export const updateTeamRequestSchema = z.strictObject({
+  name: nameSchema.nullish(),
+  integration_team_id: integrationIdSchema,
+  /** Settings of one environment; their form is not documented. */
+  sandbox: z.record(z.string(), z.unknown()).nullish(),
+  production: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export type CreateTeamRequest = z.output<typeof createTeamRequestSchema>;
+export type UpdateTeamRequest = z.output<typeof updateTeamRequestSchema>;
+
+export interface TeamFilter {
+  teamId?: string;
+  /** Any of them. */
+  region?: readonly string[];
+  /** At most 80 characters. */
+  searchQuery?: string;
+}
+
+/** Teams. To create and to delete one needs an org key; a team key of the team does for the rest. */
+export interface Teams {
+  /** All teams, page by page as they are consumed; the options hold for each page's call. */
+  list(orgId: string, filter?: TeamFilter, options?: CallOptions): AsyncGenerator<Team, void, undefined>;
+  /** `ServiceRefused` with status 409 where the `integration_team_id` is another team's. */
+  create(orgId: string, request: CreateTeamRequest, options?: CallOptions): Promise<Team>;
+  /** With the settings of these environments where they are named. */
+  get(
+    orgId: string,
+    teamId: string,
+    read?: { includeEnvironment?: readonly string[] },
+    options?: CallOptions,
+  ): Promise<Team>;
+  update(orgId: string, teamId: string, request: UpdateTeamRequest, options?: CallOptions): Promise<Team>;
+  delete(orgId: string, teamId: string, options?: CallOptions): Promise<void>;
+}
+
+const TEAMS = '/v1/org/{org_id}/team';
+const TEAM = `${TEAMS}/{team_id}`;
+
+const pageSchema = z.looseObject({ teams: z.array(teamSchema), next_cursor: textSchema });
+
+export function createTeams(transport: Transport): Teams {
+  return {
+    list: (orgId, filter = {}, options) =>
+      cursorPages(async (cursor) => {
+        const query = {
+          team_id: filter.teamId,
+          region: filter.region,
+          search_query: filter.searchQuery,
+          next_cursor: cursor,
+        };
+        const { teams: items, next_cursor: nextCursor } = await transport.request({
+          method: 'GET',
+          path: TEAMS,
+          params: { org_id: orgId },
+          query,
+          auth: 'management',
+          options,
+          answer: pageSchema,
+        });
+        return { items, nextCursor };
+      }),
+    create: async (orgId, request, options) => {
+      const call = { method: 'POST', path: TEAMS } as const;
+      const body = checkedRequest(call, createTeamRequestSchema, request);
+      const params = { org_id: orgId };
+      return transport.request({ ...call, params, body, auth: 'management', options, answer: teamSchema });
+    },
+    get: (orgId, teamId, { includeEnvironment } = {}, options) =>
+      transport.request({
+        method: 'GET',
+        path: TEAM,
+        params: { org_id: orgId, team_id: teamId },
+        query: { include_environment: includeEnvironment },
+        auth: 'management',
+        options,
+        answer: teamSchema,
+      }),
+    update: async (orgId, teamId, request, options) => {
+      const call = { method: 'PATCH', path: TEAM } as const;
+      const body = checkedRequest(call, updateTeamRequestSchema, request);
+      const params = { org_id: orgId, team_id: teamId };
+      return transport.request({ ...call, params, body, auth: 'management', options, answer: teamSchema });
+    },
+    delete: (orgId, teamId, options) =>
+      transport.send({
+        method: 'DELETE',
+        path: TEAM,
+        params: { org_id: orgId, team_id: teamId },
+        auth: 'management',
+        options,
+      }),
+  };
+}

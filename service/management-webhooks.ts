@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import type { CallOptions, ServiceCall, Transport } from './http.js';
+import { flagSchema, textSchema, timestampSchema } from './order.js';
+import { requiredTextSchema } from './order-requests.js';
+import { cursorPages } from './paging.js';
+import { checkedRequest } from './validation.js';
+
+/* Where a team's events are delivered, and how they are signed. Shapes are docs/lab-service.md's. */
+
+/** The endpoints of one team in one environment. */
+export interface WebhookPlace {
+  orgId: string;
+  teamId: string;
+  /** `production`, `sandbox`; the list grows. */
+  environment: string;
+}
+
+export const webhookSchema = z.looseObject({
+  id: z.string().min(1),
+  description: textSchema,
+  rate_limit: z.number().nullish().catch(undefined),
+  url: textSchema,
+  disabled: flagSchema,
+  /** Event types that are delivered; null or empty: all. */
+  filter_types: z.array(z.string()).nullish().catch(undefined),
+  created_at: timestampSchema,
+  updated_at: timestampSchema,
+});
+
+export type Webhook = z.output<typeof webhookSchema>;
+
+/** Headers that go along with every delivery. Those that are sensitive are named and not shown. */
+export const webhookHeadersSchema = z.looseObject({
+  headers: z.record(z.string(), z.string()),
+  sensitive: z.array(z.string()).nullish().catch(undefined),
+});
+
+export type WebhookHeaders = z.output<typeof webhookHeadersSchema>;
+
+const urlSchema = z
+  .string()
+  .refine((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol), 'must be an http or https address');
+
+const filterSchema = z.array(requiredTextSchema).nullish();
+const rateSchema = z.int('must be a whole number').positive('must be above zero').nullish();
+
+const secretSchema = z.string().regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, 'must be whsec_ followed by base64');
+
+export const createWebhookRequestSchema = z.strictObject({
+  url: urlSchema,
+  description: z.string().optional(),
+  /** Deliveries per second, as far as is known; the unit is not documented. */
+  rate_limit: rateSchema,
+  disabled: z.boolean().optional(),
+  filter_types: filterSchema,
+  /** What deliveries are signed with; the service makes one up where it is absent. */
+  secret: secretSchema.nullish(),
+});
+
+export const updateWebhookRequestSchema = z.strictObject({
+  url: urlSchema.nullish(),
+  description: z.string().nullish(),
+  rate_limit: rateSchema,
+  disabled: z.boolean().nullish(),
+  filter_types: filterSchema,
+});
+
+const headersRequestSchema = z.strictObject({
+  headers: z.record(
+    z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "must have names that HTTP's headers can have"),
+    z.string().regex(/^[\x20-\x7e]*$/, 'must be printable ASCII'),
+  ),
+});
+
+export type CreateWebhookRequest = z.output<typeof createWebhookRequestSchema>;
+export type UpdateWebhookRequest = z.output<typeof updateWebhookRequestSchema>;
+
+export interface WebhookListOptions extends CallOptions {
+  /** Endpoints per page; default 50, the documented default. */
+  pageSize?: number;
+}
+
+/** Webhook endpoints. No error repeats a secret or a header's value. */
+export interface Webhooks {
+  /** All endpoints, page by page as they are consumed; the options hold for each page's call. */
+  list(place: WebhookPlace, options?: WebhookListOptions): AsyncGenerator<Webhook, void, undefined>;
+  create(place: WebhookPlace, request: CreateWebhookRequest, options?: CallOptions): Promise<Webhook>;
+  get(place: WebhookPlace, webhookId: string, options?: CallOptions): Promise<Webhook>;
+  update(
+    place: WebhookPlace,
+    webhookId: string,
+    request: UpdateWebhookRequest,
+    options?: CallOptions,
+  ): Promise<Webhook>;
+  delete(place: WebhookPlace, webhookId: string, options?: CallOptions): Promise<void>;
+  getHeaders(place: WebhookPlace, webhookId: string, options?: CallOptions): Promise<WebhookHeaders>;
+  /** Replaces all headers. */
+  setHeaders(
+    place: WebhookPlace,
+    webhookId: string,
+    headers: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<void>;
+  /** The signing secret, `whsec_…`: a credential that belongs in no log. */
+  getSecret(place: WebhookPlace, webhookId: string, options?: CallOptions): Promise<string>;
+  /**
+   * Takes a new signing secret: the given one, else one that the service makes up (read it with `getSecret`). For a
+   * while deliveries carry two signatures; a receiver should know both secrets before this is called, where it can.
+   */
+  rotateSecret(place: WebhookPlace, webhookId: string, secret?: string, options?: CallOptions): Promise<void>;
+}
+
+const WEBHOOKS = '/v1/org/{org_id}/team/{team_id}/{environment}/webhook';
+const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
+
+const pageSchema = z.looseObject({ data: z.array(webhookSchema), next_cursor: textSchema });
+
+export function createWebhooks(transport: Transport): Webhooks {
+  return {
+    list: (place, options) =>
+      cursorPages(async (cursor) => {
+        const { data: items, next_cursor: nextCursor } = await transport.request({
+          ...at(place, undefined, { method: 'GET', path: WEBHOOKS, options }),
+          query: { next_cursor: cursor, limit: options?.pageSize ?? 50 },
+          answer: pageSchema,
+        });
+        return { items, nextCursor };
+      }),
+    create: async (place, request, options) => {
+      const call = { method: 'POST', path: WEBHOOKS } as const;
+      const body = checkedRequest(call, createWebhookRequestSchema, request);
+      const secrets = body.secret == null ? [] : [body.secret];
+      return transport.request({
+        ...at(place, undefined, { ...call, body, secrets, options }),
+        answer: webhookSchema,
+      });
+    },
+    get: (place, id, options) =>
+      transport.request({ ...at(place, id, { method: 'GET', path: WEBHOOK, options }), answer: webhookSchema }),
+    update: async (place, id, request, options) => {
+      const call = { method: 'PATCH', path: WEBHOOK } as const;
+      const body = checkedRequest(call, updateWebhookRequestSchema, request);
+      return transport.request({ ...at(place, id, { ...call, body, options }), answer: webhookSchema });
+    },
+    delete: (place, id, options) => transport.send(at(place, id, { method: 'DELETE', path: WEBHOOK, options })),
+    getHeaders: (place, id, options) =>
+      transport.request({
+        ...at(place, id, { method: 'GET', path: `${WEBHOOK}/headers`, options }),
+        answer: webhookHeadersSchema,
+      }),
+    setHeaders: async (place, id, headers, options) => {
+      const call = { method: 'PUT', path: `${WEBHOOK}/headers` } as const;
+      const body = checkedRequest(call, headersRequestSchema, { headers });
+      const secrets = Object.values(headers);
+      await transport.send(at(place, id, { ...call, body, secrets, options }));
+    },
+    getSecret: (place, id, options) =>
+      transport.request({
+        ...at(place, id, { method: 'GET', path: `${WEBHOOK}/secret`, options }),
+        answer: secretAnswerSchema,
+      }),
+    rotateSecret: async (place, id, secret, options) => {
+      const call = { method: 'POST', path: `${WEBHOOK}/secret/rotate` } as const;
+      const body = checkedRequest(call, z.object({ key: secretSchema.optional() }), { key: secret });
+      const secrets = secret === undefined ? [] : [secret];
+      await transport.send(at(place, id, { ...call, body, secrets, options }));
+    },
+  };
+}
+
+const secretAnswerSchema = z.looseObject({ key: z.string().min(1) }).transform(({ key }) => key);
+
+function at(place: WebhookPlace, webhookId: string | undefined, call: ServiceCall): ServiceCall {
+  const params = { org_id: place.orgId, team_id: place.teamId, environment: place.environment };
+  return {
+    ...call,
+    params: webhookId === undefined ? params : { ...params, webhook_id: webhookId },
+    auth: 'management',
+  };
+}

@@ -1,0 +1,37 @@
+import type { Transport } from './http.js';
+import type { ManagementKeys } from './management-keys.js';
+import { createManagementKeys } from './management-keys.js';
+import type { OrgLabAccounts } from './management-lab-accounts.js';
+import { createOrgLabAccounts } from './management-lab-accounts.js';
+import type { Teams } from './management-teams.js';
+import { createTeams } from './management-teams.js';
+import type { Webhooks } from './management-webhooks.js';
+import { createWebhooks } from './management-webhooks.js';
+import type { TeamApiKeys } from './team-api-keys.js';
+import { createTeamApiKeys } from './team-api-keys.js';
+
+/**
+ * The management API of an organisation. Every call carries the management key (`ServiceConfig.managementKey`; without
+ * one it is `RequestInvalid`) and rejects with a `ServiceError`; requests are checked before anything is sent. It belongs
+ * to a paid tier, so a team without it is refused. Of the two kinds of keys an org key may do everything; a team key
+ * reaches its own teams and nothing of the organisation: `Unauthorized`.
+ *
+ * No key and no secret is in an error. Some answers are keys and secrets; each says so where it is described.
+ */
+export interface Management {
+  readonly teams: Teams;
+  readonly webhooks: Webhooks;
+  readonly managementKeys: ManagementKeys;
+  readonly teamApiKeys: TeamApiKeys;
+  readonly labAccounts: OrgLabAccounts;
+}
+
+export function createManagement(transport: Transport): Management {
+  return {
+    teams: createTeams(transport),
+    webhooks: createWebhooks(transport),
+    managementKeys: createManagementKeys(transport),
+    teamApiKeys: createTeamApiKeys(transport),
+    labAccounts: createOrgLabAccounts(transport),
+  };
+}

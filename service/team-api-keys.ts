@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { CallOptions, Transport } from './http.js';
+import { RequestInvalid } from './errors.js';
+import { textSchema, timestampSchema } from './order.js';
+import { requiredTextSchema } from './order-requests.js';
+import { cursorPages } from './paging.js';
+import { checkedRequest } from './validation.js';
+
+/* Team API keys, which a management key manages and never is (specification). Shapes are docs/lab-service.md's. */
+
+/** The part of an organisation that lives in one environment of one region. */
+export interface OrgRegion {
+  orgId: string;
+  /** `production`, `sandbox`; the list grows. */
+  environment: string;
+  /** `us`, `eu`; the list grows. */
+  region: string;
+}
+
+export const teamApiKeySchema = z.looseObject({
+  id: z.string().min(1),
+  label: textSchema,
+  /** The key itself: a credential that belongs in no log. */
+  value: textSchema,
+  team_id: textSchema,
+  created_at: timestampSchema,
+});
+
+export type TeamApiKey = z.output<typeof teamApiKeySchema>;
+
+export const createTeamApiKeyRequestSchema = z.strictObject({
+  label: requiredTextSchema,
+  team_id: requiredTextSchema,
+});
+
+export type CreateTeamApiKeyRequest = z.output<typeof createTeamApiKeyRequestSchema>;
+
+const idsSchema = z.array(z.string()).nullish().catch(undefined);
+
+/** What became of each key that was to be deleted. */
+export const deletedTeamApiKeysSchema = z
+  .looseObject({ success: idsSchema, failure: idsSchema, not_found: idsSchema })
+  .transform(({ success, failure, not_found: notFound }) => ({
+    deleted: success ?? [],
+    failed: failure ?? [],
+    notFound: notFound ?? [],
+  }));
+
+export type DeletedTeamApiKeys = z.output<typeof deletedTeamApiKeysSchema>;
+
+export interface TeamApiKeys {
+  /** All keys, page by page as they are consumed; the options hold for each page's call. */
+  list(
+    place: OrgRegion,
+    filter?: { teamId?: string },
+    options?: CallOptions,
+  ): AsyncGenerator<TeamApiKey, void, undefined>;
+  create(place: OrgRegion, request: CreateTeamApiKeyRequest, options?: CallOptions): Promise<TeamApiKey>;
+  /** Resolves also where some were not deleted: look at the answer. */
+  delete(place: OrgRegion, keyIds: readonly string[], options?: CallOptions): Promise<DeletedTeamApiKeys>;
+}
+
+const KEYS = '/v1/org/{org_id}/team_api_keys/{env}/{region}';
+
+const pageSchema = z.looseObject({ api_keys: z.array(teamApiKeySchema), next_cursor: textSchema });
+
+export function createTeamApiKeys(transport: Transport): TeamApiKeys {
+  return {
+    list: (place, filter = {}, options) =>
+      cursorPages(async (cursor) => {
+        const { api_keys: items, next_cursor: nextCursor } = await transport.request({
+          method: 'GET',
+          path: KEYS,
+          params: regionParams(place),
+          query: { team_id: filter.teamId, next_cursor: cursor },
+          auth: 'management',
+          options,
+          answer: pageSchema,
+        });
+        return { items, nextCursor };
+      }),
+    create: async (place, request, options) => {
+      const call = { method: 'POST', path: KEYS } as const;
+      const body = checkedRequest(call, createTeamApiKeyRequestSchema, request);
+      const params = regionParams(place);
+      return transport.request({ ...call, params, body, auth: 'management', options, answer: teamApiKeySchema });
+    },
+    delete: async (place, keyIds, options) => {
+      const call = { method: 'DELETE', path: KEYS } as const;
+      // Without an id the service would be asked to delete nothing, or everything.
+      if (keyIds.length === 0) throw new RequestInvalid(call, [{ field: 'keyIds', rule: 'must name a key' }]);
+      return transport.request({
+        ...call,
+        params: regionParams(place),
+        query: { api_key_id: keyIds },
+        auth: 'management',
+        options,
+        answer: deletedTeamApiKeysSchema,
+      });
+    },
+  };
+}
+
+export function regionParams({ orgId, environment, region }: OrgRegion): Record<string, string> {
+  return { org_id: orgId, env: environment, region };
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { CallOptions, Transport } from './http.js';
+
+/** A value for each moment; what is no number is none, so that every channel stays in step with `time`. */
+const channelSchema = z
+  .array(z.unknown())
+  .transform((sent) => sent.map((value) => (typeof value === 'number' && Number.isFinite(value) ? value : null)))
+  .nullish()
+  .catch(undefined);
+
+/**
+ * The samples of one workout, a list for each channel (docs/lab-service.md; the specification does not show the shape).
+ * Channels may be missing, null or empty, and hold gaps (null); a channel that is no list counts as missing. Channels
+ * that are not known here are kept as they were sent. Units, and what
+ * `time` counts from, are not documented.
+ */
+export const workoutStreamSchema = z.looseObject({
+  time: channelSchema,
+  cadence: channelSchema,
+  altitude: channelSchema,
+  velocity_smooth: channelSchema,
+  heartrate: channelSchema,
+  lat: channelSchema,
+  lng: channelSchema,
+  distance: channelSchema,
+  power: channelSchema,
+  resistance: channelSchema,
+  temperature: channelSchema,
+});
+
+export type WorkoutStream = z.output<typeof workoutStreamSchema>;
+
+/** Health data that is too large for a webhook. Every call rejects with a `ServiceError`. */
+export interface Timeseries {
+  /**
+   * The stream that an event `daily.data.workout_stream.*` tells of, by the event's `workout_id` (the id inside its
+   * `message` may be another one). The event's arrival means that the stream can be read.
+   */
+  workoutStream(workoutId: string, options?: CallOptions): Promise<WorkoutStream>;
+}
+
+export function createTimeseries(transport: Transport): Timeseries {
+  return {
+    workoutStream: (workoutId, options) =>
+      transport.request({
+        method: 'GET',
+        path: '/v2/timeseries/workouts/{workout_id}/stream',
+        params: { workout_id: workoutId },
+        options,
+        answer: workoutStreamSchema,
+      }),
+  };
+}

@@ -1,0 +1,254 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import type { Settings } from '../../sandbox/lab-service/settings.js';
+import { createLabService } from '../../service/lab-service.js';
+import type { LabService } from '../../service/lab-service.js';
+import type { ImportOrderRequest, OrderRequest } from '../../service/orders.js';
+import { API_KEY, SECRET, address, patient, startReceiver, startSandbox } from './sandbox-rig.js';
+import type { Sandbox } from './sandbox-rig.js';
+
+/** The stand-in and the product's own client for it. */
+async function startBoth(settings: Partial<Settings> = {}): Promise<Sandbox & { readonly client: LabService }> {
+  const sandbox = await startSandbox(settings);
+  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY });
+  onTestFinished(() => client.close());
+  return { ...sandbox, client };
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const read = [];
+  for await (const item of items) read.push(item);
+  return read;
+}
+
+function importOf(userId: string, more: Partial<ImportOrderRequest> = {}): ImportOrderRequest {
+  const { phone_number: _, ...home } = address;
+  return {
+    user_id: userId,
+    billing_type: 'client_bill',
+    order_set: { lab_test_ids: [LAB_TEST_IDS.walkIn] },
+    collection_method: 'walk_in_test',
+    patient_details: patient,
+    patient_address: home,
+    sample_id: 'SAMPLE-INVENTED',
+    ...more,
+  };
+}
+
+function orderOf(userId: string, more: Partial<OrderRequest> = {}): OrderRequest {
+  return {
+    user_id: userId,
+    lab_test_id: LAB_TEST_IDS.walkIn,
+    patient_details: patient,
+    patient_address: address,
+    ...more,
+  };
+}
+
+describe('markers', () => {
+  test('are listed page by page, and narrowed by lab and name [224]', async () => {
+    const { client } = await startBoth();
+    const markers = await all(client.labTests.listMarkers({ labSlug: 'invented-lab' }, { pageSize: 3 }));
+    expect(markers.map(({ name }) => name)).toEqual(['Glucose', 'Hemoglobin A1c', 'Ferritin', 'Cortisol']);
+    expect(await all(client.labTests.listMarkers({ labSlug: 'another-lab' }))).toEqual([]);
+    expect(await all(client.labTests.listMarkers({ labIds: [1], name: 'corti' }))).toMatchObject([
+      { slug: 'cortisol' },
+    ]);
+    expect(await all(client.labTests.listMarkers({ aLaCarteEnabled: false }))).toEqual([]);
+  });
+
+  test('of a page too large are refused like any other fault [224, 305]', async () => {
+    const { client } = await startBoth();
+    await expect(all(client.labTests.listMarkers({}, { pageSize: 101 }))).rejects.toMatchObject({
+      status: 422,
+      fields: [{ field: 'query.size' }],
+    });
+  });
+});
+
+describe("a workout's stream", () => {
+  const workout = '7e570000-0000-4000-8000-00000000000a';
+
+  test('is there under any id, the same each time, with gaps and missing channels [215, 303]', async () => {
+    const { client } = await startBoth();
+    const stream = await client.timeseries.workoutStream(workout);
+    expect(stream.time).toHaveLength(60);
+    expect(stream.heartrate).toHaveLength(60);
+    expect(stream.heartrate).toContain(null);
+    expect(stream).toMatchObject({ power: null, resistance: [] });
+    expect(await client.timeseries.workoutStream(workout)).toEqual(stream);
+  });
+
+  test('of no workout is not found, and an id must be a UUID [171, 215, 311]', async () => {
+    const { client } = await startBoth();
+    await expect(client.timeseries.workoutStream('00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
+      name: 'NotFound',
+    });
+    await expect(client.timeseries.workoutStream('workout-1')).rejects.toMatchObject({ status: 422 });
+  });
+});
+
+describe('an imported order', () => {
+  test('has its sample, needs no requisition, and tells of itself [222]', async () => {
+    const { url: webhookUrl, received } = await startReceiver();
+    const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [SECRET] });
+    const { order } = await client.orders.import(importOf(await newUser()));
+    expect(order).toMatchObject({
+      sample_id: 'SAMPLE-INVENTED',
+      status: 'received',
+      patient_address: { country: 'United States' },
+      details: { type: 'walk_in_test' },
+    });
+    expect(order.events?.map(({ status }) => status)).toEqual(['received.walk_in_test.requisition_bypassed']);
+    await control.settleWebhooks();
+    expect(received.map(({ json }) => json.event_type)).toEqual(['labtest.order.created']);
+  });
+
+  test('may be on an account that is still pending, which no other order may be [222]', async () => {
+    const { client, newUser } = await startBoth();
+    const userId = await newUser();
+    const pending = { lab_account_id: LAB_ACCOUNT_IDS.pending };
+    expect((await client.orders.import(importOf(userId, pending))).order.lab_account_id).toBe(LAB_ACCOUNT_IDS.pending);
+    await expect(client.orders.create(orderOf(userId, pending))).rejects.toMatchObject({
+      status: 400,
+      reason: 'Lab account is pending',
+    });
+    expect(await client.labTests.listLabAccounts({ status: 'pending' })).toMatchObject([
+      { id: pending.lab_account_id },
+    ]);
+  });
+
+  test('is collected as it says, also from markers alone [222]', async () => {
+    const { client, newUser } = await startBoth();
+    const { order } = await client.orders.import(
+      importOf(await newUser(), {
+        order_set: { add_on: { marker_ids: [11] } },
+        collection_method: 'at_home_phlebotomy',
+      }),
+    );
+    expect(order.events?.map(({ status }) => status)).toEqual(['received.at_home_phlebotomy.requisition_bypassed']);
+  });
+
+  test('needs the physician of a delegated account, and a user who exists [137, 138, 222]', async () => {
+    const { client, newUser } = await startBoth();
+    const userId = await newUser();
+    for (const lab_account_id of [LAB_ACCOUNT_IDS.orderDelegated, LAB_ACCOUNT_IDS.fullyDelegated]) {
+      await expect(client.orders.import(importOf(userId, { lab_account_id }))).rejects.toMatchObject({
+        status: 422,
+        fields: [{ field: 'physician' }],
+      });
+    }
+    await expect(client.orders.import(importOf(LAB_TEST_IDS.kit))).rejects.toMatchObject({ name: 'NotFound' });
+  });
+
+  test('names every fault of its body [305]', async () => {
+    const { call } = await startBoth();
+    const { status, body } = await call('POST', '/v3/order/import', { collection_method: 'mail', order_set: 5 });
+    expect(status).toBe(422);
+    expect(body.detail.map(({ type, loc }) => `${loc.join('.')} ${type}`)).toEqual([
+      'body.order_set model_attributes_type',
+      'body.user_id missing',
+      'body.collection_method enum',
+      'body.billing_type missing',
+      'body.sample_id missing',
+      'body.patient_details missing',
+      'body.patient_address missing',
+    ]);
+  });
+});
+
+describe("an order's comments", () => {
+  test.each([
+    [LAB_ACCOUNT_IDS.orderDelegated, 'Invented comment', 'Fasting sample preferred.\nInvented comment'],
+    [LAB_ACCOUNT_IDS.orderDelegated, null, 'Fasting sample preferred.'],
+    [LAB_ACCOUNT_IDS.notDelegated, 'Invented comment', 'Invented comment'],
+    [LAB_ACCOUNT_IDS.notDelegated, null, null],
+  ])('on the account %s with %j give the requisition %j [139, 140, 141]', async (account, comment, requisition) => {
+    const { client, control, newUser } = await startBoth();
+    const physician = { first_name: 'Doctor', last_name: 'Invented', npi: '0123456789' };
+    const { order } = await client.orders.create(
+      orderOf(await newUser(), { lab_account_id: account, clinical_notes: comment, physician }),
+    );
+    expect(order.clinical_notes).toBe(comment);
+    expect((await control.order(order.id)).requisitionNotes).toBe(requisition);
+  });
+
+  test('end at 1,000 characters at the service too [312]', async () => {
+    const { call, newUser } = await startBoth();
+    const body = { ...orderOf(await newUser()), clinical_notes: 'x'.repeat(1_001) };
+    expect(await call('POST', '/v3/order', body)).toMatchObject({
+      status: 422,
+      body: { detail: [{ type: 'string_too_long', loc: ['body', 'clinical_notes'] }] },
+    });
+  });
+});
+
+test('both paths of order creation make an order [217, 218]', async () => {
+  const { service, newUser } = await startBoth();
+  for (const createOrderPath of ['/v3/order', '/v3/order/create']) {
+    const client = createLabService({ baseUrl: service.url, apiKey: API_KEY, createOrderPath });
+    onTestFinished(() => client.close());
+    expect((await client.orders.create(orderOf(await newUser()))).order.status).toBe('received');
+  }
+});
+
+test('events are delivered again, of the orders that were named [267]', async () => {
+  const { url: webhookUrl, received } = await startReceiver();
+  const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [SECRET] });
+  const { order } = await client.orders.create(orderOf(await newUser()));
+  await control.settleWebhooks();
+  const before = received.length;
+  expect(await client.orders.resendEvents({ order_ids: [order.id, LAB_TEST_IDS.kit] })).toEqual([order.id]);
+  expect(await client.orders.resendEvents({ start_at: new Date(Date.now() - 60_000).toISOString() })).toEqual([
+    order.id,
+  ]);
+  await control.settleWebhooks();
+  expect(received).toHaveLength(before + 2);
+});
+
+describe('a portal link', () => {
+  test('lives for minutes or for weeks, and may lead to one order [36, 37, 178, 179, 316, 317]', async () => {
+    const { client, newKit } = await startBoth();
+    const { user_id: userId, id: orderId } = await newKit();
+    const launch = await client.portal.createUrl(userId, { context: 'launch', orderId });
+    const message = await client.portal.createUrl(userId, { context: 'communications' });
+    expect(launch.url).toContain(orderId);
+    expect(launch.expires_in).toBe(15 * 60);
+    expect(message.expires_in).toBe(4 * 7 * 86_400);
+    expect(message.url.length).toBeLessThan(launch.url.length);
+  });
+
+  test('needs demographics first [34, 177, 306]', async () => {
+    const { client, control } = await startBoth();
+    const { user } = await control.createUser({ demographics: false });
+    await expect(client.portal.createUrl(user.user_id, { context: 'launch' })).rejects.toMatchObject({
+      name: 'ServiceRefused',
+      status: 422,
+    });
+  });
+});
+
+describe('a feature that the team is not enabled for', () => {
+  const calls: [Settings['closedFeatures'][number], (client: LabService) => Promise<unknown>][] = [
+    ['portal', (client) => client.portal.createUrl(LAB_TEST_IDS.kit, { context: 'launch' })],
+    ['links', (client) => client.links.createToken({ user_id: LAB_TEST_IDS.kit })],
+    ['timeseries', (client) => client.timeseries.workoutStream(LAB_TEST_IDS.kit)],
+    ['markers', (client) => all(client.labTests.listMarkers())],
+    ['import', (client) => client.orders.import(importOf(LAB_TEST_IDS.kit))],
+    ['appointments', (client) => client.appointments.get(LAB_TEST_IDS.kit)],
+    ['reports', (client) => client.reports.getJob(LAB_TEST_IDS.kit)],
+  ];
+
+  test.each(calls)('%s is refused as such, in JSON and in plain text [180, 308]', async (feature, call) => {
+    const { client, control } = await startBoth({ closedFeatures: [feature] });
+    await expect(call(client)).rejects.toMatchObject({ name: 'FeatureNotEnabled', status: 403 });
+    await control.changeSettings({ closedFeatureBody: 'text' });
+    await expect(call(client)).rejects.toMatchObject({ name: 'FeatureNotEnabled', status: 403 });
+    await control.changeSettings({ closedFeatures: [] });
+    const open = await call(client).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(open).not.toMatchObject({ name: 'FeatureNotEnabled' });
+  });
+});

@@ -1,0 +1,359 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
+import { LAB_ACCOUNT_IDS, TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import type { Settings } from '../../sandbox/lab-service/settings.js';
+import { startLabService } from '../../sandbox/lab-service/server.js';
+import type { ServiceConfig } from '../../service/http.js';
+import { createLabService } from '../../service/lab-service.js';
+import type { LabService } from '../../service/lab-service.js';
+import { verify } from '../../service/webhook-signature.js';
+import { API_KEY, MANAGEMENT_KEY, SECRET, startReceiver, startSandbox } from './sandbox-rig.js';
+import type { Received, Sandbox } from './sandbox-rig.js';
+
+const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+const region = { orgId: ORG_ID, environment: 'sandbox', region: 'us' };
+const TEAM = { name: 'Other invented team', region: 'eu' };
+
+interface Managing extends Sandbox {
+  readonly client: LabService;
+  /** A client with other keys. */
+  readonly as: (config: Partial<ServiceConfig>) => LabService;
+}
+
+async function startManaging(settings: Partial<Settings> = {}): Promise<Managing> {
+  const sandbox = await startSandbox(settings);
+  const as = (config: Partial<ServiceConfig>): LabService => {
+    const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY, ...config });
+    onTestFinished(() => client.close());
+    return client;
+  };
+  return { ...sandbox, as, client: as({ managementKey: MANAGEMENT_KEY }) };
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const read = [];
+  for await (const item of items) read.push(item);
+  return read;
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(24).toString('base64')}`;
+}
+
+function isSignedWith({ headers, raw }: Received, ...secrets: string[]): boolean {
+  return verify(headers, Buffer.from(raw), secrets, Date.now()).ok;
+}
+
+describe('keys', () => {
+  test('of management are taken under the current header and under the deprecated one [246, 247, 327]', async () => {
+    const { client, as, service } = await startManaging();
+    const old = as({ managementKey: MANAGEMENT_KEY, deprecatedManagementHeader: true, warn: () => undefined });
+    for (const { management } of [client, old]) expect(await all(management.teams.list(ORG_ID))).toHaveLength(1);
+    const path = `${service.url}/v1/org/${ORG_ID}/team`;
+    expect((await fetch(path, { headers: { 'X-Service-Org-Key': MANAGEMENT_KEY } })).status).toBe(200);
+    expect((await fetch(path, { headers: { 'x-service-api-key': MANAGEMENT_KEY } })).status).toBe(401);
+  });
+
+  test('of one kind are refused in the place of the other [250]', async () => {
+    const { as } = await startManaging();
+    await expect(all(as({ apiKey: MANAGEMENT_KEY }).users.list())).rejects.toMatchObject({ name: 'Unauthorized' });
+    const { management } = as({ apiKey: 'sk_another', managementKey: API_KEY });
+    await expect(all(management.teams.list(ORG_ID))).rejects.toMatchObject({ name: 'Unauthorized', status: 401 });
+  });
+
+  test('of an organisation reach no other [246]', async () => {
+    const { client } = await startManaging();
+    await expect(all(client.management.teams.list(TEAM_ID))).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('are made with all rights, or for two teams and nothing else [240, 248, 249, 252]', async () => {
+    const { client, as } = await startManaging();
+    const { management } = client;
+    const other = await management.teams.create(ORG_ID, TEAM);
+    const third = await management.teams.create(ORG_ID, { ...TEAM, name: 'Third invented team' });
+    const org = await management.managementKeys.create(ORG_ID, { label: 'Invented org key', role: 'org_admin' });
+    const team = await management.managementKeys.create(ORG_ID, {
+      ...{ label: 'Invented team key', role: 'team_admin' },
+      team_role_bindings: [{ team_id: TEAM_ID }, { team_id: other.id }],
+    });
+    expect(team.team_role_bindings).toEqual([{ team_id: TEAM_ID }, { team_id: other.id }]);
+    await as({ managementKey: org.key }).management.teams.delete(ORG_ID, third.id);
+    expect(await all(management.teams.list(ORG_ID))).toHaveLength(2);
+
+    const bound = as({ managementKey: team.key }).management;
+    expect(await bound.teams.get(ORG_ID, other.id)).toMatchObject(TEAM);
+    expect(await all(bound.webhooks.list({ ...place, teamId: other.id }))).toEqual([]);
+    const refused = { name: 'Unauthorized', status: 403 };
+    await expect(bound.teams.create(ORG_ID, TEAM)).rejects.toMatchObject(refused);
+    await expect(bound.teams.delete(ORG_ID, other.id)).rejects.toMatchObject(refused);
+    await expect(bound.teams.get(ORG_ID, third.id)).rejects.toMatchObject(refused);
+    await expect(all(bound.managementKeys.list(ORG_ID))).rejects.toMatchObject(refused);
+    await expect(bound.teamApiKeys.create(region, { label: 'l', team_id: third.id })).rejects.toMatchObject(refused);
+  });
+
+  test('are listed without themselves, changed, and gone when they are deleted [241, 242]', async () => {
+    const { client, as } = await startManaging({ managementPageSize: 2 });
+    const { managementKeys } = client.management;
+    const made = [];
+    for (const label of ['one', 'two', 'three', 'four']) {
+      made.push(
+        await managementKeys.create(ORG_ID, { label, role: 'team_admin', team_role_bindings: [{ team_id: TEAM_ID }] }),
+      );
+    }
+    const listed = await all(managementKeys.list(ORG_ID));
+    expect(listed.map(({ label }) => label)).toEqual(['Invented first key', 'one', 'two', 'three', 'four']);
+    expect(JSON.stringify(listed)).not.toContain('mk_');
+    expect(await all(managementKeys.list(ORG_ID, { role: 'org_admin' }))).toHaveLength(1);
+    expect(await all(managementKeys.list(ORG_ID, { teamId: TEAM_ID }))).toHaveLength(4);
+    const { id = '', key = '' } = made[0] ?? {};
+    expect(await managementKeys.update(ORG_ID, id, { label: 'Renamed' })).toMatchObject({ label: 'Renamed' });
+    const { teams } = as({ managementKey: key }).management;
+    expect(await all(teams.list(ORG_ID))).toHaveLength(1);
+    await managementKeys.delete(ORG_ID, id);
+    await expect(all(teams.list(ORG_ID))).rejects.toMatchObject({ status: 401 });
+    await expect(managementKeys.delete(ORG_ID, id)).rejects.toMatchObject({ name: 'NotFound' });
+  });
+
+  test('of a team are made and deleted by management, and open the team API until then [244, 251]', async () => {
+    const { client, as } = await startManaging();
+    const { teamApiKeys } = client.management;
+    const { id, value } = await teamApiKeys.create(region, { label: 'Invented key', team_id: TEAM_ID });
+    const { users } = as({ apiKey: value ?? '' });
+    expect(await all(users.list())).toEqual([]);
+    expect(await all(teamApiKeys.list(region))).toMatchObject([{ id, label: 'Invented key', team_id: TEAM_ID }]);
+    expect(await all(teamApiKeys.list({ ...region, region: 'eu' }))).toEqual([]);
+    expect(await teamApiKeys.delete(region, [id, ORG_ID])).toEqual({ deleted: [id], failed: [], notFound: [ORG_ID] });
+    await expect(all(users.list())).rejects.toMatchObject({ status: 401 });
+  });
+
+  test('of another environment or region open nothing here [244]', async () => {
+    const { client, as } = await startManaging();
+    for (const elsewhere of [
+      { ...region, region: 'eu' },
+      { ...region, environment: 'production' },
+    ]) {
+      const { value } = await client.management.teamApiKeys.create(elsewhere, { label: 'l', team_id: TEAM_ID });
+      await expect(all(as({ apiKey: value ?? '' }).users.list())).rejects.toMatchObject({ status: 401 });
+    }
+  });
+
+  test('are nowhere in what the sandbox logs', async () => {
+    const { client, control } = await startManaging();
+    await client.management.managementKeys.create(ORG_ID, { label: 'l', role: 'org_admin' });
+    expect(JSON.stringify(await control.requests())).not.toContain('mk_');
+  });
+});
+
+describe('teams', () => {
+  test('are created, found, read with their settings, changed and deleted [10, 248]', async () => {
+    const { client } = await startManaging({ managementPageSize: 1 });
+    const { teams } = client.management;
+    const created = await teams.create(ORG_ID, { ...TEAM, integration_team_id: 'i-1', minor_ordering_enabled: true });
+    expect(await all(teams.list(ORG_ID))).toHaveLength(2);
+    expect(await all(teams.list(ORG_ID, { searchQuery: 'OTHER', region: ['eu'] }))).toEqual([created]);
+    await teams.update(ORG_ID, created.id, { name: 'Renamed', production: { any: 1 } });
+    const read = await teams.get(ORG_ID, created.id, { includeEnvironment: ['production'] });
+    expect(read).toMatchObject({
+      ...{ name: 'Renamed', integration_team_id: 'i-1', environments: ['production'] },
+      production: { any: 1, minor_ordering_enabled: true },
+    });
+    expect(read).not.toHaveProperty('sandbox');
+    await teams.delete(ORG_ID, created.id);
+    await expect(teams.get(ORG_ID, created.id)).rejects.toMatchObject({ name: 'NotFound' });
+  });
+
+  test("share no customer's id: the conflict names the team that has it [10, 311]", async () => {
+    const { client, call } = await startManaging();
+    const { teams } = client.management;
+    const { id } = await teams.create(ORG_ID, { ...TEAM, integration_team_id: 'i-1' });
+    await expect(teams.create(ORG_ID, { ...TEAM, integration_team_id: 'i-1' })).rejects.toMatchObject({ status: 409 });
+    await expect(teams.update(ORG_ID, TEAM_ID, { integration_team_id: 'i-1' })).rejects.toMatchObject({ status: 409 });
+    await teams.update(ORG_ID, id, { integration_team_id: 'i-1' });
+    const body = { ...TEAM, integration_team_id: 'i-1' };
+    const answer = await call('POST', `/v1/org/${ORG_ID}/team`, body, { 'x-management-key': MANAGEMENT_KEY });
+    expect(JSON.parse(answer.text)).toEqual({ team_id: id });
+  });
+
+  test('are refused with every fault of the request [305]', async () => {
+    const { call } = await startManaging();
+    const key = { 'x-management-key': MANAGEMENT_KEY };
+    const { status, body } = await call('POST', `/v1/org/${ORG_ID}/team`, { region: 'mars', logo_url: 5 }, key);
+    expect(status).toBe(422);
+    expect(body.detail.map(({ loc, type }) => `${loc.join('.')} ${type}`)).toEqual([
+      ...['body.name missing', 'body.region enum', 'body.logo_url string_type'],
+    ]);
+    expect((await call('GET', `/v1/org/${ORG_ID}/team?next_cursor=x`, undefined, key)).status).toBe(422);
+  });
+});
+
+describe('webhook endpoints', () => {
+  async function started(settings: Partial<Settings> = {}) {
+    const managing = await startManaging(settings);
+    return { ...managing, webhooks: managing.client.management.webhooks };
+  }
+
+  test('that were created get deliveries, signed with their own secret [234, 239]', async () => {
+    const { url, received } = await startReceiver();
+    const { webhooks, control, newKit } = await started();
+    const { id } = await webhooks.create(place, { url, description: 'Invented' });
+    const { id: orderId } = await newKit();
+    await control.settleWebhooks();
+    expect(received).toHaveLength(2);
+    const secret = await webhooks.getSecret(place, id);
+    expect(received.every((message) => isSignedWith(message, secret))).toBe(true);
+    expect(received.some((message) => isSignedWith(message, SECRET))).toBe(false);
+    expect(await control.deliveries({ order_id: orderId })).toMatchObject([
+      { endpoint_id: id, state: 'delivered' },
+      { endpoint_id: id, state: 'delivered' },
+    ]);
+  });
+
+  test('are delivered to beside the address in the settings, each with messages of its own [234]', async () => {
+    const [settings, made] = [await startReceiver(), await startReceiver()];
+    const { webhooks, control, newKit } = await started({ webhookUrl: settings.url, webhookSecrets: [SECRET] });
+    const secret = newSecret();
+    await webhooks.create(place, { url: made.url, secret });
+    await newKit();
+    await control.settleWebhooks();
+    expect([settings.received.length, made.received.length]).toEqual([2, 2]);
+    expect(made.received.every((message) => isSignedWith(message, secret))).toBe(true);
+    const ids = [...settings.received, ...made.received].map(({ headers }) => headers['svix-id']);
+    expect(new Set(ids).size).toBe(4);
+  });
+
+  test('are signed with both secrets while one is rotated, and with the new one alone a day later [239, 304]', async () => {
+    const { url, received } = await startReceiver();
+    const { webhooks, control, newKit } = await started();
+    const [old, fresh] = [newSecret(), newSecret()];
+    const { id } = await webhooks.create(place, { url, secret: old, filter_types: ['labtest.order.created'] });
+    await webhooks.rotateSecret(place, id, fresh);
+    expect(await webhooks.getSecret(place, id)).toBe(fresh);
+    await newKit();
+    await control.advanceClock('25h');
+    await newKit();
+    await control.settleWebhooks();
+    const [during, after] = received;
+    expect(String(during?.headers['svix-signature']).split(' ')).toHaveLength(2);
+    expect([old, fresh].map((secret) => during && isSignedWith(during, secret))).toEqual([true, true]);
+    expect([old, fresh].map((secret) => after && isSignedWith(after, secret))).toEqual([false, true]);
+  });
+
+  test('take a secret that the service makes up [239]', async () => {
+    const { webhooks } = await started();
+    const { id } = await webhooks.create(place, { url: 'http://127.0.0.1:1/', secret: SECRET });
+    await webhooks.rotateSecret(place, id);
+    const made = await webhooks.getSecret(place, id);
+    expect(made).toMatch(/^whsec_/);
+    expect(made).not.toBe(SECRET);
+  });
+
+  test('get the types that they want, and nothing while they are disabled or once they are deleted [236, 237]', async () => {
+    const { url, received } = await startReceiver();
+    const { webhooks, control, newKit } = await started();
+    const { id } = await webhooks.create(place, { url, filter_types: ['labtest.order.created'], rate_limit: 5 });
+    await newKit();
+    await control.settleWebhooks();
+    expect(received.map(({ json }) => json.event_type)).toEqual(['labtest.order.created']);
+    const changed = await webhooks.update(place, id, { filter_types: null, rate_limit: null, description: 'Both' });
+    expect(changed).toMatchObject({ filter_types: null, rate_limit: null, description: 'Both', url });
+    await newKit();
+    await control.settleWebhooks();
+    expect(received).toHaveLength(3);
+    await webhooks.update(place, id, { disabled: true });
+    await newKit();
+    await webhooks.update(place, id, { disabled: false });
+    await webhooks.delete(place, id);
+    await newKit();
+    await control.settleWebhooks();
+    expect(received).toHaveLength(3);
+    await expect(webhooks.get(place, id)).rejects.toMatchObject({ name: 'NotFound' });
+  });
+
+  test('deliver to where they point now, also what failed before [236]', async () => {
+    const { url, received } = await startReceiver();
+    const { webhooks, control, newKit } = await started();
+    const { id } = await webhooks.create(place, {
+      url: 'http://127.0.0.1:1/',
+      filter_types: ['labtest.order.created'],
+    });
+    await newKit();
+    await control.settleWebhooks();
+    expect(await control.deliveries()).toMatchObject([{ state: 'waiting', attempts: [{ error: 'ECONNREFUSED' }] }]);
+    await webhooks.update(place, id, { url });
+    await control.advanceClock('6s');
+    await control.settleWebhooks();
+    expect(received).toHaveLength(1);
+    expect(await control.deliveries()).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  test('send their own headers along, and show the sensitive ones by name alone [238]', async () => {
+    const { url, received } = await startReceiver();
+    const { webhooks, control, newKit } = await started();
+    const { id } = await webhooks.create(place, { url });
+    const headers = { 'X-Invented': 'shown', Authorization: 'Bearer invented', 'svix-id': 'cannot be replaced' };
+    await webhooks.setHeaders(place, id, headers);
+    expect(await webhooks.getHeaders(place, id)).toEqual({
+      headers: { 'X-Invented': 'shown', 'svix-id': 'cannot be replaced' },
+      sensitive: ['Authorization'],
+    });
+    await newKit();
+    await control.settleWebhooks();
+    expect(received[0]?.headers).toMatchObject({ 'x-invented': 'shown', authorization: 'Bearer invented' });
+    expect(received[0]?.headers['svix-id']).toMatch(/^msg_/);
+  });
+
+  test('are listed page by page, for their team and environment [235]', async () => {
+    const { webhooks, client } = await started();
+    const other = await client.management.teams.create(ORG_ID, TEAM);
+    for (const n of [1, 2, 3]) await webhooks.create(place, { url: `http://127.0.0.1:1/${n}` });
+    await webhooks.create({ ...place, environment: 'production' }, { url: 'http://127.0.0.1:1/4' });
+    await webhooks.create({ ...place, teamId: other.id }, { url: 'http://127.0.0.1:1/5' });
+    const listed = await all(webhooks.list(place, { pageSize: 2 }));
+    expect(listed.map(({ url }) => url)).toEqual([1, 2, 3].map((n) => `http://127.0.0.1:1/${n}`));
+  });
+
+  test('of production and of other teams get nothing of what is played here [234]', async () => {
+    const { url, received } = await startReceiver();
+    const { webhooks, control, newKit } = await started();
+    await webhooks.create({ ...place, environment: 'production' }, { url });
+    await newKit();
+    await control.settleWebhooks();
+    expect(received).toEqual([]);
+  });
+
+  test('are forgotten with a reset [234]', async () => {
+    const { webhooks, control } = await started();
+    await webhooks.create(place, { url: 'http://127.0.0.1:1/' });
+    await control.reset();
+    expect(await all(webhooks.list(place))).toEqual([]);
+  });
+});
+
+describe('lab accounts', () => {
+  test('are listed for the organisation, and their teams can be replaced [10, 136, 223]', async () => {
+    const { client } = await startManaging();
+    const { labAccounts } = client.management;
+    expect(await labAccounts.list(region)).toHaveLength(5);
+    expect(await labAccounts.list(region, { status: 'pending' })).toMatchObject([{ id: LAB_ACCOUNT_IDS.pending }]);
+    expect(await labAccounts.list({ ...region, region: 'eu' })).toEqual([]);
+    const changed = await labAccounts.setTeams(region, LAB_ACCOUNT_IDS.pending, []);
+    expect(changed).toMatchObject({ id: LAB_ACCOUNT_IDS.pending, team_id_allowlist: [], org_id: ORG_ID });
+    expect(await labAccounts.list(region, { teamId: TEAM_ID })).toHaveLength(4);
+    const [shown] = await client.labTests.listLabAccounts({ labAccountId: LAB_ACCOUNT_IDS.pending });
+    expect(shown).toMatchObject({ team_id_allowlist: [] });
+  });
+});
+
+test('a team without the paid tier is refused as such [253, 308]', async () => {
+  const { client } = await startManaging({ closedFeatures: ['management'] });
+  await expect(all(client.management.teams.list(ORG_ID))).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
+});
+
+test('a stand-in without a management key lets nobody manage', async () => {
+  const service = await startLabService({ port: 0, apiKey: API_KEY });
+  onTestFinished(() => service.close());
+  const client = createLabService({ baseUrl: service.url, apiKey: API_KEY, managementKey: MANAGEMENT_KEY });
+  onTestFinished(() => client.close());
+  await expect(all(client.management.teams.list(ORG_ID))).rejects.toMatchObject({ status: 401 });
+});

@@ -1,0 +1,260 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import type { AppointmentAddress, Appointments } from '../../../service/appointments.js';
+import { AnswerUnreadable } from '../../../service/errors.js';
+import { answering, rejection, serviceAt } from './recording-server.js';
+
+const KEY = 'bk_invented_key';
+const PATH = '/v3/order/order-1/phlebotomy/appointment';
+
+const HOME = {
+  first_line: '1 Nowhere Lane',
+  second_line: null,
+  city: 'Phantomville',
+  state: 'AZ',
+  zip_code: '85004-1234',
+  unit: '2',
+  access_notes: 'Gate code invented',
+} satisfies AppointmentAddress;
+
+const APPOINTMENT = {
+  id: 'appointment-1',
+  user_id: 'user-1',
+  order_id: 'order-1',
+  order_transaction_id: 'transaction-1',
+  address: HOME,
+  location: { lng: -112.1, lat: 33.4 },
+  start_at: '2026-02-01T16:00:00',
+  end_at: '2026-02-01T17:00:00+00:00',
+  iana_timezone: 'America/Phoenix',
+  type: 'phlebotomy',
+  provider: 'a_provider_of_next_year',
+  status: 'confirmed',
+  provider_id: '17',
+  external_id: null,
+  can_reschedule: true,
+  appointment_notes: null,
+  event_status: 'scheduled',
+  event_data: { any: [1] },
+  events: [{ created_at: '2026-01-20T10:00:00', status: 'pending', data: null }],
+  next_year: 1,
+};
+const READ = {
+  ...APPOINTMENT,
+  start_at: '2026-02-01T16:00:00Z',
+  events: [{ ...APPOINTMENT.events[0], created_at: '2026-01-20T10:00:00Z' }],
+};
+
+const calls: [name: string, call: (appointments: Appointments) => Promise<unknown>, method: string, path: string][] = [
+  ['book', (a) => a.book('order-1', { booking_key: KEY }), 'POST', `${PATH}/book`],
+  ['request', (a) => a.request('order-1', { address: HOME, provider: 'invented' }), 'POST', `${PATH}/request`],
+  ['reschedule', (a) => a.reschedule('order-1', { booking_key: KEY }), 'PATCH', `${PATH}/reschedule`],
+  ['cancel', (a) => a.cancel('order-1', { cancellation_reason_id: 'reason-1' }), 'PATCH', `${PATH}/cancel`],
+  ['get', (a) => a.get('order-1'), 'GET', PATH],
+];
+
+describe.each(calls)('%s', (_name, call, method, url) => {
+  test('goes to its path with the team key and answers the appointment [171, 226, 227, 228, 244, 322]', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: APPOINTMENT }));
+    expect(await call(serviceAt(baseUrl).appointments)).toEqual(READ);
+    expect(requests).toMatchObject([{ method, url }]);
+    expect(requests[0]?.headers).toHaveProperty('x-service-api-key');
+  });
+
+  test('reads an appointment with nearly everything missing, null or of the wrong type [325, 326]', async () => {
+    const untidy = {
+      ...{ id: 'appointment-1', order_id: 'order-1', start_at: null, location: 'home', can_reschedule: 'no' },
+      ...{ events: 'none', status: 'a_status_of_next_year', address: null },
+    };
+    const { baseUrl } = await answering(() => ({ body: untidy }));
+    expect(await call(serviceAt(baseUrl).appointments)).toEqual({
+      ...{ id: 'appointment-1', order_id: 'order-1', start_at: null, status: 'a_status_of_next_year', address: null },
+    });
+  });
+
+  test('of an order that is not there is not found, whatever else a 404 may mean [311]', async () => {
+    const { baseUrl } = await answering(() => ({ status: 404, body: { detail: "This order doesn't exist." } }));
+    expect(await rejection(call(serviceAt(baseUrl).appointments))).toMatchObject({ name: 'NotFound', status: 404 });
+  });
+});
+
+describe('what is sent', () => {
+  async function sent(call: (appointments: Appointments) => Promise<unknown>, body: unknown = APPOINTMENT) {
+    const { baseUrl, requests } = await answering(() => ({ body }));
+    await call(serviceAt(baseUrl).appointments);
+    return requests[0];
+  }
+
+  test('a booking, field by field [226]', async () => {
+    const request = {
+      booking_key: KEY,
+      appointment_notes: 'The dog is invented',
+      async_confirmation: true,
+      sync_confirmation_timeout_millisecond: 10_000,
+      async_confirmation_timeout_millisecond: 172_800_000,
+    };
+    expect((await sent((a) => a.book('order-1', request)))?.body).toEqual(request);
+  });
+
+  test('a request, field by field [227]', async () => {
+    const request = { address: HOME, provider: 'invented', appointment_notes: 'The dog is invented' };
+    expect((await sent((a) => a.request('order-1', request)))?.body).toEqual(request);
+  });
+
+  test('a new slot, field by field [228]', async () => {
+    const request = { booking_key: KEY, appointment_notes: 'The dog is invented' };
+    expect((await sent((a) => a.reschedule('order-1', request)))?.body).toEqual(request);
+  });
+
+  test('a cancellation with its reason', async () => {
+    const request = { cancellation_reason_id: 'reason-1', notes: 'invented' };
+    expect((await sent((a) => a.cancel('order-1', request)))?.body).toEqual(request);
+  });
+
+  test('a question for slots: the address in the body, the first day in the query [229]', async () => {
+    const ask = (a: Appointments) => a.availability(HOME, { startDate: '2026-02-01' });
+    const availability = '/v3/order/phlebotomy/appointment/availability';
+    expect(await sent(ask, { slots: [] })).toMatchObject({
+      method: 'POST',
+      url: `${availability}?start_date=2026-02-01`,
+      body: HOME,
+    });
+    expect(await sent((a) => a.availability(HOME), { slots: [] })).toMatchObject({ url: availability });
+  });
+
+  test('nothing where a rule is broken, and the rule is named [226, 227, 228, 229]', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: APPOINTMENT }));
+    const { appointments } = serviceAt(baseUrl);
+    const long = 'x'.repeat(1_001);
+    const broken: [Promise<unknown>, string][] = [
+      [appointments.book('order-1', { booking_key: '' }), 'booking_key'],
+      [appointments.book('order-1', { booking_key: KEY, appointment_notes: long }), 'appointment_notes'],
+      [
+        appointments.book('order-1', { booking_key: KEY, sync_confirmation_timeout_millisecond: 999 }),
+        'sync_confirmation_timeout_millisecond',
+      ],
+      [
+        appointments.book('order-1', { booking_key: KEY, async_confirmation_timeout_millisecond: 172_800_001 }),
+        'async_confirmation_timeout_millisecond',
+      ],
+      [appointments.reschedule('order-1', { booking_key: KEY, appointment_notes: long }), 'appointment_notes'],
+      [
+        appointments.request('order-1', { address: HOME, provider: 'invented', appointment_notes: long }),
+        'appointment_notes',
+      ],
+      [
+        appointments.request('order-1', { address: { ...HOME, zip_code: '850' }, provider: 'invented' }),
+        'address.zip_code',
+      ],
+      [appointments.request('order-1', { address: HOME, provider: '' }), 'provider'],
+      [appointments.cancel('order-1', { cancellation_reason_id: ' ' }), 'cancellation_reason_id'],
+      [appointments.availability({ ...HOME, access_notes: long }), 'access_notes'],
+      [appointments.availability(HOME, { startDate: '2026-02-30' }), 'startDate'],
+    ];
+    for (const [call, field] of broken) {
+      expect(await rejection(call), field).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
+    }
+    expect(requests).toEqual([]);
+  });
+
+  test('notes of 1,000 characters, an emoji being one [226]', async () => {
+    const notes = '😀'.repeat(1_000);
+    expect((await sent((a) => a.book('order-1', { booking_key: KEY, appointment_notes: notes })))?.body).toEqual({
+      booking_key: KEY,
+      appointment_notes: notes,
+    });
+  });
+});
+
+describe('slots', () => {
+  test('come for 14 days, as they are told [229, 314]', async () => {
+    const slot = {
+      booking_key: KEY,
+      start: '2026-02-01T16:00:00',
+      end: '2026-02-01T17:00:00',
+      expires_at: '2026-01-20T10:30:00',
+      price: 49.5,
+      is_priority: false,
+      num_appointments_available: 2,
+      next_year: 1,
+    };
+    const days = Array.from({ length: 14 }, (_, n) => ({
+      date: `2026-02-${String(n + 1).padStart(2, '0')}`,
+      location: null,
+      slots: [slot],
+    }));
+    const { baseUrl } = await answering(() => ({ body: { slots: days, timezone: 'America/Phoenix' } }));
+    const read = await serviceAt(baseUrl).appointments.availability(HOME);
+    expect(read.timezone).toBe('America/Phoenix');
+    expect(read.slots).toHaveLength(14);
+    expect(read.slots?.[13]).toEqual({
+      date: '2026-02-14',
+      location: null,
+      slots: [
+        {
+          ...slot,
+          start: '2026-02-01T16:00:00Z',
+          end: '2026-02-01T17:00:00Z',
+          expires_at: '2026-01-20T10:30:00Z',
+        },
+      ],
+    });
+  });
+
+  test('may be none, and untidy [229, 325]', async () => {
+    const { baseUrl } = await answering((_request, index) => ({
+      body: index === 0 ? {} : { slots: [{ date: '2026-02-01', slots: [{ booking_key: 7, price: 'free' }, null] }, 5] },
+    }));
+    const { appointments } = serviceAt(baseUrl);
+    expect(await appointments.availability(HOME)).toEqual({});
+    expect(await appointments.availability(HOME)).toEqual({
+      slots: [{ date: '2026-02-01', slots: [{ booking_key: '7' }] }],
+    });
+  });
+
+  describe.each([
+    ['booked', (a: Appointments) => a.book('order-1', { booking_key: KEY })],
+    ['taken instead of another', (a: Appointments) => a.reschedule('order-1', { booking_key: KEY })],
+  ])('when one is %s', (_what, call) => {
+    test.each<[number, unknown, string]>([
+      [400, { detail: 'The slot is no longer available' }, 'SlotUnavailable'],
+      [404, { detail: 'Time slot not found' }, 'SlotUnavailable'],
+      [409, { detail: 'Slot already booked' }, 'SlotUnavailable'],
+      [400, { error: 'Bad Request', message: 'Selected timeslot unavailable', status_code: 400 }, 'SlotUnavailable'],
+      [422, { detail: [{ loc: ['body', 'booking_key'], msg: 'Slot conflict', type: 'x' }] }, 'SlotUnavailable'],
+      [400, { detail: 'Booking key expired' }, 'BookingKeyExpired'],
+      [404, { detail: `booking_key ${KEY} not found` }, 'BookingKeyExpired'],
+      [400, { detail: 'Invalid booking key' }, 'BookingKeyExpired'],
+      [400, 'The slot with this booking-key is no longer valid', 'BookingKeyExpired'],
+      [400, { detail: 'Order is not in a state to be booked' }, 'ServiceRefused'],
+      [400, { detail: 'Appointment cannot be rescheduled' }, 'ServiceRefused'],
+      [404, { detail: 'Appointment not found' }, 'NotFound'],
+      [404, {}, 'NotFound'],
+      [422, { detail: [{ loc: ['body', 'booking_key'], msg: 'Field required', type: 'missing' }] }, 'ServiceRefused'],
+      [401, { detail: 'The slot is no longer available' }, 'Unauthorized'],
+    ])('the refusal %i %j is a %s', async (status, body, name) => {
+      const { baseUrl } = await answering(() => ({ status, body }));
+      const error = await rejection(call(serviceAt(baseUrl).appointments));
+      expect(error).toMatchObject({ name, status });
+      expect(inspect(error, { depth: null })).not.toContain(KEY);
+    });
+  });
+});
+
+describe('reasons for a cancellation', () => {
+  test('are listed with what they cost', async () => {
+    const reasons = [{ id: 'reason-1', name: 'Invented', is_refundable: true, next_year: 1 }];
+    const { baseUrl, requests } = await answering(() => ({ body: reasons }));
+    expect(await serviceAt(baseUrl).appointments.cancellationReasons()).toEqual(reasons);
+    expect(requests).toMatchObject([
+      { method: 'GET', url: '/v3/order/phlebotomy/appointment/cancellation-reasons', body: undefined },
+    ]);
+  });
+});
+
+test('an appointment without an id is unreadable, and not quoted', async () => {
+  const { baseUrl } = await answering(() => ({ body: { ...APPOINTMENT, id: null } }));
+  const error = await rejection(serviceAt(baseUrl).appointments.get('order-1'));
+  expect(error).toBeInstanceOf(AnswerUnreadable);
+  expect(inspect(error)).not.toContain('Nowhere');
+});

@@ -1,0 +1,398 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import type { ServiceConfig } from '../../../service/http.js';
+import type { Management } from '../../../service/management.js';
+import { answering, rejection, serviceAt } from './recording-server.js';
+
+const MANAGEMENT_KEY = 'mk_invented_key';
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const HEADER_VALUE = 'Bearer invented-value';
+const SHOWN = 'sk_invented_shown_once';
+
+const place = { orgId: 'org-1', teamId: 'team-1', environment: 'production' };
+const region = { orgId: 'org-1', environment: 'sandbox', region: 'eu' };
+const HOOKS = '/v1/org/org-1/team/team-1/production/webhook';
+const TEAM = { id: 'team-1', name: 'Invented team', created_on: '2026-01-01T00:00:00', region: 'us', next_year: 1 };
+const HOOK = { id: 'ep_1', url: 'https://product.example.com/webhooks', filter_types: null, next_year: 1 };
+const KEY = { id: 'key-1', label: 'Invented', role: 'team_admin', team_role_bindings: [{ team_id: 'team-1' }] };
+const API_KEY = { id: 'key-2', label: 'Invented', value: SHOWN, team_id: 'team-1' };
+const ACCOUNT = { id: 'account-1', status: 'pending', team_id_allowlist: ['team-1'] };
+
+interface Call {
+  name: string;
+  /** Numbers of the checklist. */
+  item: string;
+  run: (management: Management) => Promise<unknown>;
+  sent: { method: string; url: string; body?: unknown };
+  answer: unknown;
+  read: unknown;
+}
+
+const calls: Call[] = [
+  {
+    name: 'a team is created',
+    item: '10, 248',
+    run: ({ teams }) => teams.create('org-1', { name: 'Invented team', region: 'us', integration_team_id: 'i-1' }),
+    sent: {
+      method: 'POST',
+      url: '/v1/org/org-1/team',
+      body: { name: 'Invented team', region: 'us', integration_team_id: 'i-1' },
+    },
+    answer: TEAM,
+    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
+  },
+  {
+    name: 'a team is read with the settings of its environments',
+    item: '10',
+    run: ({ teams }) => teams.get('org-1', 'team-1', { includeEnvironment: ['sandbox', 'production'] }),
+    sent: {
+      method: 'GET',
+      url: '/v1/org/org-1/team/team-1?include_environment=sandbox&include_environment=production',
+    },
+    answer: { ...TEAM, sandbox: { any: 1 }, production: 'none' },
+    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z', sandbox: { any: 1 } },
+  },
+  {
+    name: 'a team is changed',
+    item: '10',
+    run: ({ teams }) => teams.update('org-1', 'team-1', { name: 'Other', sandbox: { any: 1 } }),
+    sent: { method: 'PATCH', url: '/v1/org/org-1/team/team-1', body: { name: 'Other', sandbox: { any: 1 } } },
+    answer: TEAM,
+    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
+  },
+  {
+    name: 'a team is deleted',
+    item: '10, 248',
+    run: ({ teams }) => teams.delete('org-1', 'team-1'),
+    sent: { method: 'DELETE', url: '/v1/org/org-1/team/team-1' },
+    answer: 'anything',
+    read: undefined,
+  },
+  {
+    name: 'a webhook endpoint is created',
+    item: '10, 234',
+    run: ({ webhooks }) =>
+      webhooks.create(place, {
+        ...{ url: 'https://product.example.com/webhooks', description: 'invented', rate_limit: 5, disabled: false },
+        ...{ filter_types: ['labtest.order.updated'], secret: SECRET },
+      }),
+    sent: {
+      method: 'POST',
+      url: HOOKS,
+      body: {
+        ...{ url: 'https://product.example.com/webhooks', description: 'invented', rate_limit: 5, disabled: false },
+        ...{ filter_types: ['labtest.order.updated'], secret: SECRET },
+      },
+    },
+    answer: HOOK,
+    read: HOOK,
+  },
+  {
+    name: 'a webhook endpoint is read',
+    item: '235',
+    run: ({ webhooks }) => webhooks.get(place, 'ep_1'),
+    sent: { method: 'GET', url: `${HOOKS}/ep_1` },
+    answer: HOOK,
+    read: HOOK,
+  },
+  {
+    name: 'a webhook endpoint is changed',
+    item: '236',
+    run: ({ webhooks }) => webhooks.update(place, 'ep_1', { disabled: true, filter_types: null }),
+    sent: { method: 'PATCH', url: `${HOOKS}/ep_1`, body: { disabled: true, filter_types: null } },
+    answer: HOOK,
+    read: HOOK,
+  },
+  {
+    name: 'a webhook endpoint is deleted',
+    item: '237',
+    run: ({ webhooks }) => webhooks.delete(place, 'ep_1'),
+    sent: { method: 'DELETE', url: `${HOOKS}/ep_1` },
+    answer: '',
+    read: undefined,
+  },
+  {
+    name: "an endpoint's headers are read",
+    item: '238',
+    run: ({ webhooks }) => webhooks.getHeaders(place, 'ep_1'),
+    sent: { method: 'GET', url: `${HOOKS}/ep_1/headers` },
+    answer: { headers: { 'x-invented': '1' }, sensitive: ['authorization'] },
+    read: { headers: { 'x-invented': '1' }, sensitive: ['authorization'] },
+  },
+  {
+    name: "an endpoint's headers are set",
+    item: '238',
+    run: ({ webhooks }) => webhooks.setHeaders(place, 'ep_1', { authorization: HEADER_VALUE }),
+    sent: { method: 'PUT', url: `${HOOKS}/ep_1/headers`, body: { headers: { authorization: HEADER_VALUE } } },
+    answer: '',
+    read: undefined,
+  },
+  {
+    name: "an endpoint's secret is read",
+    item: '239',
+    run: ({ webhooks }) => webhooks.getSecret(place, 'ep_1'),
+    sent: { method: 'GET', url: `${HOOKS}/ep_1/secret` },
+    answer: { key: SECRET },
+    read: SECRET,
+  },
+  {
+    name: "an endpoint's secret is rotated to a given one",
+    item: '239',
+    run: ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1', SECRET),
+    sent: { method: 'POST', url: `${HOOKS}/ep_1/secret/rotate`, body: { key: SECRET } },
+    answer: '',
+    read: undefined,
+  },
+  {
+    name: "an endpoint's secret is rotated to one that the service makes up",
+    item: '239',
+    run: ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1'),
+    sent: { method: 'POST', url: `${HOOKS}/ep_1/secret/rotate`, body: {} },
+    answer: '',
+    read: undefined,
+  },
+  {
+    name: 'an org key is created',
+    item: '240, 248',
+    run: ({ managementKeys }) => managementKeys.create('org-1', { label: 'Invented', role: 'org_admin' }),
+    sent: { method: 'POST', url: '/v1/org/org-1/management_key', body: { label: 'Invented', role: 'org_admin' } },
+    answer: { ...KEY, role: 'org_admin', team_role_bindings: null, key: SHOWN },
+    read: { ...KEY, role: 'org_admin', team_role_bindings: null, key: SHOWN },
+  },
+  {
+    name: 'a team key for two teams is created',
+    item: '240, 249, 252',
+    run: ({ managementKeys }) =>
+      managementKeys.create('org-1', {
+        label: 'Invented',
+        role: 'team_admin',
+        team_role_bindings: [{ team_id: 'team-1' }, { team_id: 'team-2' }],
+      }),
+    sent: {
+      method: 'POST',
+      url: '/v1/org/org-1/management_key',
+      body: {
+        label: 'Invented',
+        role: 'team_admin',
+        team_role_bindings: [{ team_id: 'team-1' }, { team_id: 'team-2' }],
+      },
+    },
+    answer: { ...KEY, key: SHOWN },
+    read: { ...KEY, key: SHOWN },
+  },
+  {
+    name: 'a management key is bound to other teams',
+    item: '249',
+    run: ({ managementKeys }) =>
+      managementKeys.update('org-1', 'key-1', { label: 'Other', team_role_bindings: [{ team_id: 'team-2' }] }),
+    sent: {
+      method: 'PATCH',
+      url: '/v1/org/org-1/management_key/key-1',
+      body: { label: 'Other', team_role_bindings: [{ team_id: 'team-2' }] },
+    },
+    answer: KEY,
+    read: KEY,
+  },
+  {
+    name: 'a management key is deleted',
+    item: '242',
+    run: ({ managementKeys }) => managementKeys.delete('org-1', 'key-1'),
+    sent: { method: 'DELETE', url: '/v1/org/org-1/management_key/key-1' },
+    answer: null,
+    read: undefined,
+  },
+  {
+    name: 'a team API key is created',
+    item: '251',
+    run: ({ teamApiKeys }) => teamApiKeys.create(region, { label: 'Invented', team_id: 'team-1' }),
+    sent: {
+      method: 'POST',
+      url: '/v1/org/org-1/team_api_keys/sandbox/eu',
+      body: { label: 'Invented', team_id: 'team-1' },
+    },
+    answer: API_KEY,
+    read: API_KEY,
+  },
+  {
+    name: 'team API keys are deleted, and what became of each is told',
+    item: '251',
+    run: ({ teamApiKeys }) => teamApiKeys.delete(region, ['key-2', 'key-3']),
+    sent: { method: 'DELETE', url: '/v1/org/org-1/team_api_keys/sandbox/eu?api_key_id=key-2&api_key_id=key-3' },
+    answer: { success: ['key-2'], failure: null, not_found: ['key-3'] },
+    read: { deleted: ['key-2'], failed: [], notFound: ['key-3'] },
+  },
+  {
+    name: "an organisation's lab accounts are listed",
+    item: '10, 136',
+    run: ({ labAccounts }) =>
+      labAccounts.list(region, { labAccountId: 'account-1', teamId: 'team-1', status: 'pending' }),
+    sent: {
+      method: 'GET',
+      url: '/v1/org/org-1/lab_account/sandbox/eu?lab_account_id=account-1&team_id=team-1&status=pending',
+    },
+    answer: { data: [ACCOUNT] },
+    read: [ACCOUNT],
+  },
+  {
+    name: 'the teams of a lab account are replaced',
+    item: '10',
+    run: ({ labAccounts }) => labAccounts.setTeams(region, 'account-1', []),
+    sent: {
+      method: 'PATCH',
+      url: '/v1/org/org-1/lab_account/sandbox/eu/account-1',
+      body: { team_id_allowlist: [] },
+    },
+    answer: { lab_account: ACCOUNT },
+    read: ACCOUNT,
+  },
+];
+
+function managementAt(baseUrl: string, config: Partial<ServiceConfig> = {}): Management {
+  return serviceAt(baseUrl, { managementKey: MANAGEMENT_KEY, ...config }).management;
+}
+
+describe.each(calls)('$name', ({ run, sent, answer, read, item }) => {
+  test(`with the management key and no other [246, ${item}]`, async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: answer }));
+    expect(await run(managementAt(baseUrl))).toEqual(read);
+    expect(requests).toMatchObject([{ method: sent.method, url: sent.url }]);
+    expect(requests[0]?.body).toEqual(sent.body);
+    expect(requests[0]?.headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
+    expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
+  });
+
+  test('or is refused without a key or a secret in the error [253]', async () => {
+    const told = `${MANAGEMENT_KEY} may not do ${JSON.stringify(sent.body ?? {})}`;
+    const { baseUrl } = await answering((_request, index) =>
+      index === 0 ? { status: 403, body: { detail: told } } : { body: { id: [SHOWN], key: [SHOWN], value: SHOWN } },
+    );
+    const management = managementAt(baseUrl);
+    const refused = await rejection(run(management));
+    expect(refused).toMatchObject({ name: 'Unauthorized', status: 403 });
+    for (const secret of [MANAGEMENT_KEY, SECRET, 'invented-value']) {
+      expect(inspect(refused, { depth: null })).not.toContain(secret);
+    }
+    const unreadable = await run(management).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(inspect(unreadable, { depth: null })).not.toContain(SHOWN);
+  });
+
+  test('never with a template left open', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: answer }));
+    await run(managementAt(baseUrl));
+    expect(requests[0]?.url).not.toMatch(/[{}]|%7B/);
+  });
+});
+
+describe('lists behind a cursor', () => {
+  const lists: [
+    name: string,
+    item: string,
+    list: (management: Management) => AsyncIterable<unknown>,
+    url: string,
+    page: (items: unknown[], next: string | null) => unknown,
+  ][] = [
+    [
+      'teams',
+      '10',
+      ({ teams }) => teams.list('org-1', { teamId: 'team-1', region: ['us', 'eu'], searchQuery: 'invented' }),
+      '/v1/org/org-1/team?team_id=team-1&region=us&region=eu&search_query=invented',
+      (teams, next_cursor) => ({ teams, next_cursor }),
+    ],
+    [
+      'webhook endpoints',
+      '235',
+      ({ webhooks }) => webhooks.list(place, { pageSize: 7 }),
+      `${HOOKS}?limit=7`,
+      (data, next_cursor) => ({ data, next_cursor }),
+    ],
+    [
+      'management keys',
+      '241',
+      ({ managementKeys }) => managementKeys.list('org-1', { teamId: 'team-1', role: 'team_admin' }),
+      '/v1/org/org-1/management_key?team_id=team-1&role=team_admin',
+      (data, next_cursor) => ({ data, next_cursor }),
+    ],
+    [
+      'team API keys',
+      '251',
+      ({ teamApiKeys }) => teamApiKeys.list(region, { teamId: 'team-1' }),
+      '/v1/org/org-1/team_api_keys/sandbox/eu?team_id=team-1',
+      (api_keys, next_cursor) => ({ api_keys, next_cursor }),
+    ],
+  ];
+
+  test.each(lists)('of %s are read to their end [246, %s]', async (_name, _item, list, url, page) => {
+    const { baseUrl, requests } = await answering(({ url: asked }) =>
+      (asked ?? '').includes('next_cursor=c%2F1')
+        ? { body: page([{ id: 'b', value: 'v' }], null) }
+        : { body: page([{ id: 'a', value: 'v' }], 'c/1') },
+    );
+    const ids = [];
+    for await (const item of list(managementAt(baseUrl))) ids.push((item as { id: string }).id);
+    expect(ids).toEqual(['a', 'b']);
+    const parameters = (asked = '') => [...new URL(asked, 'http://x').searchParams].map((pair) => pair.join('='));
+    const first = parameters(url);
+    expect(requests[0]?.url?.split('?')[0]).toBe(url.split('?')[0]);
+    expect(new Set(parameters(requests[0]?.url))).toEqual(new Set(first));
+    expect(new Set(parameters(requests[1]?.url))).toEqual(new Set([...first, 'next_cursor=c/1']));
+    for (const { headers } of requests) expect(headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
+  });
+});
+
+describe('what cannot be right is not sent', () => {
+  test.each<[string, (management: Management) => Promise<unknown>, string]>([
+    ['a team without a name', ({ teams }) => teams.create('org-1', { name: '', region: 'us' }), 'name'],
+    ['a name of 81 characters', ({ teams }) => teams.update('org-1', 'team-1', { name: 'x'.repeat(81) }), 'name'],
+    ['an endpoint that is no address', ({ webhooks }) => webhooks.create(place, { url: 'product' }), 'url'],
+    ['an address that is not http', ({ webhooks }) => webhooks.create(place, { url: 'ftp://example.com' }), 'url'],
+    [
+      'a secret that is none',
+      ({ webhooks }) => webhooks.create(place, { url: 'https://example.com', secret: 'secret' }),
+      'secret',
+    ],
+    ['a rotation to a secret that is none', ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1', 'secret'), 'key'],
+    ['a header that no message can carry', ({ webhooks }) => webhooks.setHeaders(place, 'e', { a: 'ä' }), 'headers.a'],
+    [
+      'a team key without a team',
+      ({ managementKeys }) => managementKeys.create('org-1', { label: 'l', role: 'team_admin' }),
+      'team_role_bindings',
+    ],
+    [
+      'an org key with teams',
+      ({ managementKeys }) =>
+        managementKeys.create('org-1', { label: 'l', role: 'org_admin', team_role_bindings: [{ team_id: 't' }] }),
+      'team_role_bindings',
+    ],
+    ['the deletion of no key', ({ teamApiKeys }) => teamApiKeys.delete(region, []), 'keyIds'],
+    ['a path without its team', ({ webhooks }) => webhooks.get({ ...place, teamId: '' }, 'ep_1'), 'team_id'],
+  ])('%s [249]', async (_what, run, field) => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    expect(await rejection(run(managementAt(baseUrl)))).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
+    expect(requests).toEqual([]);
+  });
+});
+
+test("a conflict over a customer's own id of a team is a refusal with its status [10, 311]", async () => {
+  const { baseUrl } = await answering(() => ({ status: 409, body: { team_id: 'team-2' } }));
+  const call = managementAt(baseUrl).teams.create('org-1', { name: 'n', region: 'us', integration_team_id: 'i-1' });
+  expect(await rejection(call)).toMatchObject({ name: 'ServiceRefused', status: 409 });
+});
+
+test('the management API may have an address of its own [11, 246]', async () => {
+  const team = await answering(() => ({ body: { data: [] } }));
+  const management = await answering(() => ({ body: { data: [] } }));
+  const service = serviceAt(team.baseUrl, { managementKey: MANAGEMENT_KEY, managementBaseUrl: management.baseUrl });
+  await service.labTests.listLabAccounts();
+  await service.management.labAccounts.list(region);
+  expect(team.requests.map(({ url }) => url)).toEqual(['/v3/lab_test/lab_account']);
+  expect(management.requests.map(({ url }) => url)).toEqual(['/v1/org/org-1/lab_account/sandbox/eu']);
+});
+
+test('a tier without the management API says that it is not enabled [253]', async () => {
+  const { baseUrl } = await answering(() => ({ status: 403, body: 'The management API is not enabled for this team' }));
+  const call = managementAt(baseUrl).labAccounts.list(region);
+  expect(await rejection(call)).toMatchObject({ name: 'FeatureNotEnabled', status: 403 });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { cursorPages, numberedPages } from '../../../service/paging.js';
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const read = [];
+  for await (const item of items) read.push(item);
+  return read;
+}
+
+describe('pages behind a cursor', () => {
+  test('are read until there is no next one, each with the cursor of the one before', async () => {
+    const asked: (string | undefined)[] = [];
+    const pages = cursorPages(async (cursor) => {
+      asked.push(cursor);
+      return { items: [asked.length], nextCursor: ['a', 'b'][asked.length - 1] };
+    });
+    expect(await all(pages)).toEqual([1, 2, 3]);
+    expect(asked).toEqual([undefined, 'a', 'b']);
+  });
+
+  test.each([null, undefined, ''])('end where the next cursor is %j', async (nextCursor) => {
+    expect(await all(cursorPages(async () => ({ items: [1], nextCursor })))).toEqual([1]);
+  });
+
+  test('go on after an empty page that names a next one', async () => {
+    const pages = cursorPages(async (cursor) =>
+      cursor === undefined ? { items: [], nextCursor: 'a' } : { items: [1], nextCursor: null },
+    );
+    expect(await all(pages)).toEqual([1]);
+  });
+
+  test('end where a service gives a cursor again', async () => {
+    let reads = 0;
+    await all(
+      cursorPages(async () => {
+        reads += 1;
+        return { items: [reads], nextCursor: 'same' };
+      }),
+    );
+    expect(reads).toBe(2);
+  });
+
+  test('are not read before somebody wants them', async () => {
+    let reads = 0;
+    const pages = cursorPages(async () => {
+      reads += 1;
+      return { items: [1, 2], nextCursor: String(reads) };
+    });
+    expect(reads).toBe(0);
+    await pages.next();
+    await pages.next();
+    expect(reads).toBe(1);
+  });
+});
+
+describe('numbered pages', () => {
+  function service(count: number, answer: { total?: boolean; cap?: number; ignoresPage?: boolean } = {}) {
+    const pages: number[] = [];
+    const read = (size: number) => async (page: number) => {
+      pages.push(page);
+      const perPage = Math.min(size, answer.cap ?? size);
+      const from = answer.ignoresPage === true ? 0 : (page - 1) * perPage;
+      const items = Array.from({ length: count }, (_, n) => n).slice(from, from + perPage);
+      return { items, size: perPage, ...(answer.total === true && { total: count }) };
+    };
+    return { pages, read };
+  }
+
+  test.each([{}, { total: true }, { cap: 2 }, { cap: 2, total: true }])(
+    'bring every item once with %j',
+    async (how) => {
+      const { read } = service(10, how);
+      expect(await all(numberedPages(read(5), 5, String))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    },
+  );
+
+  test('need no page more where the service tells the total', async () => {
+    const { read, pages } = service(10, { total: true });
+    await all(numberedPages(read(5), 5, String));
+    expect(pages).toEqual([1, 2]);
+  });
+
+  test('end where a service ignores the page', async () => {
+    const { read, pages } = service(10, { ignoresPage: true });
+    expect(await all(numberedPages(read(5), 5, String))).toEqual([0, 1, 2, 3, 4]);
+    expect(pages).toEqual([1, 2]);
+  });
+});
