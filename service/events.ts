@@ -85,7 +85,12 @@ export function readEvent(value: unknown): ReceivedEvent {
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
   if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
   if (eventType.startsWith(CONNECTION)) {
-    return { kind: 'connection', ...aboutUser(eventType, value), ...textAs('sourceSlug', sourceOf(data).provider), data };
+    return {
+      kind: 'connection',
+      ...aboutUser(eventType, value),
+      ...textAs('sourceSlug', sourceOf(data).provider),
+      data,
+    };
   }
   if (!startsWithAny(eventType, HEALTH_DATA)) return { kind: 'other', eventType };
   return { kind: 'health_data', ...aboutUser(eventType, value), data };

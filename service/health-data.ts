@@ -9,7 +9,8 @@ import { exactUtcInstant, isCalendarDate } from './timestamps.js';
  * grows: data with a list of samples is a batch of samples, other data is a summary. Nothing is refused here: an id or a
  * timestamp that cannot be read is missing, and whoever keeps the data decides what that means.
  */
-export type HealthDataRead = SummaryRead | SamplesRead | StreamNoticeRead | HistoryNoticeRead | ConnectionRead | NotRead;
+export type HealthDataRead =
+  SummaryRead | SamplesRead | StreamNoticeRead | HistoryNoticeRead | ConnectionRead | NotRead;
 
 interface AboutUser {
   eventType: string;

@@ -48,7 +48,8 @@ export async function lockDirectory(path: string): Promise<DirectoryLock> {
   return {
     directory,
     ensureHeld: () => {
-      if (lost) throw new StoreFailed(`The lock on the health-data directory ${path} was lost: start the process again.`);
+      if (lost)
+        throw new StoreFailed(`The lock on the health-data directory ${path} was lost: start the process again.`);
     },
     release: async () => {
       if (!lost) await release();

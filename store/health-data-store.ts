@@ -74,7 +74,11 @@ export class HealthDataStore {
    * Keeps the stream of a workout, in place of an earlier one.
    * @returns `user_deleted` when nothing more is wanted of the user
    */
-  async writeStream(stream: { userId: string; workoutId: string; stream: unknown }): Promise<'stored' | 'user_deleted'> {
+  async writeStream(stream: {
+    userId: string;
+    workoutId: string;
+    stream: unknown;
+  }): Promise<'stored' | 'user_deleted'> {
     const problem = whyUnstorable(stream.stream);
     if (problem !== undefined) throw new StoreFailed(`The workout stream ${problem}.`);
     for (const field of ['userId', 'workoutId'] as const) {

@@ -75,12 +75,13 @@ export interface SampleQuery {
 export async function summaries(database: Database, query: SummaryQuery): Promise<StoredSummary[]> {
   const { userId, resource = null, from = null, to = null } = query;
   return database.query<StoredSummary>(
-    `select user_id as "userId", resource, summary_id as id, day::text, provider, source_type as "sourceType",
+    `select user_id as "userId", resource, summary_id as id,
+       to_char(day, 'YYYY-MM-DD') as day, provider, source_type as "sourceType",
        ${isoOf('received_at')} as "receivedAt", data
      from health_data.summaries
      where user_id = $1 and ($2::text is null or resource = $2)
        and ($3::date is null or day >= $3::date) and ($4::date is null or day <= $4::date)
-     order by day, resource, summary_id`,
+     order by summaries.day, resource, summary_id`,
     [userId, resource, from, to],
   );
 }

@@ -64,12 +64,14 @@ export class RejectedEvents {
   }
 
   /** The latest first, without what they hold. */
-  async list({ state = 'waiting', before = highestId, limit = 100 }: RejectedEventFilter = {}): Promise<RejectedEvent[]> {
+  async list({ state = 'waiting', before = highestId, limit = 100 }: RejectedEventFilter = {}): Promise<
+    RejectedEvent[]
+  > {
     if (!isId(before)) throw new TypeError('`before` is the id of a rejected event');
     const most = Math.min(Math.max(1, Math.trunc(limit)), 1000);
     return this.#database.query<RejectedEvent>(
       `select ${columns} from health_data.rejected_events
-       where state = $1 and id < $2::bigint order by id desc limit ${most}`,
+       where state = $1 and id < $2::bigint order by rejected_events.id desc limit ${most}`,
       [state, before],
     );
   }

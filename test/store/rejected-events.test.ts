@@ -19,9 +19,17 @@ describeStores('rejected events', (rig) => {
     ['a summary with an odd id', { ...activity(userId, ''), data: { source, id: ['1'] } }, /without an id/],
     ['no summary at all', { event_type: 'daily.data.steps.created', user_id: userId, data: 5 }, /neither/],
     ['samples of no provider', glucose(userId, [sample(at, 1)], { source: null }), /names no provider/],
-    ['a stream of no workout', { ...activity(userId, '1'), event_type: 'daily.data.workout_stream.created' }, /workout_id/],
+    [
+      'a stream of no workout',
+      { ...activity(userId, '1'), event_type: 'daily.data.workout_stream.created' },
+      /workout_id/,
+    ],
     ['a connection of no provider', { event_type: 'provider.connection.created', user_id: userId }, /no provider/],
-    ['what is done with a resource in an unknown way', { ...activity(userId, '1'), event_type: 'daily.data.steps.deleted' }, /not known/],
+    [
+      'what is done with a resource in an unknown way',
+      { ...activity(userId, '1'), event_type: 'daily.data.steps.deleted' },
+      /not known/,
+    ],
     ['NUL in a text', activity(userId, '1', { note: 'Testperson\0' }), /cannot be stored/],
     ['half of a surrogate pair in a key', activity(userId, '1', { '\ud800': 1 }), /cannot be stored/],
   ])('%s is put aside whole, with its reason', async (_what, event, reason) => {
@@ -140,7 +148,9 @@ describeStores('rejected events', (rig) => {
     test('leaves the event waiting when its handling fails', async () => {
       const { store } = rig();
       const id = await aside('{}');
-      await expect(store.rejected.replay(id, () => Promise.reject(new Error('still down')))).rejects.toThrow('still down');
+      await expect(store.rejected.replay(id, () => Promise.reject(new Error('still down')))).rejects.toThrow(
+        'still down',
+      );
       expect(await store.rejected.get(id)).toMatchObject({ state: 'waiting', body: '{}' });
     });
 

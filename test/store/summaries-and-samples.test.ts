@@ -142,7 +142,9 @@ describeStores('health data', (rig) => {
         { timestamp: '2026-01-05T13:00:00Z', value: 'an invented note', type: null, tags: ['one'] },
         { timestamp: '2026-01-05 14:00:00.25', value: 5, new_field: { deep: [null] } },
       ];
-      expect(await receive(store, glucose(userId, untidy, { source: { provider: 'p', type: 'watch' } }))).toBe('stored');
+      expect(await receive(store, glucose(userId, untidy, { source: { provider: 'p', type: 'watch' } }))).toBe(
+        'stored',
+      );
       const kept = await samplesOf(store, userId, 'glucose');
       expect(kept.map(({ data }) => data)).toEqual(untidy);
       expect(kept.map(({ at }) => at.slice(11, 22))).toEqual([
@@ -233,7 +235,11 @@ describeStores('health data', (rig) => {
       const { store } = rig();
       const workout = { userId: randomUUID(), workoutId: randomUUID() };
       await store.writeStream({ ...workout, stream: { time: [1] } });
-      expect(await store.workoutStream(workout)).toMatchObject({ notice: null, noticedAt: null, stream: { time: [1] } });
+      expect(await store.workoutStream(workout)).toMatchObject({
+        notice: null,
+        noticedAt: null,
+        stream: { time: [1] },
+      });
     });
 
     test('of a past that was fetched are kept, one for each resource and provider', async () => {
