@@ -1,4 +1,4 @@
-import { Umzug } from 'umzug';
+import { MigrationError, Umzug } from 'umzug';
 import type { Database, Transaction } from './database.js';
 import { tables } from './tables.js';
 
@@ -22,7 +22,12 @@ export async function migrate(database: Database): Promise<void> {
         applied_at timestamptz not null default now()
       );
     `);
-    await umzug(transaction).up();
+    await umzug(transaction)
+      .up()
+      .catch((error: unknown) => {
+        // What the database said is what decides about trying again.
+        throw error instanceof MigrationError && error.cause instanceof Error ? error.cause : error;
+      });
   });
 }
 

@@ -33,6 +33,7 @@ export async function pglite(directory: string): Promise<Database> {
         ),
       ),
     close: async () => {
+      if (database.closed) return;
       await database.close();
       await lock.release();
     },

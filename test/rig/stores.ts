@@ -22,11 +22,13 @@ interface Started {
 /** Runs the tests of a store on PGlite and on a PostgreSQL server. Inside, call `rig()` in tests only. */
 export function describeStores(what: string, tests: (rig: () => StoreRig) => void): void {
   const postgresUrl = inject('postgresUrl');
-  describe(`${what}, on PGlite`, () => tests(started(onPglite)));
+  describe(`${what}, on PGlite`, () => {
+    tests(started(onPglite));
+  });
   const note = postgresUrl === undefined ? ` (skipped, because it is not installed: ${installCommand})` : '';
-  describe.skipIf(postgresUrl === undefined)(`${what}, on PostgreSQL${note}`, () =>
-    tests(started(() => onPostgres(postgresUrl ?? ''))),
-  );
+  describe.skipIf(postgresUrl === undefined)(`${what}, on PostgreSQL${note}`, () => {
+    tests(started(() => onPostgres(postgresUrl ?? '')));
+  });
 }
 
 function started(start: () => Promise<Started>): () => StoreRig {
