@@ -11,6 +11,7 @@ import type {
   redrawSchema,
   requestFilterSchema,
 } from './lab-service/control-requests.js';
+import type { healthDataSchema, SentHealthData } from './lab-service/health-data.js';
 import type { HttpFaultInput } from './lab-service/http-faults.js';
 import type { Json } from './lab-service/order-body.js';
 import type { LoggedRequest } from './lab-service/request-log.js';
@@ -279,6 +280,11 @@ export class SandboxControl {
   /** Sends the webhook of a connection by itself, whether there is one or not: a stale one, or an error. */
   async sendConnectionWebhook(userId: string, webhook: z.input<typeof connectionWebhookSchema>): Promise<void> {
     await this.#call('POST', `users/${userId}/connection_webhooks`, webhook);
+  }
+
+  /** Sends a user's health data: a summary, a batch of samples, a notice, or a payload as untidy as real ones. */
+  async sendHealthData(userId: string, data: z.input<typeof healthDataSchema>): Promise<SentHealthData> {
+    return this.#call('POST', `users/${userId}/health_data`, data);
   }
 
   async #changeClock(change: z.input<typeof clockSchema>): Promise<ClockReading> {

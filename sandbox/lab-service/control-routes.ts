@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
+import { controlHealthRoutes } from './control-health-routes.js';
 import { controlLinkRoutes } from './control-link-routes.js';
 import { controlOrderRoutes } from './control-order-routes.js';
 import {
@@ -40,6 +41,7 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   controlLinkRoutes(app, lab);
   userRoutes(app, lab);
 }
+controlHealthRoutes(app, lab);
 
 function userRoutes(app: FastifyInstance, lab: Lab): void {
   app.get('/_sandbox/users/deleted', () => ({

@@ -1,5 +1,6 @@
 import { Clock } from './clock.js';
 import { Connections } from './connections.js';
+import { HealthData } from './health-data.js';
 import { newHttpFaults } from './http-faults.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Links } from './links.js';
@@ -20,6 +21,7 @@ export class Lab {
   readonly state = new LabState();
   readonly webhooks: Webhooks;
   readonly connections: Connections;
+  readonly healthData: HealthData;
   readonly links: Links;
   readonly orders: Orders;
   readonly stories: Stories;
@@ -32,6 +34,7 @@ export class Lab {
     this.clock = new Clock(this.settings.current.daySeconds);
     this.webhooks = new Webhooks(this.state, this.clock, this.settings);
     this.connections = new Connections(this.settings, this.webhooks);
+    this.healthData = new HealthData(this.settings, this.webhooks);
     this.links = new Links(this.clock, this.settings, this.connections);
     this.orders = new Orders(this.state, this.clock, this.settings, {
       announced: (eventType: OrderEventType, order: Order) => this.webhooks.announce(eventType, order),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Agent } from 'undici';
 import type { Clock } from './clock.js';
 import type { ConnectionEventType } from './connections.js';
+import type { HealthDataEventType } from './health-data.js';
 import { orderBody, presentLow } from './order-body.js';
 import type { Json } from './order-body.js';
 import type { OrderEventType } from './orders.js';
@@ -24,11 +25,13 @@ const MOST_DELIVERIES = 50_000;
 
 export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost' | 'endpoint_disabled';
 
+export type EventType = OrderEventType | ConnectionEventType | HealthDataEventType;
+
 /** One message and what became of it. */
 export interface Delivery {
   /** The message id: the same in every attempt. */
   readonly id: string;
-  readonly event_type: OrderEventType | ConnectionEventType;
+  readonly event_type: EventType;
   /** The user that it is about: of an order, its user then. */
   readonly user_id: string;
   /** Null, like status and event id, where the message is not about an order. */
@@ -43,7 +46,7 @@ export interface Delivery {
 
 /** What a message is about. */
 interface Subject {
-  readonly eventType: OrderEventType | ConnectionEventType;
+  readonly eventType: EventType;
   readonly userId: string;
   readonly orderId: string | null;
   readonly status: string | null;
@@ -93,11 +96,15 @@ export class Webhooks {
     this.#submit({ eventType, userId, orderId, status: presentLow(order), eventId }, body);
   }
 
-  /** Sends news about a user that are not about an order. Without an address nothing happens. */
-  announceAbout(user: User, eventType: ConnectionEventType, data: Json): void {
+  /**
+   * Sends news about a user that are not about an order. Without an address nothing happens.
+   * @param options.anonymous leaves the envelope's ids out, whatever the settings say
+   */
+  announceAbout(user: User, eventType: EventType, data: Json, { anonymous = false } = {}): void {
     if (!this.#isSending()) return;
     const subject = { eventType, userId: user.id, orderId: null, status: null, eventId: null };
-    this.#submit(subject, this.#envelope(eventType, user.id, data));
+    const body = anonymous ? JSON.stringify({ event_type: eventType, data }) : this.#envelope(eventType, user.id, data);
+    this.#submit(subject, body);
   }
 
   #isSending(): boolean {

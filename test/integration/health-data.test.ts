@@ -115,7 +115,10 @@ describe('an ingress whose database is away', () => {
     expect((await send(url, activity(randomUUID(), 'day'))).status).toBe(503);
     expect((await send(url, { event_type: 'other' })).status).toBe(503);
     expect((await send(url, orderEvent(randomUUID()))).status).toBe(204);
-    expect(await ready(url)).toMatchObject({ status: 'not ready', reason: expect.stringMatching(/ECONNREFUSED/) });
+    expect(await ready(url)).toMatchObject({
+      status: 'not ready',
+      reason: expect.stringMatching(/ECONNREFUSED/) as string,
+    });
     expect(JSON.stringify(await ready(url))).not.toContain('Testpassword');
   });
 });
