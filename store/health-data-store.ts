@@ -1,7 +1,6 @@
 import type { HealthDataRead } from '../service/health-data.js';
 import { accept, type Acceptance, setAside } from './accepting.js';
-import type { Database } from './database.js';
-import { StoreFailed } from './database.js';
+import { type Database, StoreFailed } from './database.js';
 import { deleteUser, isDeleted, lockUser } from './deleted-users.js';
 import { keyPart } from './keys.js';
 import { forgetOldMessages, type ReceivedMessage } from './messages.js';

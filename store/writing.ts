@@ -2,10 +2,10 @@ import type { Transaction } from './database.js';
 import type { Entry, SampleBatch, SummaryRow } from './keys.js';
 
 /**
- * Writes what an event left, in one statement however many samples there are. What was received later replaces what was
- * received earlier; an event that is replayed keeps the time at which it was first received, and so never replaces what
- * came after it.
- * @param receivedAt ISO 8601; null: now, by the database's clock
+ * Writes what an event left, in one statement however many samples there are. The last received wins: what comes now
+ * replaces what is there, whatever the clocks say, because events of one user are written one after the other. Only an
+ * event that is replayed compares the times, so that it does not replace what came after it.
+ * @param receivedAt when a replayed event first came, ISO 8601; null: it comes now
  */
 export async function write(transaction: Transaction, entry: Entry, receivedAt: string | null): Promise<void> {
   switch (entry.table) {
@@ -43,9 +43,9 @@ async function writeSummary(transaction: Transaction, row: SummaryRow, receivedA
      on conflict (user_id, resource, summary_id) do update set
        provider = excluded.provider, source_type = excluded.source_type, day = excluded.day,
        updated_at = excluded.updated_at, data = excluded.data, received_at = excluded.received_at
-     where case when kept.updated_at is null or excluded.updated_at is null
-       then excluded.received_at >= kept.received_at
-       else (excluded.updated_at, excluded.received_at) >= (kept.updated_at, kept.received_at) end`,
+     where excluded.updated_at > kept.updated_at
+       or ((kept.updated_at is null or excluded.updated_at is null or excluded.updated_at = kept.updated_at)
+         and ($9::timestamptz is null or excluded.received_at >= kept.received_at))`,
     [userId, resource, summaryId, provider, sourceType, day, updatedAt, json(data), receivedAt],
   );
 }
@@ -60,7 +60,7 @@ async function writeSamples(transaction: Transaction, batch: SampleBatch, receiv
      from jsonb_to_recordset($5::jsonb) as sample (at timestamptz, data jsonb)
      on conflict (user_id, resource, sampled_at, provider, source_type) do update set
        data = excluded.data, received_at = excluded.received_at
-     where excluded.received_at >= kept.received_at`,
+     where $6::timestamptz is null or excluded.received_at >= kept.received_at`,
     [userId, resource, provider, sourceType, json(samples), receivedAt],
   );
 }
@@ -70,21 +70,21 @@ const writeStreamNotice = `
   values ($1, $2, $3, $4::jsonb, coalesce($5::timestamptz, now()))
   on conflict (user_id, workout_id) do update set
     provider = excluded.provider, notice = excluded.notice, noticed_at = excluded.noticed_at
-  where kept.noticed_at is null or excluded.noticed_at >= kept.noticed_at`;
+  where $5::timestamptz is null or kept.noticed_at is null or excluded.noticed_at >= kept.noticed_at`;
 
 const writeHistoryNotice = `
   insert into health_data.history_notices as kept (user_id, resource, provider, source_type, data, received_at)
   values ($1, $2, $3, $4, $5::jsonb, coalesce($6::timestamptz, now()))
   on conflict (user_id, resource, provider, source_type) do update set
     data = excluded.data, received_at = excluded.received_at
-  where excluded.received_at >= kept.received_at`;
+  where $6::timestamptz is null or excluded.received_at >= kept.received_at`;
 
 const writeConnection = `
   insert into health_data.connections as kept (user_id, provider, event_type, data, received_at)
   values ($1, $2, $3, $4::jsonb, coalesce($5::timestamptz, now()))
   on conflict (user_id, provider) do update set
     event_type = excluded.event_type, data = excluded.data, received_at = excluded.received_at
-  where excluded.received_at >= kept.received_at`;
+  where $5::timestamptz is null or excluded.received_at >= kept.received_at`;
 
 /** A stream replaces the one that was fetched before it. The notice may be missing: it is not needed for fetching. */
 export async function writeStream(

@@ -39,9 +39,9 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   observationRoutes(app, lab);
   controlOrderRoutes(app, lab);
   controlLinkRoutes(app, lab);
+  controlHealthRoutes(app, lab);
   userRoutes(app, lab);
 }
-controlHealthRoutes(app, lab);
 
 function userRoutes(app: FastifyInstance, lab: Lab): void {
   app.get('/_sandbox/users/deleted', () => ({

@@ -14,6 +14,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const programs = await findPostgres();
   if (programs === undefined) {
     if (isCi()) throw new Error(`PostgreSQL is not installed: run \`${installCommand}\`.`);
+    process.stderr.write(`PostgreSQL is not installed, its tests are skipped: run \`${installCommand}\`.\n`);
     project.provide('postgresUrl', undefined);
     return undefined;
   }

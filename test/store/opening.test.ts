@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { StoreFailed, storeFailure } from '../../store/database.js';
 import { DirectoryInUse } from '../../store/directory-lock.js';
 import { openStore } from '../../store/health-data-store.js';
@@ -140,7 +140,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
 test('PostgreSQL is found on PATH, else the latest of the packages', async () => {
   expect(await findPostgres('', '/nowhere')).toBeUndefined();
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-found-'));
-  afterAll(() => rm(folder, { recursive: true }));
+  onTestFinished(() => rm(folder, { recursive: true }));
   for (const version of ['9', '15', 'other']) {
     const bin = join(folder, version, 'bin');
     await mkdir(bin, { recursive: true });

@@ -174,6 +174,23 @@ describeStores('health data', (rig) => {
     });
   });
 
+  test('what comes now wins also when the clock of the database has been put back', async () => {
+    const { store } = rig();
+    const userId = randomUUID();
+    const at = '2026-01-05T10:00:00Z';
+    const connection = { event_type: 'provider.connection.error', user_id: userId, data: { source } };
+    const ahead = { receivedAt: '2199-01-01T00:00:00Z' };
+    await receive(store, glucose(userId, [sample(at, 1)]), ahead);
+    await receive(store, activity(userId, 'one', { steps: 1 }), ahead);
+    await receive(store, connection, ahead);
+    await receive(store, glucose(userId, [sample(at, 2)]));
+    await receive(store, activity(userId, 'one', { steps: 2 }));
+    await receive(store, { ...connection, event_type: 'provider.connection.created' });
+    expect(await valuesOf(store, userId)).toEqual([2]);
+    expect(await store.summaries({ userId })).toMatchObject([{ data: { steps: 2 } }]);
+    expect(await store.connections(userId)).toMatchObject([{ eventType: 'provider.connection.created' }]);
+  });
+
   describe('a message', () => {
     test('that comes again changes nothing', async () => {
       const { store } = rig();
