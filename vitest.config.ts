@@ -25,6 +25,17 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: 'store',
+          include: ['test/store/**/*.test.ts'],
+          globalSetup: ['test/rig/postgres-setup.ts'],
+          // PGlite makes its directory in a few seconds.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'temporal',
           include: ['test/{workflow,integration,e2e,replay}/**/*.test.ts'],
           globalSetup: ['test/rig/global-setup.ts'],

@@ -84,7 +84,7 @@ export {
   type WebhookLogger,
   type WebhookRequest,
 } from './webhooks/handler.js';
-export type { HealthDataSink } from './webhooks/route.js';
+export type { HealthDataSink, RejectedEventReceived, RejectedEventSink } from './webhooks/route.js';
 export { sign, verify } from '../service/webhook-signature.js';
 export { signWebhook } from './webhooks/sign.js';
 export { createLabService, type LabService } from '../service/lab-service.js';

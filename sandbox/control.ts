@@ -14,6 +14,7 @@ import type {
   redrawSchema,
   requestFilterSchema,
 } from './lab-service/control-requests.js';
+import type { healthDataSchema, SentHealthData } from './lab-service/health-data.js';
 import type { HttpFaultInput } from './lab-service/http-faults.js';
 import type { Json } from './lab-service/order-body.js';
 import type { FileFacts } from './lab-service/reports.js';
@@ -346,6 +347,11 @@ export class SandboxControl {
   /** Somebody else books the slot that was offered under this key. */
   async takeSlot(bookingKey: string): Promise<void> {
     await this.#call('POST', 'slots/take', { booking_key: bookingKey });
+  }
+
+  /** Sends a user's health data: a summary, a batch of samples, a notice, or a payload as untidy as real ones. */
+  async sendHealthData(userId: string, data: z.input<typeof healthDataSchema>): Promise<SentHealthData> {
+    return this.#call('POST', `users/${userId}/health_data`, data);
   }
 
   async #changeClock(change: z.input<typeof clockSchema>): Promise<ClockReading> {

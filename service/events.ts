@@ -4,6 +4,7 @@ import { orderSchema } from './order.js';
 import type { Order } from './order.js';
 import { parsingJobSchema } from './parsing-job.js';
 import type { ParsingJob } from './parsing-job.js';
+import { sourceOf } from './source.js';
 import { shapeProblem } from './validation.js';
 
 /** The `eventType` of an order that came without an envelope, which some deployments send. */
@@ -132,31 +133,32 @@ export function readEvent(value: unknown): ReceivedEvent {
     return readParsingJob(eventType, data, value);
   }
   if (eventType.startsWith(CONNECTION)) {
-    return { kind: 'connection', ...aboutUser(eventType, value), ...textAs('sourceSlug', sourceSlug(data)), data };
+    return {
+      kind: 'connection',
+      ...aboutUser(eventType, value),
+      ...textAs('sourceSlug', sourceOf(data).provider),
+      data,
+    };
   }
   if (!startsWithAny(eventType, HEALTH_DATA)) return { kind: 'other', eventType };
   return { kind: 'health_data', ...aboutUser(eventType, value), data };
 }
 
+/** The user that an event is about, of whatever type it is: the envelope's, else the one inside its data. */
+export function userOf(event: object): string | undefined {
+  const { user_id: user, data } = event as Record<string, unknown>;
+  const candidates = [user, isRecord(data) ? data['user_id'] : undefined];
+  return candidates.find((named): named is string => typeof named === 'string' && named !== '');
+}
+
 /** What the envelope says of an event about a user. */
 function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<HealthDataReceived, 'kind' | 'data'> {
-  const data = envelope['data'];
   return {
     eventType,
-    ...textAs('userId', isRecord(data) ? data['user_id'] : undefined),
-    ...textAs('userId', envelope['user_id']),
+    ...textAs('userId', userOf(envelope)),
     ...textAs('teamId', envelope['team_id']),
     ...textAs('clientUserId', envelope['client_user_id']),
   };
-}
-
-/** A source is `{name, slug, logo}`, `{provider, type}` or a text, under either name (docs/lab-service.md). */
-function sourceSlug(data: unknown): string | undefined {
-  if (!isRecord(data)) return undefined;
-  const words = [data['source'], data['provider']].flatMap((source) =>
-    isRecord(source) ? [source['slug'], source['provider']] : [source],
-  );
-  return words.find((word): word is string => typeof word === 'string' && word !== '');
 }
 
 function readOrder(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {

@@ -21,6 +21,19 @@ export function utcInstant(timestamp: string | null | undefined): string | undef
   return Number.isNaN(instant.getTime()) ? undefined : instant.toISOString();
 }
 
+/**
+ * Like `utcInstant`, but exact: to the microsecond (what is finer is cut off), and a date that does not exist is refused
+ * instead of moved into the next month. For what is identified by its timestamp.
+ */
+export function exactUtcInstant(timestamp: string): string | undefined {
+  const [, date = '', time = ''] = TIMESTAMP.exec(timestamp.trim()) ?? [];
+  if (!isCalendarDate(date) || time.startsWith('24')) return undefined;
+  const instant = utcInstant(timestamp);
+  if (instant === undefined || !/^\d{4}-/.test(instant) || instant.startsWith('0000')) return undefined;
+  const fraction = (/\.(\d+)$/.exec(time)?.[1] ?? '').padEnd(6, '0').slice(0, 6);
+  return instant.replace(/\.\d{3}Z$/, `.${fraction}Z`);
+}
+
 /** Whether the text is a calendar date that exists, YYYY-MM-DD. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;

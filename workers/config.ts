@@ -42,6 +42,8 @@ interface CommonConfig extends ProcessConfig {
   taskQueue: string;
   /** What payloads are encrypted with. Without it they are readable in Temporal. */
   keyRing?: KeyRing;
+  /** Where health data and rejected events are kept. Without it they are counted and let go. */
+  databaseUrl?: string;
 }
 
 export interface WorkerConfig extends CommonConfig {
@@ -197,6 +199,7 @@ function commonOf(settings: CommonSettings, temporal: TemporalConfig): CommonCon
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS,
     ...(settings.LABOPS_ENCRYPTION_KEYS && { keyRing: settings.LABOPS_ENCRYPTION_KEYS }),
+    ...(settings.DATABASE_URL !== undefined && { databaseUrl: settings.DATABASE_URL }),
   };
 }
 

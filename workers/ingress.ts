@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
   Connection,
@@ -9,8 +10,11 @@ import {
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
+import { StoreFailed } from '../store/database.js';
+import { type HealthDataStore, openStore } from '../store/health-data-store.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
 import { dataConverterOf } from './encryption.js';
+import { healthDataSinks, storeOnDemand, type StoreAccess } from './health-data.js';
 import { closeWithin, listen } from './listening.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
@@ -38,24 +42,31 @@ export interface RunningIngress {
 }
 
 /**
- * Starts the ingress in this process. It starts without Temporal too: until Temporal can be reached, webhooks are
- * answered 503, which makes the sender try again, and `/ready` says why.
+ * Starts the ingress in this process. It starts without Temporal and without its database too: until they can be reached,
+ * webhooks that need them are answered 503, which makes the sender try again, and `/ready` says why.
+ * @param opened a store that the caller has open, and closes, in place of the one of DATABASE_URL
  * @throws StartFailed in one line when it cannot listen
  */
-export async function startIngress(config: IngressConfig, log: Logger): Promise<RunningIngress> {
+export async function startIngress(
+  config: IngressConfig,
+  log: Logger,
+  opened?: HealthDataStore,
+): Promise<RunningIngress> {
   const { namespace, connection: options } = config.temporal;
+  const store = storeOf(config, opened);
   const connection = Connection.lazy({ ...options, ...reconnection });
   const handler = createWebhookHandler({
     temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log) }),
     secrets: config.webhookSecrets,
     taskQueue: config.taskQueue,
     maxBytes: config.webhookMaxBytes,
+    ...(store && healthDataSinks(store)),
     logger: log,
   });
-  const app = routes(handler, () => notReadyReason(connection, namespace));
+  const app = routes(handler, store, () => temporalNotReady(connection, namespace));
   const settings = { host: 'INGRESS_HOST', port: 'INGRESS_PORT' };
   const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
-    await connection.close();
+    await Promise.all([connection.close(), store?.close()]);
     throw error;
   });
   return {
@@ -63,12 +74,21 @@ export async function startIngress(config: IngressConfig, log: Logger): Promise<
     counts: () => handler.counts(),
     close: async () => {
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
-      await connection.close();
+      await Promise.all([connection.close(), store?.close()]);
     },
   };
 }
 
-function routes(handler: WebhookHandler, notReady: () => Promise<string | undefined>): FastifyInstance {
+function storeOf({ databaseUrl }: IngressConfig, opened: HealthDataStore | undefined): StoreAccess | undefined {
+  if (opened) return { get: () => Promise.resolve(opened), close: () => Promise.resolve() };
+  return databaseUrl === undefined ? undefined : storeOnDemand(() => openStore({ databaseUrl }));
+}
+
+function routes(
+  handler: WebhookHandler,
+  store: StoreAccess | undefined,
+  temporal: () => Promise<string | undefined>,
+): FastifyInstance {
   const app = fastify({ requestTimeout: requestTimeoutMs, http: { connectionsCheckingInterval: 5_000 } });
   app.all('/webhooks', {
     // A hook before any parsing, because the handler needs the bytes, and fastify refuses odd content types with 415.
@@ -81,13 +101,31 @@ function routes(handler: WebhookHandler, notReady: () => Promise<string | undefi
   });
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => {
-    const reason = await notReady();
-    return reason === undefined ? { status: 'ready' } : reply.code(503).send({ status: 'not ready', reason });
+    const [notReady, health] = await Promise.all([temporal(), store && storeHealth(store)]);
+    const reasons = [notReady, health?.notReady].filter((reason) => reason !== undefined);
+    if (reasons.length > 0) return reply.code(503).send({ status: 'not ready', reason: reasons.join('; ') });
+    return { status: 'ready', ...(health && { rejectedEvents: health.rejectedEvents }) };
   });
   return app;
 }
 
-async function notReadyReason(connection: Connection, namespace: string): Promise<string | undefined> {
+/** How many rejected events wait for a person, or why that cannot be told. */
+async function storeHealth(store: StoreAccess): Promise<{ rejectedEvents?: number; notReady?: string }> {
+  const tooLong = sleep(readyTimeoutMs, undefined, { ref: false }).then(() => ({
+    notReady: `The database did not answer within ${readyTimeoutMs / 1000} seconds`,
+  }));
+  const asked = store
+    .get()
+    .then((opened) => opened.rejected.count())
+    .then((rejectedEvents) => ({ rejectedEvents }))
+    .catch((error: unknown) => {
+      if (!(error instanceof StoreFailed)) throw error;
+      return { notReady: error.message };
+    });
+  return Promise.race([asked, tooLong]);
+}
+
+async function temporalNotReady(connection: Connection, namespace: string): Promise<string | undefined> {
   const abort = AbortSignal.timeout(readyTimeoutMs);
   const tooLong = once(abort, 'abort').then(() => `Temporal did not answer within ${readyTimeoutMs / 1000} seconds`);
   const asked = connection
@@ -106,7 +144,9 @@ async function main(): Promise<void> {
   const requested = shutdownRequested();
   const ingress = await startIngress(config, log);
   const { address, namespace } = config.temporal;
-  log.info({ url: `${ingress.url}/webhooks`, address, namespace, taskQueue: config.taskQueue }, 'ingress started');
+  const keepsHealthData = config.databaseUrl !== undefined;
+  const { taskQueue } = config;
+  log.info({ url: `${ingress.url}/webhooks`, address, namespace, taskQueue, keepsHealthData }, 'ingress started');
   const signal = await requested;
   log.info({ signal }, 'ingress stops: requests under way may finish');
   await ingress.close();

@@ -117,6 +117,13 @@ export type Environment = (typeof environments)[number];
 
 const urlRemedy = 'set the base address of that environment, for instance https://api.example.com';
 
+/** PostgreSQL's own form of address; the password in it is never shown. */
+const databaseAddress = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol), {
+    error: 'is not the address of a PostgreSQL database',
+  });
+
 /** What every process reads. */
 const processSettings = {
   LOG_LEVEL: z
@@ -136,6 +143,17 @@ export const commonSettings = {
     .default('lab-operations')
     .describe('use the same name for the worker, the ingress and the product; the default is lab-operations'),
   LABOPS_ENCRYPTION_KEYS: encryptionKeys.optional().describe(encryptionKeys.description ?? ''),
+  DATABASE_URL: databaseAddress
+    .optional()
+    .describe(
+      'set the PostgreSQL database for health data and rejected events, postgres://user:password@host:5432/name, or ' +
+        'leave it unset to keep none',
+    ),
+  // PGlite corrupts a directory that two processes have open; these processes are two.
+  HEALTH_DATA_DIRECTORY: z
+    .undefined({ error: 'is only for programs that run everything in one process' })
+    .optional()
+    .describe('unset it, and set DATABASE_URL to a PostgreSQL database'),
 };
 
 const keyPrefix = word(/^[\x21-\x7e]+$/, 'has characters that no key has').optional();

@@ -116,15 +116,20 @@ function reasonOf(error: unknown): string {
   return innermost ?? message.split('\n', 1).join('');
 }
 
-async function main(): Promise<void> {
-  const config = readWorkerConfig();
-  const log = createLog(config.logLevel, 'worker');
-  const core = ['trace', 'debug'].includes(config.logLevel) ? 'DEBUG' : 'WARN';
+/** Once for a process, before its worker is started. */
+export function installRuntime({ logLevel }: WorkerConfig, log: Logger): void {
+  const core = ['trace', 'debug'].includes(logLevel) ? 'DEBUG' : 'WARN';
   Runtime.install({
     logger: temporalLogger(log),
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core, other: 'WARN' }), forward: {} } },
-    shutdownSignals: [], // handled here, so that the connections are closed after the last activity
+    shutdownSignals: [], // handled by the process, so that the connections are closed after the last activity
   });
+}
+
+async function main(): Promise<void> {
+  const config = readWorkerConfig();
+  const log = createLog(config.logLevel, 'worker');
+  installRuntime(config, log);
   const requested = shutdownRequested();
   const worker = await startWorker(config, log);
   const { address, namespace } = config.temporal;

@@ -98,11 +98,29 @@ export const answers = {
     fix: 'Give the handler `healthData` to keep it.',
   },
   health_data_accepted: { status: 204, log: 'info', meaning: 'The sink took the health data.', fix: 'Nothing to do.' },
+  health_data_set_aside: {
+    status: 204,
+    log: 'warn',
+    meaning: 'Not all of the health data could be stored; the event waits among the rejected ones.',
+    fix: 'Look at its reason there; replay it once it can be stored, or discard it.',
+  },
+  health_data_unwanted: {
+    status: 204,
+    log: 'info',
+    meaning: "The user's data were deleted: nothing of the event was kept.",
+    fix: 'Nothing to do.',
+  },
   health_data_failed: {
     status: 503,
     log: 'error',
     meaning: 'The sink for health data failed or took too long.',
     fix: 'Mend the sink; the sender tries again.',
+  },
+  rejected_failed: {
+    status: 503,
+    log: 'error',
+    meaning: 'An event that nobody handles could not be put among the rejected ones.',
+    fix: 'Mend the sink for rejected events; the sender tries again.',
   },
   delivered: { status: 204, log: 'info', meaning: 'Temporal holds the event.', fix: 'Nothing to do.' },
   temporal_unavailable: {

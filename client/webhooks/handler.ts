@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
-import { readEvent } from '../../service/events.js';
 import { parseSecret, verify, type WebhookHeaders } from '../../service/webhook-signature.js';
 import { type AnswerName, answers, type WebhookAnswer, webhookAnswer } from './answers.js';
 import { readBody, type WebhookBody } from './body.js';
 import { countableType, createCounter, type WebhookCounts } from './counts.js';
-import { type Destinations, type HealthDataSink, route, type Routed } from './route.js';
+import { type Destinations, type HealthDataSink, type RejectedEventSink, route, type Routed } from './route.js';
 
 /** Where the handler writes. pino fits, and so does anything that takes fields and a message. */
 export interface WebhookLogger {
@@ -25,9 +24,11 @@ export interface WebhookHandlerOptions {
   maxBytes?: number;
   /** Takes health data and news of provider connections. Without it they are counted and let go. */
   healthData?: HealthDataSink;
+  /** Takes verified events that are unknown, unreadable or not addressable. Without it they are let go. */
+  rejected?: RejectedEventSink;
   /** Ids, types, durations and reasons; nothing personal. Default: nothing is written. */
   logger?: WebhookLogger;
-  /** How long Temporal or the sink may take, in milliseconds. Default 10,000: the sender gives up after 15 s. */
+  /** How long Temporal or a sink may take, in milliseconds. Default 10,000: the sender gives up after 15 s. */
   deadlineMs?: number;
   /** The clock that signatures are checked by, in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
@@ -90,13 +91,13 @@ interface Settings extends Destinations {
 
 function checked(options: WebhookHandlerOptions): Settings {
   const { temporal, secrets, taskQueue = 'lab-operations', maxBytes = 5 * 1024 * 1024 } = options;
-  const { healthData, deadlineMs = 10_000, now = Date.now } = options;
+  const { healthData, rejected, deadlineMs = 10_000, now = Date.now } = options;
   if (secrets.length === 0) throw new TypeError('createWebhookHandler needs at least one secret (WEBHOOK_SECRETS)');
   for (const secret of secrets) parseSecret(secret);
   for (const [name, value] of Object.entries({ maxBytes, deadlineMs })) {
     if (!(value > 0)) throw new TypeError(`createWebhookHandler: ${name} must be a number above zero`);
   }
-  return { temporal, secrets, taskQueue, maxBytes, healthData, deadlineMs, now };
+  return { temporal, secrets, taskQueue, maxBytes, healthData, rejected, deadlineMs, now };
 }
 
 interface Decision extends Routed {
@@ -114,19 +115,20 @@ async function decide(request: WebhookRequest, settings: Settings): Promise<Deci
   const messageId = verified.id;
   const parsed = parse(body.bytes);
   if ('refusal' in parsed) return { name: parsed.refusal, messageId };
-  const event = readEvent(parsed.value);
-  return { ...(await route(event, messageId, settings)), eventType: event.eventType, messageId };
+  return { ...(await route({ id: messageId, ...parsed }, settings)), messageId };
 }
 
-function parse(bytes: Uint8Array): { value: object } | { refusal: AnswerName } {
+function parse(bytes: Uint8Array): { value: object; body: string } | { refusal: AnswerName } {
   let value: unknown;
+  let body: string;
   try {
-    value = JSON.parse(utf8.decode(bytes));
+    body = utf8.decode(bytes);
+    value = JSON.parse(body);
   } catch {
     return { refusal: 'not_json' };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { refusal: 'not_an_object' };
-  return { value };
+  return { value, body };
 }
 
 /** Strict: a decoder that mends broken text would let two different bodies mean the same. */

@@ -1,10 +1,12 @@
 import { type Client, isGrpcServiceError, isRetryableError, WorkflowNotFoundError } from '@temporalio/client';
-import type {
-  ConnectionEventReceived,
-  HealthDataReceived,
-  OrderEventReceived,
-  ParsingJobReceived,
-  ReceivedEvent,
+import {
+  type ConnectionEventReceived,
+  type HealthDataReceived,
+  type OrderEventReceived,
+  type ParsingJobReceived,
+  readEvent,
+  type ReceivedEvent,
+  userOf,
 } from '../../service/events.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
@@ -18,15 +20,46 @@ import { parsingJobStart } from '../../workflows/report/start.js';
 import { type AnswerName, answers } from './answers.js';
 
 /**
- * Takes health data and news of provider connections. It answers once they are durable; a rejection is answered 503. The
- * same news may come again, also where it was taken: 503 is answered too where a link could not be told.
+ * Takes health data and news of provider connections. It settles once they are durable; when it rejects, the answer is
+ * 503. The same news may come again, also where they were taken: 503 is answered too where a link could not be told. It
+ * may say what became of them, which is counted; saying nothing, or anything else, is `stored`.
+ * @param body the whole event as it was sent
  */
-export type HealthDataSink = (event: HealthDataReceived | ConnectionEventReceived, messageId: string) => Promise<void>;
+export type HealthDataSink = (
+  event: HealthDataReceived | ConnectionEventReceived,
+  messageId: string,
+  body: string,
+) => Promise<unknown>;
+
+/** An event that is let go with 204, because it will never be handled. */
+export interface RejectedEventReceived {
+  reason: 'not_handled' | 'unreadable' | 'not_addressable';
+  /** What cannot be read, without a value of the event. */
+  problem?: string;
+  eventType?: string;
+  /** The envelope's user, else the one inside the data. */
+  userId?: string;
+  /** The whole event as it was sent. It may hold anything, a patient's name and address included. */
+  body: string;
+}
+
+/** Takes events before they are let go. It settles once they are durable; when it rejects, the answer is 503. */
+export type RejectedEventSink = (event: RejectedEventReceived, messageId: string) => Promise<unknown>;
+
+/** A verified message. */
+export interface Message {
+  id: string;
+  /** As it was sent. */
+  body: string;
+  /** The same, parsed. */
+  value: object;
+}
 
 export interface Destinations {
   temporal: Client;
   taskQueue: string;
   healthData: HealthDataSink | undefined;
+  rejected: RejectedEventSink | undefined;
   /** How long Temporal or the sink may take, in milliseconds. */
   deadlineMs: number;
 }
@@ -41,15 +74,23 @@ export interface Routed {
   error?: unknown;
 }
 
-/** Brings an event to where it belongs. Never rejects: a failure is an answer too. */
-export async function route(event: ReceivedEvent, messageId: string, destinations: Destinations): Promise<Routed> {
+/** Brings a message to where it belongs. Never rejects: a failure is an answer too. */
+export async function route(message: Message, destinations: Destinations): Promise<Routed & { eventType?: string }> {
+  const event = readEvent(message.value);
+  const { eventType } = event;
+  const routed = await bring(event, message, destinations);
+  const settled = isLetGo(routed) ? await putAside(routed, eventType, message, destinations) : routed;
+  return { ...settled, ...(eventType !== undefined && { eventType }) };
+}
+
+async function bring(event: ReceivedEvent, message: Message, destinations: Destinations): Promise<Routed> {
   switch (event.kind) {
     case 'order':
       return deliverOrder(project(event), destinations);
     case 'connection':
-      return deliverConnection(event, messageId, destinations);
+      return deliverConnection(event, message, destinations);
     case 'health_data':
-      return handOver(event, messageId, destinations);
+      return handOver(event, message, destinations);
     case 'parsing_job':
       return deliverParsingJob(event, destinations);
     case 'appointment':
@@ -60,11 +101,40 @@ export async function route(event: ReceivedEvent, messageId: string, destination
   }
 }
 
+type LetGo = Routed & { name: RejectedEventReceived['reason'] };
+
+function isLetGo(routed: Routed): routed is LetGo {
+  return ['not_handled', 'unreadable', 'not_addressable'].includes(routed.name);
+}
+
+async function putAside(
+  routed: LetGo,
+  eventType: string | undefined,
+  { id, body, value }: Message,
+  { rejected, deadlineMs }: Destinations,
+): Promise<Routed> {
+  if (!rejected) return routed;
+  const userId = userOf(value);
+  const event: RejectedEventReceived = {
+    reason: routed.name,
+    ...(routed.problem !== undefined && { problem: routed.problem }),
+    ...(eventType !== undefined && { eventType }),
+    ...(userId !== undefined && { userId }),
+    body,
+  };
+  try {
+    await within(deadlineMs, rejected(event, id));
+    return routed;
+  } catch (error) {
+    return { name: 'rejected_failed', error };
+  }
+}
+
 /** A link that waits for this connection is woken by it; the sink gets it all the same. Both at once: the sender waits. */
-async function deliverConnection(event: ConnectionEventReceived, messageId: string, to: Destinations): Promise<Routed> {
+async function deliverConnection(event: ConnectionEventReceived, message: Message, to: Destinations): Promise<Routed> {
   const [woken, taken] = await Promise.all([
     event.eventType === connectionCreated ? wakeLink(event, to) : undefined,
-    handOver(event, messageId, to),
+    handOver(event, message, to),
   ]);
   const failed = [woken, taken].find((routed) => routed && answers[routed.name].status !== 204);
   if (failed) return failed;
@@ -145,13 +215,14 @@ const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
 async function handOver(
   event: HealthDataReceived | ConnectionEventReceived,
-  messageId: string,
+  { id, body }: Message,
   to: Destinations,
 ): Promise<Routed> {
   if (!to.healthData) return { name: 'health_data_counted' };
   try {
-    await within(to.deadlineMs, to.healthData(event, messageId));
-    return { name: 'health_data_accepted' };
+    const outcome = await within(to.deadlineMs, to.healthData(event, id, body));
+    if (outcome === 'set_aside') return { name: 'health_data_set_aside' };
+    return { name: outcome === 'user_deleted' ? 'health_data_unwanted' : 'health_data_accepted' };
   } catch (error) {
     return { name: 'health_data_failed', error };
   }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { controlAppointmentRoutes } from './control-appointment-routes.js';
+import { controlHealthRoutes } from './control-health-routes.js';
 import { controlLinkRoutes } from './control-link-routes.js';
 import { controlOrderRoutes } from './control-order-routes.js';
 import {
@@ -42,6 +43,7 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   controlReportRoutes(app, lab);
   controlLinkRoutes(app, lab);
   controlAppointmentRoutes(app, lab);
+  controlHealthRoutes(app, lab);
   userRoutes(app, lab);
 }
 

@@ -1,6 +1,7 @@
 import { Appointments } from './appointments.js';
 import { Clock } from './clock.js';
 import { Connections } from './connections.js';
+import { HealthData } from './health-data.js';
 import { newHttpFaults } from './http-faults.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Links } from './links.js';
@@ -27,6 +28,7 @@ export class Lab {
   readonly endpoints: WebhookEndpoints;
   readonly webhooks: Webhooks;
   readonly connections: Connections;
+  readonly healthData: HealthData;
   readonly links: Links;
   readonly orders: Orders;
   readonly slots: Slots;
@@ -44,6 +46,7 @@ export class Lab {
     this.endpoints = new WebhookEndpoints(this.clock, PLAYED);
     this.webhooks = new Webhooks(this.state, this.clock, this.settings, this.endpoints);
     this.connections = new Connections(this.settings, this.webhooks);
+    this.healthData = new HealthData(this.settings, this.webhooks);
     this.links = new Links(this.clock, this.settings, this.connections);
     this.orders = new Orders(this.state, this.clock, this.settings, {
       announced: (eventType: OrderEventType, order: Order) => this.webhooks.announce(eventType, order),

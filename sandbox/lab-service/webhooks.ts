@@ -5,6 +5,7 @@ import { presentStatus } from './appointments.js';
 import type { Appointment, AppointmentEventType } from './appointments.js';
 import type { Clock } from './clock.js';
 import type { ConnectionEventType } from './connections.js';
+import type { HealthDataEventType } from './health-data.js';
 import { orderBody, presentLow } from './order-body.js';
 import type { Json } from './order-body.js';
 import type { OrderEventType } from './orders.js';
@@ -30,11 +31,14 @@ const MOST_DELIVERIES = 50_000;
 
 export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost' | 'endpoint_disabled';
 
+export type EventType =
+  OrderEventType | ReportEventType | ConnectionEventType | AppointmentEventType | HealthDataEventType;
+
 /** One message and what became of it. */
 export interface Delivery {
   /** The message id: the same in every attempt. */
   readonly id: string;
-  readonly event_type: OrderEventType | ReportEventType | ConnectionEventType | AppointmentEventType;
+  readonly event_type: EventType;
   /** The user that it is about: of an order, its user then. */
   readonly user_id: string;
   /** Null where it is not about an order. */
@@ -53,7 +57,7 @@ export interface Delivery {
 
 /** What a message is about. */
 interface Subject {
-  readonly eventType: OrderEventType | ReportEventType | ConnectionEventType | AppointmentEventType;
+  readonly eventType: EventType;
   readonly userId: string;
   readonly orderId: string | null;
   readonly jobId: string | null;
@@ -107,11 +111,15 @@ export class Webhooks {
     this.#submit({ eventType, userId, orderId, jobId: null, status: presentLow(order), eventId }, body);
   }
 
-  /** Sends news about a user that are not about an order. Without an address nothing happens. */
-  announceAbout(user: User, eventType: ConnectionEventType, data: Json): void {
+  /**
+   * Sends news about a user that are not about an order. Without an address nothing happens.
+   * @param options.anonymous leaves the envelope's ids out, whatever the settings say
+   */
+  announceAbout(user: User, eventType: EventType, data: Json, { anonymous = false } = {}): void {
     if (!this.#isSending()) return;
     const subject = { eventType, userId: user.id, orderId: null, jobId: null, status: null, eventId: null };
-    this.#submit(subject, this.#envelope(eventType, user.id, data));
+    const body = anonymous ? JSON.stringify({ event_type: eventType, data }) : this.#envelope(eventType, user.id, data);
+    this.#submit(subject, body);
   }
 
   /** Sends the appointment as it now is; always in an envelope, because nothing else would tell what it is. */

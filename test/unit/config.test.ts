@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ConfigInvalid, readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { readSingleProcessConfig } from '../../workers/single-process.config.js';
 
 const service = { SERVICE_BASE_URL: 'http://127.0.0.1:4010', SERVICE_API_KEY: 'sk_invented' };
 const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
@@ -315,6 +316,50 @@ describe('the codec server', () => {
       LOG_LEVEL: 'x',
     };
     expect(Object.keys(faultsOf(() => readCodecServerConfig(env))).toSorted()).toEqual(Object.keys(env).toSorted());
+  });
+});
+
+describe('where health data are kept', () => {
+  const databaseUrl = 'postgres://lab:password@127.0.0.1:5432/lab?sslmode=require';
+  const directory = '/var/lib/invented';
+
+  test('is nowhere unless it is set', () => {
+    expect(readIngressConfig(webhooks)).not.toHaveProperty('databaseUrl');
+    expect(readSingleProcessConfig({ ...service, ...webhooks })).not.toHaveProperty('store');
+  });
+
+  test('is a PostgreSQL database', () => {
+    expect(readIngressConfig({ ...webhooks, DATABASE_URL: databaseUrl })).toMatchObject({ databaseUrl });
+    expect(readWorkerConfig({ ...service, DATABASE_URL: databaseUrl })).toMatchObject({ databaseUrl });
+    const config = readSingleProcessConfig({ ...service, ...webhooks, DATABASE_URL: databaseUrl });
+    expect(config.store).toEqual({ databaseUrl });
+  });
+
+  test.each(['mysql://127.0.0.1/lab', '127.0.0.1:5432', 'postgres'])('cannot be %s', (url) => {
+    const faults = faultsOf(() => readIngressConfig({ ...webhooks, DATABASE_URL: url }));
+    expect(faults).toEqual({ DATABASE_URL: 'is not the address of a PostgreSQL database' });
+  });
+
+  test('can be a directory only where one process is everything', () => {
+    const env = { ...service, ...webhooks, HEALTH_DATA_DIRECTORY: directory };
+    for (const read of [readWorkerConfig, readIngressConfig]) {
+      expect(faultsOf(() => read(env))).toEqual({
+        HEALTH_DATA_DIRECTORY: 'is only for programs that run everything in one process',
+      });
+    }
+    expect(readSingleProcessConfig(env).store).toEqual({ directory });
+    expect(faultsOf(() => readSingleProcessConfig({ ...env, DATABASE_URL: databaseUrl }))).toEqual({
+      HEALTH_DATA_DIRECTORY: 'is set, and so is DATABASE_URL',
+    });
+  });
+
+  test('in one process every fault of both is told once', () => {
+    expect(faultsOf(() => readSingleProcessConfig({ LOG_LEVEL: 'loud' }))).toEqual({
+      LOG_LEVEL: 'is not a level',
+      SERVICE_API_KEY: 'is missing',
+      SERVICE_BASE_URL: 'is missing',
+      WEBHOOK_SECRETS: 'is missing',
+    });
   });
 });
 

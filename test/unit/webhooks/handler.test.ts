@@ -280,12 +280,12 @@ describe('health data', () => {
     });
   });
 
-  test('is given to the sink whole, with the message id, and answered once the sink is done', async () => {
+  test('is given to the sink whole, with the message id and as it was sent, and answered once the sink is done', async () => {
     const taken: Parameters<HealthDataSink>[] = [];
     let done = false;
     const handler = await handlerWithoutTemporal({
-      healthData: async (received, messageId) => {
-        taken.push([received, messageId]);
+      healthData: async (received, messageId, body) => {
+        taken.push([received, messageId, body]);
         await new Promise((resolve) => setImmediate(resolve));
         done = true;
       },
@@ -302,8 +302,20 @@ describe('health data', () => {
           data: event.data,
         }),
         request.headers['webhook-id'],
+        request.body.toString(),
       ],
     ]);
+  });
+
+  test.each([
+    ['set_aside', 'health_data_set_aside'],
+    ['user_deleted', 'health_data_unwanted'],
+    ['repeated', 'health_data_accepted'],
+    [undefined, 'health_data_accepted'],
+  ])('of which the sink says %s is answered 204 and counted as %s', async (outcome, answer) => {
+    const handler = await handlerWithoutTemporal({ healthData: () => Promise.resolve(outcome) });
+    expect((await handler.handle(signed(event))).status).toBe(204);
+    expect(handler.counts().answers).toMatchObject({ [answer]: 1 });
   });
 
   test('has its sink take news of a provider connection too, with the slug of its source', async () => {
@@ -333,6 +345,51 @@ describe('health data', () => {
     expect((await handler.handle(signed(event))).status).toBe(503);
     expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'health_data_failed' } }]);
     expect(JSON.stringify(lines)).not.toMatch(/Testperson|5\.4|user-1/);
+  });
+});
+
+describe('events that are let go', () => {
+  const user = { user_id: 'user-1', client_user_id: 'Testperson' };
+
+  test.each([
+    ['not_handled', { event_type: 'an.event.of.next.year', ...user, data: { id: 1 } }, { userId: 'user-1' }],
+    ['not_handled', { data: { user_id: 'user-2' } }, { userId: 'user-2' }],
+    ['unreadable', { event_type: 'labtest.order.updated', ...user }, { problem: expect.any(String) as string }],
+    ['unreadable', { event_type: { odd: true }, ...user }, { userId: 'user-1' }],
+    ['not_addressable', { ...orderEvent('not/addressable'), ...user }, { eventType: 'labtest.order.updated' }],
+    ['unreadable', { event_type: 'provider.connection.created', ...user }, { userId: 'user-1' }],
+  ])('as %s are given to their sink first: %j', async (reason, event, known) => {
+    const taken: unknown[] = [];
+    const { lines, logger } = remembering();
+    const rejected = (...received: unknown[]) => Promise.resolve(taken.push(received));
+    const handler = await handlerWithoutTemporal({ rejected, logger });
+    const request = signed(event);
+    expect((await handler.handle(request)).status).toBe(204);
+    const body = request.body.toString();
+    expect(taken).toEqual([
+      [expect.objectContaining({ reason, body, ...known }) as object, request.headers['webhook-id']],
+    ]);
+    expect(handler.counts().answers).toMatchObject({ [reason]: 1 });
+    expect(JSON.stringify(lines)).not.toMatch(/Testperson|user-1/);
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('no room'))],
+    ['never answers', () => new Promise<void>(() => undefined)],
+  ])('are answered 503 when their sink %s, so that the sender tries again', async (_how, rejected) => {
+    const handler = await handlerWithoutTemporal({ rejected, deadlineMs: 100 });
+    expect((await handler.handle(signed({ event_type: 'other' }))).status).toBe(503);
+    expect(handler.counts().answers).toMatchObject({ rejected_failed: 1, not_handled: 0 });
+  });
+
+  test('are not those that failed, nor health data that a sink takes', async () => {
+    const handler = await handlerWithoutTemporal({
+      rejected: () => expect.unreachable('it was handled'),
+      healthData: () => Promise.resolve(),
+    });
+    expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
+    expect((await handler.handle(signed({ event_type: 'daily.data.steps.created' }))).status).toBe(204);
+    expect((await handler.handle(signed('[]'))).status).toBe(400);
   });
 });
 

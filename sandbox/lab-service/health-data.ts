@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Json } from './order-body.js';
+import { sourceOf } from './providers.js';
+import type { Settings, SettingsStore } from './settings.js';
+import type { User } from './state.js';
+import { calendarDate, timestamp } from './timestamps.js';
+import type { Webhooks } from './webhooks.js';
+
+/*
+ * Health data that nobody has: every value is invented here. A summary is `data` itself, a batch has its samples in
+ * `data.data`, a workout stream and a past that was fetched are only told of (specification, "Events").
+ */
+
+export type HealthDataEventType = `daily.data.${string}` | `historical.data.${string}`;
+
+const provider = z.string().min(1).default('invented_watch');
+const resource = (known: string) => z.string().min(1).default(known);
+
+/** What of the untidiness of real payloads a batch or a summary shows. */
+export const UNTIDY = [
+  'intervals',
+  'blood_pressure',
+  'notes',
+  'without_zone',
+  'source_with_type',
+  'some_without_time',
+  'without_provider',
+  'without_id',
+  'without_user',
+  'unknown_action',
+] as const;
+
+export const healthDataSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('summary'),
+    resource: resource('activity'),
+    provider,
+    /** A new one when left out; the same one again sends a later version. */
+    id: z.string().optional(),
+    /** YYYY-MM-DD; the stand-in's today when left out. */
+    calendar_date: z.iso.date().optional(),
+    /** Instead of, or beside, the invented fields. */
+    fields: z.record(z.string(), z.unknown()).default({}),
+    event: z.enum(['created', 'updated']).default('created'),
+  }),
+  z.strictObject({
+    kind: z.literal('samples'),
+    resource: resource('glucose'),
+    provider,
+    /** 5,000 make a webhook of about 0.6 MB. */
+    count: z.int().min(0).max(20_000).default(12),
+    /** Of the first sample; the last one is now when left out. */
+    from: z.iso.datetime({ offset: true }).optional(),
+    everySeconds: z.number().positive().default(300),
+    event: z.enum(['created', 'updated']).default('created'),
+  }),
+  z.strictObject({ kind: z.literal('workout_stream'), provider, workout_id: z.string().optional() }),
+  z.strictObject({ kind: z.literal('history'), resource: resource('activity'), provider }),
+  z.strictObject({ kind: z.literal('untidy'), variant: z.enum(UNTIDY) }),
+]);
+
+export type HealthDataRequest = z.output<typeof healthDataSchema>;
+
+/** What was sent, without its envelope's ids. */
+export interface SentHealthData {
+  readonly event_type: HealthDataEventType;
+  readonly data: Json;
+}
+
+/** Makes health data up and sends the webhooks that bring it. Nothing is kept. */
+export class HealthData {
+  readonly #settings: SettingsStore;
+  readonly #webhooks: Webhooks;
+
+  constructor(settings: SettingsStore, webhooks: Webhooks) {
+    this.#settings = settings;
+    this.#webhooks = webhooks;
+  }
+
+  /** Sends it once; webhook faults repeat, reorder and lose it like any other message. */
+  send(user: User, request: HealthDataRequest, now: number): SentHealthData {
+    const sent = made(request, now, this.#settings.current);
+    const isAnonymous = request.kind === 'untidy' && request.variant === 'without_user';
+    const data = isAnonymous ? sent.data : { user_id: user.id, ...sent.data };
+    this.#webhooks.announceAbout(user, sent.event_type, data, { anonymous: isAnonymous });
+    return { ...sent, data };
+  }
+}
+
+function made(request: HealthDataRequest, now: number, settings: Settings): SentHealthData {
+  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+  switch (request.kind) {
+    case 'summary': {
+      const { resource: name, id = randomUUID(), calendar_date: day = calendarDate(now), event } = request;
+      const source = sourceOf(request.provider);
+      const data = { id, source, calendar_date: day, date: `${day}T00:00:00+00:00`, ...invented, ...request.fields };
+      return { event_type: `daily.data.${name}.${event}`, data };
+    }
+    case 'samples': {
+      const { resource: name, count, everySeconds, event } = request;
+      const span = (count - 1) * everySeconds * 1_000;
+      const first = request.from === undefined ? now - span : Date.parse(request.from);
+      const samples = Array.from({ length: count }, (_, n) => sample(at(first + n * everySeconds * 1_000), n));
+      const data = { source: sourceOf(request.provider), source_id: 7, data: samples };
+      return { event_type: `daily.data.${name}.${event}`, data };
+    }
+    case 'workout_stream': {
+      const { workout_id = randomUUID() } = request;
+      const message = `The stream of workout ${workout_id} can be read.`;
+      const sport = { id: 1, name: 'Invented Run', slug: 'invented_run' };
+      const data = { workout_id, message, provider_id: 'invented-17', sport, source: sourceOf(request.provider) };
+      return { event_type: 'daily.data.workout_stream.created', data };
+    }
+    case 'history': {
+      const data = { source: sourceOf(request.provider), start_date: at(now - 90 * 86_400_000), end_date: at(now) };
+      return { event_type: `historical.data.${request.resource}.created`, data };
+    }
+    case 'untidy':
+      return untidy(request.variant, now);
+  }
+}
+
+/** An activity of a person who is not there. */
+const invented: Json = {
+  calories_active: 321.5,
+  calories_total: 2100,
+  daily_movement: 4200,
+  distance: 4321,
+  floors_climbed: 3,
+  steps: 5678,
+  high: 12,
+  low: 90,
+  medium: null,
+  timezone_offset: 0,
+};
+
+function sample(time: string, n: number): Json {
+  return { timestamp: time, timezone_offset: 0, type: 'automatic', unit: 'mmol/L', value: 5 + (n % 20) / 10 };
+}
+
+/** Seen in real payloads, or likely enough. */
+function untidy(variant: (typeof UNTIDY)[number], now: number): SentHealthData {
+  const source = sourceOf('invented_watch');
+  const at = (minutes: number): string => timestamp(now + minutes * 60_000, false);
+  const batch = (name: string, data: readonly unknown[], other: Json = {}): SentHealthData => ({
+    event_type: `daily.data.${name}.created`,
+    data: { source, source_id: 7, ...other, data },
+  });
+  switch (variant) {
+    case 'intervals':
+      return batch('calories_active', [{ start: at(-5), end: at(0), timezone_offset: null, unit: 'kcal', value: 7 }]);
+    case 'blood_pressure':
+      return batch('blood_pressure', [{ timestamp: at(0), systolic: 111, diastolic: 77, type: '', unit: 'mmHg' }]);
+    case 'notes':
+      return batch('note', [{ timestamp: at(0), type: null, unit: 'text', value: 'an invented note' }]);
+    case 'without_zone':
+      return batch('glucose', [sample(timestamp(now, true), 0)]);
+    case 'source_with_type':
+      return batch('glucose', [sample(at(0), 0)], { source: { provider: 'invented_watch', type: 'watch' } });
+    case 'some_without_time':
+      return batch('glucose', [sample(at(0), 0), { unit: 'mmol/L', value: 6 }, null]);
+    case 'without_provider':
+      return batch('glucose', [sample(at(0), 0)], { source: null });
+    case 'without_id':
+      return { event_type: 'daily.data.activity.created', data: { source, ...invented } };
+    case 'without_user':
+      return batch('glucose', [sample(at(0), 0)]);
+    case 'unknown_action':
+      return { event_type: 'daily.data.activity.recalculated', data: { source, id: randomUUID(), ...invented } };
+  }
+}

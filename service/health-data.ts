@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { ConnectionEventReceived, HealthDataReceived } from './events.js';
+import { textSchema } from './order.js';
+import { type SourceRead, sourceOf } from './source.js';
+import { exactUtcInstant, isCalendarDate } from './timestamps.js';
+
+/**
+ * What an event about a user's health data brings. What it is is told by its shape, because the list of resources
+ * grows: data with a list of samples is a batch of samples, other data is a summary. Nothing is refused here: an id or a
+ * timestamp that cannot be read is missing, and whoever keeps the data decides what that means.
+ */
+export type HealthDataRead =
+  SummaryRead | SamplesRead | StreamNoticeRead | HistoryNoticeRead | ConnectionRead | NotRead;
+
+interface AboutUser {
+  eventType: string;
+  userId?: string;
+  source: SourceRead;
+  /** As it was sent. */
+  data: unknown;
+}
+
+/** A day, a night, a workout and the like: an object of its own, sent anew whenever it changes. */
+export interface SummaryRead extends AboutUser {
+  kind: 'summary';
+  /** For instance `activity`. */
+  resource: string;
+  id?: string;
+  /** The calendar date that it counts to, YYYY-MM-DD. */
+  day?: string;
+  /** Its version, where it tells one: an instant in UTC, microseconds. */
+  updatedAt?: string;
+}
+
+/** A batch of a timeseries. */
+export interface SamplesRead extends AboutUser {
+  kind: 'samples';
+  /** For instance `glucose`. */
+  resource: string;
+  /** In the order in which they were sent. */
+  samples: SampleRead[];
+}
+
+export interface SampleRead {
+  /** `timestamp`, or `start` where there is none: an instant in UTC, microseconds. Missing where it cannot be read. */
+  at?: string;
+  /** As it was sent. */
+  data: unknown;
+}
+
+/** A workout's stream can be read at the service from now on. */
+export interface StreamNoticeRead extends AboutUser {
+  kind: 'stream_notice';
+  workoutId?: string;
+}
+
+/** The past of a resource has been fetched from a provider; its data came, or comes, by events of their own. */
+export interface HistoryNoticeRead extends AboutUser {
+  kind: 'history_notice';
+  resource: string;
+}
+
+/** A provider was connected, or its connection broke. */
+export interface ConnectionRead extends AboutUser {
+  kind: 'connection';
+}
+
+/** The type or the shape is not known. */
+export interface NotRead extends AboutUser {
+  kind: 'unknown';
+  /** What is wrong, without a value of the event. */
+  problem: string;
+}
+
+const eventTypePattern = /^(daily|historical)\.data\.([^.]+)\.(created|updated)$/;
+
+/** Loose: a field of the wrong type counts as absent, as everywhere (docs/lab-service.md). */
+const summarySchema = z.looseObject({
+  id: textSchema,
+  calendar_date: textSchema,
+  date: textSchema,
+  updated_at: textSchema,
+});
+const sampleSchema = z.looseObject({ timestamp: z.unknown().optional(), start: z.unknown().optional() });
+const streamNoticeSchema = z.looseObject({ workout_id: textSchema });
+
+/** Tells what an event brings. Never throws, and looks into known fields only. */
+export function readHealthData(event: HealthDataReceived | ConnectionEventReceived): HealthDataRead {
+  const { eventType, userId, data } = event;
+  const about = { eventType, source: sourceOf(data), data, ...(userId !== undefined && { userId }) };
+  if (event.kind === 'connection') return { kind: 'connection', ...about };
+  const [, range, resource] = eventTypePattern.exec(eventType) ?? [];
+  if (resource === undefined) return { kind: 'unknown', ...about, problem: 'the event type is not known' };
+
+  const fields = summarySchema.safeParse(data).data;
+  const sent = fields?.['data'];
+  if (resource === 'workout_stream') return { kind: 'stream_notice', ...about, ...workoutOf(data) };
+  if (Array.isArray(sent)) return { kind: 'samples', ...about, resource, samples: sent.map(readSample) };
+  // A notice of the past has no data; a deployment that sends some with it is not to lose it.
+  if (range === 'historical' && fields?.id == null) return { kind: 'history_notice', ...about, resource };
+  if (!fields) return { kind: 'unknown', ...about, problem: 'data is neither a summary nor a batch of samples' };
+  return { kind: 'summary', ...about, resource, ...summaryOf(fields) };
+}
+
+function summaryOf({ id, calendar_date: day, date, updated_at: updated }: z.output<typeof summarySchema>) {
+  const days = [day, date].map((text) => text?.slice(0, 10) ?? '');
+  const known = days.find(isCalendarDate);
+  const updatedAt = updated == null ? undefined : exactUtcInstant(updated);
+  return {
+    ...(id != null && { id }),
+    ...(known !== undefined && { day: known }),
+    ...(updatedAt !== undefined && { updatedAt }),
+  };
+}
+
+function readSample(data: unknown): SampleRead {
+  const { timestamp, start } = sampleSchema.safeParse(data).data ?? {};
+  // Only where there is none: a timestamp that cannot be read is not to become another one.
+  const sent = timestamp == null || timestamp === '' ? start : timestamp;
+  const at = typeof sent === 'string' ? exactUtcInstant(sent) : undefined;
+  return at === undefined ? { data } : { at, data };
+}
+
+/** The id inside `message` differs from `workout_id` in real notices: the field is right (docs/lab-service.md). */
+function workoutOf(data: unknown): { workoutId?: string } {
+  const id = streamNoticeSchema.safeParse(data).data?.workout_id;
+  return id == null ? {} : { workoutId: id };
+}

@@ -1,0 +1,26 @@
+/** Where data or a connection comes from, as far as it is said. */
+export interface SourceRead {
+  /** The provider's slug. */
+  provider?: string;
+  /** Which of the provider's devices or apps it was, for instance `watch`; most sources do not say. */
+  type?: string;
+}
+
+/** A source is `{name, slug, logo}`, `{provider, type}` or a text, under `source` or `provider` (docs/lab-service.md). */
+export function sourceOf(data: unknown): SourceRead {
+  if (!isRecord(data)) return {};
+  const sources = [data['source'], data['provider']];
+  const provider = firstWord(
+    sources.flatMap((source) => (isRecord(source) ? [source['slug'], source['provider']] : [source])),
+  );
+  const type = firstWord(sources.map((source) => (isRecord(source) ? source['type'] : undefined)));
+  return { ...(provider !== undefined && { provider }), ...(type !== undefined && { type }) };
+}
+
+function firstWord(values: readonly unknown[]): string | undefined {
+  return values.find((value): value is string => typeof value === 'string' && value !== '');
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,59 @@
+import type { HealthDataRead } from '../service/health-data.js';
+import { type Database, StoreFailed, type Transaction } from './database.js';
+import { isDeleted, lockUser } from './deleted-users.js';
+import { keyed, keyPart } from './keys.js';
+import { isNew, type ReceivedMessage } from './messages.js';
+import { type EventPutAside, putAside } from './rejected-events.js';
+import { write } from './writing.js';
+
+/**
+ * What became of a message. `stored`: all of it. `set_aside`: not all of it could be stored, so that it waits among the
+ * rejected events, too. `repeated`: it was taken before, and nothing changed. `user_deleted`: nothing of it was kept.
+ */
+export type Acceptance = 'stored' | 'set_aside' | 'repeated' | 'user_deleted';
+
+/** Takes a message in one transaction: what can be keyed, what cannot, and that the message was taken. */
+export async function accept(database: Database, read: HealthDataRead, message: ReceivedMessage): Promise<Acceptance> {
+  const { entry, problem } = keyed(read);
+  const { eventType, userId } = read;
+  const aside = (reason: string): EventPutAside => ({ eventType, userId, reason });
+  try {
+    return await once(database, userId, message, async (transaction) => {
+      if (entry) await write(transaction, entry, message.receivedAt ?? null);
+      if (problem === undefined) return 'stored';
+      await putAside(transaction, aside(problem), message);
+      return 'set_aside';
+    });
+  } catch (error) {
+    // The sender would repeat it until it gives up, and would be refused each time.
+    if (!(error instanceof StoreFailed && error.isDataRefused)) throw error;
+    return setAside(database, aside(`the database refused a value (SQLSTATE ${error.code})`), message);
+  }
+}
+
+/** Takes a message that nobody handles. */
+export async function setAside(
+  database: Database,
+  event: EventPutAside,
+  message: ReceivedMessage,
+): Promise<Acceptance> {
+  return once(database, event.userId, message, async (transaction) => {
+    await putAside(transaction, event, message);
+    return 'set_aside';
+  });
+}
+
+async function once(
+  database: Database,
+  user: string | undefined,
+  message: ReceivedMessage,
+  take: (transaction: Transaction) => Promise<Acceptance>,
+): Promise<Acceptance> {
+  const userId = keyPart(user);
+  return database.transaction(async (transaction) => {
+    if (userId !== undefined) await lockUser(transaction, userId);
+    if (!(await isNew(transaction, message.id))) return 'repeated';
+    if (userId !== undefined && (await isDeleted(transaction, userId))) return 'user_deleted';
+    return take(transaction);
+  });
+}

@@ -1,0 +1,68 @@
+/** What the store needs of a database. PostgreSQL and PGlite both are one, and get the same SQL. */
+export interface Database {
+  /** One statement on its own. */
+  query<Row extends object>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
+  /** Committed when the work settles, undone when it rejects. Its statements must all go through what it is given. */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export interface Transaction {
+  query<Row extends object>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
+  /** Several statements without parameters. */
+  script(sql: string): Promise<void>;
+}
+
+/**
+ * Texts, numbers and null only: everything else would be turned into SQL differently by the two drivers. Lists and
+ * objects go in as JSON.
+ */
+export type Parameter = string | number | null;
+
+/**
+ * The database failed. What the drivers throw quotes rows and parameters, in `message`, `detail`, `where` and `params`:
+ * this error has the code alone, and nothing of theirs as its cause.
+ */
+export class StoreFailed extends Error {
+  override readonly name = 'StoreFailed';
+  /** PostgreSQL's five characters (SQLSTATE), or the operating system's word such as ECONNREFUSED. */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+
+  /** Whether the data were refused, and would be again: SQLSTATE's classes of data exceptions and exceeded limits. */
+  get isDataRefused(): boolean {
+    return this.code !== undefined && /^(22|54)...$/.test(this.code);
+  }
+}
+
+/** The message of these classes is about the connection, the access or the server, never about a row. */
+const tellable = /^(08|28|3D|3F|53|57|58)|^42501$/;
+
+/** The driver's error as one that can be logged. */
+export function storeFailure(error: unknown): StoreFailed {
+  if (error instanceof StoreFailed) return error;
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  if (!(first instanceof Error)) return new StoreFailed('The database failed.');
+  const code = 'code' in first && typeof first.code === 'string' ? first.code : undefined;
+  if (code === undefined || !isSqlState(code)) return new StoreFailed(`The database failed: ${first.message}`, code);
+  const reason = tellable.test(code) ? `: ${first.message}` : '';
+  return new StoreFailed(`The database refused a statement (SQLSTATE ${code})${reason}`, code);
+}
+
+/** Whether the server itself answered; otherwise the state of the connection is not known. */
+export function isServerAnswer(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && isSqlState(error.code);
+}
+
+function isSqlState(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code);
+}
+
+/** An instant as the store gives it out: ISO 8601 in UTC with microseconds. */
+export function isoOf(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+}

@@ -1,0 +1,59 @@
+import type { Database, Transaction } from './database.js';
+
+/**
+ * From here to the end of the transaction nothing else is written of the user, and the user is not deleted. So of two
+ * events the later replaces the earlier, and no event that was being written outlives a deletion. Users whose ids have
+ * one hash wait for each other, too; that is rare and does no harm.
+ */
+export async function lockUser(transaction: Transaction, userId: string): Promise<void> {
+  await transaction.query('select pg_advisory_xact_lock(540239104, hashtext($1))', [userId]);
+}
+
+/** Whether the user's data were deleted, and no more are wanted. Lock the user first. */
+export async function isDeleted(transaction: Transaction, userId: string): Promise<boolean> {
+  const rows = await transaction.query('select 1 as found from health_data.deleted_users where user_id = $1', [userId]);
+  return rows.length > 0;
+}
+
+/** In rows. Keeps every statement short, however much a user has. */
+const chunk = 20_000;
+
+const tablesOfUsers = ['samples', 'summaries', 'workout_streams', 'history_notices', 'connections', 'rejected_events'];
+
+/**
+ * Deletes everything of a user and refuses whatever comes later. The refusal comes first and stays, so that a deletion
+ * that broke off is finished by calling it again.
+ */
+export async function deleteUser(database: Database, userId: string, clientUserId: string | undefined): Promise<void> {
+  await database.transaction(async (transaction) => {
+    await lockUser(transaction, userId);
+    await transaction.query(
+      'insert into health_data.deleted_users (user_id) values ($1) on conflict (user_id) do nothing',
+      [userId],
+    );
+  });
+  for (const table of tablesOfUsers) await deleteFrom(database, table, userId);
+  for (const id of [userId, ...(clientUserId === undefined ? [] : [clientUserId])]) {
+    await deleteRejectedThatName(database, id);
+  }
+}
+
+async function deleteFrom(database: Database, table: string, userId: string): Promise<void> {
+  let deleted: number;
+  do {
+    const rows = await database.query(
+      `delete from health_data.${table} where ctid = any (array(
+         select ctid from health_data.${table} where user_id = $1 limit ${chunk}))
+       returning 1 as deleted`,
+      [userId],
+    );
+    deleted = rows.length;
+  } while (deleted === chunk);
+}
+
+/** An event that could not be read may name the user in any place. */
+async function deleteRejectedThatName(database: Database, id: string): Promise<void> {
+  await database.query('delete from health_data.rejected_events where position(to_json($1::text)::text in body) > 0', [
+    id,
+  ]);
+}

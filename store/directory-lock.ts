@@ -1,0 +1,62 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { lock } from 'proper-lockfile';
+import { StoreFailed } from './database.js';
+
+/**
+ * PGlite lets two processes open one directory, and they corrupt it. So its owner holds a lock beside it, which it renews
+ * all the time; one that has not been renewed for this long belongs to a process that has died, and is taken over. Long
+ * enough for statements that keep this process from renewing it.
+ */
+const staleMs = 20_000;
+const renewMs = 2_000;
+
+/** Another process has the directory open, or died with it open less than 20 seconds ago. */
+export class DirectoryInUse extends Error {
+  override readonly name = 'DirectoryInUse';
+
+  constructor(directory: string) {
+    super(
+      `The health-data directory ${directory} is open in another process (or in one that ended badly within the last ` +
+        `${staleMs / 1000} seconds). Only one process can have it open: end that one, or use PostgreSQL (DATABASE_URL).`,
+    );
+  }
+}
+
+export interface DirectoryLock {
+  /** The directory, without symbolic links: one directory has one lock, whatever it is called. */
+  directory: string;
+  /** @throws StoreFailed once another process may have taken over */
+  ensureHeld(): void;
+  release(): Promise<void>;
+}
+
+/**
+ * Makes the directory where it is missing, and locks it.
+ * @throws DirectoryInUse
+ */
+export async function lockDirectory(path: string): Promise<DirectoryLock> {
+  await mkdir(path, { recursive: true });
+  const directory = await realpath(path);
+  let lost = false;
+  const onCompromised = () => {
+    lost = true;
+  };
+  const options = { realpath: false, stale: staleMs, update: renewMs, onCompromised };
+  const release = await lock(directory, options).catch((error: unknown) => {
+    throw isLocked(error) ? new DirectoryInUse(path) : error;
+  });
+  return {
+    directory,
+    ensureHeld: () => {
+      if (lost)
+        throw new StoreFailed(`The lock on the health-data directory ${path} was lost: start the process again.`);
+    },
+    release: async () => {
+      if (!lost) await release();
+    },
+  };
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ELOCKED';
+}

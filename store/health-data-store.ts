@@ -1,0 +1,140 @@
+import type { HealthDataRead } from '../service/health-data.js';
+import { accept, type Acceptance, setAside } from './accepting.js';
+import { type Database, StoreFailed } from './database.js';
+import { deleteUser, isDeleted, lockUser } from './deleted-users.js';
+import { keyPart } from './keys.js';
+import { forgetOldMessages, type ReceivedMessage } from './messages.js';
+import { migrate } from './migrations.js';
+import { pglite } from './pglite.js';
+import { postgres } from './postgres.js';
+import {
+  connections,
+  historyNotices,
+  samples,
+  type SampleQuery,
+  type StoredConnection,
+  type StoredHistoryNotice,
+  type StoredSample,
+  type StoredStream,
+  type StoredSummary,
+  summaries,
+  type SummaryQuery,
+  workoutStream,
+} from './reading.js';
+import { type EventPutAside, RejectedEvents } from './rejected-events.js';
+import { whyUnstorable } from './storable.js';
+import { writeStream } from './writing.js';
+
+/** Where the data are: a PostgreSQL server, or a directory that this process alone has open. */
+export type StorePlace = { databaseUrl: string } | { directory: string };
+
+/** How often a store forgets old messages, while it takes new ones. */
+const forgetEveryMs = 3_600_000;
+
+/**
+ * Opens the store and brings its tables up to date.
+ * @throws StoreFailed when the database cannot be reached or refuses; DirectoryInUse
+ */
+export async function openStore(place: StorePlace): Promise<HealthDataStore> {
+  const database = 'databaseUrl' in place ? postgres(place.databaseUrl) : await pglite(place.directory);
+  try {
+    await migrate(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return new HealthDataStore(database);
+}
+
+/** Health data of users, and the events that could not be handled. Every method may reject with StoreFailed. */
+export class HealthDataStore {
+  readonly rejected: RejectedEvents;
+  readonly #database: Database;
+  #forgotAt = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.rejected = new RejectedEvents(database);
+  }
+
+  /** Takes an event, once for each message id, all or nothing. Settles when it is durable. */
+  async accept(event: HealthDataRead, message: ReceivedMessage): Promise<Acceptance> {
+    const acceptance = await accept(this.#database, event, message);
+    await this.#forgetOldMessages();
+    return acceptance;
+  }
+
+  /** Puts an event that nobody handles among the rejected ones, once for each message id. */
+  async setAside(event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
+    return setAside(this.#database, event, message);
+  }
+
+  /**
+   * Keeps the stream of a workout, in place of an earlier one.
+   * @returns `user_deleted` when nothing more is wanted of the user
+   */
+  async writeStream(stream: {
+    userId: string;
+    workoutId: string;
+    stream: unknown;
+  }): Promise<'stored' | 'user_deleted'> {
+    const problem = whyUnstorable(stream.stream);
+    if (problem !== undefined) throw new StoreFailed(`The workout stream ${problem}.`);
+    for (const field of ['userId', 'workoutId'] as const) {
+      if (keyPart(stream[field]) === undefined) throw new TypeError(`writeStream: ${field} cannot be a key`);
+    }
+    return this.#database.transaction(async (transaction) => {
+      await lockUser(transaction, stream.userId);
+      if (await isDeleted(transaction, stream.userId)) return 'user_deleted';
+      await writeStream(transaction, stream);
+      return 'stored';
+    });
+  }
+
+  async summaries(query: SummaryQuery): Promise<StoredSummary[]> {
+    return summaries(this.#database, query);
+  }
+
+  samples(query: SampleQuery): AsyncGenerator<StoredSample, void, undefined> {
+    return samples(this.#database, query);
+  }
+
+  async workoutStream(workout: { userId: string; workoutId: string }): Promise<StoredStream | undefined> {
+    return workoutStream(this.#database, workout);
+  }
+
+  /** The user's connections with the last event of each. */
+  async connections(userId: string): Promise<StoredConnection[]> {
+    return connections(this.#database, userId);
+  }
+
+  async historyNotices(userId: string): Promise<StoredHistoryNotice[]> {
+    return historyNotices(this.#database, userId);
+  }
+
+  /**
+   * Deletes everything of the user, rejected events included, and refuses whatever comes later. Repeat it until it
+   * settles: it takes up where it broke off.
+   * @param ids.clientUserId the product's own reference: rejected events that name nothing else are found by it
+   */
+  async deleteUserData(userId: string, ids: { clientUserId?: string } = {}): Promise<void> {
+    if (keyPart(userId) === undefined) throw new TypeError('deleteUserData: this cannot be the id of a user');
+    await deleteUser(this.#database, userId, ids.clientUserId);
+  }
+
+  /** Settles when the database answers. */
+  async ping(): Promise<void> {
+    await this.#database.query('select 1 as up');
+  }
+
+  /** Ends the connections, and frees a directory. */
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  async #forgetOldMessages(): Promise<void> {
+    if (Date.now() - this.#forgotAt < forgetEveryMs) return;
+    this.#forgotAt = Date.now();
+    await forgetOldMessages(this.#database);
+  }
+}

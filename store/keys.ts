@@ -1,0 +1,170 @@
+import type { HealthDataRead, SampleRead } from '../service/health-data.js';
+import { isStorableText, whyUnstorable } from './storable.js';
+
+/*
+ * What identifies each thing that is kept: the one place that says so.
+ *
+ *   summary           user, resource, its id
+ *   sample            user, resource, provider, source type, timestamp (`start` where there is none)
+ *   workout stream    user, workout id
+ *   history notice    user, resource, provider, source type
+ *   connection        user, provider
+ *
+ * A source type that is not said is the empty text, and so is the provider of what is identified without it.
+ */
+
+export interface SummaryRow {
+  userId: string;
+  resource: string;
+  summaryId: string;
+  provider: string;
+  sourceType: string;
+  day: string | null;
+  updatedAt: string | null;
+  data: unknown;
+}
+
+export interface SampleBatch {
+  userId: string;
+  resource: string;
+  provider: string;
+  sourceType: string;
+  /** One for each timestamp: of several with one timestamp the last. In the order of their timestamps. */
+  samples: { at: string; data: unknown }[];
+}
+
+export interface StreamNoticeRow {
+  userId: string;
+  workoutId: string;
+  provider: string;
+  data: unknown;
+}
+
+export interface HistoryNoticeRow {
+  userId: string;
+  resource: string;
+  provider: string;
+  sourceType: string;
+  data: unknown;
+}
+
+export interface ConnectionRow {
+  userId: string;
+  provider: string;
+  eventType: string;
+  data: unknown;
+}
+
+/** What an event leaves in the store. */
+export type Entry =
+  | { table: 'summaries'; row: SummaryRow }
+  | { table: 'samples'; row: SampleBatch }
+  | { table: 'workout_streams'; row: StreamNoticeRow }
+  | { table: 'history_notices'; row: HistoryNoticeRow }
+  | { table: 'connections'; row: ConnectionRow };
+
+export interface Keyed {
+  /** Missing when nothing of the event could be keyed. */
+  entry?: Entry;
+  /** Why the event, or a part of it, could not be keyed; without a value of it. */
+  problem?: string;
+}
+
+/** Finds the keys of what an event brings. What has none is told as a problem: it is kept aside, never dropped. */
+export function keyed(read: HealthDataRead): Keyed {
+  const userId = keyPart(read.userId);
+  if (userId === undefined) return { problem: `names no user, or one whose id ${unfit}` };
+  if (read.kind === 'unknown') return { problem: read.problem };
+  if (read.kind === 'samples') return keyedSamples(userId, read);
+  const problem = whyUnstorable(read.data);
+  return problem === undefined ? keyedWhole(userId, read) : { problem: `data ${problem}` };
+}
+
+type Whole = Exclude<HealthDataRead, { kind: 'unknown' | 'samples' }>;
+
+function keyedWhole(userId: string, read: Whole): Keyed {
+  const { data } = read;
+  const provider = keyPart(read.source.provider) ?? '';
+  const sourceType = keyPart(read.source.type) ?? '';
+  switch (read.kind) {
+    case 'summary': {
+      const resource = keyPart(read.resource);
+      const summaryId = keyPart(read.id);
+      if (resource === undefined) return { problem: `the resource ${unfit}` };
+      if (summaryId === undefined) return { problem: `a summary without an id, or with one that ${unfit}` };
+      const day = read.day ?? null;
+      const updatedAt = read.updatedAt ?? null;
+      const row = { userId, resource, summaryId, provider, sourceType, day, updatedAt, data };
+      return { entry: { table: 'summaries', row } };
+    }
+    case 'stream_notice': {
+      const workoutId = keyPart(read.workoutId);
+      if (workoutId === undefined) return { problem: `a workout stream without a workout_id, or one that ${unfit}` };
+      return { entry: { table: 'workout_streams', row: { userId, workoutId, provider, data } } };
+    }
+    case 'history_notice': {
+      const resource = keyPart(read.resource);
+      if (resource === undefined) return { problem: `the resource ${unfit}` };
+      return { entry: { table: 'history_notices', row: { userId, resource, provider, sourceType, data } } };
+    }
+    case 'connection': {
+      const eventType = keyPart(read.eventType);
+      if (provider === '' || eventType === undefined) return { problem: 'a connection that names no provider' };
+      return { entry: { table: 'connections', row: { userId, provider, eventType, data } } };
+    }
+  }
+}
+
+function keyedSamples(userId: string, read: HealthDataRead & { kind: 'samples' }): Keyed {
+  const resource = keyPart(read.resource);
+  const provider = keyPart(read.source.provider);
+  const sourceType = read.source.type === undefined ? '' : keyPart(read.source.type);
+  if (resource === undefined) return { problem: `the resource ${unfit}` };
+  if (provider === undefined) return { problem: 'a batch of samples that names no provider' };
+  if (sourceType === undefined) return { problem: `the source type ${unfit}` };
+  const byTimestamp = new Map<string, unknown>();
+  const faults = new Map<string, number[]>();
+  for (const [index, sample] of read.samples.entries()) {
+    const fault = faultOf(sample);
+    if (fault !== undefined) faults.set(fault, [...(faults.get(fault) ?? []), index]);
+    else if (sample.at !== undefined) byTimestamp.set(sample.at, sample.data);
+  }
+  const samples = [...byTimestamp].map(([at, data]) => ({ at, data })).toSorted(byTime);
+  const row = { userId, resource, provider, sourceType, samples };
+  const problem = faults.size === 0 ? undefined : sentence(faults, read.samples.length);
+  const isEmpty = samples.length === 0 && problem !== undefined;
+  return {
+    ...(!isEmpty && { entry: { table: 'samples', row } }),
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+function faultOf({ at, data }: SampleRead): string | undefined {
+  if (typeof data !== 'object' || data === null) return 'no object';
+  return at === undefined ? 'neither timestamp nor start can be read' : whyUnstorable(data);
+}
+
+const byTime = (one: { at: string }, other: { at: string }): number => (one.at < other.at ? -1 : 1);
+
+const mostPositions = 10;
+
+/** For instance `2 of 500 samples cannot be stored: no object (at 3, 7)`; positions count from 0. */
+function sentence(faults: ReadonlyMap<string, number[]>, count: number): string {
+  const positions = [...faults.values()].flat().length;
+  const reasons = [...faults].map(([fault, at]) => {
+    const more = at.length > mostPositions ? ', …' : '';
+    return `${fault} (at ${at.slice(0, mostPositions).join(', ')}${more})`;
+  });
+  return `${positions} of ${count} samples cannot be stored: ${reasons.join('; ')}`;
+}
+
+/** In bytes. A key of five such parts still fits into a page of an index, which holds 2,704. */
+const longestPart = 256;
+
+const unfit = `has no characters, more than ${longestPart} bytes of them, or one that cannot be stored`;
+
+/** The text, if it can be a part of a key. */
+export function keyPart(text: string | undefined): string | undefined {
+  if (text === undefined || text === '' || Buffer.byteLength(text) > longestPart) return undefined;
+  return isStorableText(text) ? text : undefined;
+}

@@ -1,0 +1,52 @@
+import { MigrationError, Umzug } from 'umzug';
+import type { Database, Transaction } from './database.js';
+import { tables } from './tables.js';
+
+/**
+ * What was ever done to the database, in order. Never change or remove one that was released: add another. A release
+ * must work with the tables of the one before it and of the one after it, while processes are replaced one by one.
+ */
+const migrations = [{ name: '0001-tables', sql: tables }];
+
+/** Any number that no other program uses on this database; processes that start together wait for each other here. */
+const migrationLock = 5_402_391_044;
+
+/** Brings the database up to date, in one transaction: all of it, or nothing. */
+export async function migrate(database: Database): Promise<void> {
+  await database.transaction(async (transaction) => {
+    await transaction.query(`select pg_advisory_xact_lock(${migrationLock})`);
+    await transaction.script(`
+      create schema if not exists health_data;
+      create table if not exists health_data.migrations (
+        name text primary key,
+        applied_at timestamptz not null default now()
+      );
+    `);
+    await umzug(transaction)
+      .up()
+      .catch((error: unknown) => {
+        // What the database said is what decides about trying again.
+        throw error instanceof MigrationError && error.cause instanceof Error ? error.cause : error;
+      });
+  });
+}
+
+function umzug(transaction: Transaction): Umzug<object> {
+  return new Umzug<object>({
+    migrations: migrations.map(({ name, sql }) => ({ name, up: () => transaction.script(sql) })),
+    context: {},
+    logger: undefined,
+    storage: {
+      executed: async () => {
+        const rows = await transaction.query<{ name: string }>('select name from health_data.migrations order by name');
+        return rows.map(({ name }) => name);
+      },
+      logMigration: async ({ name }) => {
+        await transaction.query('insert into health_data.migrations (name) values ($1)', [name]);
+      },
+      unlogMigration: async ({ name }) => {
+        await transaction.query('delete from health_data.migrations where name = $1', [name]);
+      },
+    },
+  });
+}

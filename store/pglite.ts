@@ -1,0 +1,58 @@
+import { PGlite } from '@electric-sql/pglite';
+import { type Database, type Parameter, storeFailure } from './database.js';
+import { type DirectoryLock, lockDirectory } from './directory-lock.js';
+
+/** What PGlite itself and its transactions have in common. */
+type Queries = Pick<PGlite, 'query'>;
+
+/**
+ * PostgreSQL in this process, kept in a directory, for the demo and for tests. It has one connection: transactions run
+ * one after the other, and one that waits for another from inside waits for ever.
+ * @throws DirectoryInUse while another process (or another part of this one) has the directory open
+ */
+export async function pglite(directory: string): Promise<Database> {
+  const lock = await lockDirectory(directory);
+  const database = await opened(lock);
+  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      lock.ensureHeld();
+      return await work();
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  };
+  return {
+    query: (sql, parameters) => guarded(() => rowsOf(database, sql, parameters)),
+    transaction: (work) =>
+      guarded(() =>
+        database.transaction((transaction) =>
+          work({
+            query: (sql, parameters) => rowsOf(transaction, sql, parameters),
+            script: async (sql) => void (await transaction.exec(sql)),
+          }),
+        ),
+      ),
+    close: async () => {
+      if (database.closed) return;
+      await database.close();
+      await lock.release();
+    },
+  };
+}
+
+async function opened(lock: DirectoryLock): Promise<PGlite> {
+  try {
+    return await PGlite.create(lock.directory);
+  } catch (error) {
+    await lock.release();
+    throw storeFailure(error);
+  }
+}
+
+async function rowsOf<Row extends object>(
+  queries: Queries,
+  sql: string,
+  parameters: readonly Parameter[] = [],
+): Promise<Row[]> {
+  return (await queries.query<Row>(sql, [...parameters])).rows;
+}

@@ -1,0 +1,167 @@
+import { type Database, isoOf, type Transaction } from './database.js';
+import { keyPart } from './keys.js';
+import type { ReceivedMessage } from './messages.js';
+
+/** An event that could not be stored, or not all of it, or that nobody handles. */
+export interface RejectedEvent {
+  /** Ascending: later ones are greater. */
+  id: string;
+  messageId: string;
+  /** Null where it has none, or one that cannot be a type. */
+  eventType: string | null;
+  userId: string | null;
+  /** What was wrong, without a value of the event. */
+  reason: string;
+  /** ISO 8601. */
+  receivedAt: string;
+  state: 'waiting' | 'replayed' | 'discarded';
+  settledAt: string | null;
+  discardReason: string | null;
+}
+
+/** What is given to whoever handles a replayed event: as it came, with the time at which it came. */
+export type ReplayedMessage = Required<ReceivedMessage>;
+
+/** There is no such event. */
+export class RejectedEventNotFound extends Error {
+  override readonly name = 'RejectedEventNotFound';
+
+  constructor(id: string) {
+    super(`There is no rejected event ${id}: list them to see which there are.`);
+  }
+}
+
+/** The event was replayed or discarded already. */
+export class RejectedEventSettled extends Error {
+  override readonly name = 'RejectedEventSettled';
+
+  constructor(id: string, state: string) {
+    super(`The rejected event ${id} is ${state} already; its content is no longer kept.`);
+  }
+}
+
+export interface RejectedEventFilter {
+  /** Default `waiting`. */
+  state?: RejectedEvent['state'];
+  /** Only events before this one: the last of the page before. */
+  before?: string;
+  /** Default 100, at most 1,000. */
+  limit?: number;
+}
+
+const columns = `id::text, message_id as "messageId", event_type as "eventType", user_id as "userId", reason,
+  ${isoOf('received_at')} as "receivedAt", state, ${isoOf('settled_at')} as "settledAt",
+  discard_reason as "discardReason"`;
+
+const highestId = '9223372036854775807';
+
+/** What waits for a person: list, look, replay after what was wrong has been mended, or discard. */
+export class RejectedEvents {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The latest first, without what they hold. */
+  async list({ state = 'waiting', before = highestId, limit = 100 }: RejectedEventFilter = {}): Promise<
+    RejectedEvent[]
+  > {
+    if (!isId(before)) throw new TypeError('`before` is the id of a rejected event');
+    const most = Math.min(Math.max(1, Math.trunc(limit)), 1000);
+    return this.#database.query<RejectedEvent>(
+      `select ${columns} from health_data.rejected_events
+       where state = $1 and id < $2::bigint order by rejected_events.id desc limit ${most}`,
+      [state, before],
+    );
+  }
+
+  /**
+   * One event with its body as it was sent; null once it was replayed or discarded.
+   * @throws RejectedEventNotFound
+   */
+  async get(id: string): Promise<RejectedEvent & { body: string | null }> {
+    const rows = isId(id)
+      ? await this.#database.query<RejectedEvent & { body: string | null }>(
+          `select ${columns}, body from health_data.rejected_events where id = $1::bigint`,
+          [id],
+        )
+      : [];
+    if (!rows[0]) throw new RejectedEventNotFound(id);
+    return rows[0];
+  }
+
+  /** How many wait. */
+  async count(): Promise<number> {
+    const rows = await this.#database.query<{ count: number }>(
+      `select count(*)::int as count from health_data.rejected_events where state = 'waiting'`,
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /**
+   * Gives the event up. What it held is erased at once; the row stays, with the reason.
+   * @param reason for whoever looks later; nothing personal
+   * @throws RejectedEventNotFound, RejectedEventSettled
+   */
+  async discard(id: string, reason: string): Promise<void> {
+    if (reason.trim() === '') throw new TypeError('Discarding an event needs a reason');
+    if (!(await this.#settle(id, 'discarded', reason))) throw await this.#whySettled(id);
+  }
+
+  /**
+   * Handles the event once more. It counts as received when it first was, so that it replaces nothing that came later. Its
+   * message id is one of its own, the same however often it is replayed: a replay that broke off after its work was
+   * done does nothing a second time. What still cannot be stored comes up as a rejected event of its own.
+   * @param handle what the webhook handler would do with it; where it rejects, the event goes on waiting
+   * @throws RejectedEventNotFound, RejectedEventSettled, and what `handle` rejects with
+   */
+  async replay(id: string, handle: (message: ReplayedMessage) => Promise<unknown>): Promise<void> {
+    const { messageId, body, state, receivedAt } = await this.get(id);
+    if (state !== 'waiting' || body === null) throw new RejectedEventSettled(id, state);
+    // No transaction meanwhile: PGlite has one connection, and the handling may well need it.
+    await handle({ id: `${messageId}/replay/${id}`, body, receivedAt });
+    await this.#settle(id, 'replayed', null);
+  }
+
+  async #settle(id: string, state: 'replayed' | 'discarded', reason: string | null): Promise<boolean> {
+    if (!isId(id)) return false;
+    const rows = await this.#database.query(
+      `update health_data.rejected_events
+       set state = $2, settled_at = now(), discard_reason = $3, body = null
+       where id = $1::bigint and state = 'waiting' returning id`,
+      [id, state, reason],
+    );
+    return rows.length > 0;
+  }
+
+  async #whySettled(id: string): Promise<Error> {
+    const { state } = await this.get(id);
+    return new RejectedEventSettled(id, state);
+  }
+}
+
+/** What is known of an event that is put aside. */
+export interface EventPutAside {
+  eventType?: string | undefined;
+  userId?: string | undefined;
+  /** What was wrong, without a value of the event. */
+  reason: string;
+}
+
+/** Puts an event aside. What cannot be a key's part is left out of the columns; the body has it. */
+export async function putAside(
+  transaction: Transaction,
+  { eventType, userId, reason }: EventPutAside,
+  { id, body, receivedAt = null }: { id: string; body: string; receivedAt?: string | null },
+): Promise<void> {
+  await transaction.query(
+    `insert into health_data.rejected_events (message_id, event_type, user_id, reason, body, received_at)
+     values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, now()))`,
+    [id, keyPart(eventType) ?? null, keyPart(userId) ?? null, reason, body, receivedAt],
+  );
+}
+
+function isId(text: string): boolean {
+  return /^\d{1,18}$/.test(text) || text === highestId;
+}

@@ -1,0 +1,86 @@
+/**
+ * The first migration: docs/health-data.md describes the tables. Keys are texts of at most 256 bytes (keys.ts), so that
+ * every key fits into an index. A part of a key that is not said is an empty text, because null equals nothing.
+ */
+export const tables = `
+  create table health_data.summaries (
+    user_id text not null,
+    resource text not null,
+    summary_id text not null,
+    provider text not null,
+    source_type text not null,
+    day date,
+    updated_at timestamptz,
+    data jsonb not null,
+    received_at timestamptz not null,
+    primary key (user_id, resource, summary_id)
+  );
+  create index summaries_by_day on health_data.summaries (user_id, day);
+
+  create table health_data.samples (
+    user_id text not null,
+    resource text not null,
+    sampled_at timestamptz not null,
+    provider text not null,
+    source_type text not null,
+    data jsonb not null,
+    received_at timestamptz not null,
+    primary key (user_id, resource, sampled_at, provider, source_type)
+  );
+
+  create table health_data.workout_streams (
+    user_id text not null,
+    workout_id text not null,
+    provider text not null,
+    notice jsonb,
+    noticed_at timestamptz,
+    stream jsonb,
+    fetched_at timestamptz,
+    primary key (user_id, workout_id)
+  );
+
+  create table health_data.history_notices (
+    user_id text not null,
+    resource text not null,
+    provider text not null,
+    source_type text not null,
+    data jsonb not null,
+    received_at timestamptz not null,
+    primary key (user_id, resource, provider, source_type)
+  );
+
+  create table health_data.connections (
+    user_id text not null,
+    provider text not null,
+    event_type text not null,
+    data jsonb not null,
+    received_at timestamptz not null,
+    primary key (user_id, provider)
+  );
+
+  create table health_data.received_messages (
+    message_id text primary key,
+    received_at timestamptz not null default now()
+  );
+  create index received_messages_by_age on health_data.received_messages (received_at);
+
+  create table health_data.rejected_events (
+    id bigint generated always as identity primary key,
+    message_id text not null,
+    event_type text,
+    user_id text,
+    reason text not null,
+    body text,
+    received_at timestamptz not null,
+    state text not null default 'waiting' check (state in ('waiting', 'replayed', 'discarded')),
+    settled_at timestamptz,
+    discard_reason text
+  );
+  create index rejected_events_waiting on health_data.rejected_events (id) where state = 'waiting';
+  create index rejected_events_by_user on health_data.rejected_events (user_id);
+
+  create table health_data.deleted_users (
+    user_id text primary key,
+    deleted_at timestamptz not null default now()
+  );
+`;

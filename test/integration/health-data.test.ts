@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
+import { readIngressConfig } from '../../workers/config.js';
+import { type RunningIngress, startIngress } from '../../workers/ingress.js';
+import { devServer } from '../rig/environments.js';
+import { startProgram } from '../rig/processes.js';
+import { activity, glucose, sample, valuesOf } from '../store/received.js';
+import { closedPort, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
+
+const rig = devServer();
+const running = new Set<RunningIngress>();
+
+afterEach(async () => {
+  await Promise.all([...running].map((ingress) => ingress.close()));
+  running.clear();
+});
+
+const environment = () => ({
+  TEMPORAL_ADDRESS: rig.address,
+  WEBHOOK_SECRETS: secret,
+  INGRESS_HOST: '127.0.0.1',
+  INGRESS_PORT: '0',
+  TASK_QUEUE: rig.taskQueue,
+});
+
+async function ingressWith(settings: Record<string, string>, store?: HealthDataStore, log = pino({ level: 'silent' })) {
+  const config = readIngressConfig({ ...environment(), ...settings });
+  const ingress = await startIngress(config, log, store);
+  running.add(ingress);
+  return ingress;
+}
+
+const send = (url: string, body: Record<string, unknown>) => fetch(`${url}/webhooks`, signed(body));
+const ready = async (url: string) => {
+  const answer = await fetch(`${url}/ready`);
+  return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
+};
+
+describe('an ingress with a store', () => {
+  let folder: string;
+  let store: HealthDataStore;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lab-operations-ingress-'));
+    store = await openStore({ directory: join(folder, 'data') });
+    return async () => {
+      await store.close();
+      await rm(folder, { recursive: true });
+    };
+  });
+
+  test('answers 204 once a signed webhook is stored: it can be queried at once', async () => {
+    const { url } = await ingressWith({}, store);
+    const userId = randomUUID();
+    const batch = [sample('2026-01-05T10:00:00Z', 1), sample('2026-01-05T10:05:00Z', 2)];
+    expect((await send(url, glucose(userId, batch))).status).toBe(204);
+    expect((await send(url, activity(userId, 'day'))).status).toBe(204);
+    expect(await valuesOf(store, userId)).toEqual([1, 2]);
+    expect(await store.summaries({ userId, from: '2026-01-05', to: '2026-01-05' })).toMatchObject([{ id: 'day' }]);
+  });
+
+  test('changes nothing when a message comes again', async () => {
+    const { url } = await ingressWith({}, store);
+    const userId = randomUUID();
+    const first = signed(glucose(userId, [sample('2026-01-05T10:00:00Z', 1)]));
+    await fetch(`${url}/webhooks`, first);
+    await send(url, glucose(userId, [sample('2026-01-05T10:00:00Z', 2)]));
+    expect((await fetch(`${url}/webhooks`, first)).status).toBe(204);
+    expect(await valuesOf(store, userId)).toEqual([2]);
+  });
+
+  test('keeps what nobody handles and what cannot be keyed, counts it on /ready, and logs nothing of it', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
+    const { url } = await ingressWith({}, store, log);
+    const before = await store.rejected.count();
+    const person = { user_id: 'Testperson', client_user_id: 'Testperson' };
+    const events = [
+      { event_type: 'an.event.of.next.year', ...person },
+      { event_type: 'labtest.order.updated', ...person, data: { id: { odd: 'Testperson' } } },
+      orderEvent('Testperson/Invented'),
+      glucose('Testperson', ['Testperson']),
+    ];
+    for (const event of events) expect((await send(url, event)).status).toBe(204);
+    const rejected = await store.rejected.list({ limit: 4 });
+    expect(rejected.map(({ reason }) => reason.split(':', 1)[0])).toEqual([
+      '1 of 1 samples cannot be stored',
+      'not_addressable',
+      'unreadable',
+      'not_handled',
+    ]);
+    expect(await ready(url)).toEqual({ status: 'ready', rejectedEvents: before + 4 });
+    expect(lines.filter((line) => line.includes('"answer"'))).toHaveLength(4);
+    expect(lines.join('')).not.toContain('Testperson');
+  });
+
+  test('answers 204 for a user whose data were deleted, counts it, and keeps nothing', async () => {
+    const ingress = await ingressWith({}, store);
+    const userId = randomUUID();
+    await store.deleteUserData(userId);
+    expect((await send(ingress.url, activity(userId, 'day'))).status).toBe(204);
+    expect(ingress.counts().answers).toMatchObject({ health_data_unwanted: 1 });
+    expect(await store.summaries({ userId })).toEqual([]);
+  });
+});
+
+describe('an ingress whose database is away', () => {
+  test('starts, answers 503 for what it would keep, delivers orders, and says why on /ready', async () => {
+    const databaseUrl = `postgres://lab:Testpassword@127.0.0.1:${await closedPort()}/lab`;
+    const { url } = await ingressWith({ DATABASE_URL: databaseUrl });
+    expect((await send(url, activity(randomUUID(), 'day'))).status).toBe(503);
+    expect((await send(url, { event_type: 'other' })).status).toBe(503);
+    expect((await send(url, orderEvent(randomUUID()))).status).toBe(204);
+    expect(await ready(url)).toMatchObject({
+      status: 'not ready',
+      reason: expect.stringMatching(/ECONNREFUSED/) as string,
+    });
+    expect(JSON.stringify(await ready(url))).not.toContain('Testpassword');
+  });
+});
+
+test('an ingress without a store counts health data and lets it go, as it is made to by default', async () => {
+  const ingress = await ingressWith({});
+  expect((await send(ingress.url, activity(randomUUID(), 'day'))).status).toBe(204);
+  expect(ingress.counts().answers).toMatchObject({ health_data_counted: 1 });
+  expect(await ready(ingress.url)).toEqual({ status: 'ready' });
+});
+
+describe('worker and ingress in one process', () => {
+  test('keep health data in a directory, also through a restart', { timeout: 180_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lab-operations-single-'));
+    const directory = join(folder, 'data');
+    const service = { SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' };
+    const env = { ...environment(), ...service, HEALTH_DATA_DIRECTORY: directory, TASK_QUEUE: 'single-process-test' };
+    const userId = randomUUID();
+    const started = await startProgram('workers/single-process.ts', { env });
+    const [, url = ''] = await started.waitFor(/"url":"([^"]+)\/webhooks"/, 90_000);
+    expect((await send(url, activity(userId, 'day'))).status).toBe(204);
+    const second = await startProgram('workers/single-process.ts', { env });
+    expect(await second.exit).toEqual({ code: 1, signal: null });
+    expect(second.output()).toMatch(/^The health-data directory .+ is open in another process .+\n$/);
+    expect(await started.stop()).toEqual({ code: 0, signal: null });
+    const store = await openStore({ directory });
+    expect(await store.summaries({ userId })).toHaveLength(1);
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test('apart from each other refuse a directory', async () => {
+    const env = { ...environment(), HEALTH_DATA_DIRECTORY: '/nowhere' };
+    const started = await startProgram('workers/ingress.ts', { env });
+    expect(await started.exit).toEqual({ code: 2, signal: null });
+    expect(started.output()).toMatch(/HEALTH_DATA_DIRECTORY is only for programs that run everything in one process: /);
+  });
+});

@@ -1,0 +1,28 @@
+import type { TestProject } from 'vitest/node';
+import { findPostgres, installCommand, startPostgres } from './postgres.js';
+
+declare module 'vitest' {
+  // What setup gives and `inject` reads; vitest wants an interface that it can merge.
+  interface ProvidedContext {
+    /** Of a running server; undefined where PostgreSQL is not installed. */
+    postgresUrl: string | undefined;
+  }
+}
+
+/** One server for all files. Without PostgreSQL its tests are skipped, and in CI, where nobody would see it, they fail. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const programs = await findPostgres();
+  if (programs === undefined) {
+    if (isCi()) throw new Error(`PostgreSQL is not installed: run \`${installCommand}\`.`);
+    process.stderr.write(`PostgreSQL is not installed, its tests are skipped: run \`${installCommand}\`.\n`);
+    project.provide('postgresUrl', undefined);
+    return undefined;
+  }
+  const server = await startPostgres(programs);
+  project.provide('postgresUrl', server.url);
+  return () => server.stop();
+}
+
+function isCi(): boolean {
+  return !['', '0', 'false'].includes(process.env['CI'] ?? '');
+}

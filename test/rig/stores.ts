@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { beforeAll, describe, inject } from 'vitest';
+import { openStore, type HealthDataStore, type StorePlace } from '../../store/health-data-store.js';
+import { installCommand } from './postgres.js';
+
+/** An empty database, gone after the file. */
+export interface StoreRig {
+  readonly place: StorePlace;
+  readonly store: HealthDataStore;
+}
+
+interface Started {
+  place: StorePlace;
+  store: HealthDataStore;
+  end: () => Promise<void>;
+}
+
+/** Runs the tests of a store on PGlite and on a PostgreSQL server. Inside, call `rig()` in tests only. */
+export function describeStores(what: string, tests: (rig: () => StoreRig) => void): void {
+  const postgresUrl = inject('postgresUrl');
+  describe(`${what}, on PGlite`, () => {
+    tests(started(onPglite));
+  });
+  const note = postgresUrl === undefined ? ` (skipped, because it is not installed: ${installCommand})` : '';
+  describe.skipIf(postgresUrl === undefined)(`${what}, on PostgreSQL${note}`, () => {
+    tests(started(() => onPostgres(postgresUrl ?? '')));
+  });
+}
+
+function started(start: () => Promise<Started>): () => StoreRig {
+  let rig: Started | undefined;
+  beforeAll(async () => {
+    rig = await start();
+    return rig.end;
+  });
+  return () => {
+    if (!rig) throw new Error('The store of this file is opened before its tests: use it inside them.');
+    return rig;
+  };
+}
+
+async function onPglite(): Promise<Started> {
+  const folder = await mkdtemp(join(tmpdir(), 'lab-operations-pglite-'));
+  const place = { directory: join(folder, 'data') };
+  const store = await openStore(place);
+  const end = async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  };
+  return { place, store, end };
+}
+
+async function onPostgres(url: string): Promise<Started> {
+  const place = await newDatabase(url);
+  const store = await openStore(place);
+  return { place, store, end: () => store.close() };
+}
+
+/** A database of its own on the server, which forgets everything at its end. */
+export async function newDatabase(url: string): Promise<{ databaseUrl: string }> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return { databaseUrl: url.replace(/[^/]*$/, name) };
+}

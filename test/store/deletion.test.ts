@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { describeStores } from '../rig/stores.js';
+import { activity, glucose, receive, sample, samplesOf, source } from './received.js';
+
+const at = '2026-01-05T10:00:00Z';
+
+describeStores('deleting a user', (rig) => {
+  /** One thing of every kind. */
+  async function fill(userId: string): Promise<void> {
+    const { store } = rig();
+    await receive(store, glucose(userId, [sample(at, 1), 'bad']));
+    await receive(store, activity(userId, '1'));
+    await receive(store, { event_type: 'historical.data.sleep.created', user_id: userId });
+    await receive(store, { event_type: 'provider.connection.created', user_id: userId, data: { source } });
+    await store.writeStream({ userId, workoutId: 'w', stream: {} });
+    await store.setAside({ userId, reason: 'not_handled' }, { id: randomUUID(), body: '{}' });
+    // Nothing but the body tells whose it is.
+    const body = JSON.stringify({ order: { user: userId } });
+    await store.setAside({ reason: 'unreadable' }, { id: randomUUID(), body });
+  }
+
+  async function countsOf(userId: string): Promise<number[]> {
+    const { store } = rig();
+    const rejected = await store.rejected.list({ limit: 1000 });
+    const bodies = await Promise.all(rejected.map(async ({ id }) => (await store.rejected.get(id)).body));
+    const itsBodies = bodies.filter((body) => body?.includes(userId));
+    return [
+      (await samplesOf(store, userId, 'glucose')).length,
+      (await store.summaries({ userId })).length,
+      (await store.historyNotices(userId)).length,
+      (await store.connections(userId)).length,
+      (await store.workoutStream({ userId, workoutId: 'w' })) ? 1 : 0,
+      rejected.filter((each) => each.userId === userId).length,
+      itsBodies.length,
+    ];
+  }
+
+  test('deletes all of the user, rejected events included, and nothing of others', async () => {
+    const [userId, other] = [randomUUID(), randomUUID()];
+    await fill(userId);
+    await fill(other);
+    const before = await countsOf(other);
+    expect(before).toEqual([1, 1, 1, 1, 1, 2, 2]);
+    await rig().store.deleteUserData(userId);
+    expect(await countsOf(userId)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    expect(await countsOf(other)).toEqual(before);
+  });
+
+  test('refuses whatever comes later, and may be repeated', async () => {
+    const { store } = rig();
+    const userId = randomUUID();
+    await store.deleteUserData(userId);
+    const body = { id: randomUUID(), body: '{}' };
+    expect(await receive(store, glucose(userId, [sample(at, 1), 'bad']))).toBe('user_deleted');
+    expect(await store.setAside({ userId, reason: 'not_handled' }, body)).toBe('user_deleted');
+    expect(await store.writeStream({ userId, workoutId: 'w', stream: {} })).toBe('user_deleted');
+    await store.deleteUserData(userId);
+    expect(await countsOf(userId)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  test('leaves nothing of events that were being written at the same time', async () => {
+    const { store } = rig();
+    const userId = randomUUID();
+    const writing = Array.from({ length: 12 }, (_, n) =>
+      receive(store, glucose(userId, [sample(`2026-01-05T10:00:${String(n).padStart(2, '0')}Z`, n), 'bad'])),
+    );
+    const [taken] = await Promise.all([Promise.all(writing), store.deleteUserData(userId)]);
+    expect(taken.every((each) => ['set_aside', 'user_deleted'].includes(each))).toBe(true);
+    expect(await countsOf(userId)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  test('finds rejected events by the own reference of the product, where it is given', async () => {
+    const { store } = rig();
+    const word = randomUUID();
+    const clientUserId = `Testperson "${word}"`;
+    const body = JSON.stringify({ event_type: 'other', client_user_id: clientUserId });
+    await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body });
+    expect((await countsOf(word)).at(-1)).toBe(1);
+    await store.deleteUserData(randomUUID(), { clientUserId });
+    expect((await countsOf(word)).at(-1)).toBe(0);
+  });
+
+  test('deletes more than fits into one statement', async () => {
+    const { store } = rig();
+    const userId = randomUUID();
+    for (let batch = 0; batch < 5; batch++) {
+      const start = Date.parse(at) + batch * 10_000_000;
+      const many = Array.from({ length: 9_000 }, (_, n) => sample(new Date(start + n * 1000).toISOString(), n));
+      await receive(store, glucose(userId, many));
+    }
+    await store.deleteUserData(userId);
+    expect(await samplesOf(store, userId, 'glucose')).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { StoreFailed, storeFailure } from '../../store/database.js';
+import { DirectoryInUse } from '../../store/directory-lock.js';
+import { openStore } from '../../store/health-data-store.js';
+import { findPostgres, installCommand } from '../rig/postgres.js';
+import { startProgram } from '../rig/processes.js';
+import { describeStores, newDatabase } from '../rig/stores.js';
+import { closedPort } from '../unit/webhooks/sending.js';
+import { activity, glucose, receive, sample } from './received.js';
+
+describeStores('a store', (rig) => {
+  test('says nothing of what it holds when the database refuses', async () => {
+    const { store } = rig();
+    const refused = await store.summaries({ userId: 'u', from: 'Testperson' }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreFailed);
+    expect(refused).toMatchObject({ code: '22007', message: 'The database refused a statement (SQLSTATE 22007)' });
+    const { stack = '', cause } = refused as Error;
+    expect(JSON.stringify([refused, stack, cause ?? null])).not.toContain('Testperson');
+  });
+
+  test('that was closed has everything when it is opened again, and is not migrated twice', async () => {
+    const { place, store } = rig();
+    await receive(store, activity('reopened', '1'));
+    // A directory has one opener at a time (below): its store is closed for good here, as this is the last test.
+    if ('directory' in place) await store.close();
+    const again = await openStore(place);
+    expect(await again.summaries({ userId: 'reopened' })).toHaveLength(1);
+    await again.close();
+  });
+});
+
+describe('failures of a driver', () => {
+  const driverError = Object.assign(new Error('duplicate key, Testperson'), {
+    code: '23505',
+    detail: 'Key (user_id)=(Testperson) already exists.',
+    where: 'Testperson',
+    params: ['Testperson'],
+  });
+
+  test('lose everything that quotes a row', () => {
+    const failure = storeFailure(driverError);
+    expect(failure).toMatchObject({ code: '23505', message: 'The database refused a statement (SQLSTATE 23505)' });
+    expect(JSON.stringify([failure, failure.message, failure.stack, failure.cause ?? null])).not.toContain(
+      'Testperson',
+    );
+  });
+
+  test.each([
+    [Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' }), /ECONNREFUSED 127/],
+    [Object.assign(new Error('database "x" does not exist'), { code: '3D000' }), /database "x" does not exist/],
+    [new AggregateError([Object.assign(new Error('connect ECONNREFUSED ::1:1'), { code: 'ECONNREFUSED' })]), /::1:1/],
+    ['a text', /^The database failed\.$/],
+  ])('that help keep their words: %s', (error, message) => {
+    expect(storeFailure(error).message).toMatch(message);
+  });
+});
+
+describe('a PGlite directory', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lab-operations-opening-'));
+    return () => rm(folder, { recursive: true });
+  });
+
+  test('has one opener at a time, also by another name, and keeps its data', async () => {
+    const directory = join(folder, 'one');
+    const store = await openStore({ directory });
+    await receive(store, activity('kept', '1'));
+    await symlink(directory, join(folder, 'other-name'));
+    for (const name of ['one', 'other-name']) {
+      await expect(openStore({ directory: join(folder, name) })).rejects.toThrow(DirectoryInUse);
+    }
+    await store.close();
+    const again = await openStore({ directory });
+    expect(await again.summaries({ userId: 'kept' })).toHaveLength(1);
+    await again.close();
+  });
+
+  test('that another process has open is refused with a sentence that helps', async () => {
+    const directory = join(folder, 'two');
+    const holder = await startProgram('test/rig/hold-store.ts', { args: [directory], ready: /holding/ });
+    await expect(openStore({ directory })).rejects.toThrow(/is open in another process .+DATABASE_URL/);
+    await holder.stop();
+  });
+});
+
+const postgresUrl = inject('postgresUrl');
+const note = postgresUrl === undefined ? ` (skipped, because it is not installed: ${installCommand})` : '';
+
+describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
+  test('is migrated once by many that start at the same time', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const stores = await Promise.all(Array.from({ length: 5 }, () => openStore(place)));
+    const client = new Client({ connectionString: place.databaseUrl });
+    await client.connect();
+    const { rows } = await client.query('select name from health_data.migrations');
+    expect(rows).toEqual([{ name: '0001-tables' }]);
+    await client.end();
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('that drops every connection is used again as soon as it takes new ones', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore(place);
+    const batch = () => glucose('dropped', [sample('2026-01-05T10:00:00Z', 1)]);
+    await Promise.all(Array.from({ length: 4 }, () => receive(store, batch())));
+    const client = new Client({ connectionString: postgresUrl ?? '' });
+    await client.connect();
+    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lab-operations'
+      and datname = '${place.databaseUrl.split('/').at(-1)}'`);
+    await client.end();
+    await expect.poll(() => receive(store, batch()).catch(() => 'failed')).toBe('stored');
+    await store.close();
+  });
+
+  test('that is away is told by a StoreFailed that can be logged, password left out', async () => {
+    const databaseUrl = `postgres://lab:Testpassword@127.0.0.1:${await closedPort()}/x`;
+    const failed = await openStore({ databaseUrl }).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(StoreFailed);
+    expect(failed).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(String((failed as Error).stack)).not.toContain('Testpassword');
+  });
+
+  test('that takes connections and says nothing is given up after some seconds', { timeout: 20_000 }, async () => {
+    const mute = createServer();
+    mute.listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const databaseUrl = `postgres://lab@127.0.0.1:${(mute.address() as AddressInfo).port}/x`;
+    await expect(openStore({ databaseUrl })).rejects.toThrow(StoreFailed);
+    mute.close();
+  });
+});
+
+test('PostgreSQL is found on PATH, else the latest of the packages', async () => {
+  expect(await findPostgres('', '/nowhere')).toBeUndefined();
+  const folder = await mkdtemp(join(tmpdir(), 'lab-operations-found-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const version of ['9', '15', 'other']) {
+    const bin = join(folder, version, 'bin');
+    await mkdir(bin, { recursive: true });
+    for (const program of ['postgres', 'initdb']) await writeFile(join(bin, program), '');
+  }
+  expect(await findPostgres('', folder)).toBe(join(folder, '15', 'bin'));
+  expect(await findPostgres(join(folder, '9', 'bin'), folder)).toBe(join(folder, '9', 'bin'));
+});

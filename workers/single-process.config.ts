@@ -1,0 +1,50 @@
+import {
+  ConfigInvalid,
+  type IngressConfig,
+  readIngressConfig,
+  readWorkerConfig,
+  type SettingFault,
+  type WorkerConfig,
+} from './config.js';
+
+/** Worker and ingress in one process. */
+export interface SingleProcessConfig {
+  worker: WorkerConfig;
+  ingress: IngressConfig;
+  /** Where health data and rejected events are kept. Without it they are counted and let go. */
+  store?: { databaseUrl: string } | { directory: string };
+}
+
+/**
+ * For a process that is worker and ingress at once: it may keep the health data in a directory.
+ * @throws ConfigInvalid with every fault of the settings that either reads
+ */
+export function readSingleProcessConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): SingleProcessConfig {
+  const { HEALTH_DATA_DIRECTORY: given = '', ...others } = env;
+  const directory = given.trim() === '' ? undefined : given.trim();
+  const faults: SettingFault[] = [];
+  const worker = collectFaults(() => readWorkerConfig(others), faults);
+  const ingress = collectFaults(() => readIngressConfig(others), faults);
+  if (directory !== undefined && (others['DATABASE_URL'] ?? '').trim() !== '') {
+    const remedy = 'unset one of them';
+    faults.push({ setting: 'HEALTH_DATA_DIRECTORY', problem: 'is set, and so is DATABASE_URL', remedy });
+  }
+  if (faults.length > 0 || !worker || !ingress) throw new ConfigInvalid(faults);
+  const { databaseUrl } = ingress;
+  const store = directory === undefined ? databaseUrl !== undefined && { databaseUrl } : { directory };
+  return { worker, ingress, ...(store && { store }) };
+}
+
+/** Each fault once: both read the common settings. */
+function collectFaults<Config>(read: () => Config, faults: SettingFault[]): Config | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid)) throw error;
+    const known = new Set(faults.map(({ setting }) => setting));
+    faults.push(...error.faults.filter(({ setting }) => !known.has(setting)));
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { type HealthDataStore, openStore } from '../store/health-data-store.js';
+import { DirectoryInUse } from '../store/directory-lock.js';
+import { StoreFailed } from '../store/database.js';
+import { startIngress } from './ingress.js';
+import { createLog } from './log.js';
+import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
+import { readSingleProcessConfig, type SingleProcessConfig } from './single-process.config.js';
+import { installRuntime, startWorker } from './worker.js';
+
+/** Worker and ingress in one process: for trying things out. Only so can health data be kept in a directory. */
+async function main(): Promise<void> {
+  const config = readSingleProcessConfig();
+  const log = createLog(config.worker.logLevel, 'single process');
+  installRuntime(config.worker, log);
+  const requested = shutdownRequested();
+  const store = await openedStore(config);
+  const worker = await startWorker(config.worker, log);
+  const ingress = await startIngress(config.ingress, log, store);
+  log.info({ url: `${ingress.url}/webhooks`, keepsHealthData: store !== undefined }, 'worker and ingress started');
+  const signal = await Promise.race([requested, worker.ended]);
+  if (signal === undefined) throw new StartFailed('The worker stopped without being asked to.');
+  log.info({ signal }, 'worker and ingress stop');
+  await ingress.close();
+  await worker.stop();
+  await store?.close();
+  log.info('worker and ingress stopped');
+}
+
+async function openedStore({ store }: SingleProcessConfig): Promise<HealthDataStore | undefined> {
+  if (!store) return undefined;
+  try {
+    return await openStore(store);
+  } catch (error) {
+    if (!(error instanceof StoreFailed || error instanceof DirectoryInUse)) throw error;
+    throw new StartFailed(error.message, { cause: error });
+  }
+}
+
+if (isProgram(import.meta.url)) await runProgram(main);
