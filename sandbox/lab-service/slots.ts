@@ -110,7 +110,7 @@ export class Slots {
       end: start + HOUR_MS,
       zip,
       bookingKey: `bk_${randomBytes(12).toString('base64url')}`,
-      expiresAt: now + bookingKeyMinutes * 60_000,
+      expiresAt: now + this.#clock.compressed(`${bookingKeyMinutes}m`),
       isPriority: new Date(start).getUTCHours() === HOURS[0],
     };
     this.#offered.set(slot.bookingKey, slot);
