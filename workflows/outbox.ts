@@ -1,4 +1,4 @@
-import { condition, isCancellation } from '@temporalio/workflow';
+import { condition, isCancellation, sleep } from '@temporalio/workflow';
 import { refusalOf } from './command-queue.js';
 import type { Notification } from './notifications.js';
 import { notifying } from './proxies.js';
@@ -25,6 +25,9 @@ export interface Telling<Told> {
 /** So many go in one activity: a burst costs one, and one that fails late repeats little. */
 const batchSize = 20;
 
+/** After a batch that could not be delivered: a short `notificationDeadline` must not fill the history with attempts. */
+const pauseAfterFailure = '10 minutes';
+
 /**
  * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Ends only when it is
  * cancelled.
@@ -36,14 +39,15 @@ export async function keepDelivering<Told extends { id: string }>(
   try {
     for (;;) {
       await condition(() => from.notifies === true && from.outbox.length > 0);
-      await deliverBatch(from, telling);
+      if (await deliverBatch(from, telling)) continue;
+      await sleep(pauseAfterFailure, { summary: 'until the receiver is tried again' });
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
   }
 }
 
-async function deliverBatch<Told extends { id: string }>(from: Outbox<Told>, telling: Telling<Told>): Promise<void> {
+async function deliverBatch<Told extends { id: string }>(from: Outbox<Told>, telling: Telling<Told>): Promise<boolean> {
   const batch = from.outbox.slice(0, batchSize);
   try {
     const summary = `tell: ${batch.map((told) => telling.wordsFor(told)).join(', ')}`;
@@ -52,8 +56,10 @@ async function deliverBatch<Told extends { id: string }>(from: Outbox<Told>, tel
     const { delivered } = await notify.executeWithOptions({ summary }, [notifications]);
     from.outbox = from.outbox.filter(({ id }) => !delivered.includes(id));
     telling.delivered();
+    return true;
   } catch (error) {
     refusalOf(error);
     telling.undelivered();
+    return false;
   }
 }

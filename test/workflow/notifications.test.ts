@@ -54,6 +54,22 @@ test('an endpoint that is down for longer than the policy allows asks a person, 
   );
 });
 
+test('an endpoint that is down is tried every few minutes, however short the deadline, and the history stays small', async () => {
+  const kit = await stage.place({ policy: { notificationDeadline: '1s' } });
+  await kit.tells('phase_changed awaiting_registration');
+  stage.receiver.isDown = true;
+  await kit.register();
+  await kit.asksFor('notifications_undelivered');
+  const order = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
+  const { historyLength: before } = await order.describe();
+  await stage.skip('2 hours');
+  const { historyLength: after } = await order.describe();
+  expect(after - before).toBeLessThan(13 * 15);
+  stage.receiver.isDown = false;
+  await stage.skip('15 minutes');
+  await kit.asksFor();
+});
+
 test('an order that has ended does not wait for ever for an endpoint that never comes back', async () => {
   const kit = await stage.place({ policy: { notificationDeadline: '1 day' } });
   await kit.tells('phase_changed awaiting_registration');
