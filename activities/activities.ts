@@ -10,6 +10,9 @@ import { userActivities } from './users.js';
 import type { ReportFiles } from './report-file/report-files.js';
 import { reportActivities } from './reports.js';
 import { reconcileActivities } from './reconcile.js';
+import type { KeptData } from './kept-data.js';
+import { rejectedEventActivities } from './rejected-events.js';
+import { workoutStreamActivities } from './workout-streams.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -25,6 +28,8 @@ export interface ActivityDependencies {
   encrypts: boolean;
   /** Where the product is told; with none, no notification is ever scheduled. */
   target?: NotificationTarget;
+  /** Where health data and rejected events are kept; with none, nothing is. */
+  kept?: KeptData;
 }
 
 export function createActivities(dependencies: ActivityDependencies) {
@@ -38,6 +43,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...reportActivities(dependencies),
     ...notificationActivities(dependencies),
     ...reconcileActivities(dependencies),
+    ...workoutStreamActivities(dependencies),
+    ...rejectedEventActivities(dependencies),
   };
 }
 

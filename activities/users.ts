@@ -4,6 +4,7 @@ import type { LabService } from '../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures, failureOf } from './failures.js';
+import { withStore } from './kept-data.js';
 
 /** How a user stands at the service, without anything that says who it is. */
 export interface UserStanding {
@@ -12,26 +13,45 @@ export interface UserStanding {
   connections?: string[];
   /** With `unknown`: the service did not say so in its own words, so that the answer may be somebody else's. */
   unsure?: true;
+  /** The worker keeps health data: when the user is gone for good, they have to be erased. */
+  keepsHealthData?: true;
 }
 
-export interface UndoDeletion {
+export interface DeletedUser {
   userId: string;
-  /** Where it is known: a new user who has taken it makes the undo impossible. */
+  /**
+   * Where it is known. A new user who has taken it makes the undo impossible; and rejected events that name nothing else
+   * of the user are found by it.
+   */
   clientUserId?: string;
 }
 
 /** A user and its deletion. */
-export function userActivities({ service }: Pick<ActivityDependencies, 'service'>) {
+export function userActivities({ service, kept }: Pick<ActivityDependencies, 'service' | 'kept'>) {
+  const keeping = kept ? { keepsHealthData: true as const } : {};
   return {
     async readUser(userId: string): Promise<UserStanding> {
       return asFailures('DeletionRefused', async () => {
         try {
-          return { standing: 'present', connections: slugsOf(await service.users.get(userId)) };
+          return { standing: 'present', connections: slugsOf(await service.users.get(userId)), ...keeping };
         } catch (error) {
           if (!(error instanceof NotFound)) throw error;
-          if (isScheduledForDeletion(error)) return { standing: 'scheduled' };
-          return { standing: 'unknown', ...(!isStatedUnknown(error) && { unsure: true }) };
+          if (isScheduledForDeletion(error)) return { standing: 'scheduled', ...keeping };
+          return { standing: 'unknown', ...(!isStatedUnknown(error) && { unsure: true }), ...keeping };
         }
+      });
+    },
+
+    /**
+     * Erases what the store has of a user, and has it refuse what comes later. The database may have been away for days:
+     * the user is read once more, and one who is there again loses nothing.
+     */
+    async eraseHealthData({ userId, clientUserId }: DeletedUser): Promise<'erased' | 'present'> {
+      return asFailures('DeletionRefused', async () => {
+        if (await isThere(service, userId)) return 'present';
+        const ids = clientUserId === undefined ? {} : { clientUserId };
+        await withStore(kept, (store) => store.deleteUserData(userId, ids));
+        return 'erased';
       });
     },
 
@@ -53,7 +73,7 @@ export function userActivities({ service }: Pick<ActivityDependencies, 'service'
      * alone spares the undo; whatever else the reads say or fail with, it is the service that decides. A refusal of one
      * that an earlier attempt has carried out is success too.
      */
-    async undoDeletion(deleted: UndoDeletion): Promise<void> {
+    async undoDeletion(deleted: DeletedUser): Promise<void> {
       await asFailures('UndoRefused', async () => {
         if (await isThere(service, deleted.userId).catch(unlessUnexpected)) return;
         try {
@@ -85,7 +105,7 @@ async function isThere(service: LabService, userId: string): Promise<boolean> {
 }
 
 /** Whether the customer's own reference leads to another user by now: a reason that the service need not give. */
-async function isTakenByNow(service: LabService, { userId, clientUserId }: UndoDeletion): Promise<boolean> {
+async function isTakenByNow(service: LabService, { userId, clientUserId }: DeletedUser): Promise<boolean> {
   if (clientUserId === undefined) return false;
   return (await service.users.resolve(clientUserId)).user_id.toLowerCase() !== userId.toLowerCase();
 }

@@ -77,6 +77,23 @@ export {
   ReportRefused,
   SignedUrlRefused,
 } from './reports/errors.js';
+export type { RejectedEventOperations } from './rejected-events/rejected-events.js';
+export {
+  RejectedEventNotFound,
+  RejectedEventsInterrupted,
+  RejectedEventsInvalid,
+  RejectedEventSettled,
+  StoreNotConfigured,
+  StoreUnavailable,
+} from './rejected-events/errors.js';
+export type {
+  ListRejectedEventsInput,
+  RejectedEventEntry,
+  RejectedEventFilter,
+  RejectedEventsPage,
+  RejectedEventState,
+  ReplayRejectedEventsResult,
+} from '../workflows/rejected-events/messages.js';
 export {
   createWebhookHandler,
   type WebhookHandler,

@@ -9,6 +9,7 @@ import { LinkOperations } from './links/links.js';
 import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
 import { UserOperations } from './users/users.js';
+import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
 
 export interface LabOperationsOptions {
@@ -35,6 +36,7 @@ export class LabOperations {
   readonly links: LinkOperations;
   readonly users: UserOperations;
   readonly reports: ReportOperations;
+  readonly rejectedEvents: RejectedEventOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -51,6 +53,7 @@ export class LabOperations {
     this.links = new LinkOperations(temporal, taskQueue);
     this.users = new UserOperations(temporal, taskQueue, this.service);
     this.reports = new ReportOperations(finder, taskQueue);
+    this.rejectedEvents = new RejectedEventOperations(temporal, taskQueue);
   }
 
   /**

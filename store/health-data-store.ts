@@ -17,6 +17,8 @@ import {
   type StoredSample,
   type StoredStream,
   type StoredSummary,
+  type StreamStanding,
+  streamStanding,
   summaries,
   type SummaryQuery,
   workoutStream,
@@ -71,24 +73,37 @@ export class HealthDataStore {
 
   /**
    * Keeps the stream of a workout, in place of an earlier one.
-   * @returns `user_deleted` when nothing more is wanted of the user
+   * @param stream.notice what `streamStanding` told before the service was asked. Left out: the latest notice there is
+   * @returns `user_deleted` when nothing more is wanted of the user; `unstorable` when PostgreSQL cannot hold it
    */
   async writeStream(stream: {
     userId: string;
     workoutId: string;
     stream: unknown;
-  }): Promise<'stored' | 'user_deleted'> {
-    const problem = whyUnstorable(stream.stream);
-    if (problem !== undefined) throw new StoreFailed(`The workout stream ${problem}.`);
+    notice?: string | null;
+  }): Promise<'stored' | 'user_deleted' | 'unstorable'> {
     for (const field of ['userId', 'workoutId'] as const) {
       if (keyPart(stream[field]) === undefined) throw new TypeError(`writeStream: ${field} cannot be a key`);
     }
-    return this.#database.transaction(async (transaction) => {
-      await lockUser(transaction, stream.userId);
-      if (await isDeleted(transaction, stream.userId)) return 'user_deleted';
-      await writeStream(transaction, stream);
-      return 'stored';
-    });
+    if (whyUnstorable(stream.stream) !== undefined) return 'unstorable';
+    try {
+      return await this.#database.transaction(async (transaction) => {
+        await lockUser(transaction, stream.userId);
+        if (await isDeleted(transaction, stream.userId)) return 'user_deleted';
+        const { notice = (await streamStanding(transaction, stream)).notice } = stream;
+        await writeStream(transaction, { ...stream, notice });
+        return 'stored';
+      });
+    } catch (error) {
+      // It would be refused each time.
+      if (error instanceof StoreFailed && error.isDataRefused) return 'unstorable';
+      throw error;
+    }
+  }
+
+  /** Whether the service has to be asked for a workout's stream. Ask before each fetch: the answer belongs to it. */
+  async streamStanding(workout: { userId: string; workoutId: string }): Promise<StreamStanding> {
+    return streamStanding(this.#database, workout);
   }
 
   async summaries(query: SummaryQuery): Promise<StoredSummary[]> {

@@ -1,12 +1,15 @@
 import { MigrationError, Umzug } from 'umzug';
 import type { Database, Transaction } from './database.js';
-import { tables } from './tables.js';
+import { streamVersions, tables } from './tables.js';
 
 /**
  * What was ever done to the database, in order. Never change or remove one that was released: add another. A release
  * must work with the tables of the one before it and of the one after it, while processes are replaced one by one.
  */
-const migrations = [{ name: '0001-tables', sql: tables }];
+const migrations = [
+  { name: '0001-tables', sql: tables },
+  { name: '0002-stream-versions', sql: streamVersions },
+];
 
 /** Any number that no other program uses on this database; processes that start together wait for each other here. */
 const migrationLock = 5_402_391_044;

@@ -125,6 +125,30 @@ export async function workoutStream(
   return rows[0];
 }
 
+/** Whether the service has to be asked for a workout's stream. */
+export interface StreamStanding {
+  /** `due`: it was never fetched, or a notice came since. `user_deleted`: nothing more is wanted of the user. */
+  standing: 'due' | 'current' | 'user_deleted';
+  /** When the latest notice came, which a stream that is fetched from now on answers; null where none came. */
+  notice: string | null;
+}
+
+export async function streamStanding(
+  database: Pick<Database, 'query'>,
+  { userId, workoutId }: { userId: string; workoutId: string },
+): Promise<StreamStanding> {
+  const [found] = await database.query<{ isDeleted: boolean; isCurrent: boolean | null; notice: string | null }>(
+    `select exists (select 1 from health_data.deleted_users where user_id = $1) as "isDeleted",
+       fetched_at is not null and fetched_for is not distinct from noticed_at as "isCurrent",
+       ${isoOf('noticed_at')} as notice
+     from (select 1 as one) as always
+     left join health_data.workout_streams on user_id = $1 and workout_id = $2`,
+    [userId, workoutId],
+  );
+  const { isDeleted = false, isCurrent = false, notice = null } = found ?? {};
+  return { standing: isDeleted ? 'user_deleted' : isCurrent === true ? 'current' : 'due', notice };
+}
+
 export async function connections(database: Database, userId: string): Promise<StoredConnection[]> {
   return database.query<StoredConnection>(
     `select provider, event_type as "eventType", ${isoOf('received_at')} as "receivedAt", data

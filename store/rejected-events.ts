@@ -43,6 +43,10 @@ export class RejectedEventSettled extends Error {
 export interface RejectedEventFilter {
   /** Default `waiting`. */
   state?: RejectedEvent['state'];
+  /** Only events of exactly this type. */
+  eventType?: string;
+  /** Only events whose reason begins so, such as `not_handled`. */
+  reason?: string;
   /** Only events before this one: the last of the page before. */
   before?: string;
   /** Default 100, at most 1,000. */
@@ -64,15 +68,16 @@ export class RejectedEvents {
   }
 
   /** The latest first, without what they hold. */
-  async list({ state = 'waiting', before = highestId, limit = 100 }: RejectedEventFilter = {}): Promise<
-    RejectedEvent[]
-  > {
+  async list(filter: RejectedEventFilter = {}): Promise<RejectedEvent[]> {
+    const { state = 'waiting', eventType = null, reason = null, before = highestId, limit = 100 } = filter;
     if (!isId(before)) throw new TypeError('`before` is the id of a rejected event');
     const most = Math.min(Math.max(1, Math.trunc(limit)), 1000);
     return this.#database.query<RejectedEvent>(
       `select ${columns} from health_data.rejected_events
-       where state = $1 and id < $2::bigint order by rejected_events.id desc limit ${most}`,
-      [state, before],
+       where state = $1 and id < $2::bigint
+         and ($3::text is null or event_type = $3) and ($4::text is null or starts_with(reason, $4))
+       order by rejected_events.id desc limit ${most}`,
+      [state, before, eventType, reason],
     );
   }
 

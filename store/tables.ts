@@ -84,3 +84,8 @@ export const tables = `
     deleted_at timestamptz not null default now()
   );
 `;
+
+/** The second: which notice a stream was fetched for, by when that came. */
+export const streamVersions = `
+  alter table health_data.workout_streams add column fetched_for timestamptz;
+`;

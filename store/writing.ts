@@ -86,17 +86,33 @@ const writeConnection = `
     event_type = excluded.event_type, data = excluded.data, received_at = excluded.received_at
   where $5::timestamptz is null or excluded.received_at >= kept.received_at`;
 
-/** A stream replaces the one that was fetched before it. The notice may be missing: it is not needed for fetching. */
+/**
+ * A stream replaces the one that was fetched before it, but for one that answers the latest notice where this one does
+ * not: an attempt that was held up must not bring back what it read long ago. The notice may be missing: it is not needed
+ * for fetching.
+ */
 export async function writeStream(
   transaction: Transaction,
-  { userId, workoutId, stream }: { userId: string; workoutId: string; stream: unknown },
+  { userId, workoutId, stream, notice }: StreamToWrite,
 ): Promise<void> {
   await transaction.query(
-    `insert into health_data.workout_streams (user_id, workout_id, provider, stream, fetched_at)
-     values ($1, $2, '', $3::jsonb, now())
-     on conflict (user_id, workout_id) do update set stream = excluded.stream, fetched_at = excluded.fetched_at`,
-    [userId, workoutId, json(stream)],
+    `insert into health_data.workout_streams as kept (user_id, workout_id, provider, stream, fetched_at, fetched_for)
+     values ($1, $2, '', $3::jsonb, now(), $4::timestamptz)
+     on conflict (user_id, workout_id) do update set
+       stream = excluded.stream, fetched_at = excluded.fetched_at, fetched_for = excluded.fetched_for
+     where kept.fetched_at is null
+       or kept.fetched_for is distinct from kept.noticed_at
+       or excluded.fetched_for is not distinct from kept.noticed_at`,
+    [userId, workoutId, json(stream), notice],
   );
+}
+
+export interface StreamToWrite {
+  userId: string;
+  workoutId: string;
+  stream: unknown;
+  /** When the latest notice came that was known before the service was asked, as `streamStanding` told it. */
+  notice: string | null;
 }
 
 function json(value: unknown): string {

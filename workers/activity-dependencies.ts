@@ -3,10 +3,17 @@ import type { Logger } from 'pino';
 import type { ActivityDependencies } from '../activities/activities.js';
 import { createReportFiles } from '../activities/report-file/report-files.js';
 import { createLabService } from '../service/lab-service.js';
+import type { StoreAccess } from '../store/store-access.js';
 import type { WorkerConfig } from './config.js';
+import { keptData } from './replaying.js';
 
 /** What the activities of this process work with. Its `service` holds connections: close it after the last activity. */
-export function activityDependencies(config: WorkerConfig, temporal: Client, log: Logger): ActivityDependencies {
+export function activityDependencies(
+  config: WorkerConfig,
+  temporal: Client,
+  log: Logger,
+  store: StoreAccess | undefined,
+): ActivityDependencies {
   return {
     service: createLabService({ ...config.service, warn: (warning) => log.warn(warning) }),
     temporal,
@@ -15,5 +22,6 @@ export function activityDependencies(config: WorkerConfig, temporal: Client, log
     reportFiles: createReportFiles(config.reportFiles),
     encrypts: temporal.options.loadedDataConverter.payloadCodecs.length > 0,
     ...(config.notify && { target: config.notify }),
+    ...(store && { kept: keptData(store, temporal, config.taskQueue) }),
   };
 }

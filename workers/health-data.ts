@@ -1,41 +1,57 @@
 import type { HealthDataSink, RejectedEventSink } from '../client/webhooks/route.js';
-import { readHealthData } from '../service/health-data.js';
-import type { HealthDataStore } from '../store/health-data-store.js';
+import { type HealthDataRead, readHealthData } from '../service/health-data.js';
+import type { Acceptance } from '../store/accepting.js';
+import { type HealthDataStore, openStore } from '../store/health-data-store.js';
+import type { ReceivedMessage } from '../store/messages.js';
+import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-access.js';
+import { isAddressable } from '../workflows/order/address.js';
 
-/** A store that is opened when it is first needed, and again when that failed: a process starts without its database. */
-export interface StoreAccess {
-  get(): Promise<HealthDataStore>;
-  /** Closes it, if it was opened. */
-  close(): Promise<void>;
+/**
+ * The store of a process: the one that the caller has open, else that of DATABASE_URL, if it is set.
+ * @param opened is closed by whoever opened it
+ */
+export function storeOf(
+  { databaseUrl }: { databaseUrl?: string },
+  opened: HealthDataStore | undefined,
+): StoreAccess | undefined {
+  if (opened) return openedStore(opened);
+  return databaseUrl === undefined ? undefined : storeOnDemand(() => openStore({ databaseUrl }));
 }
 
-export function storeOnDemand(open: () => Promise<HealthDataStore>): StoreAccess {
-  let opening: Promise<HealthDataStore> | undefined;
+/**
+ * What the webhook handler gives to the store.
+ * @param receivedAt when a replayed event first came; by default it comes now
+ */
+export function healthDataSinks(
+  store: StoreAccess,
+  receivedAt?: string,
+): { healthData: HealthDataSink; rejected: RejectedEventSink } {
+  const came = receivedAt === undefined ? {} : { receivedAt };
   return {
-    get: () => {
-      if (opening) return opening;
-      const attempt = open();
-      opening = attempt;
-      // Whoever waits for it learns of the failure; who comes next tries anew.
-      attempt.catch(() => {
-        if (opening === attempt) opening = undefined;
-      });
-      return attempt;
-    },
-    close: async () => {
-      const opened = await opening?.catch(() => undefined);
-      await opened?.close();
-    },
-  };
-}
-
-/** What the webhook handler gives to the store. */
-export function healthDataSinks(store: StoreAccess): { healthData: HealthDataSink; rejected: RejectedEventSink } {
-  return {
-    healthData: async (event, id, body) => (await store.get()).accept(readHealthData(event), { id, body }),
+    healthData: async (event, id, body) => take(await store.get(), readHealthData(event), { id, body, ...came }),
     rejected: async ({ reason, problem, eventType, userId, body }, id) => {
       const why = problem === undefined ? reason : `${reason}: ${problem}`;
-      return (await store.get()).setAside({ eventType, userId, reason: why }, { id, body });
+      return (await store.get()).setAside({ eventType, userId, reason: why }, { id, body, ...came });
     },
   };
+}
+
+/** `stream_due` makes the webhook handler have the workout's stream fetched. */
+async function take(
+  store: HealthDataStore,
+  read: HealthDataRead,
+  message: ReceivedMessage,
+): Promise<Acceptance | 'stream_due'> {
+  if (read.kind !== 'stream_notice') return store.accept(read, message);
+  const { eventType, userId, workoutId } = read;
+  if (workoutId !== undefined && !isAddressable(workoutId)) {
+    const reason = 'not_addressable: the workout_id cannot stand in a workflow ID';
+    return store.setAside({ eventType, userId, reason }, message);
+  }
+  const acceptance = await store.accept(read, message);
+  // Asked of a repeated notice, too: it comes again where Temporal could not be told of it.
+  const isKept = acceptance === 'stored' || acceptance === 'repeated';
+  if (!isKept || userId === undefined || workoutId === undefined) return acceptance;
+  const { standing } = await store.streamStanding({ userId, workoutId });
+  return standing === 'due' ? 'stream_due' : acceptance;
 }

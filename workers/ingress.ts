@@ -11,10 +11,11 @@ import { fastify, type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import { StoreFailed } from '../store/database.js';
-import { type HealthDataStore, openStore } from '../store/health-data-store.js';
+import type { HealthDataStore } from '../store/health-data-store.js';
+import type { StoreAccess } from '../store/store-access.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
 import { dataConverterOf } from './encryption.js';
-import { healthDataSinks, storeOnDemand, type StoreAccess } from './health-data.js';
+import { healthDataSinks, storeOf } from './health-data.js';
 import { closeWithin, listen } from './listening.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
@@ -77,11 +78,6 @@ export async function startIngress(
       await Promise.all([connection.close(), store?.close()]);
     },
   };
-}
-
-function storeOf({ databaseUrl }: IngressConfig, opened: HealthDataStore | undefined): StoreAccess | undefined {
-  if (opened) return { get: () => Promise.resolve(opened), close: () => Promise.resolve() };
-  return databaseUrl === undefined ? undefined : storeOnDemand(() => openStore({ databaseUrl }));
 }
 
 function routes(

@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   installRuntime(config.worker, log);
   const requested = shutdownRequested();
   const store = await openedStore(config);
-  const worker = await startWorker(config.worker, log);
+  const worker = await startWorker(config.worker, log, store);
   const ingress = await startIngress(config.ingress, log, store);
   log.info({ url: `${ingress.url}/webhooks`, keepsHealthData: store !== undefined }, 'worker and ingress started');
   const signal = await Promise.race([requested, worker.ended]);

@@ -2,10 +2,13 @@ import { Client, isGrpcServiceError } from '@temporalio/client';
 import { makeTelemetryFilterString, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/activities.js';
+import type { HealthDataStore } from '../store/health-data-store.js';
+import type { StoreAccess } from '../store/store-access.js';
 import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig, type TemporalConfig, type WorkerConfig } from './config.js';
 import { dataConverterOf } from './encryption.js';
+import { storeOf } from './health-data.js';
 import { createLog, temporalLogger } from './log.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { ensureReconcileSchedule } from './reconcile-schedule.js';
@@ -26,25 +29,32 @@ export interface RunningWorker {
 
 /**
  * Starts the worker in this process: connects, makes sure of the search attributes, and polls the task queue.
+ * It starts without its database too: what needs it is tried again.
+ * @param opened a store that the caller has open, and closes, in place of the one of DATABASE_URL
  * @throws StartFailed in one line when Temporal cannot be reached or the namespace cannot be used
  */
-export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
+export async function startWorker(config: WorkerConfig, log: Logger, opened?: HealthDataStore): Promise<RunningWorker> {
   const connection = await connect(config.temporal);
   try {
     await checkNamespace(connection, config.temporal, log);
-    return await poll(connection, config, log);
+    return await poll(connection, config, log, storeOf(config, opened));
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-async function poll(connection: NativeConnection, config: WorkerConfig, log: Logger): Promise<RunningWorker> {
+async function poll(
+  connection: NativeConnection,
+  config: WorkerConfig,
+  log: Logger,
+  store: StoreAccess | undefined,
+): Promise<RunningWorker> {
   const { namespace } = config.temporal;
   const conversion = dataConverterOf(config.keyRing, log);
   const client = new Client({ connection, namespace, ...conversion });
   await ensureReconcileSchedule(client, config, log);
-  const dependencies = activityDependencies(config, client, log);
+  const dependencies = activityDependencies(config, client, log, store);
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
   const failures = config.keyRing ? 'encoded' : 'readable';
   const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long
@@ -60,7 +70,7 @@ async function poll(connection: NativeConnection, config: WorkerConfig, log: Log
     shutdownForceTime: shutdownGraceMs + forceAfterGraceMs,
   });
   const ended = runToEnd(worker, async () => {
-    await dependencies.service.close();
+    await Promise.all([dependencies.service.close(), store?.close()]);
     await connection.close();
   });
   return {
@@ -133,9 +143,15 @@ async function main(): Promise<void> {
   const requested = shutdownRequested();
   const worker = await startWorker(config, log);
   const { address, namespace } = config.temporal;
-  const { taskQueue, maxCachedWorkflows, notify, keyRing } = config;
+  const { taskQueue, maxCachedWorkflows, notify, keyRing, databaseUrl } = config;
   const encryption = keyRing ? { encryptsWithKey: keyRing[0].id } : { encrypts: false };
-  const facts = { taskQueue, maxCachedWorkflows, notifies: notify !== undefined, ...encryption };
+  const facts = {
+    taskQueue,
+    maxCachedWorkflows,
+    notifies: notify !== undefined,
+    keepsHealthData: databaseUrl !== undefined,
+    ...encryption,
+  };
   log.info({ address, namespace, ...facts }, 'worker started');
   const signal = await Promise.race([requested, worker.ended]);
   if (signal === undefined) throw new StartFailed('The worker stopped without being asked to.');

@@ -6,3 +6,7 @@ export { placeKitOrder } from './order/place-kit-order.js';
 export { parsingJob } from './report/parsing-job.js';
 export { submitReport } from './report/submit-report.js';
 export { reconcileOrders } from './reconcile/reconcile-orders.js';
+export { fetchWorkoutStream } from './workout-stream/fetch-workout-stream.js';
+export { listRejectedEvents } from './rejected-events/list-rejected-events.js';
+export { replayRejectedEvents } from './rejected-events/replay-rejected-events.js';
+export { discardRejectedEvent } from './rejected-events/discard-rejected-event.js';

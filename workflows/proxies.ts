@@ -111,7 +111,9 @@ export function callingAboutUser(patience: Patience) {
     ...patiently,
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   });
-  return { readUser, scheduleDeletion };
+  // Temporal may take an attempt for lost whose worker goes on: repeating it is harmless.
+  const { eraseHealthData } = proxyActivities<Pick<Activities, 'eraseHealthData'>>(patiently);
+  return { readUser, scheduleDeletion, eraseHealthData };
 }
 
 /**
@@ -123,6 +125,40 @@ export const reconciling = proxyActivities<Pick<Activities, 'reconcilePage'>>({
   scheduleToCloseTimeout: '6 hours',
   heartbeatTimeout: '2 minutes',
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+});
+
+/**
+ * A workout's stream: nobody waits for it, and it stays at the service. So the pauses grow to an hour (some thirty attempts
+ * a day), and a round of a day costs no history.
+ */
+export const fetchingStreams = proxyActivities<Pick<Activities, 'fetchStream'>>({
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '1 day',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
+});
+
+/** Looks into the store: an operator waits, so half a minute, and not at all where there is no store. */
+export const askingTheStore = proxyActivities<Pick<Activities, 'listRejected' | 'discardRejected'>>({
+  startToCloseTimeout: '30 seconds',
+  scheduleToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, nonRetryableErrorTypes: ['StoreNotConfigured'] },
+});
+
+/**
+ * Rejected events, up to fifty in one activity: each takes milliseconds, or 20 seconds where database and Temporal are
+ * slow. It shows life before each. Repeating it is harmless, because what was replayed waits no longer.
+ */
+export const replaying = proxyActivities<Pick<Activities, 'replayRejected'>>({
+  startToCloseTimeout: '20 minutes',
+  scheduleToCloseTimeout: '30 minutes',
+  heartbeatTimeout: '1 minute',
+  retry: {
+    initialInterval: '1 second',
+    backoffCoefficient: 2,
+    // An operator waits: an outage is told within half a minute.
+    maximumAttempts: 5,
+    nonRetryableErrorTypes: ['StoreNotConfigured'],
+  },
 });
 
 /** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */

@@ -1,3 +1,4 @@
+import { isShowableType } from '../../service/event-type.js';
 import { type AnswerName, answers } from './answers.js';
 
 /** How many webhooks got which answer since the handler was made. */
@@ -40,8 +41,8 @@ function increment<Key>(counts: Map<Key, number>, key: Key): number {
   return count;
 }
 
-/** An event type as it may stand in a log or a count: the sender's words, but only as long as they look like a type. */
+/** An event type as it may stand in a log or a count. */
 export function countableType(eventType: string | undefined): string {
   if (eventType === undefined) return '(none)';
-  return /^[A-Za-z0-9._-]{1,80}$/.test(eventType) ? eventType : others;
+  return isShowableType(eventType) ? eventType : others;
 }

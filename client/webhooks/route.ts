@@ -8,6 +8,7 @@ import {
   type ReceivedEvent,
   userOf,
 } from '../../service/events.js';
+import { readHealthData } from '../../service/health-data.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { isLinkAddressable, linkProviderId } from '../../workflows/link/address.js';
@@ -17,12 +18,15 @@ import { kitOrderName, orderChangedSignal } from '../../workflows/order/messages
 import { kitOrderStart } from '../../workflows/order/start.js';
 import { jobChangedSignal, parsingJobName } from '../../workflows/report/messages.js';
 import { parsingJobStart } from '../../workflows/report/start.js';
+import { fetchWorkoutStreamName, streamNoticedSignal } from '../../workflows/workout-stream/messages.js';
+import { workoutStreamStart } from '../../workflows/workout-stream/start.js';
 import { type AnswerName, answers } from './answers.js';
 
 /**
  * Takes health data and news of provider connections. It settles once they are durable; when it rejects, the answer is
  * 503. The same news may come again, also where they were taken: 503 is answered too where a link could not be told. It
- * may say what became of them, which is counted; saying nothing, or anything else, is `stored`.
+ * may say what became of them: `set_aside` and `user_deleted` are counted as such, and after `stream_due` the worker, which
+ * then needs a store too, fetches the workout's stream. Saying nothing, or anything else, is `stored`.
  * @param body the whole event as it was sent
  */
 export type HealthDataSink = (
@@ -90,7 +94,7 @@ async function bring(event: ReceivedEvent, message: Message, destinations: Desti
     case 'connection':
       return deliverConnection(event, message, destinations);
     case 'health_data':
-      return handOver(event, message, destinations);
+      return deliverHealthData(event, message, destinations);
     case 'parsing_job':
       return deliverParsingJob(event, destinations);
     case 'appointment':
@@ -213,16 +217,39 @@ function temporalAnswer(error: unknown): AnswerName {
 /** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth a retry on the spot, but nobody's configuration either. */
 const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
+/** The stream of a workout is too large for its event: it is fetched once the event is kept, where the sink wants it. */
+async function deliverHealthData(event: HealthDataReceived, message: Message, to: Destinations): Promise<Routed> {
+  const taken = await handOver(event, message, to);
+  return taken.isStreamDue === true ? haveStreamFetched(event, to) : taken;
+}
+
+async function haveStreamFetched(event: HealthDataReceived, to: Destinations): Promise<Routed> {
+  const { workoutId, userId } = { workoutId: undefined, ...readHealthData(event) };
+  if (userId === undefined || workoutId === undefined || !isAddressable(workoutId)) {
+    return { name: 'health_data_accepted' };
+  }
+  const start = workoutStreamStart({ userId, workoutId });
+  return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
+    workflow.signalWithStart(fetchWorkoutStreamName, {
+      ...start,
+      taskQueue,
+      signal: streamNoticedSignal,
+      signalArgs: [{ userId }],
+    }),
+  );
+}
+
 async function handOver(
   event: HealthDataReceived | ConnectionEventReceived,
   { id, body }: Message,
   to: Destinations,
-): Promise<Routed> {
+): Promise<Routed & { isStreamDue?: boolean }> {
   if (!to.healthData) return { name: 'health_data_counted' };
   try {
     const outcome = await within(to.deadlineMs, to.healthData(event, id, body));
     if (outcome === 'set_aside') return { name: 'health_data_set_aside' };
-    return { name: outcome === 'user_deleted' ? 'health_data_unwanted' : 'health_data_accepted' };
+    if (outcome === 'user_deleted') return { name: 'health_data_unwanted' };
+    return { name: 'health_data_accepted', ...(outcome === 'stream_due' && { isStreamDue: true }) };
   } catch (error) {
     return { name: 'health_data_failed', error };
   }

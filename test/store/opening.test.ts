@@ -100,7 +100,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     const client = new Client({ connectionString: place.databaseUrl });
     await client.connect();
     const { rows } = await client.query('select name from health_data.migrations');
-    expect(rows).toEqual([{ name: '0001-tables' }]);
+    expect(rows).toEqual([{ name: '0001-tables' }, { name: '0002-stream-versions' }]);
     await client.end();
     await Promise.all(stores.map((store) => store.close()));
   });

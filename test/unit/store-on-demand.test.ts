@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HealthDataStore } from '../../store/health-data-store.js';
-import { storeOnDemand } from '../../workers/health-data.js';
+import { storeOnDemand } from '../../store/store-access.js';
 
 function rig() {
   const events: string[] = [];

@@ -4,7 +4,7 @@ import { refusalOf } from '../command-queue.js';
 import { callingAboutUser } from '../proxies.js';
 import { graceEndOf, isGraceOver, note, reminderDueAt, stateOf, type Deletion } from './case.js';
 import { end, endUndone } from './ending.js';
-import { standingNow } from './insisting.js';
+import { insist, standingNow, userNow } from './insisting.js';
 import type { DeletionState } from './messages.js';
 import { userDeleted } from './refusals.js';
 import type { Run } from './run.js';
@@ -36,8 +36,21 @@ export async function confirm(run: Run): Promise<void> {
   const { kase } = run;
   kase.phase = 'confirming';
   show(run);
-  if ((await standingNow(run, 'confirmation_delayed')) === 'present') return endRestored(run);
+  const { standing, keepsHealthData } = await userNow(run, 'confirmation_delayed');
+  if (standing === 'present') return endRestored(run);
+  if (keepsHealthData === true && (await eraseHealthData(run)) === 'present') return endRestored(run);
   end(run, 'deleted', userDeleted());
+}
+
+/** Before the product is told: what it hears of a final deletion holds for the health data as well. */
+async function eraseHealthData(run: Run): Promise<'erased' | 'present'> {
+  const { userId, clientUserId } = run.kase;
+  const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
+  const erased = await insist(run, 'erasure_delayed', 'answer', (calling) =>
+    calling.eraseHealthData.executeWithOptions({ summary: 'erase the health data' }, [deleted]),
+  );
+  if (erased === 'erased') note(run.kase, 'the health data were erased', Date.now());
+  return erased;
 }
 
 /** The user is there again: by an undo that got no answer, or by somebody else. */

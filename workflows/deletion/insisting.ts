@@ -59,15 +59,20 @@ const untilAskedAgain = '10 minutes';
  * counts only when it is repeated.
  */
 export async function standingNow(run: Run, reason: DeletionAttentionReason): Promise<UserStanding['standing']> {
+  return (await userNow(run, reason)).standing;
+}
+
+/** The same, with whatever else the read told. */
+export async function userNow(run: Run, reason: DeletionAttentionReason): Promise<UserStanding> {
   const read = () =>
     insist(run, reason, 'answer', ({ readUser }) =>
       readUser.executeWithOptions({ summary: 'the user now' }, [run.kase.userId]),
     );
   const first = await read();
-  if (first.unsure !== true) return first.standing;
+  if (first.unsure !== true) return first;
   note(run.kase, 'the user was not found, in nobody’s words; it is asked again', Date.now());
   await sleep(untilAskedAgain, { summary: 'before the user is read again' });
-  return (await read()).standing;
+  return read();
 }
 
 export function isAboutTheTeam({ type }: ApplicationFailure): boolean {

@@ -96,6 +96,8 @@ export type DeletionAttentionReason =
   | 'deletion_delayed'
   /** The grace is over, and the service has not shown for an hour whether the user is gone; it goes on asking. */
   | 'confirmation_delayed'
+  /** The user is gone, and the health data could not be erased for an hour; it goes on trying. */
+  | 'erasure_delayed'
   /** An undo got no answer, and the service has not shown for an hour what became of it; it goes on asking. */
   | 'undo_doubtful'
   | 'notifications_undelivered';

@@ -1,0 +1,40 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { StoreFailed } from '../store/database.js';
+import type { HealthDataStore } from '../store/health-data-store.js';
+import type { ReplayedMessage } from '../store/rejected-events.js';
+import type { StoreAccess } from '../store/store-access.js';
+
+/** What a worker with a store has: its health data and rejected events, and the road that events take. */
+export interface KeptData {
+  store: StoreAccess;
+  /** Brings a rejected event to where it belongs once more, as the ingress would. Never rejects. */
+  route: (message: ReplayedMessage) => Promise<Rerouted>;
+}
+
+export interface Rerouted {
+  /** The webhook handler's word for what became of it: `delivered`, `not_handled` and so on. */
+  answer: string;
+  /** Whether somebody has it now. */
+  isTaken: boolean;
+}
+
+/**
+ * Runs work on the store. A database that is away is `StoreUnavailable`; a worker without one is `StoreNotConfigured`. Both
+ * may be tried again: another worker may have one, and this one may get one.
+ */
+export async function withStore<T>(
+  kept: KeptData | undefined,
+  work: (store: HealthDataStore, kept: KeptData) => Promise<T>,
+): Promise<T> {
+  if (!kept) {
+    throw ApplicationFailure.retryable('This worker keeps no health data: set DATABASE_URL', 'StoreNotConfigured', {
+      fields: [],
+    });
+  }
+  try {
+    return await work(await kept.store.get(), kept);
+  } catch (error) {
+    if (!(error instanceof StoreFailed)) throw error;
+    throw ApplicationFailure.retryable(error.message, 'StoreUnavailable', { fields: [] });
+  }
+}

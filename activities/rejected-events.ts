@@ -1,0 +1,169 @@
+import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { isShowableType } from '../service/event-type.js';
+import type { HealthDataStore } from '../store/health-data-store.js';
+import {
+  type RejectedEvent,
+  RejectedEventNotFound,
+  RejectedEventSettled,
+  type ReplayedMessage,
+} from '../store/rejected-events.js';
+import type {
+  DiscardRejectedEventInput,
+  ListRejectedEventsInput,
+  RejectedEventEntry,
+  RejectedEventFilter,
+  RejectedEventsPage,
+  ReplayRejectedEventsResult,
+} from '../workflows/rejected-events/messages.js';
+import type { ActivityDependencies } from './activities.js';
+import { type KeptData, withStore } from './kept-data.js';
+
+const usualLimit = 100;
+const mostListed = 1_000;
+const longestReason = 500;
+const longestMessageId = 128;
+
+export function rejectedEventActivities({ kept }: Pick<ActivityDependencies, 'kept'>) {
+  return {
+    async listRejected(input: ListRejectedEventsInput): Promise<RejectedEventsPage> {
+      const { limit = usualLimit, state = 'waiting' } = input;
+      if (!Number.isInteger(limit) || limit < 1 || limit > mostListed) {
+        throw invalid(`limit must be a whole number from 1 to ${mostListed}`);
+      }
+      if (!['waiting', 'replayed', 'discarded'].includes(state)) {
+        throw invalid('state must be waiting, replayed or discarded');
+      }
+      return withStore(kept, async ({ rejected }) => {
+        const events = await rejected.list({ ...filterOf(input), state, limit });
+        return { events: events.map(entryOf), waiting: await rejected.count(), ...nextAfter(events, limit) };
+      });
+    },
+
+    /** The store takes it once: a repeated attempt finds it discarded for this reason, which is success. */
+    async discardRejected({ id, reason }: DiscardRejectedEventInput): Promise<void> {
+      if (typeof reason !== 'string' || reason.trim() === '' || reason.length > longestReason) {
+        throw invalid(`reason must be a text of at most ${longestReason} characters`);
+      }
+      await withStore(kept, async ({ rejected }) => {
+        try {
+          await rejected.discard(id, reason);
+        } catch (error) {
+          if (!(error instanceof RejectedEventSettled)) throw inFailures(error);
+          const { state, discardReason } = await rejected.get(id);
+          if (state !== 'discarded' || discardReason !== reason) throw inFailures(error);
+        }
+      });
+    },
+
+    /** Each on its own: one that nobody takes goes on waiting, and keeps no other waiting. */
+    async replayRejected(
+      page: { id: string } | (RejectedEventFilter & { limit: number }),
+    ): Promise<ReplayRejectedEventsResult> {
+      return withStore(kept, async (store, { route }) => {
+        const result: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
+        if ('id' in page) {
+          await replay(store, route, page.id, result).catch(unlessReplayedBefore);
+          return result;
+        }
+        const { limit } = page;
+        const events = await store.rejected.list({ ...filterOf(page), limit });
+        for (const { id } of events) await replay(store, route, id, result).catch(unlessSettledMeanwhile);
+        return { ...result, ...nextAfter(events, limit) };
+      });
+    },
+  };
+}
+
+/** Why a replayed event goes on waiting: the handler's word. */
+class NotTaken extends Error {
+  override readonly name = 'NotTaken';
+  readonly answer: string;
+
+  constructor(answer: string) {
+    super(`Nobody took the event: ${answer}`);
+    this.answer = answer;
+  }
+}
+
+async function replay(
+  { rejected }: HealthDataStore,
+  route: KeptData['route'],
+  id: string,
+  result: ReplayRejectedEventsResult,
+): Promise<void> {
+  heartbeat();
+  let taken = '';
+  const handle = async (message: ReplayedMessage) => {
+    const { answer, isTaken } = await route(message);
+    if (!isTaken) throw new NotTaken(answer);
+    taken = answer;
+  };
+  try {
+    await rejected.replay(id, handle);
+    count(result.replayed, taken);
+  } catch (error) {
+    if (!(error instanceof NotTaken)) throw inFailures(error);
+    count(result.left, error.answer);
+    result.leftEvents.push({ id, answer: error.answer });
+  }
+}
+
+function count(counts: Record<string, number>, answer: string): void {
+  counts[answer] = (counts[answer] ?? 0) + 1;
+}
+
+/** Another command was faster, or the user was deleted. */
+function unlessSettledMeanwhile(error: unknown): void {
+  const isSettled = error instanceof ApplicationFailure && settledTypes.includes(error.type ?? '');
+  if (!isSettled) throw error;
+}
+
+/** An attempt before this one may have replayed it, and nobody heard its answer. */
+function unlessReplayedBefore(error: unknown): void {
+  const isOurs = error instanceof ApplicationFailure && error.type === 'RejectedEventSettled';
+  if (!isOurs || activityInfo().attempt === 1) throw error;
+}
+
+const settledTypes = ['RejectedEventNotFound', 'RejectedEventSettled'];
+
+function inFailures(error: unknown): unknown {
+  if (!(error instanceof RejectedEventNotFound || error instanceof RejectedEventSettled)) return error;
+  return ApplicationFailure.nonRetryable(error.message, error.name, { fields: [] });
+}
+
+function invalid(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
+}
+
+/** What another language's backend sends is checked by nobody else. */
+function filterOf({ eventType, reason, before }: RejectedEventFilter): RejectedEventFilter {
+  for (const [field, value] of Object.entries({ eventType, reason, before })) {
+    if (value != null && typeof value !== 'string') throw invalid(`${field} must be a text`);
+  }
+  if (before != null && !/^\d{1,18}$/.test(before)) throw invalid('before must be the id of a rejected event');
+  return {
+    ...(eventType != null && { eventType }),
+    ...(reason != null && { reason }),
+    ...(before != null && { before }),
+  };
+}
+
+function nextAfter(events: readonly RejectedEvent[], limit: number): { next?: string } {
+  const last = events.at(-1);
+  return last === undefined || events.length < limit ? {} : { next: last.id };
+}
+
+/** The user's id stays behind: an event that could not be read may name anything in its place. */
+function entryOf(event: RejectedEvent): RejectedEventEntry {
+  const { id, messageId, eventType, reason, receivedAt, state, settledAt, discardReason } = event;
+  return {
+    id,
+    messageId: messageId.slice(0, longestMessageId),
+    ...(eventType !== null && isShowableType(eventType) && { eventType }),
+    reason: reason.slice(0, longestReason),
+    receivedAt,
+    state,
+    ...(settledAt !== null && { settledAt }),
+    ...(discardReason !== null && { discardReason }),
+  };
+}

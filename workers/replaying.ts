@@ -1,0 +1,42 @@
+import type { Client } from '@temporalio/client';
+import type { KeptData, Rerouted } from '../activities/kept-data.js';
+import { answers } from '../client/webhooks/answers.js';
+import { route } from '../client/webhooks/route.js';
+import type { ReplayedMessage } from '../store/rejected-events.js';
+import type { StoreAccess } from '../store/store-access.js';
+import { healthDataSinks } from './health-data.js';
+
+/** As long as the ingress waits for Temporal or the store. */
+const deadlineMs = 10_000;
+
+/** The answers after which nobody has the event: it would only come up as the same rejected event again. */
+const letGo: readonly string[] = ['not_handled', 'unreadable', 'not_addressable'];
+
+/** What a worker's activities get of a store: with it, rejected events go the road that webhooks go in the ingress. */
+export function keptData(store: StoreAccess, temporal: Client, taskQueue: string): KeptData {
+  return {
+    store,
+    route: async (message) => {
+      const value = parsed(message);
+      if (value === undefined) return { answer: 'unreadable', isTaken: false };
+      const { healthData } = healthDataSinks(store, message.receivedAt);
+      const to = { temporal, taskQueue, healthData, rejected: undefined, deadlineMs };
+      const { name } = await route({ ...message, value }, to);
+      return reroutedAs(name);
+    },
+  };
+}
+
+function reroutedAs(name: keyof typeof answers): Rerouted {
+  return { answer: name, isTaken: answers[name].status === 204 && !letGo.includes(name) };
+}
+
+/** It was an object when it came; a row that somebody has edited by hand may be none. */
+function parsed({ body }: ReplayedMessage): object | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
