@@ -14,12 +14,15 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
+import { healthDataSinks } from '../../workers/health-data.js';
+import { keptData } from '../../workers/replaying.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { resolveProblemUpdate, type PlaceKitOrderInput } from '../../workflows/order/messages.js';
 import type { OrderPolicy } from '../../workflows/order/policy.js';
 import type { Duration } from '../../workflows/policy-settings.js';
 import { devServer, namespace, taskQueue, testServer } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
+import { KeptStore } from './kept-store.js';
 import { eventually, Kit } from './kit.js';
 import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
 import { consents, patientAddress, patientDetails, physician, shippingDetails } from './persons.js';
@@ -49,6 +52,8 @@ export interface StageOptions {
   echoesPassthrough?: boolean;
   /** Whether the product has an endpoint for notifications. Default true. */
   notifies?: boolean;
+  /** Whether ingress and worker have a store for health data. Default false. */
+  keepsHealthData?: boolean;
   /**
    * After how many events of its history a workflow is to go on in a new run. The full server then takes the place of
    * the one that skips time, which cuts no history that short and forgets answers when it cuts: `skip` takes its time.
@@ -81,6 +86,8 @@ export class Stage {
   receiver!: NotificationReceiver;
   /** The folder that reports' files lie in. */
   reportRoot!: string;
+  /** Where health data are kept, if they are. */
+  kept: KeptStore | undefined;
   private readonly environment: () => Environment;
   private readonly references: string[] = [];
   private readonly endings: (() => Promise<void>)[] = [];
@@ -93,13 +100,17 @@ export class Stage {
   }
 
   async open(
-    { echoesPassthrough = true, notifies = true }: StageOptions,
+    { echoesPassthrough = true, notifies = true, keepsHealthData = false }: StageOptions,
     startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>,
   ) {
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
     this.receiver = await startNotificationReceiver(secret);
-    const ingress = await serve(createWebhookHandler({ temporal: this.temporal, secrets: [secret], taskQueue }));
+    this.kept = keepsHealthData ? await KeptStore.open() : undefined;
+    const { access } = this.kept ?? {};
+    const sinks = access ? healthDataSinks(access) : {};
+    const handler = createWebhookHandler({ temporal: this.temporal, secrets: [secret], taskQueue, ...sinks });
+    const ingress = await serve(handler);
     const settings = {
       webhookUrl: `http://127.0.0.1:${ingress.port}/webhooks`,
       webhookSecrets: [secret],
@@ -117,6 +128,7 @@ export class Stage {
     const activities = createActivities({
       ...{ service, temporal, taskQueue, echoesPassthrough, reportFiles, encrypts: false },
       ...target,
+      ...(access && { kept: keptData(access, temporal, taskQueue) }),
     });
     this.startAnother = (more = {}) => startWorker({ activities, ...more });
     await this.startWorker();
@@ -127,6 +139,7 @@ export class Stage {
       () => lab.close(),
       () => ingress.close(),
       () => receiver.close(),
+      async () => this.kept?.close(),
       () => rm(this.reportRoot, { recursive: true }),
     );
   }
@@ -151,6 +164,7 @@ export class Stage {
    */
   async clear(): Promise<void> {
     this.receiver.isDown = false;
+    if (this.kept) this.kept.isDown = false;
     await this.sandbox.removeFaults();
     for (const end of this.endings.splice(0)) await end();
     // Some stories are about a placement that fails, or that is refused before it starts.

@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
+import { TimeoutFailure } from '@temporalio/common';
+import { expect, test } from 'vitest';
+import { inProductWords } from '../../../client/errors.js';
+import * as errors from '../../../client/rejected-events/errors.js';
+import * as client from '../../../client/index.js';
+import { projectFolder } from '../../rig/processes.js';
+
+const failed = (cause: Error) => new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE');
+
+test.each([
+  ['InvalidCommand', 'RejectedEventsInvalid'],
+  ['RejectedEventNotFound', 'RejectedEventNotFound'],
+  ['RejectedEventSettled', 'RejectedEventSettled'],
+  ['StoreNotConfigured', 'StoreNotConfigured'],
+  ['StoreUnavailable', 'StoreUnavailable'],
+] as const)('%s is %s, documented, and can be imported', async (type, word) => {
+  const failure = ApplicationFailure.nonRetryable(`a ${type}`, type, { fields: [] });
+  const error = inProductWords(failed(failure), errors.rejectedEventWords);
+  expect(error).toBeInstanceOf(client[word]);
+  expect(error).toMatchObject({ name: word, message: `a ${type}` });
+  const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
+  expect(page.split('## Rejected events\n')[1]).toContain(`\`${type}\``);
+});
+
+test('a command that no worker took in time is interrupted', () => {
+  const cause = new TimeoutFailure('too late', undefined, 'START_TO_CLOSE');
+  expect(inProductWords(failed(cause), errors.rejectedEventWords)).toBeInstanceOf(client.RejectedEventsInterrupted);
+});

@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from '@temporalio/client';
+import { describe, expect, test } from 'vitest';
+import {
+  LabOperations,
+  RejectedEventNotFound,
+  RejectedEventsInvalid,
+  RejectedEventSettled,
+  StoreUnavailable,
+} from '../../client/index.js';
+import type { HealthDataStore } from '../../store/health-data-store.js';
+import { kitOrderId } from '../../workflows/order/address.js';
+import { taskQueue } from '../rig/environments.js';
+import { orderEvent } from '../unit/webhooks/sending.js';
+import { glucose, sample, samplesOf, valuesOf } from '../store/received.js';
+import { eventually } from './kit.js';
+import { eventsOf, textOf } from './recorded.js';
+import { setStage } from './story.js';
+
+const stage = setStage({ keepsHealthData: true });
+
+const at = '2026-01-05T10:00:00Z';
+
+function store(): HealthDataStore {
+  if (!stage.kept) throw new Error('This stage has no store.');
+  return stage.kept.store;
+}
+
+/** An event that an earlier release, or a database's limit, had put aside. */
+async function putAside(event: Record<string, unknown>, reason = 'not_handled'): Promise<string> {
+  const eventType = typeof event['event_type'] === 'string' ? event['event_type'] : undefined;
+  const messageId = `msg_${randomUUID()}`;
+  await store().setAside({ eventType, reason }, { id: messageId, body: JSON.stringify(event) });
+  const [latest] = await store().rejected.list({ limit: 1 });
+  expect(latest).toMatchObject({ messageId });
+  return latest?.id ?? '';
+}
+
+const unknown = () => ({ event_type: `an.event.of.${randomUUID()}`, client_user_id: 'Testperson' });
+
+/** Every history of the commands on rejected events, as text. */
+async function historiesOf(workflowIds: readonly string[]): Promise<string> {
+  const histories = await Promise.all(workflowIds.map((id) => eventsOf(stage, id)));
+  return histories.map(textOf).join('\n');
+}
+
+describe('the list', () => {
+  test('tells ids, types, reasons and times, a page at a time, and how many wait', async () => {
+    const before = await stage.product.rejectedEvents.count();
+    const type = `an.event.of.${randomUUID()}`;
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.push(await putAside({ ...unknown(), event_type: type }));
+    await putAside(unknown(), 'unreadable: odd');
+    const page = await stage.product.rejectedEvents.list({ eventType: type, limit: 2 });
+    expect(page).toMatchObject({ waiting: before + 4, next: ids[1] });
+    expect(page.events.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+    expect(page.events[0]).toEqual({
+      id: ids[2],
+      messageId: expect.stringMatching(/^msg_/) as string,
+      eventType: type,
+      reason: 'not_handled',
+      receivedAt: expect.stringMatching(/Z$/) as string,
+      state: 'waiting',
+    });
+    const all = [];
+    for await (const { id } of stage.product.rejectedEvents.all({ eventType: type, limit: 2 })) all.push(id);
+    expect(all).toEqual(ids.toReversed());
+    expect(await stage.product.rejectedEvents.list({ reason: 'unreadable', limit: 1 })).toMatchObject({
+      events: [{ reason: 'unreadable: odd' }],
+    });
+  });
+
+  test('leaves out a type that does not look like one, and users', async () => {
+    await store().setAside(
+      { eventType: 'Testperson Invented, Springfield', userId: 'Testperson', reason: 'not_handled' },
+      { id: randomUUID(), body: '{}' },
+    );
+    const page = await stage.product.rejectedEvents.list({ limit: 1 });
+    expect(page.events[0]).not.toHaveProperty('eventType');
+    expect(JSON.stringify(page)).not.toContain('Testperson');
+  });
+
+  test.each([{ limit: 0 }, { limit: 1001 }, { before: 'x' }, { state: 'odd' as never }, { eventType: 7 as never }])(
+    'refuses %j',
+    async (input) => {
+      await expect(stage.product.rejectedEvents.list(input)).rejects.toBeInstanceOf(RejectedEventsInvalid);
+    },
+  );
+});
+
+describe('a replay', () => {
+  test('gives health data to the store as received when it first came, and erases the rejected body', async () => {
+    const userId = randomUUID();
+    const id = await putAside(glucose(userId, [sample(at, 7)]));
+    const { receivedAt } = await store().rejected.get(id);
+    expect(await stage.product.rejectedEvents.replay(id)).toEqual({
+      replayed: { health_data_accepted: 1 },
+      left: {},
+      leftEvents: [],
+    });
+    expect(await samplesOf(store(), userId, 'glucose')).toMatchObject([{ receivedAt, data: { value: 7 } }]);
+    expect(await store().rejected.get(id)).toMatchObject({ state: 'replayed', body: null });
+  });
+
+  test('replaces nothing that came later', async () => {
+    const userId = randomUUID();
+    const id = await putAside(glucose(userId, [sample(at, 1)]));
+    await putAside(glucose(userId, [sample(at, 2)]));
+    await stage.product.rejectedEvents.replay({ eventType: 'daily.data.glucose.created' });
+    expect(await valuesOf(store(), userId)).toEqual([2]);
+    expect(await store().rejected.get(id)).toMatchObject({ state: 'replayed' });
+  });
+
+  test('brings an order’s event to its workflow', async () => {
+    const { rootOrderId } = await stage.place();
+    const id = await putAside(orderEvent(rootOrderId), 'unreadable: a schema of last year');
+    const signals = async () =>
+      (await eventsOf(stage, kitOrderId(rootOrderId))).filter(
+        (event) => event.workflowExecutionSignaledEventAttributes,
+      );
+    const before = (await signals()).length;
+    expect(await stage.product.rejectedEvents.replay(id)).toMatchObject({ replayed: { delivered: 1 } });
+    await eventually(async () => expect(await signals()).toHaveLength(before + 1));
+  });
+
+  test('of what still nobody handles leaves it waiting, with the reason, and comes to the others', async () => {
+    const userId = randomUUID();
+    const reason = `not_handled ${randomUUID()}`;
+    const first = await putAside(unknown(), reason);
+    await putAside(glucose(userId, [sample(at, 5)]), reason);
+    const last = await putAside(unknown(), reason);
+    const result = await stage.product.rejectedEvents.replay({ reason });
+    expect(result).toEqual({
+      replayed: { health_data_accepted: 1 },
+      left: { not_handled: 2 },
+      leftEvents: [
+        { id: last, answer: 'not_handled' },
+        { id: first, answer: 'not_handled' },
+      ],
+    });
+    expect(await store().rejected.get(first)).toMatchObject({ state: 'waiting', body: expect.any(String) as string });
+    expect(await valuesOf(store(), userId)).toEqual([5]);
+  });
+
+  test('of many takes no more than the limit, and says where it stopped', async () => {
+    const reason = `many ${randomUUID()}`;
+    const ids: string[] = [];
+    for (let n = 0; n < 120; n += 1) ids.push(await putAside(glucose(randomUUID(), [sample(at, n)]), reason));
+    const part = await stage.product.rejectedEvents.replay({ reason, limit: 60 });
+    expect(part).toMatchObject({ replayed: { health_data_accepted: 60 }, next: ids[60] });
+    const rest = await stage.product.rejectedEvents.replay({ reason });
+    expect(rest).toEqual({ replayed: { health_data_accepted: 60 }, left: {}, leftEvents: [] });
+  });
+
+  test('of an event whose user was deleted finds nothing', async () => {
+    const userId = randomUUID();
+    const id = await putAside(glucose(userId, [sample(at, 1)]));
+    await store().deleteUserData(userId);
+    await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(RejectedEventNotFound);
+    expect(await valuesOf(store(), userId)).toEqual([]);
+  });
+
+  test('of one that is not there, or was settled, says so', async () => {
+    await expect(stage.product.rejectedEvents.replay('123456789')).rejects.toBeInstanceOf(RejectedEventNotFound);
+    const id = await putAside(glucose(randomUUID(), [sample(at, 1)]));
+    await stage.product.rejectedEvents.replay(id);
+    await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(RejectedEventSettled);
+  });
+
+  test('refuses a limit beyond what one run takes', async () => {
+    const replaying = stage.product.rejectedEvents.replay({ limit: 10_001 });
+    await expect(replaying).rejects.toBeInstanceOf(RejectedEventsInvalid);
+  });
+});
+
+describe('discarding', () => {
+  test('erases what the event held and keeps the reason; the same once more is success', async () => {
+    const id = await putAside(unknown());
+    await stage.product.rejectedEvents.discard(id, 'a test of the sender');
+    await stage.product.rejectedEvents.discard(id, 'a test of the sender');
+    await expect(stage.product.rejectedEvents.discard(id, 'another')).rejects.toBeInstanceOf(RejectedEventSettled);
+    expect(await store().rejected.get(id)).toMatchObject({ state: 'discarded', body: null });
+    expect(await stage.product.rejectedEvents.list({ state: 'discarded', limit: 1 })).toMatchObject({
+      events: [{ id, discardReason: 'a test of the sender', settledAt: expect.any(String) as string }],
+    });
+  });
+
+  test.each([
+    ['none', ''],
+    ['blanks', '  '],
+    ['a long story', 'x'.repeat(501)],
+  ])('wants a reason, not %s', async (_what, reason) => {
+    await expect(stage.product.rejectedEvents.discard('1', reason)).rejects.toBeInstanceOf(RejectedEventsInvalid);
+  });
+});
+
+test('a database that is away is told as such', async () => {
+  if (stage.kept) stage.kept.isDown = true;
+  const counting = stage.product.rejectedEvents.count().catch((error: unknown) => error);
+  await stage.skip('2 minutes');
+  expect(await counting).toBeInstanceOf(StoreUnavailable);
+});
+
+test('histories hold nothing of the events', async () => {
+  const started: string[] = [];
+  const temporal = new Client({
+    connection: stage.temporal.connection,
+    interceptors: {
+      workflow: [
+        {
+          startWithDetails: (input, next) => {
+            started.push(input.options.workflowId);
+            return next(input);
+          },
+        },
+      ],
+    },
+  });
+  const { rejectedEvents } = new LabOperations(temporal, { taskQueue });
+  const userId = randomUUID();
+  const id = await putAside(glucose(userId, [sample(at, 4711)]));
+  await rejectedEvents.list();
+  await rejectedEvents.replay(id);
+  await rejectedEvents.discard(await putAside(unknown()), 'not wanted');
+  expect(started).toHaveLength(3);
+  const text = await historiesOf(started);
+  expect(text).toContain(id);
+  for (const secret of [userId, '4711', 'Testperson']) expect(text).not.toContain(secret);
+});

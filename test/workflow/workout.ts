@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { StoredStream } from '../../store/reading.js';
+import { workoutStreamId } from '../../workflows/workout-stream/address.js';
+import type { FetchWorkoutStreamResult } from '../../workflows/workout-stream/messages.js';
+import { eventually } from './kit.js';
+import type { KeptStore } from './kept-store.js';
+import { eventsOf } from './recorded.js';
+import type { Stage } from './story.js';
+
+/** A workout of an invented user in a story, whose stream the service can be asked for. */
+export class Workout {
+  readonly userId: string;
+  readonly workoutId: string;
+  private readonly stage: Stage;
+
+  constructor(stage: Stage, userId: string, workoutId: string = randomUUID()) {
+    this.stage = stage;
+    this.userId = userId;
+    this.workoutId = workoutId;
+    stage.endsBy(() => stage.awaitEnd(this.workflowId));
+  }
+
+  static async of(stage: Stage, workoutId?: string): Promise<Workout> {
+    return new Workout(stage, await stage.newUser(), workoutId);
+  }
+
+  get workflowId(): string {
+    return workoutStreamId(this.workoutId);
+  }
+
+  get path(): string {
+    return `/v2/timeseries/workouts/${this.workoutId}/stream`;
+  }
+
+  get kept(): KeptStore {
+    if (!this.stage.kept) throw new Error('This stage has no store.');
+    return this.stage.kept;
+  }
+
+  /** The service tells of the stream; settles when the ingress has answered. */
+  async isNoticed(): Promise<void> {
+    await this.stage.sandbox.sendHealthData(this.userId, { kind: 'workout_stream', workout_id: this.workoutId });
+    await this.stage.sandbox.settleWebhooks();
+  }
+
+  /** How often the service was asked for the stream. */
+  async reads(): Promise<number> {
+    return this.stage.countRequests('GET', this.path);
+  }
+
+  /** Waits for the end of the fetching that runs, however long it takes. */
+  async ends(): Promise<FetchWorkoutStreamResult> {
+    return this.stage.finish<FetchWorkoutStreamResult>(this.workflowId);
+  }
+
+  async stored(): Promise<StoredStream | undefined> {
+    return this.kept.store.workoutStream(this);
+  }
+
+  /** The latest run; undefined where there never was one. */
+  async runId(): Promise<string | undefined> {
+    try {
+      return (await this.stage.temporal.workflow.getHandle(this.workflowId).describe()).runId;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** The names of the activities of the latest run, in their order. */
+  async activities(): Promise<string[]> {
+    const events = await eventsOf(this.stage, this.workflowId);
+    return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
+  }
+
+  /** Waits until the service was asked so often. */
+  async isRead(times: number): Promise<void> {
+    await eventually(async () => {
+      const reads = await this.reads();
+      if (reads < times) throw new Error(`The stream was read ${reads} times`);
+    });
+  }
+}
