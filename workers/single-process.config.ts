@@ -13,6 +13,8 @@ export interface SingleProcessConfig {
   ingress: IngressConfig;
   /** Where health data and rejected events are kept. Without it they are counted and let go. */
   store?: { databaseUrl: string } | { directory: string };
+  /** Where the store can be read over HTTP, from this machine. 0: a free port. Without it: nowhere. */
+  healthDataPort?: number;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface SingleProcessConfig {
 export function readSingleProcessConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): SingleProcessConfig {
-  const { HEALTH_DATA_DIRECTORY: given = '', ...others } = env;
+  const { HEALTH_DATA_DIRECTORY: given = '', HEALTH_DATA_PORT: port = '', ...others } = env;
   const directory = given.trim() === '' ? undefined : given.trim();
   const faults: SettingFault[] = [];
   const worker = collectFaults(() => readWorkerConfig(others), faults);
@@ -31,10 +33,19 @@ export function readSingleProcessConfig(
     const remedy = 'unset one of them';
     faults.push({ setting: 'HEALTH_DATA_DIRECTORY', problem: 'is set, and so is DATABASE_URL', remedy });
   }
+  const healthDataPort = port.trim() === '' ? undefined : Number(port);
+  if (healthDataPort !== undefined && !isPort(healthDataPort)) {
+    const remedy = 'set a free port, or leave it unset';
+    faults.push({ setting: 'HEALTH_DATA_PORT', problem: 'is not a whole number from 0 to 65535', remedy });
+  }
   if (faults.length > 0 || !worker || !ingress) throw new ConfigInvalid(faults);
   const { databaseUrl } = ingress;
   const store = directory === undefined ? databaseUrl !== undefined && { databaseUrl } : { directory };
-  return { worker, ingress, ...(store && { store }) };
+  return { worker, ingress, ...(store && { store }), ...(healthDataPort !== undefined && { healthDataPort }) };
+}
+
+function isPort(number: number): boolean {
+  return Number.isInteger(number) && number >= 0 && number <= 65_535;
 }
 
 /** Each fault once: both read the common settings. */

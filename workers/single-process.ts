@@ -1,6 +1,7 @@
 import { type HealthDataStore, openStore } from '../store/health-data-store.js';
 import { DirectoryInUse } from '../store/directory-lock.js';
 import { StoreFailed } from '../store/database.js';
+import { startHealthDataReading } from './health-data-reading.js';
 import { startIngress } from './ingress.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
@@ -16,11 +17,15 @@ async function main(): Promise<void> {
   const store = await openedStore(config);
   const worker = await startWorker(config.worker, log, store);
   const ingress = await startIngress(config.ingress, log, store);
-  log.info({ url: `${ingress.url}/webhooks`, keepsHealthData: store !== undefined }, 'worker and ingress started');
+  const { healthDataPort } = config;
+  const reading =
+    store && healthDataPort !== undefined ? await startHealthDataReading(store, healthDataPort) : undefined;
+  const facts = { keepsHealthData: store !== undefined, ...(reading && { healthDataUrl: reading.url }) };
+  log.info({ url: `${ingress.url}/webhooks`, ...facts }, 'worker and ingress started');
   const signal = await Promise.race([requested, worker.ended]);
   if (signal === undefined) throw new StartFailed('The worker stopped without being asked to.');
   log.info({ signal }, 'worker and ingress stop');
-  await ingress.close();
+  await Promise.all([ingress.close(), reading?.close()]);
   await worker.stop();
   await store?.close();
   log.info('worker and ingress stopped');

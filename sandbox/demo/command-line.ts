@@ -22,7 +22,7 @@ Options:
   --help   show this
 
 Settings (environment): DEMO_TEMPORAL_PORT (7233), DEMO_UI_PORT (8233), DEMO_CODEC_PORT (8234), SANDBOX_PORT (4010),
-INGRESS_PORT (4000), DEMO_DAY_SECONDS (1); TEMPORAL_CLI, the temporal program to use; NO_COLOR, for plain text.
+INGRESS_PORT (4000), HEALTH_DATA_PORT (4020), DEMO_DAY_SECONDS (1); TEMPORAL_CLI, the temporal program to use; NO_COLOR, for plain text.
 `;
 
 /** @throws UsageError */

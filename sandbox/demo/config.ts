@@ -14,6 +14,8 @@ export interface DemoConfig {
   codecPort: number;
   sandboxPort: number;
   ingressPort: number;
+  /** Where the health data that were kept can be read. */
+  healthDataPort: number;
   /** How many real seconds a day of a story lasts. */
   daySeconds: number;
   /** What the processes of the demo inherit: nothing of a real deployment's settings. */
@@ -33,6 +35,7 @@ const defaultDaySeconds = 1;
  * | DEMO_CODEC_PORT | 8234 | port of the codec server, which the Web UI reads histories with |
  * | SANDBOX_PORT | 4010 | port of the lab service's stand-in |
  * | INGRESS_PORT | 4000 | port that receives the lab service's webhooks |
+ * | HEALTH_DATA_PORT | 4020 | port that health data are read from |
  * | DEMO_DAY_SECONDS | 1 | how many real seconds a day of a story lasts |
  *
  * @throws DemoConfigError that names all faults at once
@@ -53,13 +56,16 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
     codecPort: port('DEMO_CODEC_PORT', 8234),
     sandboxPort: port('SANDBOX_PORT', 4010),
     ingressPort: port('INGRESS_PORT', 4000),
+    healthDataPort: port('HEALTH_DATA_PORT', 4020),
     daySeconds: number('DEMO_DAY_SECONDS', defaultDaySeconds, 'from 0.2 to 3600', (n) => n >= 0.2 && n <= 3600),
     inherited: withoutDeployment(environment),
   };
-  const { temporalPort, uiPort, codecPort, sandboxPort, ingressPort } = config;
-  const chosen = [temporalPort, uiPort, codecPort, sandboxPort, ingressPort].filter((chosenPort) => chosenPort !== 0);
+  const { temporalPort, uiPort, codecPort, sandboxPort, ingressPort, healthDataPort } = config;
+  const all = [temporalPort, uiPort, codecPort, sandboxPort, ingressPort, healthDataPort];
+  const chosen = all.filter((chosenPort) => chosenPort !== 0);
   if (new Set(chosen).size < chosen.length) {
-    const settings = 'DEMO_TEMPORAL_PORT, DEMO_UI_PORT, DEMO_CODEC_PORT, SANDBOX_PORT and INGRESS_PORT';
+    const settings =
+      'DEMO_TEMPORAL_PORT, DEMO_UI_PORT, DEMO_CODEC_PORT, SANDBOX_PORT, INGRESS_PORT and HEALTH_DATA_PORT';
     faults.push(`${settings} must be different ports`);
   }
   if (faults.length > 0) throw new DemoConfigError(faults);
@@ -72,7 +78,7 @@ function isPort(value: number): boolean {
 
 /** Whoever works with a real deployment has its settings in the shell: the demo must never reach it. */
 const deployment =
-  /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC)_|^(TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
+  /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC|DATABASE|HEALTH_DATA)_|^(TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
 
 function withoutDeployment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(environment).flatMap(([name, value]) =>

@@ -100,6 +100,7 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
     calendar,
     uiUrl: servers.uiUrl,
     reportRoot: servers.reportRoot,
+    healthDataUrl: servers.healthDataUrl,
     placing: new OneAtATime(),
     keyboard,
   };

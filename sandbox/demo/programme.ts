@@ -1,6 +1,7 @@
 import type { Story } from './stage.js';
 import { earlyCancel, lateCancel, lateCustomer, refusedName } from './stories/customers.js';
 import { firstKit } from './stories/first-kit.js';
+import { watchWearer } from './stories/health-data.js';
 import { linkWithCode } from './stories/links.js';
 import { changedMind, leftForGood } from './stories/leavers.js';
 import { oldReport } from './stories/reports.js';
@@ -23,5 +24,6 @@ export const programme: readonly Act[] = [
   { title: 'A report that another lab wrote', stories: [oldReport] },
   // By itself, because the person who watches may type in it.
   { title: 'A provider is linked, with a code that only its user has', stories: [linkWithCode] },
+  { title: 'A watch sends health data, and its wearer leaves', stories: [watchWearer] },
   { title: 'Customers leave, and some regret it', stories: [changedMind, leftForGood] },
 ];

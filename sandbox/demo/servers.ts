@@ -26,6 +26,8 @@ export interface Servers {
   encryptionKeys: string;
   sandboxUrl: string;
   ingressUrl: string;
+  /** Where the product reads the health data that are kept. */
+  healthDataUrl: string;
   serviceApiKey: string;
   /** The folder that the worker takes reports' files from. */
   reportRoot: string;
@@ -34,7 +36,7 @@ export interface Servers {
   failed: Promise<ProgramFailed>;
 }
 
-type PortName = 'temporal' | 'ui' | 'codec' | 'sandbox' | 'ingress';
+type PortName = 'temporal' | 'ui' | 'codec' | 'sandbox' | 'ingress' | 'healthData';
 type Ports = Record<PortName, number>;
 
 /** Starts them all, each as its own process but for the receiver, which is a part of the product that the demo plays. */
@@ -66,7 +68,7 @@ export async function startServers(
     NOTIFY_URL: notifyUrl,
     NOTIFY_SECRET: secrets.notify,
   };
-  say('starting the lab service sandbox, the worker, the ingress and the codec server');
+  say('starting the lab service sandbox, the worker with the ingress, and the codec server');
   const programs = startPrograms(environment, logFolder, closing);
   await Promise.all(programs.map(({ ready }) => ready));
   const temporalEnded = temporal.ended.then(
@@ -79,6 +81,7 @@ export async function startServers(
     encryptionKeys,
     sandboxUrl: `http://${loopback}:${ports.sandbox}`,
     ingressUrl: `http://${loopback}:${ports.ingress}`,
+    healthDataUrl: `http://${loopback}:${ports.healthData}`,
     serviceApiKey: secrets.serviceApiKey,
     reportRoot,
     receiver,
@@ -97,6 +100,7 @@ const purposes: Readonly<Record<PortName, readonly [purpose: string, setting: st
   codec: ['the codec server', 'DEMO_CODEC_PORT'],
   sandbox: ["the lab service's stand-in", 'SANDBOX_PORT'],
   ingress: ['the ingress', 'INGRESS_PORT'],
+  healthData: ['the reading of health data', 'HEALTH_DATA_PORT'],
 };
 
 /** Before anything is started, because a busy port would else be noticed late, and by programs that know less. */
@@ -121,6 +125,7 @@ async function choosePorts(config: DemoConfig): Promise<Ports> {
     codec: await choose('codec', config.codecPort),
     sandbox: await choose('sandbox', config.sandboxPort),
     ingress: await choose('ingress', config.ingressPort),
+    healthData: await choose('healthData', config.healthDataPort),
   };
   if (busy.length > 0) throw new PortsBusy(busy.join('\n'));
   return ports;
@@ -173,6 +178,9 @@ async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string
     CODEC_ALLOWED_ORIGINS: [loopback, 'localhost'].map((host) => `http://${host}:${ports.ui}`).join(','),
     INGRESS_HOST: loopback,
     INGRESS_PORT: String(ports.ingress),
+    // A database that needs no installing: worker and ingress share it, as one process.
+    HEALTH_DATA_DIRECTORY: join(logFolder, 'health-data'),
+    HEALTH_DATA_PORT: String(ports.healthData),
     LOG_LEVEL: 'info',
     // Nothing that is under way when the demo ends is worth a longer wait.
     SHUTDOWN_GRACE_SECONDS: '2',
@@ -185,8 +193,7 @@ function startPrograms(environment: Record<string, string>, logFolder: string, c
   return closing.use(
     () => [
       start('sandbox', 'sandbox/main.ts', /control surface below/),
-      start('worker', 'workers/worker.ts', /worker started/),
-      start('ingress', 'workers/ingress.ts', /ingress started/),
+      start('worker and ingress', 'workers/single-process.ts', /worker and ingress started/),
       start('codec server', 'workers/codec-server.ts', /codec server started/),
     ],
     async (programs) => {

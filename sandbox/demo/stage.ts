@@ -2,11 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import ms from 'ms';
-import { NotFound, type LabOperations, type LabService, type OrderPolicy } from '../../client/index.js';
+import { NotFound, type Duration, type LabOperations, type LabService, type OrderPolicy } from '../../client/index.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { linkProviderId } from '../../workflows/link/address.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { parsingJobId } from '../../workflows/report/address.js';
+import { workoutStreamId } from '../../workflows/workout-stream/address.js';
 import type { SandboxControl } from '../control.js';
 import { samplePdf } from '../sample-report.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';
@@ -16,6 +17,7 @@ import type { Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notification-receiver.js';
 import { shippingDetails } from './persons.js';
 import { PlayedDeletion } from './played-deletion.js';
+import { PlayedHealthData } from './played-health-data.js';
 import { PlayedLink } from './played-link.js';
 import { PlayedOrder } from './played-order.js';
 import { PlayedReport } from './played-report.js';
@@ -45,6 +47,8 @@ export interface Scenery {
   uiUrl: string;
   /** The folder that the worker takes reports' files from. */
   reportRoot: string;
+  /** Where the product reads the health data that are kept. */
+  healthDataUrl: string;
   placing: OneAtATime;
   keyboard: Keyboard;
 }
@@ -147,22 +151,45 @@ export class Stage {
     return played;
   }
 
+  /** A new customer wears a watch that is connected to the lab service. */
+  async wearer(): Promise<PlayedHealthData> {
+    const { control, healthDataUrl } = this.#scenery;
+    const { user_id: userId } = (await control.createUser()).user;
+    this.#narrator.begin();
+    return new PlayedHealthData(userId, { control, narrator: this.#narrator, url: healthDataUrl, signal: this.signal });
+  }
+
+  /** The Web UI's page of the workflow that fetches a workout's stream. */
+  showStreamOf(workoutId: string): void {
+    this.#showPageOf(workoutStreamId(workoutId));
+  }
+
   /**
-   * The product deletes a user.
+   * The product deletes a user, a new one with connections to these providers.
    * @param connected the providers that the user is connected to
    */
-  async deleteUser(connected: string[] = []): Promise<PlayedDeletion> {
-    const { control, operations, calendar, receiver } = this.#scenery;
+  async deleteNewUser(connected: string[] = []): Promise<PlayedDeletion> {
+    const { control } = this.#scenery;
     const { user_id: userId } = (await control.createUser()).user;
     for (const provider of connected) await control.connect(userId, { provider, webhook: false });
     this.#narrator.begin();
+    const deletion = await this.deleteUser(userId, '7d');
+    this.#showPageOf(deleteUserId(userId));
+    return deletion;
+  }
+
+  /**
+   * The product deletes a user.
+   * @param grace in the story's time
+   */
+  async deleteUser(userId: string, grace: Duration): Promise<PlayedDeletion> {
+    const { operations, calendar, receiver } = this.#scenery;
     this.acts('the product deletes the customer');
     const handle = await operations.users.requestDeletion({
       userId,
-      graceDays: calendar.compressed('7d') / ms('1d'),
+      graceDays: calendar.compressed(grace) / ms('1d'),
       policy: { reminderBefore: calendar.compressed('1d') },
     });
-    this.#showPageOf(deleteUserId(userId));
     return new PlayedDeletion(handle, this.#narrator, receiver);
   }
 

@@ -27,7 +27,14 @@ async function logFolders(): Promise<string[]> {
 
 /** Everything at free ports, with the suite's Temporal. */
 function startDemo(args: readonly string[], env: Record<string, string> = {}): Promise<StartedProcess> {
-  const ports = ['DEMO_TEMPORAL_PORT', 'DEMO_UI_PORT', 'DEMO_CODEC_PORT', 'SANDBOX_PORT', 'INGRESS_PORT'];
+  const ports = [
+    'DEMO_TEMPORAL_PORT',
+    'DEMO_UI_PORT',
+    'DEMO_CODEC_PORT',
+    'SANDBOX_PORT',
+    'INGRESS_PORT',
+    'HEALTH_DATA_PORT',
+  ];
   const anyPort = Object.fromEntries(ports.map((name) => [name, '0']));
   return startProgram('sandbox/demo/main.ts', {
     args,
@@ -68,7 +75,7 @@ async function expectGone(processes: readonly Descendant[]): Promise<void> {
 }
 
 function programsAmong(processes: readonly Descendant[]): string[] {
-  const workers = ['workers/worker.ts', 'workers/ingress.ts', 'workers/codec-server.ts'];
+  const workers = ['workers/single-process.ts', 'workers/codec-server.ts'];
   const programs = ['server start-dev', 'sandbox/main.ts', ...workers];
   return programs.filter((program) => processes.some(({ command }) => command.includes(program)));
 }
@@ -77,12 +84,12 @@ test('once: every story ends as told, the status is 0, and no process is left', 
   const demo = await startDemo(['--once']);
   await demo.waitFor(/Act 2 of/, startedWithinMs);
   const processes = await descendantsOf(demo);
-  expect(programsAmong(processes)).toHaveLength(5);
+  expect(programsAmong(processes)).toHaveLength(4);
   await demo.waitFor(/stories ended as told/, storiesWithinMs);
   expect(await demo.exit, demo.output()).toEqual({ code: 0, signal: null });
   await expectGone(processes);
   expect(await logFolders()).toEqual([]);
-  expect(demo.output()).toMatch(/13 of 13 stories ended as told/);
+  expect(demo.output()).toMatch(/14 of 14 stories ended as told/);
   expect(demo.output()).toMatch(/✔ kits {7}10 for 9 orders and 1 replacement, though 1 answer was lost; 1 more/);
   expect(demo.output()).toMatch(
     /http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/kit-order%2F[0-9a-f-]{36}\n/,
@@ -140,7 +147,7 @@ describe('nothing is left behind', () => {
     const demo = await startDemo(['--once']);
     await demo.waitFor(/kit shipped/, startedWithinMs);
     const processes = await descendantsOf(demo);
-    expect(programsAmong(processes)).toHaveLength(5);
+    expect(programsAmong(processes)).toHaveLength(4);
     expect(await demo.stop('SIGINT')).toEqual({ code: 130, signal: null });
     await expectGone(processes);
     expect(demo.output()).toMatch(/SIGINT: ending before the stories have ended/);
@@ -168,7 +175,7 @@ describe('nothing is left behind', () => {
     await demo.waitFor(/kit ordered/, startedWithinMs);
     const processes = await descendantsOf(demo);
     const worker = processes.find(
-      ({ command }) => command.endsWith(' workers/worker.ts') && !command.includes('watchdog'),
+      ({ command }) => command.endsWith(' workers/single-process.ts') && !command.includes('watchdog'),
     );
     process.kill(worker?.pid ?? 0, 'SIGKILL');
     expect(await demo.exit).toEqual({ code: 1, signal: null });

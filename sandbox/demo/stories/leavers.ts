@@ -5,7 +5,7 @@ export const changedMind: Story = {
   colour: 'magenta',
   promise: 'A customer leaves and comes back within the week: the data is there, the watch has to be linked again.',
   async play(stage) {
-    const deletion = await stage.deleteUser(['invented_watch']);
+    const deletion = await stage.deleteNewUser(['invented_watch']);
     const { userId } = deletion.handle;
     stage.check('the user can be restored', deletion.handle.requested?.phase === 'grace');
     stage.check('the user is not there meanwhile', !(await stage.isUser(userId)));
@@ -27,7 +27,7 @@ export const leftForGood: Story = {
   colour: 'red',
   promise: 'A customer leaves; the product is reminded before the week is over, and told when it is.',
   async play(stage) {
-    const deletion = await stage.deleteUser();
+    const deletion = await stage.deleteNewUser();
     await deletion.told('deletion_reminder');
     stage.acts('the product asks the customer once more, who does not answer');
     const { outcome } = await deletion.handle.result();

@@ -19,7 +19,7 @@ test.each([
 ] as const)('%s is %s, documented, and can be imported', async (type, word) => {
   const failure = ApplicationFailure.nonRetryable(`a ${type}`, type, { fields: [] });
   const error = inProductWords(failed(failure), errors.rejectedEventWords);
-  expect(error).toBeInstanceOf(client[word]);
+  expect(error).toBeInstanceOf((client as Record<string, unknown>)[word]);
   expect(error).toMatchObject({ name: word, message: `a ${type}` });
   const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
   expect(page.split('## Rejected events\n')[1]).toContain(`\`${type}\``);
