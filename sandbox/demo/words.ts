@@ -62,7 +62,7 @@ export function toldWords({ type, data }: OrderNotification): string {
 export function deletionWords({ type, data }: UserNotification): string {
   switch (type) {
     case 'deletion_scheduled':
-      return 'the deletion is scheduled, and can be undone for a week';
+      return 'the deletion is scheduled, and can be undone until its grace is over';
     case 'deletion_reminder':
       return 'the week is nearly over';
     case 'deletion_undone':

@@ -20,6 +20,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
+import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { startWorker } from '../../workers/worker.js';
@@ -34,6 +35,8 @@ export interface Stage {
   temporal: Client;
   labs: LabOperations;
   sandbox: SandboxControl;
+  /** What ingress and worker keep health data and rejected events in. */
+  store: HealthDataStore;
   place(policy?: OrderPolicy): Promise<{ handle: KitOrderHandle; orderId: string }>;
   /** Moves an order and waits each time until its workflow has heard of it. */
   move(handle: KitOrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
@@ -64,9 +67,12 @@ export async function openStage(): Promise<Stage> {
   const receiver = await startNotificationReceiver(secret);
   const log = pino({ level: 'silent' });
   const common = { TEMPORAL_ADDRESS: server.address, TASK_QUEUE: 'lab-operations' };
+  const storeFolder = await mkdtemp(join(tmpdir(), 'lab-store-'));
+  const store = await openStore({ directory: join(storeFolder, 'data') });
   const ingress = await startIngress(
     readIngressConfig({ ...common, WEBHOOK_SECRETS: secret, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0' }),
     log,
+    store,
   );
   const settings = { webhookUrl: `${ingress.url}/webhooks`, webhookSecrets: [secret] };
   const service = await startLabService({ port: 0, apiKey, settings });
@@ -74,7 +80,7 @@ export async function openStage(): Promise<Stage> {
   const reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
   await writeFile(join(reportRoot, 'report.pdf'), samplePdf(['labops-sandbox: stuck']));
   const where = { SERVICE_BASE_URL: service.url, SERVICE_API_KEY: apiKey, REPORT_ROOT: reportRoot };
-  const worker = await startWorker(readWorkerConfig({ ...common, ...target, ...where }), log);
+  const worker = await startWorker(readWorkerConfig({ ...common, ...target, ...where }), log, store);
   const connection = await Connection.connect({ address: server.address });
   const temporal = new Client({ connection });
   const labs = new LabOperations(temporal);
@@ -84,6 +90,7 @@ export async function openStage(): Promise<Stage> {
     temporal,
     labs,
     sandbox,
+    store,
     place: async (policy) => {
       const { user } = await sandbox.createUser();
       const handle = await labs.orders.place(kitFor(user.user_id, `recorded-${randomUUID()}`, policy));
@@ -117,6 +124,8 @@ export async function openStage(): Promise<Stage> {
       await receiver.close();
       await connection.close();
       await server.stop();
+      await store.close();
+      await rm(storeFolder, { recursive: true });
       await rm(reportRoot, { recursive: true });
     },
   };
