@@ -32,7 +32,8 @@ describe('the recorded histories', () => {
     const named = (pattern: RegExp) =>
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
-      ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken', 'findConnection'],
+      ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken'],
+      ...['discardRejected', 'eraseHealthData', 'fetchStream', 'findConnection'],
       ...[
         'findEarlierDeletion',
         'findRunningWork',
@@ -41,9 +42,10 @@ describe('the recorded histories', () => {
         'handOver',
         'handOverReport',
         'identifyJob',
+        'listRejected',
       ],
       ...['notify', 'readChain', 'readOrder', 'readParsingJob', 'readUser', 'registerKit'],
-      ...['replaceKitOrder', 'scheduleDeletion', 'undoDeletion', 'uploadReport'],
+      ...['replaceKitOrder', 'replayRejected', 'scheduleDeletion', 'undoDeletion', 'uploadReport'],
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
       'cancel',
@@ -58,10 +60,14 @@ describe('the recorded histories', () => {
     ]);
     expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual([
       'deleteUser',
+      'discardRejectedEvent',
+      'fetchWorkoutStream',
       'kitOrder',
       'linkProvider',
+      'listRejectedEvents',
       'parsingJob',
       'placeKitOrder',
+      'replayRejectedEvents',
       'submitReport',
     ]);
     expect(names.length).toBeGreaterThanOrEqual(5);
