@@ -353,6 +353,17 @@ describe('where health data are kept', () => {
     });
   });
 
+  test('can be read from the machine of one process where a port is set', () => {
+    const env = { ...service, ...webhooks, HEALTH_DATA_DIRECTORY: directory };
+    expect(readSingleProcessConfig(env)).not.toHaveProperty('healthDataPort');
+    expect(readSingleProcessConfig({ ...env, HEALTH_DATA_PORT: ' 0 ' })).toMatchObject({ healthDataPort: 0 });
+    for (const port of ['x', '65536', '-1', '1.5']) {
+      expect(faultsOf(() => readSingleProcessConfig({ ...env, HEALTH_DATA_PORT: port }))).toEqual({
+        HEALTH_DATA_PORT: 'is not a whole number from 0 to 65535',
+      });
+    }
+  });
+
   test('in one process every fault of both is told once', () => {
     expect(faultsOf(() => readSingleProcessConfig({ LOG_LEVEL: 'loud' }))).toEqual({
       LOG_LEVEL: 'is not a level',
