@@ -1,7 +1,7 @@
 import type { HealthDataRead } from '../service/health-data.js';
 import { type Database, StoreFailed, type Transaction } from './database.js';
 import { isDeleted, lockUser } from './deleted-users.js';
-import { keyed, keyPart } from './keys.js';
+import { keyed, userKey } from './keys.js';
 import { isNew, type ReceivedMessage } from './messages.js';
 import { type EventPutAside, putAside } from './rejected-events.js';
 import { write } from './writing.js';
@@ -49,7 +49,7 @@ async function once(
   message: ReceivedMessage,
   take: (transaction: Transaction) => Promise<Acceptance>,
 ): Promise<Acceptance> {
-  const userId = keyPart(user);
+  const userId = userKey(user);
   return database.transaction(async (transaction) => {
     if (userId !== undefined) await lockUser(transaction, userId);
     if (!(await isNew(transaction, message.id))) return 'repeated';

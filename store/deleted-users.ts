@@ -53,7 +53,8 @@ async function deleteFrom(database: Database, table: string, userId: string): Pr
 
 /** An event that could not be read may name the user in any place. */
 async function deleteRejectedThatName(database: Database, id: string): Promise<void> {
-  await database.query('delete from health_data.rejected_events where position(to_json($1::text)::text in body) > 0', [
-    id,
-  ]);
+  await database.query(
+    'delete from health_data.rejected_events where position(lower(to_json($1::text)::text) in lower(body)) > 0',
+    [id],
+  );
 }

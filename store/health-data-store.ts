@@ -2,7 +2,7 @@ import type { HealthDataRead } from '../service/health-data.js';
 import { accept, type Acceptance, setAside } from './accepting.js';
 import { type Database, StoreFailed } from './database.js';
 import { deleteUser, isDeleted, lockUser } from './deleted-users.js';
-import { keyPart } from './keys.js';
+import { canonicalUser, keyPart } from './keys.js';
 import { forgetOldMessages, type ReceivedMessage } from './messages.js';
 import { migrate } from './migrations.js';
 import { pglite } from './pglite.js';
@@ -82,16 +82,17 @@ export class HealthDataStore {
     stream: unknown;
     notice?: string | null;
   }): Promise<'stored' | 'user_deleted' | 'unstorable'> {
+    const written = ofUser(stream);
     for (const field of ['userId', 'workoutId'] as const) {
       if (keyPart(stream[field]) === undefined) throw new TypeError(`writeStream: ${field} cannot be a key`);
     }
     if (whyUnstorable(stream.stream) !== undefined) return 'unstorable';
     try {
       return await this.#database.transaction(async (transaction) => {
-        await lockUser(transaction, stream.userId);
-        if (await isDeleted(transaction, stream.userId)) return 'user_deleted';
-        const { notice = (await streamStanding(transaction, stream)).notice } = stream;
-        await writeStream(transaction, { ...stream, notice });
+        await lockUser(transaction, written.userId);
+        if (await isDeleted(transaction, written.userId)) return 'user_deleted';
+        const { notice = (await streamStanding(transaction, written)).notice } = written;
+        await writeStream(transaction, { ...written, notice });
         return 'stored';
       });
     } catch (error) {
@@ -103,28 +104,28 @@ export class HealthDataStore {
 
   /** Whether the service has to be asked for a workout's stream. Ask before each fetch: the answer belongs to it. */
   async streamStanding(workout: { userId: string; workoutId: string }): Promise<StreamStanding> {
-    return streamStanding(this.#database, workout);
+    return streamStanding(this.#database, ofUser(workout));
   }
 
   async summaries(query: SummaryQuery): Promise<StoredSummary[]> {
-    return summaries(this.#database, query);
+    return summaries(this.#database, ofUser(query));
   }
 
   samples(query: SampleQuery): AsyncGenerator<StoredSample, void, undefined> {
-    return samples(this.#database, query);
+    return samples(this.#database, ofUser(query));
   }
 
   async workoutStream(workout: { userId: string; workoutId: string }): Promise<StoredStream | undefined> {
-    return workoutStream(this.#database, workout);
+    return workoutStream(this.#database, ofUser(workout));
   }
 
   /** The user's connections with the last event of each. */
   async connections(userId: string): Promise<StoredConnection[]> {
-    return connections(this.#database, userId);
+    return connections(this.#database, canonicalUser(userId));
   }
 
   async historyNotices(userId: string): Promise<StoredHistoryNotice[]> {
-    return historyNotices(this.#database, userId);
+    return historyNotices(this.#database, canonicalUser(userId));
   }
 
   /**
@@ -134,7 +135,7 @@ export class HealthDataStore {
    */
   async deleteUserData(userId: string, ids: { clientUserId?: string } = {}): Promise<void> {
     if (keyPart(userId) === undefined) throw new TypeError('deleteUserData: this cannot be the id of a user');
-    await deleteUser(this.#database, userId, ids.clientUserId);
+    await deleteUser(this.#database, canonicalUser(userId), ids.clientUserId);
   }
 
   /** Settles when the database answers. */
@@ -152,4 +153,8 @@ export class HealthDataStore {
     this.#forgotAt = Date.now();
     await forgetOldMessages(this.#database);
   }
+}
+
+function ofUser<Query extends { userId: string }>(query: Query): Query {
+  return { ...query, userId: canonicalUser(query.userId) };
 }

@@ -72,7 +72,7 @@ export interface Keyed {
 
 /** Finds the keys of what an event brings. What has none is told as a problem: it is kept aside, never dropped. */
 export function keyed(read: HealthDataRead): Keyed {
-  const userId = keyPart(read.userId);
+  const userId = userKey(read.userId);
   if (userId === undefined) return { problem: `names no user, or one whose id ${unfit}` };
   if (read.kind === 'unknown') return { problem: read.problem };
   if (read.kind === 'samples') return keyedSamples(userId, read);
@@ -167,4 +167,20 @@ const unfit = `has no characters, more than ${longestPart} bytes of them, or one
 export function keyPart(text: string | undefined): string | undefined {
   if (text === undefined || text === '' || Buffer.byteLength(text) > longestPart) return undefined;
   return isStorableText(text) ? text : undefined;
+}
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * The user's id as it is kept: the service takes a UUID in either case for one user, so that here it is always in lower
+ * case. A deletion would else miss what came in the other.
+ */
+export function canonicalUser(userId: string): string {
+  return uuidPattern.test(userId) ? userId.toLowerCase() : userId;
+}
+
+/** The same, if it can be a part of a key. */
+export function userKey(userId: string | undefined): string | undefined {
+  const part = keyPart(userId);
+  return part === undefined ? undefined : canonicalUser(part);
 }

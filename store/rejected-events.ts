@@ -1,5 +1,5 @@
 import { type Database, isoOf, type Transaction } from './database.js';
-import { keyPart } from './keys.js';
+import { keyPart, userKey } from './keys.js';
 import type { ReceivedMessage } from './messages.js';
 
 /** An event that could not be stored, or not all of it, or that nobody handles. */
@@ -163,7 +163,7 @@ export async function putAside(
   await transaction.query(
     `insert into health_data.rejected_events (message_id, event_type, user_id, reason, body, received_at)
      values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, now()))`,
-    [id, keyPart(eventType) ?? null, keyPart(userId) ?? null, reason, body, receivedAt],
+    [id, keyPart(eventType) ?? null, userKey(userId) ?? null, reason, body, receivedAt],
   );
 }
 

@@ -193,7 +193,7 @@ function startPrograms(environment: Record<string, string>, logFolder: string, c
   return closing.use(
     () => [
       start('sandbox', 'sandbox/main.ts', /control surface below/),
-      start('worker and ingress', 'workers/single-process.ts', /worker and ingress started/),
+      start('worker', 'workers/single-process.ts', /worker and ingress started/),
       start('codec server', 'workers/codec-server.ts', /codec server started/),
     ],
     async (programs) => {

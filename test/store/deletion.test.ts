@@ -47,6 +47,17 @@ describeStores('deleting a user', (rig) => {
     expect(await countsOf(other)).toEqual(before);
   });
 
+  test('finds what came under the same UUID in capitals, as the service takes it in either case', async () => {
+    const userId = randomUUID();
+    await fill(userId.toUpperCase());
+    expect(await rig().store.summaries({ userId: userId.toUpperCase() })).toHaveLength(1);
+    expect((await countsOf(userId)).slice(0, 6)).toEqual([1, 1, 1, 1, 1, 2]);
+    await rig().store.deleteUserData(userId);
+    expect(await countsOf(userId)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    expect((await countsOf(userId.toUpperCase())).at(-1)).toBe(0);
+    expect(await receive(rig().store, activity(userId.toUpperCase(), '2'))).toBe('user_deleted');
+  });
+
   test('refuses whatever comes later, and may be repeated', async () => {
     const { store } = rig();
     const userId = randomUUID();
