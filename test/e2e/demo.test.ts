@@ -183,7 +183,7 @@ describe('nothing is left behind', () => {
     expect(demo.output()).toMatch(/The worker ended by itself \(SIGKILL\); its last lines:\n {2}.*"msg"/);
     expect(demo.output()).not.toMatch(/not as told|Act 2/);
     const [, log = ''] = /All it wrote: (\S+worker\.log)/.exec(demo.output()) ?? [];
-    expect(await readFile(log, 'utf8')).toMatch(/worker started/);
+    expect(await readFile(log, 'utf8')).toMatch(/worker and ingress started/);
   });
 });
 

@@ -318,8 +318,10 @@ export const stories: readonly Story[] = [
     }
     const ids = { list: 'rejected-events/list/recorded', replay: 'rejected-events/replay/recorded' };
     const discard = 'rejected-events/discard/recorded';
-    const run = async (name: string, workflowId: string, input: object) =>
-      stage.temporal.workflow.execute(name, { workflowId, taskQueue: 'lab-operations', args: [input] });
+    const run = async (name: string, workflowId: string, input: object): Promise<unknown> => {
+      const options = { workflowId, taskQueue: 'lab-operations', args: [input] };
+      return stage.temporal.workflow.execute(name, options) as Promise<unknown>;
+    };
     const { events } = (await run(listRejectedEventsName, ids.list, { limit: 1 })) as RejectedEventsPage;
     await run(replayRejectedEventsName, ids.replay, {});
     await run(discardRejectedEventName, discard, { id: events[0]?.id, reason: 'recorded' });
