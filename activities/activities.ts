@@ -10,6 +10,7 @@ import { userActivities } from './users.js';
 import type { ReportFiles } from './report-file/report-files.js';
 import { reportActivities } from './reports.js';
 import { reconcileActivities } from './reconcile.js';
+import { webhookActivities } from './webhooks.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -38,6 +39,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...reportActivities(dependencies),
     ...notificationActivities(dependencies),
     ...reconcileActivities(dependencies),
+    ...webhookActivities(dependencies),
   };
 }
 

@@ -77,6 +77,16 @@ export {
   ReportRefused,
   SignedUrlRefused,
 } from './reports/errors.js';
+export type { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
+export {
+  EncryptionRequired,
+  ManagementKeyMissing,
+  ManagementKeyRefused,
+  WebhookInvalid,
+  WebhookNotFound,
+  WebhookRefused,
+  WebhooksInterrupted,
+} from './webhook-endpoints/errors.js';
 export {
   createWebhookHandler,
   type WebhookHandler,
@@ -140,7 +150,14 @@ export type {
   ReportTimelineEntry,
 } from '../workflows/report/messages.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
-export type { ReconcileCounts, ReconcileResult } from '../workflows/reconcile/messages.js';
+export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../workflows/reconcile/messages.js';
+export type {
+  WebhookDeleted,
+  WebhookEndpoint,
+  WebhookRegistered,
+  WebhookSecretRotated,
+} from '../workflows/webhooks/messages.js';
+export type { WebhookPlace } from '../service/management-webhooks.js';
 export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
 export type {
   CodeAnswer,

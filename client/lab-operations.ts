@@ -10,6 +10,7 @@ import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
 import { UserOperations } from './users/users.js';
 import { ReportOperations } from './reports/reports.js';
+import { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
 
 export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
@@ -35,6 +36,8 @@ export class LabOperations {
   readonly links: LinkOperations;
   readonly users: UserOperations;
   readonly reports: ReportOperations;
+  /** Where the service delivers events; what receives them is `createWebhookHandler`. */
+  readonly webhooks: WebhookOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -51,6 +54,7 @@ export class LabOperations {
     this.links = new LinkOperations(temporal, taskQueue);
     this.users = new UserOperations(temporal, taskQueue, this.service);
     this.reports = new ReportOperations(finder, taskQueue);
+    this.webhooks = new WebhookOperations(temporal, taskQueue);
   }
 
   /**

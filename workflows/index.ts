@@ -5,4 +5,5 @@ export { linkProvider } from './link/link-provider.js';
 export { placeKitOrder } from './order/place-kit-order.js';
 export { parsingJob } from './report/parsing-job.js';
 export { submitReport } from './report/submit-report.js';
+export { manageWebhooks } from './webhooks/manage-webhooks.js';
 export { reconcileOrders } from './reconcile/reconcile-orders.js';
