@@ -48,22 +48,23 @@ export function webhookActivities({ service, encrypts }: Pick<ActivityDependenci
       }, usualSettling);
     },
 
-    /** Null where payloads are not encrypted: the secret would be readable in Temporal. */
-    async readWebhookSecret({ place, webhookId }: OneWebhook): Promise<string | null> {
-      return encrypts ? calling(() => webhooks.getSecret(place, webhookId)) : null;
+    /** Nothing where payloads are not encrypted: the secret would be readable in Temporal. */
+    async readWebhookSecret({ place, webhookId }: OneWebhook): Promise<Pick<WebhookRegistered, 'secret'>> {
+      if (!encrypts) return {};
+      return callingOne(async () => ({ secret: await webhooks.getSecret(place, webhookId) }));
     },
 
     /** Tells one secret from another, and nothing else of it. */
     async fingerprintWebhookSecret(one: OneWebhook): Promise<string> {
       if (!encrypts) throw unprotected('A new signing secret is a credential');
-      return calling(() => fingerprint(one));
+      return callingOne(() => fingerprint(one));
     },
 
     /** The new secret, unless an earlier attempt has made it already. */
     async rotateWebhookSecret(one: OneWebhook & { before: string }): Promise<string> {
       if (!encrypts) throw unprotected('A new signing secret is a credential');
       const { place, webhookId, before } = one;
-      return calling(async () => {
+      return callingOne(async () => {
         if ((await fingerprint(one)) === before) await webhooks.rotateSecret(place, webhookId);
         return webhooks.getSecret(place, webhookId);
       }, usualSettling);
@@ -84,13 +85,25 @@ export function webhookActivities({ service, encrypts }: Pick<ActivityDependenci
   };
 }
 
-/** A worker without a management key, and an endpoint that is not there, have words of their own. */
-async function calling<T>(calls: () => Promise<T>, settling?: number): Promise<T> {
+/** An endpoint that is not there has a word of its own. */
+async function callingOne<T>(calls: () => Promise<T>, settling?: number): Promise<T> {
   const typed = async () => {
     try {
       return await calls();
     } catch (error) {
       if (error instanceof NotFound) throw ApplicationFailure.nonRetryable(error.message, 'WebhookNotFound');
+      throw error;
+    }
+  };
+  return calling(typed, settling);
+}
+
+/** A worker without a management key has one, too. */
+async function calling<T>(calls: () => Promise<T>, settling?: number): Promise<T> {
+  const typed = async () => {
+    try {
+      return await calls();
+    } catch (error) {
       if (error instanceof RequestInvalid && error.fields.some(({ field }) => field === 'managementKey')) {
         const message = 'The worker has no management key: set SERVICE_MANAGEMENT_KEY for it';
         throw ApplicationFailure.nonRetryable(message, 'ManagementKeyMissing');

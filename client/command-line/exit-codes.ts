@@ -64,8 +64,8 @@ export function failureReport(error: unknown): FailureReport {
 /** Temporal's own errors often say only that something failed; why, says their cause. */
 function messageOf(error: Error): string {
   const { message, cause } = error;
-  if (error instanceof LabOperationsError || !(cause instanceof Error) || message.includes(cause.message))
-    return message;
+  const saysAll = error instanceof LabOperationsError || error instanceof CommandLineError;
+  if (saysAll || !(cause instanceof Error) || message.includes(cause.message)) return message;
   return message === '' ? cause.message : `${message}: ${cause.message}`;
 }
 

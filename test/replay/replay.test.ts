@@ -32,17 +32,20 @@ describe('the recorded histories', () => {
     const named = (pattern: RegExp) =>
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
-      ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken', 'findConnection'],
+      ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken', 'deleteWebhook'],
       ...[
+        'findConnection',
         'findEarlierDeletion',
         'findRunningWork',
         'findUnclaimedJob',
+        'fingerprintWebhookSecret',
         'forwardOrder',
         'handOver',
         'handOverReport',
         'identifyJob',
       ],
-      ...['notify', 'readChain', 'readOrder', 'readParsingJob', 'readUser', 'registerKit'],
+      ...['listWebhooks', 'notify', 'readChain', 'readOrder', 'readParsingJob', 'readUser', 'readWebhookSecret'],
+      ...['registerKit', 'registerWebhook'],
       ...['replaceKitOrder', 'scheduleDeletion', 'undoDeletion', 'uploadReport'],
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
@@ -60,6 +63,7 @@ describe('the recorded histories', () => {
       'deleteUser',
       'kitOrder',
       'linkProvider',
+      'manageWebhooks',
       'parsingJob',
       'placeKitOrder',
       'submitReport',

@@ -42,8 +42,7 @@ async function register(
   { url, eventTypes = [] }: WebhookCommand & { do: 'register' },
 ): Promise<WebhookRegistered> {
   const registered = await settingWebhooks.registerWebhook({ place, url, eventTypes });
-  const secret = await commanding.readWebhookSecret({ place, webhookId: registered.endpoint.id });
-  return { ...registered, ...(secret !== null && { secret }) };
+  return { ...registered, ...(await commanding.readWebhookSecret({ place, webhookId: registered.endpoint.id })) };
 }
 
 /** A rotation whose answer was lost is recognised by the secret: it is not the one from before. */
