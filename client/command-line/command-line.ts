@@ -56,16 +56,12 @@ export class CommandLine {
   async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
     const { taskQueue, timeout } = this.readOptions();
     const progress = new Progress(this.terminal);
-    progress.say('connecting');
     try {
+      progress.say('connecting');
       const lab = await this.connect(taskQueue);
-      try {
-        progress.say('waiting for the answer');
-        await within(timeout ?? patience, taskQueue, work({ lab, progress }));
-      } finally {
-        progress.end();
-        await lab.close();
-      }
+      progress.say('waiting for the answer');
+      // What has not ended in time still uses the connection: then the end of the process closes it.
+      await within(timeout ?? patience, taskQueue, closing(lab, work({ lab, progress })));
     } finally {
       progress.end();
     }
@@ -92,6 +88,14 @@ export class CommandLine {
     if (this.json || !this.terminal.canAsk) throw new UsageError('This asks for a confirmation: give --yes');
     const answer = await this.terminal.ask(`${question} Type yes to go on: `);
     if (answer.trim().toLowerCase() !== 'yes') throw new UsageError('It was not confirmed: nothing was sent');
+  }
+}
+
+async function closing(lab: LabOperations, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } finally {
+    await lab.close();
   }
 }
 

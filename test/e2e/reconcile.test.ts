@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { kitOrderId } from '../../workflows/order/address.js';
-import { reconcileScheduleId, type ReconcileProgress, type ReconcileResult } from '../../workflows/reconcile/messages.js';
+import {
+  reconcileScheduleId,
+  type ReconcileProgress,
+  type ReconcileResult,
+} from '../../workflows/reconcile/messages.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack({ worker: { RECONCILE_EVERY_MINUTES: '1440' } });

@@ -285,7 +285,7 @@ export const stories: readonly Story[] = [
     const rotation = { workflowId, taskQueue: 'lab-operations', args: [input] };
     const refused: unknown = await stage.temporal.workflow
       .execute(manageWebhooksName, rotation)
-      .catch((error) => error);
+      .catch((error: unknown) => error);
     if (!(refused instanceof WorkflowFailedError)) throw new Error('The rotation was not refused');
     await remember('webhook-not-rotated');
     await webhooks.delete(place, endpoint.id);
