@@ -24,7 +24,7 @@ test('a signing secret is shown where it is asked for, rotated, and readable in 
   expect(quiet.code).toBe(0);
   expect(quiet.stdout + quiet.stderr).not.toContain('whsec_');
   const shown = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '--json'], { env }));
-  expect(shown).toMatchObject({ created: false, secret: expect.stringMatching(/^whsec_/) });
+  expect(shown).toMatchObject({ created: false, secret: expect.stringMatching(/^whsec_/) as string });
 
   const rotate = ['webhooks', 'rotate', ...ofTeam, shown.endpoint.id, '--json'];
   const { secret } = await answer<WebhookSecretRotated>(labops(lab, rotate, { env }));

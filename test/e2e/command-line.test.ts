@@ -62,7 +62,11 @@ describe('an order', () => {
     expect(told.stderr).toMatch(/^OrderInvalid: .*order\.shipping_details\.zip .*Correct what is named\.\n$/);
     const inJson = await run('orders', 'place', '--file', path, '--json');
     expect(JSON.parse(inJson.stderr)).toMatchObject({
-      error: { name: 'OrderInvalid', fields: [{ field: 'order.shipping_details.zip' }], remedy: expect.any(String) },
+      error: {
+        name: 'OrderInvalid',
+        fields: [{ field: 'order.shipping_details.zip' }],
+        remedy: expect.any(String) as string,
+      },
     });
     expect(told.stderr + inJson.stderr).not.toContain(shippingDetails.receiver_name);
   });
@@ -197,7 +201,7 @@ describe('webhook endpoints', () => {
   test('of one address are made once, also when it is registered twice at the same time [234, 235]', async () => {
     const register = () => json<WebhookRegistered>('webhooks', 'register', ...ofTeam, '--url', url);
     const both = await Promise.all([register(), register()]);
-    expect(both.map(({ created }) => created).toSorted()).toEqual([false, true]);
+    expect(both.filter(({ created }) => created)).toHaveLength(1);
     const [one, other] = both.map(({ endpoint }) => endpoint.id);
     expect(other).toBe(one);
     expect(await endpoints()).toMatchObject([{ id: one, url, eventTypes: [], disabled: false }]);

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
+import type { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { webhookActivities } from '../../../activities/webhooks.js';
 import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
