@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import ms from 'ms';
 import type { LabOperations } from '../lab-operations.js';
 import type { Duration } from '../../workflows/policy-settings.js';
-import { NoAnswer, UsageError } from './exit-codes.js';
+import { NoAnswer, NotConfirmed, UsageError } from './exit-codes.js';
 import { Progress } from './progress.js';
 import type { Terminal } from './terminal.js';
 
@@ -87,7 +87,7 @@ export class CommandLine {
     if (yes) return;
     if (this.json || !this.terminal.canAsk) throw new UsageError('This asks for a confirmation: give --yes');
     const answer = await this.terminal.ask(`${question} Type yes to go on: `);
-    if (answer.trim().toLowerCase() !== 'yes') throw new UsageError('It was not confirmed: nothing was sent');
+    if (answer.trim().toLowerCase() !== 'yes') throw new NotConfirmed('It was not confirmed: nothing was sent');
   }
 }
 

@@ -22,6 +22,11 @@ export class UsageError extends CommandLineError {
   override readonly name = 'UsageError';
 }
 
+/** A question was answered otherwise than with yes, or not at all: nothing was sent. */
+export class NotConfirmed extends CommandLineError {
+  override readonly name = 'NotConfirmed';
+}
+
 /** Temporal does not answer, or not to these credentials. */
 export class TemporalUnreachable extends CommandLineError {
   override readonly name = 'TemporalUnreachable';

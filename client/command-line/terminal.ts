@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { UsageError } from './exit-codes.js';
+import { NotConfirmed } from './exit-codes.js';
 
 /** What the program reads and writes. */
 export interface Terminal {
@@ -27,18 +27,23 @@ export const processTerminal: Terminal = {
   readAll: () => text(process.stdin),
   readFile: (path) => readFile(path, 'utf8'),
   ask: async (question, { hidden = false } = {}) => {
-    process.stderr.write(question);
+    // Readline itself would write the question where it writes what is typed: nowhere.
+    if (hidden) process.stderr.write(question);
     const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
     const lines = createInterface({ input: process.stdin, output: hidden ? nowhere : process.stderr, terminal: true });
     // Ctrl-C and Ctrl-D at a question end the command; readline would only stop asking.
     const ended = new Promise<never>((_resolve, reject) => {
-      lines.once('close', () => reject(new UsageError('The question was not answered: nothing was sent')));
+      lines.once('close', () => reject(new NotConfirmed('The question was not answered: nothing was sent')));
     });
     try {
-      return await Promise.race([lines.question(''), ended]);
+      const answer = await Promise.race([lines.question(hidden ? '' : question), ended]);
+      if (hidden) process.stderr.write('\n');
+      return answer;
+    } catch (error) {
+      process.stderr.write('\n');
+      throw error;
     } finally {
       lines.close();
-      if (hidden) process.stderr.write('\n');
     }
   },
 };

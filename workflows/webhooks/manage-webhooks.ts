@@ -12,7 +12,7 @@ import type { ManageWebhooksInput, ManageWebhooksResult, WebhookCommand, Webhook
  */
 export async function manageWebhooks({ command, ...place }: ManageWebhooksInput): Promise<ManageWebhooksResult> {
   try {
-    return await carryOut(checkedPlace(place), command);
+    return await carryOut(checkedPlace(place), checkedCommand(command));
   } catch (error) {
     // Whoever waits for the result reads the refusal itself, not that an activity failed.
     throw refusalOf(error);
@@ -39,9 +39,9 @@ async function carryOut(place: WebhookPlace, command: WebhookCommand): Promise<M
 
 async function register(
   place: WebhookPlace,
-  { url, eventTypes = [] }: WebhookCommand & { do: 'register' },
+  { url, eventTypes }: WebhookCommand & { do: 'register' },
 ): Promise<WebhookRegistered> {
-  const registered = await settingWebhooks.registerWebhook({ place, url, eventTypes });
+  const registered = await settingWebhooks.registerWebhook({ place, url, eventTypes: eventTypes ?? [] });
   return { ...registered, ...(await commanding.readWebhookSecret({ place, webhookId: registered.endpoint.id })) };
 }
 
@@ -61,6 +61,16 @@ function checkedPlace({ orgId, teamId, environment }: WebhookPlace): WebhookPlac
     throw invalid('workflowId', 'must be manage-webhooks/<orgId>/<teamId>/<environment>');
   }
   return place;
+}
+
+/** A backend in another language is checked by no compiler, and an error of any other kind would be retried for ever. */
+function checkedCommand(command: unknown): WebhookCommand {
+  const { do: what, url, eventTypes } = (command ?? {}) as Partial<Record<'do' | 'url' | 'eventTypes', unknown>>;
+  if (what === 'register') {
+    if (typeof url !== 'string') throw invalid('command.url', 'must be a text');
+    if (eventTypes != null && !Array.isArray(eventTypes)) throw invalid('command.eventTypes', 'must be a list');
+  }
+  return (command ?? {}) as WebhookCommand;
 }
 
 function checkedId(webhookId: unknown): string {

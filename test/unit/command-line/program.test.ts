@@ -92,8 +92,8 @@ describe('a question', () => {
     const terminal = new RecordedTerminal({ answers: ['y'] });
     const { code, stderr } = await labops('users delete user-1', terminal);
     expect(terminal.asked).toEqual([{ question: expect.stringContaining('user-1') as string, hidden: false }]);
-    expect(code).toBe(2);
-    expect(stderr).toContain('It was not confirmed: nothing was sent');
+    expect(code).toBe(1);
+    expect(stderr).toBe('NotConfirmed: It was not confirmed: nothing was sent.\n');
   });
 
   test('is not asked where a program reads the answer', async () => {
