@@ -35,6 +35,7 @@ const usualPatience: Patience = '5m';
 /** One start of the program: how commands reach Temporal, ask and answer. */
 export class CommandLine {
   readonly terminal: Terminal;
+  private readonly progress: Progress;
   private readonly connect: (taskQueue: string) => Promise<LabOperations>;
   private readonly readOptions: () => GlobalOptions;
 
@@ -44,6 +45,7 @@ export class CommandLine {
     readOptions: () => GlobalOptions,
   ) {
     this.terminal = terminal;
+    this.progress = new Progress(terminal);
     this.connect = connect;
     this.readOptions = readOptions;
   }
@@ -55,7 +57,7 @@ export class CommandLine {
   /** Connects, does the work within its time, and closes the connection. */
   async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
     const { taskQueue, timeout } = this.readOptions();
-    const progress = new Progress(this.terminal);
+    const { progress } = this;
     try {
       progress.say('connecting');
       const lab = await this.connect(taskQueue);
@@ -69,16 +71,23 @@ export class CommandLine {
 
   /** The command's one answer: a JSON document, or words. */
   print(answer: object, inWords: () => string): void {
-    this.terminal.out(`${this.json ? JSON.stringify(answer, undefined, 2) : inWords()}\n`);
+    this.answer(this.json ? JSON.stringify(answer, undefined, 2) : inWords());
   }
 
   /** One of many answers: a line each. */
   printLine(answer: object, inWords: () => string): void {
-    this.terminal.out(`${this.json ? JSON.stringify(answer) : inWords()}\n`);
+    this.answer(this.json ? JSON.stringify(answer) : inWords());
+  }
+
+  /** On a terminal the line of progress stands where the answer is to begin. */
+  private answer(text: string): void {
+    this.progress.end();
+    this.terminal.out(`${text}\n`);
   }
 
   /** What a person should know beside the answer. */
   note(text: string): void {
+    this.progress.end();
     if (!this.json) this.terminal.err(`${text}\n`);
   }
 

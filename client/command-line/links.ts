@@ -47,9 +47,8 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
   );
   onLink('show', 'where a link stands').action(async (which: WhichLink) => send(which, (link) => link.state()));
   onLink('watch', 'every change of a link, a line each, until it has ended').action(async (which: WhichLink) =>
-    commandLine.run(async ({ lab, progress }) => {
+    commandLine.run(async ({ lab }) => {
       const link = await lab.links.get(idsOf(which));
-      progress.end();
       for await (const state of link.watch()) commandLine.printLine(state, () => linkLine(state));
     }, 'endless'),
   );

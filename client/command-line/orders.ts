@@ -116,7 +116,6 @@ function placeCommand(orders: Command, commandLine: CommandLine): void {
           }
           progress.say(`placing ${reference}`);
           const orderId = await handle.orderId();
-          progress.end();
           commandLine.print({ reference, orderId }, () => `Placed order ${orderId}, reference ${reference}.`);
         },
         wait ? 'endless' : undefined,
@@ -136,9 +135,8 @@ async function command(
   });
 }
 
-async function watch(commandLine: CommandLine, { lab, progress }: Call, which: WhichHandle): Promise<void> {
+async function watch(commandLine: CommandLine, { lab }: Call, which: WhichHandle): Promise<void> {
   const handle = await lab.orders.get(which);
-  progress.end();
   for await (const state of handle.watch()) commandLine.printLine(state, () => orderLine(state));
 }
 

@@ -6,7 +6,7 @@ const beatMs = 1_000;
 /** One line on standard error that tells how far something is, with the seconds it takes; only where somebody looks. */
 export class Progress {
   private readonly terminal: Terminal;
-  private readonly begunAt = Date.now();
+  private begunAt = 0;
   private timer: NodeJS.Timeout | undefined;
   private said = '';
 
@@ -15,6 +15,7 @@ export class Progress {
   }
 
   say(what: string): void {
+    if (this.said === '') this.begunAt = Date.now();
     this.said = what;
     if (!this.terminal.isWatched) return;
     this.show();

@@ -15,7 +15,6 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
         progress.say('reconciling');
         const { from, to } = range;
         const result = await lab.orders.reconcile({ from, to }, (come) => progress.say(lineOf(come)));
-        progress.end();
         commandLine.print(result, () =>
           facts([
             ['Listed', result.listed],

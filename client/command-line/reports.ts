@@ -36,9 +36,8 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
   onReport('watch', 'every change of a report, a line each, until it has ended').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichReport(jobId, reference);
-      await commandLine.run(async ({ lab, progress }) => {
+      await commandLine.run(async ({ lab }) => {
         const report = await lab.reports.get(which);
-        progress.end();
         for await (const state of report.watch()) commandLine.printLine(state, () => reportLine(state));
       }, 'endless');
     },
@@ -70,7 +69,6 @@ function submitCommand(reports: Command, commandLine: CommandLine): void {
           }
           progress.say(`uploading ${reference}`);
           const jobId = await report.jobId();
-          progress.end();
           commandLine.print({ reference, jobId }, () => `Uploaded as parsing job ${jobId}, reference ${reference}.`);
         },
         wait ? 'endless' : undefined,
