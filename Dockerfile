@@ -1,11 +1,11 @@
-# One image for the worker, the ingress, the codec server and the sandbox; the command says which. Debian, because the
+# One image for the worker, the ingress, the codec server, the sandbox and labops; the command says which. Debian, because the
 # worker's native core does not run on musl.
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY . .
-RUN npm run build && npm prune --omit=dev
+RUN npm run build && npm prune --omit=dev && chmod +x dist/client/command-line/labops.js
 
 FROM node:20-bookworm-slim
 ENV NODE_ENV=production
@@ -13,5 +13,6 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+RUN ln -s /app/dist/client/command-line/labops.js /usr/local/bin/labops
 USER node
 CMD ["node", "dist/workers/worker.js"]

@@ -13,6 +13,7 @@ import { reconcileActivities } from './reconcile.js';
 import type { KeptData } from './kept-data.js';
 import { rejectedEventActivities } from './rejected-events.js';
 import { workoutStreamActivities } from './workout-streams.js';
+import { webhookActivities } from './webhooks.js';
 
 /** What the activities work with. */
 export interface ActivityDependencies {
@@ -45,6 +46,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...reconcileActivities(dependencies),
     ...workoutStreamActivities(dependencies),
     ...rejectedEventActivities(dependencies),
+    ...webhookActivities(dependencies),
   };
 }
 

@@ -27,10 +27,11 @@ export type RefusedAs =
   | 'UndoRefused'
   | 'LinkRefused'
   | 'ReportRefused'
+  | 'WebhookRefused'
   | 'ServiceRefused';
 
 /** How long after a lost answer the service may still be at work on the request: its usual time limit, and a margin. */
-const usualSettling = 35_000;
+export const usualSettling = 35_000;
 
 /**
  * Runs calls of the service; every `ServiceError` leaves as the `ApplicationFailure` that this table gives it.

@@ -94,6 +94,16 @@ export type {
   RejectedEventState,
   ReplayRejectedEventsResult,
 } from '../workflows/rejected-events/messages.js';
+export type { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
+export {
+  EncryptionRequired,
+  ManagementKeyMissing,
+  ManagementKeyRefused,
+  WebhookInvalid,
+  WebhookNotFound,
+  WebhookRefused,
+  WebhooksInterrupted,
+} from './webhook-endpoints/errors.js';
 export {
   createWebhookHandler,
   type WebhookHandler,
@@ -157,7 +167,14 @@ export type {
   ReportTimelineEntry,
 } from '../workflows/report/messages.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
-export type { ReconcileCounts, ReconcileResult } from '../workflows/reconcile/messages.js';
+export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../workflows/reconcile/messages.js';
+export type {
+  WebhookDeleted,
+  WebhookEndpoint,
+  WebhookRegistered,
+  WebhookSecretRotated,
+} from '../workflows/webhooks/messages.js';
+export type { WebhookPlace } from '../service/management-webhooks.js';
 export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
 export type {
   CodeAnswer,

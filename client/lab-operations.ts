@@ -11,6 +11,7 @@ import { OrderOperations } from './orders/orders.js';
 import { UserOperations } from './users/users.js';
 import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
+import { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
 
 export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
@@ -37,6 +38,8 @@ export class LabOperations {
   readonly users: UserOperations;
   readonly reports: ReportOperations;
   readonly rejectedEvents: RejectedEventOperations;
+  /** Where the service delivers events; what receives them is `createWebhookHandler`. */
+  readonly webhooks: WebhookOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -54,6 +57,7 @@ export class LabOperations {
     this.users = new UserOperations(temporal, taskQueue, this.service);
     this.reports = new ReportOperations(finder, taskQueue);
     this.rejectedEvents = new RejectedEventOperations(temporal, taskQueue);
+    this.webhooks = new WebhookOperations(temporal, taskQueue);
   }
 
   /**

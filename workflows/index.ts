@@ -5,6 +5,7 @@ export { linkProvider } from './link/link-provider.js';
 export { placeKitOrder } from './order/place-kit-order.js';
 export { parsingJob } from './report/parsing-job.js';
 export { submitReport } from './report/submit-report.js';
+export { manageWebhooks } from './webhooks/manage-webhooks.js';
 export { reconcileOrders } from './reconcile/reconcile-orders.js';
 export { fetchWorkoutStream } from './workout-stream/fetch-workout-stream.js';
 export { listRejectedEvents } from './rejected-events/list-rejected-events.js';

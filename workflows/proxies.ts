@@ -27,10 +27,31 @@ export const readingPatiently = proxyActivities<Pick<Activities, 'readChain' | '
  * Commands: somebody waits for the answer. After three minutes an outage is reported to the caller, who knows better
  * whether to try again; nothing is lost by that, because every command looks before it acts.
  */
-export const commanding = proxyActivities<Pick<Activities, 'registerKit' | 'cancelOrder' | 'undoDeletion'>>({
+export const commanding = proxyActivities<
+  Pick<
+    Activities,
+    | 'registerKit'
+    | 'cancelOrder'
+    | 'undoDeletion'
+    | 'listWebhooks'
+    | 'readWebhookSecret'
+    | 'fingerprintWebhookSecret'
+    | 'deleteWebhook'
+  >
+>({
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
+});
+
+/**
+ * Changes of webhook endpoints that are not idempotent at the service: as patient as a command, but what a lost answer was
+ * about may still be under way for half a minute, and the next attempt looks for it.
+ */
+export const settingWebhooks = proxyActivities<Pick<Activities, 'registerWebhook' | 'rotateWebhookSecret'>>({
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '3 minutes',
+  retry: { initialInterval: '35 seconds', backoffCoefficient: 1 },
 });
 
 /** A person waits for the link on a screen: after half a minute an outage is reported, and asking again is harmless. */

@@ -14,7 +14,7 @@ import {
 } from '../../workflows/order/messages.js';
 import { resolvePolicy, type OrderPolicy } from '../../workflows/order/policy.js';
 import { PolicyInvalid } from '../../workflows/policy-settings.js';
-import { reconcileOrdersId, reconcileOrdersName, type ReconcileResult } from '../../workflows/reconcile/messages.js';
+import type { ReconcileProgress, ReconcileResult } from '../../workflows/reconcile/messages.js';
 import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import type { RefusedField } from '../errors.js';
 import { inWords } from '../workflow-calls.js';
@@ -22,6 +22,7 @@ import { OrderInvalid, orderWords, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
+import { reconcileRange } from './reconciliation.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
 
@@ -100,21 +101,14 @@ export class OrderOperations {
    * Compares the service's list of orders updated in a range of time with what the workflows have heard, and tells them.
    * The worker does this every hour by itself; here it is for a range that lies further back. Waits for the end.
    * @param range ISO 8601: dates, or times with their zone
+   * @param onProgress is told every few seconds how far it has come. Each time is a query: a billable action
    * @throws OrderInvalid for a range that is none, ServiceDown
    */
-  async reconcile(range: { from: string; to: string }): Promise<ReconcileResult> {
-    const { workflow } = this.finder.temporal;
-    return inWords(
-      orderWords,
-      () =>
-        workflow.execute(reconcileOrdersName, {
-          workflowId: reconcileOrdersId(range),
-          taskQueue: this.taskQueue,
-          args: [range],
-          workflowIdConflictPolicy: 'USE_EXISTING',
-          staticSummary: `Reconcile orders from ${range.from} to ${range.to}`,
-        }) as Promise<ReconcileResult>,
-    );
+  async reconcile(
+    range: { from: string; to: string },
+    onProgress?: (progress: ReconcileProgress) => void,
+  ): Promise<ReconcileResult> {
+    return reconcileRange(this.finder.temporal, this.taskQueue, range, onProgress);
   }
 
   /** Orders by what their search attributes say, a page per call to Temporal; no workflow is woken. Lags by moments. */

@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { kitOrderId } from '../../workflows/order/address.js';
-import { reconcileScheduleId, type ReconcileResult } from '../../workflows/reconcile/messages.js';
+import {
+  reconcileScheduleId,
+  type ReconcileProgress,
+  type ReconcileResult,
+} from '../../workflows/reconcile/messages.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack({ worker: { RECONCILE_EVERY_MINUTES: '1440' } });
@@ -71,7 +75,11 @@ describe('a range of time', () => {
     const orders = [];
     for (let n = 0; n < 103; n += 1) orders.push(await dashboardOrder());
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
-    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 103, told: 103 });
+    const told: ReconcileProgress[] = [];
+    const result = await lab.labs.orders.reconcile(range, (progress) => told.push(progress));
+    expect(result).toMatchObject({ listed: 103, told: 103 });
+    expect(told[0]).toMatchObject({ listed: 0 });
+    expect(told).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 1 }));
     for (const orderId of [orders[0], orders[50], orders[102]]) {
       expect((await (await lab.labs.orders.get({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
     }

@@ -27,6 +27,8 @@ export interface StackOptions {
   notifies?: boolean;
   /** What worker, ingress and client encrypt with. Default: nothing is encrypted. */
   encryptionKeys?: string;
+  /** What the worker manages the organisation with, and the service's stand-in takes. Default: nothing is managed. */
+  managementKey?: string;
 }
 
 /** Everything of a deployment, each part its own process: Temporal, the service's stand-in, the ingress, the worker. */
@@ -93,7 +95,11 @@ export function stack(options: StackOptions = {}): Stack {
     const receiver = await startNotificationReceiver(notifySecret);
     const [ingress, sandbox] = await Promise.all([
       startIngress(rig, encryption),
-      start('sandbox/main.ts', sandboxEnv, /sandbox: (http\S+?),/),
+      start(
+        'sandbox/main.ts',
+        { ...sandboxEnv, SERVICE_MANAGEMENT_KEY: options.managementKey },
+        /sandbox: (http\S+?),/,
+      ),
     ]);
     const sandboxUrl = addressIn(sandbox, /sandbox: (http\S+?),/);
     parts = { receiver, ingress, sandbox, sandboxUrl, labs: labOperations(rig, sandboxUrl), worker: ingress };
@@ -223,9 +229,10 @@ async function startIngress(rig: Rig, env: Record<string, string | undefined>): 
 }
 
 function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, options: StackOptions) {
-  const { worker, notifies = true, encryptionKeys } = options;
+  const { worker, notifies = true, encryptionKeys, managementKey } = options;
   return {
     LABOPS_ENCRYPTION_KEYS: encryptionKeys,
+    SERVICE_MANAGEMENT_KEY: managementKey,
     TEMPORAL_ADDRESS: rig.address,
     TASK_QUEUE: rig.taskQueue,
     SERVICE_BASE_URL: sandboxUrl,

@@ -46,6 +46,18 @@ test("the packed client brings no worker, no source and nothing of the worker's 
   expect(megabytes).toBeLessThan(mostMegabytes);
 });
 
+test('the packed client brings the command line, and nothing that starts it when it is imported', async () => {
+  const labops = join(backend, 'node_modules', '.bin', 'labops');
+  const env = { TEMPORAL_ADDRESS: lab.rig.address, LABOPS_ENCRYPTION_KEYS: undefined };
+  const started = await startProcess(labops, ['orders', 'list', '--json'], { cwd: backend, env });
+  expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
+  expect(JSON.parse(started.output())).toEqual({ orders: [], more: false });
+  const program = await startProcess(labops, ['nonsense'], { cwd: backend, env });
+  expect(await program.exit).toEqual({ code: 2, signal: null });
+  const index = await readFile(join(backend, 'node_modules/@lab-operations/client/dist/client/index.js'), 'utf8');
+  expect(index).not.toContain('command-line');
+});
+
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true });
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));

@@ -17,8 +17,9 @@ const stage = await openStage();
 try {
   const recorded: [string, string][] = [];
   for (const story of stories) {
-    for (const [name, workflowId] of Object.entries(await story(stage))) {
-      recorded.push([name, writeHistory(await stage.temporal.workflow.getHandle(workflowId).fetchHistory())]);
+    for (const [name, of] of Object.entries(await story(stage))) {
+      const { workflowId, runId } = typeof of === 'string' ? { workflowId: of } : of;
+      recorded.push([name, writeHistory(await stage.temporal.workflow.getHandle(workflowId, runId).fetchHistory())]);
       process.stdout.write(`recorded ${name}\n`);
     }
   }

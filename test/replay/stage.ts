@@ -60,6 +60,7 @@ export interface PlayedLink {
 }
 
 const apiKey = 'sk_test_invented';
+const managementKey = 'mk_test_invented';
 const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
 
 export async function openStage(): Promise<Stage> {
@@ -75,11 +76,16 @@ export async function openStage(): Promise<Stage> {
     store,
   );
   const settings = { webhookUrl: `${ingress.url}/webhooks`, webhookSecrets: [secret] };
-  const service = await startLabService({ port: 0, apiKey, settings });
+  const service = await startLabService({ port: 0, apiKey, managementKey, settings });
   const target = { NOTIFY_URL: receiver.url, NOTIFY_SECRET: secret };
   const reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
   await writeFile(join(reportRoot, 'report.pdf'), samplePdf(['labops-sandbox: stuck']));
-  const where = { SERVICE_BASE_URL: service.url, SERVICE_API_KEY: apiKey, REPORT_ROOT: reportRoot };
+  const where = {
+    SERVICE_BASE_URL: service.url,
+    SERVICE_API_KEY: apiKey,
+    SERVICE_MANAGEMENT_KEY: managementKey,
+    REPORT_ROOT: reportRoot,
+  };
   const worker = await startWorker(readWorkerConfig({ ...common, ...target, ...where }), log, store);
   const connection = await Connection.connect({ address: server.address });
   const temporal = new Client({ connection });

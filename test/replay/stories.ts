@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkflowFailedError } from '@temporalio/client';
 import { OrderNotFound, UserUnknown, type KitOrderHandle } from '../../client/index.js';
+import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
+import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
@@ -12,11 +15,16 @@ import {
   type RejectedEventsPage,
 } from '../../workflows/rejected-events/messages.js';
 import { workoutStreamId } from '../../workflows/workout-stream/address.js';
+import { manageWebhooksId } from '../../workflows/webhooks/address.js';
+import { manageWebhooksName } from '../../workflows/webhooks/messages.js';
 import { kitFor, registration } from '../e2e/invented.js';
 import { until, type Stage } from './stage.js';
 
+/** A workflow whose last run is meant, or one of its runs. */
+export type Recorded = string | { workflowId: string; runId: string };
+
 /** Plays one story to its end, and answers with the workflows to record, by the names of their files. */
-type Story = (stage: Stage) => Promise<Record<string, string>>;
+type Story = (stage: Stage) => Promise<Record<string, Recorded>>;
 
 const toCustomer = ['transit_customer', 'with_customer'];
 const toResults = ['transit_lab', 'completed'];
@@ -326,6 +334,31 @@ export const stories: readonly Story[] = [
     await run(replayRejectedEventsName, ids.replay, {});
     await run(discardRejectedEventName, discard, { id: events[0]?.id, reason: 'recorded' });
     return { 'rejected-listed': ids.list, 'rejected-replayed': ids.replay, 'rejected-discarded': discard };
+  },
+
+  /** An address is registered, listed, not rotated (nothing is encrypted here) and removed: a run each. */
+  async function webhooksManaged(stage) {
+    const { webhooks } = stage.labs;
+    const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+    const workflowId = manageWebhooksId(place);
+    const runs: Record<string, string> = {};
+    const remember = async (name: string) => {
+      runs[name] = (await stage.temporal.workflow.getHandle(workflowId).describe()).runId;
+    };
+    const { endpoint } = await webhooks.register(place, { url: 'https://labs.example.com/webhooks' });
+    await remember('webhook-registered');
+    await webhooks.list(place);
+    await remember('webhooks-listed');
+    const input = { ...place, command: { do: 'rotate', webhookId: endpoint.id } };
+    const rotation = { workflowId, taskQueue: 'lab-operations', args: [input] };
+    const refused: unknown = await stage.temporal.workflow
+      .execute(manageWebhooksName, rotation)
+      .catch((error: unknown) => error);
+    if (!(refused instanceof WorkflowFailedError)) throw new Error('The rotation was not refused');
+    await remember('webhook-not-rotated');
+    await webhooks.delete(place, endpoint.id);
+    await remember('webhook-deleted');
+    return Object.fromEntries(Object.entries(runs).map(([name, runId]) => [name, { workflowId, runId }]));
   },
 ];
 

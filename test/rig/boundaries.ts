@@ -55,7 +55,7 @@ const table: Record<string, Folder> = {
     folders: ['service'],
     packages: [
       ...['@temporalio/client', '@temporalio/workflow', '@temporalio/common', '@temporalio/envconfig'],
-      ...['@temporalio/proto', 'ms'],
+      ...['@temporalio/proto', 'ms', 'commander'],
     ],
     node: true,
   },

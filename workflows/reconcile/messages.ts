@@ -1,5 +1,7 @@
+import { defineQuery } from '@temporalio/workflow';
+
 /**
- * Who the reconciliation is: its name, IDs, input and result. A schedule runs it, so that what an outage of the ingress
+ * Who the reconciliation is: its name, IDs, input, result and query. A schedule runs it, so that what an outage of the ingress
  * swallowed is heard all the same; an operator may run it for a range of time.
  */
 
@@ -32,6 +34,14 @@ export interface ReconcileCounts {
   /** Orders that cannot be read or addressed; the worker's log names them. */
   passedOver: number;
 }
+
+/** How far a run has come. */
+export interface ReconcileProgress extends ReconcileCounts {
+  /** Pages of the list that are still to be read; unknown until the last one, which is read first, has been read. */
+  pagesToGo?: number;
+}
+
+export const reconcileProgressQuery = defineQuery<ReconcileProgress>('progress');
 
 export interface ReconcileResult extends ReconcileCounts {
   /** Up to when everything has been seen: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */

@@ -1,6 +1,14 @@
-import { ApplicationFailure, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { refusalOf } from '../command-queue.js';
 import { reconciling } from '../proxies.js';
-import type { ReconcileCounts, ReconcileInput, ReconcileResult } from './messages.js';
+import {
+  reconcileProgressQuery,
+  type ReconcileCounts,
+  type ReconcileInput,
+  type ReconcileProgress,
+  type ReconcileResult,
+} from './messages.js';
+import type { PageReconciled } from '../../activities/reconcile.js';
 import { rangeOf, type ReconcileRange } from './range.js';
 
 /**
@@ -11,16 +19,34 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
   const range = checkedRange(input ?? {});
   const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0 };
   let page: number | undefined;
+  let pagesToGo: number | undefined;
+  setHandler(
+    reconcileProgressQuery,
+    (): ReconcileProgress => ({ ...counts, ...(pagesToGo !== undefined && { pagesToGo }) }),
+    {
+      description: 'How far the run has come',
+    },
+  );
   do {
-    const summary = page === undefined ? 'the last page of updated orders' : `page ${page} of updated orders`;
-    const passed = await reconciling.reconcilePage.executeWithOptions({ summary }, [
-      { ...range, ...(page !== undefined && { page }) },
-    ]);
+    const passed = await passPage(range, page);
     add(counts, passed.counts);
     page = passed.nextPage;
+    pagesToGo = page ?? 0;
     setCurrentDetails(detailsOf(range, counts, page));
   } while (page !== undefined);
   return { watermark: range.to, ...counts };
+}
+
+async function passPage(range: ReconcileRange, page: number | undefined): Promise<PageReconciled> {
+  const summary = page === undefined ? 'the last page of updated orders' : `page ${page} of updated orders`;
+  try {
+    return await reconciling.reconcilePage.executeWithOptions({ summary }, [
+      { ...range, ...(page !== undefined && { page }) },
+    ]);
+  } catch (error) {
+    // Whoever waits for the result reads the refusal itself, not that an activity failed.
+    throw refusalOf(error);
+  }
 }
 
 function checkedRange(input: ReconcileInput): ReconcileRange {

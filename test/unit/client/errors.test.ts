@@ -16,6 +16,8 @@ import * as orderErrors from '../../../client/orders/errors.js';
 import { forwardedTo, OrderInterrupted, orderWords } from '../../../client/orders/errors.js';
 import * as reportErrors from '../../../client/reports/errors.js';
 import { ReportInterrupted, reportWords } from '../../../client/reports/errors.js';
+import * as webhookErrors from '../../../client/webhook-endpoints/errors.js';
+import { WebhooksInterrupted, webhookWords } from '../../../client/webhook-endpoints/errors.js';
 import * as client from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
 
@@ -90,10 +92,21 @@ const ofReports: Record<string, string> = {
   AcceptedUpdateCompletedWorkflow: 'ReportEnded',
 };
 
+const ofWebhooks: Record<string, string> = {
+  ...ofTheService,
+  Unauthorized: 'ManagementKeyRefused',
+  InvalidCommand: 'WebhookInvalid',
+  WebhookRefused: 'WebhookRefused',
+  WebhookNotFound: 'WebhookNotFound',
+  ManagementKeyMissing: 'ManagementKeyMissing',
+  EncryptionRequired: 'EncryptionRequired',
+};
+
 const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderWords, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkWords, unnamed: [] },
   { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportWords, unnamed: [] },
+  { workflows: ['manageWebhooks'], names: ofWebhooks, words: webhookWords, unnamed: [] },
 ];
 
 function exportedBy(module: object, name: string): unknown {
@@ -169,6 +182,7 @@ describe('a failure in the product’s words', () => {
         [orderWords, OrderInterrupted],
         [linkWords, LinkInterrupted],
         [reportWords, ReportInterrupted],
+        [webhookWords, WebhooksInterrupted],
       ] as const) {
         const error = inProductWords(failed, words);
         expect(error).toBeInstanceOf(word);
@@ -183,9 +197,17 @@ describe('a failure in the product’s words', () => {
 });
 
 /** What the words are made of; a caller meets only what they are. */
-const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'linkWords', 'forwardedTo', 'reportWords']);
+const inner = new Set([
+  'inProductWords',
+  'Refusal',
+  'orderWords',
+  'linkWords',
+  'forwardedTo',
+  'reportWords',
+  'webhookWords',
+]);
 
-test.each([errors, orderErrors, linkErrors, reportErrors])(
+test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors])(
   'every word that a caller may meet is one that a backend can import',
   (area) => {
     const exported = Object.keys(area).filter((name) => !inner.has(name));

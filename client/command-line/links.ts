@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import type { LinkHandle } from '../links/link-handle.js';
+import type { LinkState } from '../../workflows/link/messages.js';
+import type { CommandLine } from './command-line.js';
+import { UsageError } from './exit-codes.js';
+import { readObject } from './input.js';
+import { facts, moment, sections, table, words } from './output.js';
+
+interface WhichLink {
+  user: string;
+  provider: string;
+}
+
+/** Links of users with providers. Only `url` prints credentials, which is what it is for. */
+export function linkCommands(program: Command, commandLine: CommandLine): void {
+  const links = program.command('links').description('link users with the providers of their devices and apps');
+  const onLink = (name: string, description: string) =>
+    links
+      .command(name)
+      .description(description)
+      .requiredOption('--user <user-id>', "the lab service's id of the user")
+      .requiredOption('--provider <slug>', "the lab service's name of the provider");
+  const show = (state: LinkState): void => commandLine.print(state, () => linkText(state));
+  const send = (which: WhichLink, command: (handle: LinkHandle) => Promise<LinkState>): Promise<void> =>
+    commandLine.run(async ({ lab }) => show(await command(await lab.links.get(idsOf(which)))));
+
+  onLink('start', 'start a link, or join the one that is under way')
+    .option('--redirect-url <url>', 'where the hosted page sends the user at its end')
+    .action(async ({ redirectUrl, ...which }: WhichLink & { redirectUrl?: string }) =>
+      commandLine.run(async ({ lab }) => {
+        const start = { ...idsOf(which), ...(redirectUrl !== undefined && { redirectUrl }) };
+        show(await (await lab.links.start(start)).state());
+      }),
+    );
+  onLink('url', "print the page and the token for the user's browser: both are credentials").action(
+    async (which: WhichLink) =>
+      commandLine.run(async ({ lab }) => {
+        const url = await (await lab.links.get(idsOf(which))).linkUrl();
+        commandLine.print(url, () =>
+          facts([
+            ['Page', url.linkWebUrl],
+            ['Token', url.linkToken],
+            ['Ends', moment(url.expiresAt)],
+          ]),
+        );
+      }),
+  );
+  onLink('show', 'where a link stands').action(async (which: WhichLink) => send(which, (link) => link.state()));
+  onLink('watch', 'every change of a link, a line each, until it has ended').action(async (which: WhichLink) =>
+    commandLine.run(async ({ lab }) => {
+      const link = await lab.links.get(idsOf(which));
+      for await (const state of link.watch()) commandLine.printLine(state, () => linkLine(state));
+    }, 'endless'),
+  );
+  onLink('report', "hand on what the password step answered the user's browser")
+    .requiredOption('--file <path>', 'the answer as JSON; - reads standard input')
+    .action(async ({ file, ...which }: WhichLink & { file: string }) => {
+      const answer = (await readObject(commandLine.terminal, file)) as Record<string, unknown>;
+      await send(which, (link) => link.reportLinkResult(answer));
+    });
+  onLink('code', "hand the user's code to the provider; it is asked for, and not shown")
+    .option('--stdin', 'read the code from standard input')
+    .action(async ({ stdin, ...which }: WhichLink & { stdin?: true }) =>
+      submitCode(commandLine, which, stdin === true),
+    );
+  onLink('cancel', 'end a link; a connection that the user makes nevertheless stays').action(async (which: WhichLink) =>
+    send(which, (link) => link.cancel()),
+  );
+}
+
+/** A code on the command line would be in the shell's history, and shown to everybody on the machine. */
+async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin: boolean): Promise<void> {
+  const { terminal } = commandLine;
+  if (!fromStdin && !terminal.canAsk) throw new UsageError('Nobody can be asked for the code: give it with --stdin');
+  const code = fromStdin ? await terminal.readAll() : await terminal.ask('Code: ', { hidden: true });
+  await commandLine.run(async ({ lab }) => {
+    const answer = await (await lab.links.get(idsOf(which))).submitMfaCode(code.trim());
+    commandLine.print(answer, () =>
+      sections(
+        facts([
+          ['Answer', words(answer.outcome)],
+          ['Error', answer.errorType],
+        ]),
+        linkText(answer.state),
+      ),
+    );
+  });
+}
+
+function idsOf({ user, provider }: WhichLink): { userId: string; provider: string } {
+  return { userId: user, provider };
+}
+
+function linkText(state: LinkState): string {
+  const { mfa, timeline, attention } = state;
+  return sections(
+    facts([
+      ['User', state.userId],
+      ['Provider', state.provider],
+      ['Phase', words(state.phase)],
+      ['Until', moment(state.until)],
+      ['Code by', mfa?.method],
+      ['Code sent to', mfa?.hint],
+      ['Codes left', mfa && state.codeAttemptsLeft],
+      ['Last error', state.errorType],
+      ['What follows', words(state.consequence ?? '')],
+      ['Outcome', words(state.outcome ?? '')],
+      ['Not done in time', state.waitedFor],
+    ]),
+    attention.map((reason) => `Attention: ${words(reason)}`).join('\n'),
+    table(
+      ['When (UTC)', 'What happened'],
+      timeline.map(({ at, what }) => [moment(at), what]),
+    ),
+  );
+}
+
+function linkLine({ timeline, phase, until, outcome }: LinkState): string {
+  const last = timeline.at(-1);
+  const rest = outcome === undefined && until !== undefined ? `until ${moment(until)}` : '';
+  return [moment(last?.at) ?? '', words(phase), last?.what ?? '', rest].filter((cell) => cell !== '').join('  ');
+}

@@ -1,0 +1,54 @@
+/*
+ * How answers look: for people lists of facts and tables, for programs JSON. Whatever came from outside is shown without
+ * control characters, which a terminal would obey.
+ */
+
+export type Cell = string | number | boolean | undefined;
+
+/** Columns as wide as their widest cell; a last column that is empty takes no room. */
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [headings, ...rows].map((row) => headings.map((_, column) => printable(row[column])));
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
+  return lines
+    .map((line) => line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell))))
+    .map((line) => line.join('  ').trimEnd())
+    .join('\n');
+}
+
+/** `name  value`, one a line, without those that have no value. */
+export function facts(pairs: readonly (readonly [name: string, value: Cell])[]): string {
+  const known = pairs.filter(([, value]) => value !== undefined && value !== '');
+  const width = Math.max(0, ...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}`).join('\n');
+}
+
+/** Parts of an answer with an empty line between them. */
+export function sections(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join('\n\n');
+}
+
+export function printable(value: Cell): string {
+  if (value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return String(value).replaceAll(/\p{C}/gu, '·');
+}
+
+/** `in_transit_to_lab` → `in transit to lab`. */
+export function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+/** UTC, to the second. */
+export function moment(at: string | Date | undefined): string | undefined {
+  const text = at instanceof Date ? at.toISOString() : at;
+  return text?.slice(0, 19).replace('T', ' ');
+}
+
+/** What something waits for, and until when. */
+export function waiting({ for: what, until }: { for: string; until?: string }): string {
+  return until === undefined ? what : `${what} until ${moment(until)}`;
+}
+
+function widthOf(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,92 @@
+import { Command, CommanderError, Option } from 'commander';
+import type { LabOperations } from '../lab-operations.js';
+import { CommandLine, type Area, type GlobalOptions } from './command-line.js';
+import { exitCodeOf, exitCodes, failureLine, failureReport, UsageError, type ExitCode } from './exit-codes.js';
+import { linkCommands } from './links.js';
+import { duration } from './options.js';
+import { orderCommands } from './orders.js';
+import { reconcileCommand } from './reconcile.js';
+import { reportCommands } from './reports.js';
+import type { Terminal } from './terminal.js';
+import { userCommands } from './users.js';
+import { webhookCommands } from './webhooks.js';
+
+/** That of the package; a test holds the two together. */
+export const version = '0.1.0';
+
+const areas: readonly Area[] = [
+  orderCommands,
+  linkCommands,
+  reportCommands,
+  userCommands,
+  webhookCommands,
+  reconcileCommand,
+];
+
+const about = `Operates the lab-operations worker. It speaks to Temporal only, by Temporal's own settings:
+TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or a profile of temporal.toml.
+Where the worker encrypts, LABOPS_ENCRYPTION_KEYS has to hold its keys.`;
+
+const exitStatus = `
+Exit status: 0 done; 1 the command did not succeed; 2 the command line, a file or a setting is not right.`;
+
+export type Connect = (taskQueue: string) => Promise<LabOperations>;
+
+/** The whole program, with all its commands. Nothing is connected before a command runs. */
+export function createProgram(terminal: Terminal, connect: Connect, isJson = false): Command {
+  const program = new Command('labops');
+  program
+    .description(about)
+    .version(version)
+    .option('--json', 'answer with JSON on standard output, one document or a line each; errors too')
+    .addOption(new Option('--task-queue <name>', "the worker's").env('TASK_QUEUE').default('lab-operations'))
+    .option(
+      '--timeout <duration>',
+      'wait for an answer this long, such as 90s (default: what the command takes)',
+      duration,
+    )
+    .addOption(new Option('--verbose', 'with errors, where they come from').env('DEBUG'))
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => {
+        if (!isJson) terminal.err(text);
+      },
+      // What is wrong with the command line is told like any other error: see `tell`.
+      outputError: () => undefined,
+    })
+    .addHelpText('after', exitStatus)
+    .exitOverride();
+  const commandLine = new CommandLine(terminal, connect, () => program.opts<GlobalOptions>());
+  for (const area of areas) area(program, commandLine);
+  return program;
+}
+
+/** Runs one command line to its end. */
+export async function run(argv: readonly string[], terminal: Terminal, connect: Connect): Promise<ExitCode> {
+  const isJson = argv.includes('--json');
+  const program = createProgram(terminal, connect, isJson);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCodes.done;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+    const { verbose } = program.opts<GlobalOptions>();
+    return tell(terminal, usageOf(error), { isJson, verbose: verbose === true });
+  }
+}
+
+/** What commander throws is wrong usage; where it has shown the help already there is nothing to add. */
+function usageOf(error: unknown): unknown {
+  if (!(error instanceof CommanderError)) return error;
+  const message = error.code === 'commander.help' ? 'A command is missing' : error.message.replace(/^error: /, '');
+  return new UsageError(message, { cause: error });
+}
+
+function tell(terminal: Terminal, error: unknown, how: { isJson: boolean; verbose: boolean }): ExitCode {
+  const report = failureReport(error);
+  const stack = how.verbose && error instanceof Error ? { stack: error.stack } : {};
+  if (how.isJson) terminal.err(`${JSON.stringify({ error: { ...report, ...stack } })}\n`);
+  else terminal.err([failureLine(report), ...(stack.stack === undefined ? [] : [stack.stack]), ''].join('\n'));
+  return exitCodeOf(error);
+}

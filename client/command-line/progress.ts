@@ -1,0 +1,37 @@
+import type { Terminal } from './terminal.js';
+
+const clearLine = '\r\u001B[2K';
+const beatMs = 1_000;
+
+/** One line on standard error that tells how far something is, with the seconds it takes; only where somebody looks. */
+export class Progress {
+  private readonly terminal: Terminal;
+  private begunAt = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private said = '';
+
+  constructor(terminal: Terminal) {
+    this.terminal = terminal;
+  }
+
+  say(what: string): void {
+    if (this.said === '') this.begunAt = Date.now();
+    this.said = what;
+    if (!this.terminal.isWatched) return;
+    this.show();
+    this.timer ??= setInterval(() => this.show(), beatMs).unref();
+  }
+
+  /** Takes the line away. */
+  end(): void {
+    if (this.timer === undefined) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.terminal.err(clearLine);
+  }
+
+  private show(): void {
+    const seconds = Math.round((Date.now() - this.begunAt) / 1000);
+    this.terminal.err(`${clearLine}${this.said}… ${seconds} s`);
+  }
+}

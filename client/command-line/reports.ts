@@ -1,0 +1,114 @@
+import type { Command } from 'commander';
+import type { ReportHandle } from '../reports/report-handle.js';
+import type { ReportSubmission } from '../reports/reports.js';
+import type { ReportState } from '../../workflows/report/messages.js';
+import type { CommandLine } from './command-line.js';
+import { UsageError } from './exit-codes.js';
+import { readObject } from './input.js';
+import { facts, moment, sections, table, waiting, words } from './output.js';
+
+interface ReferenceOption {
+  reference?: string;
+}
+
+/** Lab reports. Biomarkers are never in Temporal, and so not here. */
+export function reportCommands(program: Command, commandLine: CommandLine): void {
+  const reports = program.command('reports').description('submit and follow lab reports');
+  const onReport = (name: string, description: string) =>
+    reports
+      .command(`${name} [job-id]`)
+      .description(description)
+      .option('--reference <reference>', "the report by your own key, in place of its parsing job's id");
+  const send = async (
+    which: ReturnType<typeof whichReport>,
+    command: (report: ReportHandle) => Promise<ReportState>,
+  ): Promise<void> =>
+    commandLine.run(async ({ lab }) => {
+      const state = await command(await lab.reports.get(which));
+      commandLine.print(state, () => reportText(state));
+    });
+
+  submitCommand(reports, commandLine);
+  onReport('show', 'where a report stands, with how many biomarkers were read').action(
+    async (jobId: string | undefined, { reference }: ReferenceOption) =>
+      send(whichReport(jobId, reference), (report) => report.state()),
+  );
+  onReport('watch', 'every change of a report, a line each, until it has ended').action(
+    async (jobId: string | undefined, { reference }: ReferenceOption) => {
+      const which = whichReport(jobId, reference);
+      await commandLine.run(async ({ lab }) => {
+        const report = await lab.reports.get(which);
+        for await (const state of report.watch()) commandLine.printLine(state, () => reportLine(state));
+      }, 'endless');
+    },
+  );
+  onReport('cancel', 'stop following a report; the lab service reads it all the same').action(
+    async (jobId: string | undefined, { reference }: ReferenceOption) =>
+      send(whichReport(jobId, reference), (report) => report.cancel()),
+  );
+}
+
+function submitCommand(reports: Command, commandLine: CommandLine): void {
+  reports
+    .command('submit')
+    .description('submit a report once for its reference, and wait until the worker has uploaded it')
+    .requiredOption(
+      '--file <path>',
+      'the submission as JSON: reference, userId, file, needsHumanReview, policy; - reads standard input',
+    )
+    .option('--no-wait', 'return as soon as it is certain that it will be uploaded')
+    .action(async ({ file, wait }: { file: string; wait: boolean }) => {
+      const submission = (await readObject(commandLine.terminal, file)) as ReportSubmission;
+      await commandLine.run(
+        async ({ lab, progress }) => {
+          const report = await lab.reports.submit(submission);
+          const { reference } = submission;
+          if (!wait) {
+            commandLine.print({ reference }, () => `The report with the reference ${reference} is being uploaded.`);
+            return;
+          }
+          progress.say(`uploading ${reference}`);
+          const jobId = await report.jobId();
+          commandLine.print({ reference, jobId }, () => `Uploaded as parsing job ${jobId}, reference ${reference}.`);
+        },
+        wait ? 'endless' : undefined,
+      );
+    });
+}
+
+function whichReport(jobId: string | undefined, reference: string | undefined) {
+  if (jobId !== undefined && reference === undefined) return { jobId };
+  if (jobId === undefined && reference !== undefined) return { reference };
+  throw new UsageError('Name one report: by the id of its parsing job, or by --reference');
+}
+
+function reportText(state: ReportState): string {
+  const { counts, failure, attention, timeline } = state;
+  return sections(
+    facts([
+      ['Parsing job', state.jobId],
+      ['Reference', state.reference],
+      ['User', state.userId],
+      ['Phase', words(state.phase)],
+      ['Status', state.status],
+      ['Reviewed', state.isReviewed],
+      ['Waits for', state.outcome === undefined ? waiting(state.waiting) : undefined],
+      ['Outcome', words(state.outcome ?? '')],
+      ['Failure', failure?.sentence],
+      ['Superseded by', state.supersededBy],
+      ['Biomarkers', counts?.results],
+      ['Above their range', counts?.aboveRange],
+      ['Below their range', counts?.belowRange],
+    ]),
+    attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n'),
+    table(
+      ['When (UTC)', 'Status', 'Reviewed'],
+      timeline.map(({ at, status, isReviewed }) => [moment(at), status, isReviewed]),
+    ),
+  );
+}
+
+function reportLine({ timeline, phase, status, outcome, waiting: wait }: ReportState): string {
+  const end = outcome === undefined ? `waits for ${waiting(wait)}` : `ended: ${words(outcome)}`;
+  return [moment(timeline.at(-1)?.at) ?? '', words(phase), status, end].filter((cell) => cell !== '').join('  ');
+}

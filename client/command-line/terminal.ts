@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { NotConfirmed } from './exit-codes.js';
+
+/** What the program reads and writes. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** Whether a person looks at what `err` writes. */
+  readonly isWatched: boolean;
+  /** Whether a person can be asked. */
+  readonly canAsk: boolean;
+  /** All of standard input. */
+  readAll(): Promise<string>;
+  readFile(path: string): Promise<string>;
+  /** One line; with `hidden`, what is typed is not shown. */
+  ask(question: string, options?: { hidden?: boolean }): Promise<string>;
+}
+
+export const processTerminal: Terminal = {
+  out: (written) => void process.stdout.write(written),
+  err: (written) => void process.stderr.write(written),
+  isWatched: process.stderr.isTTY,
+  canAsk: process.stdin.isTTY && process.stderr.isTTY,
+  readAll: () => text(process.stdin),
+  readFile: (path) => readFile(path, 'utf8'),
+  ask: async (question, { hidden = false } = {}) => {
+    // Readline itself would write the question where it writes what is typed: nowhere.
+    if (hidden) process.stderr.write(question);
+    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const lines = createInterface({ input: process.stdin, output: hidden ? nowhere : process.stderr, terminal: true });
+    // Ctrl-C and Ctrl-D at a question end the command; readline would only stop asking.
+    const ended = new Promise<never>((_resolve, reject) => {
+      lines.once('close', () => reject(new NotConfirmed('The question was not answered: nothing was sent')));
+    });
+    try {
+      const answer = await Promise.race([lines.question(hidden ? '' : question), ended]);
+      if (hidden) process.stderr.write('\n');
+      return answer;
+    } catch (error) {
+      process.stderr.write('\n');
+      throw error;
+    } finally {
+      lines.close();
+    }
+  },
+};

@@ -1,0 +1,97 @@
+import { Option, type Command } from 'commander';
+import type { DeleteUserInput, DeletionState } from '../../workflows/deletion/messages.js';
+import type { OnRunningWork } from '../../workflows/deletion/policy.js';
+import type { CommandLine } from './command-line.js';
+import { readText } from './input.js';
+import { days } from './options.js';
+import { facts, moment, sections, table, words } from './output.js';
+
+interface DeleteOptions {
+  graceDays?: number;
+  runningWork?: OnRunningWork;
+  clientUserIdFile?: string;
+  yes?: true;
+}
+
+/** Deletion of users. Everything else about users is asked of the lab service itself, and so not here. */
+export function userCommands(program: Command, commandLine: CommandLine): void {
+  const users = program.command('users').description('delete users, and undo it while that is possible');
+  const show = (state: DeletionState): void => commandLine.print(state, () => deletionText(state));
+
+  users
+    .command('delete <user-id>')
+    .description('delete a user: connections at once, data after the grace')
+    .option('--grace-days <days>', 'how long it can be undone, at most 7', days)
+    .addOption(
+      new Option(
+        '--running-work <what>',
+        'what becomes of running orders, links and reports (default: refuse)',
+      ).choices(['refuse', 'cancel', 'leave']),
+    )
+    .option(
+      '--client-user-id-file <path>',
+      'a file with your own reference of the user, by which an undo sees that it was taken; - reads standard input',
+    )
+    .option('--yes', 'do not ask for a confirmation')
+    .action(async (userId: string, options: DeleteOptions) => {
+      const input = await deletionOf(commandLine, userId, options);
+      await commandLine.confirm(`User ${userId} will be deleted.`, options.yes === true);
+      await commandLine.run(async ({ lab }) => {
+        const deletion = await lab.users.requestDeletion(input);
+        show(deletion.requested ?? (await deletion.state()));
+      });
+    });
+  users
+    .command('show <user-id>')
+    .description('where the latest deletion of a user stands')
+    .action(async (userId: string) =>
+      commandLine.run(async ({ lab }) => show(await (await lab.users.deletion(userId)).state())),
+    );
+  users
+    .command('undo <user-id>')
+    .description('bring a user back whose grace is not over; connections have to be made anew')
+    .action(async (userId: string) =>
+      commandLine.run(async ({ lab }) => show(await (await lab.users.deletion(userId)).undo())),
+    );
+}
+
+async function deletionOf(
+  { terminal }: CommandLine,
+  userId: string,
+  { graceDays, runningWork, clientUserIdFile: path }: DeleteOptions,
+): Promise<DeleteUserInput> {
+  const clientUserId = path === undefined ? undefined : (await readText(terminal, path)).trim();
+  return {
+    userId,
+    ...(clientUserId !== undefined && { clientUserId }),
+    ...(graceDays !== undefined && { graceDays }),
+    ...(runningWork !== undefined && { policy: { onRunningWork: runningWork } }),
+  };
+}
+
+function deletionText(state: DeletionState): string {
+  const { work, undo, attention } = state;
+  return sections(
+    facts([
+      ['User', state.userId],
+      ['Phase', words(state.phase)],
+      ['Requested', moment(state.requestedAt)],
+      ['Scheduled', moment(state.scheduledAt)],
+      ['Can be undone until', moment(state.graceUntil)],
+      ['Scheduled before', state.scheduledBefore],
+      ['Connections', state.connections?.join(', ')],
+      ['Restored', undo?.restored.join(', ')],
+      ['Not restored', undo?.notRestored.join(', ')],
+      ['Outcome', words(state.outcome ?? '')],
+      ['Failure', state.failure],
+      ['Ended', moment(state.endedAt)],
+    ]),
+    attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n'),
+    work.length === 0
+      ? undefined
+      : table(
+          ['Running work', 'What became of it', 'Reason'],
+          work.map(({ workflowId, fate, reason }) => [workflowId, words(fate), reason]),
+        ),
+  );
+}

@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LinkUrl, OrderState, WebhookEndpoint, WebhookRegistered } from '../../client/index.js';
+import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
+import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { manageWebhooksId } from '../../workflows/webhooks/address.js';
+import { writeHistory } from '../replay/history-file.js';
+import { projectFolder, startProcess } from '../rig/processes.js';
+import { closedPort } from '../unit/webhooks/sending.js';
+import { kitFor, registration, shippingDetails } from './invented.js';
+import { answer, labops, runLabops, type Ran } from './labops.js';
+import { patience, stack } from './stack.js';
+
+const lab = stack({ managementKey: 'mk_test_invented' });
+const run = (...args: string[]): Promise<Ran> => labops(lab, args);
+const json = <Answer>(...args: string[]): Promise<Answer> => answer<Answer>(run(...args, '--json'));
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'labops-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function file(content: unknown): Promise<string> {
+  const path = join(folder, `${randomUUID()}.json`);
+  await writeFile(path, JSON.stringify(content));
+  return path;
+}
+
+async function placed(): Promise<{ reference: string; orderId: string }> {
+  const input = kitFor(await lab.newUser(), `cli-${randomUUID()}`);
+  return json('orders', 'place', '--file', await file(input));
+}
+
+describe('an order', () => {
+  test('is placed from a file, and once for its reference', async () => {
+    const userId = await lab.newUser();
+    const path = await file(kitFor(userId, `cli-${randomUUID()}`));
+    const first = await run('orders', 'place', '--file', path);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    const [, orderId = ''] = /Placed order (\S+), reference cli-/.exec(first.stdout) ?? [];
+    expect(await json('orders', 'place', '--file', path)).toMatchObject({ orderId });
+    expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
+  });
+
+  test('is placed from standard input, without waiting', async () => {
+    const input = kitFor(await lab.newUser(), `cli-${randomUUID()}`);
+    const args = ['orders', 'place', '--file', '-', '--no-wait', '--json'];
+    expect(await answer(labops(lab, args, { input: JSON.stringify(input) }))).toEqual({ reference: input.reference });
+    const handle = await lab.labs.orders.get({ reference: input.reference });
+    expect(await lab.ordersOf(input.order.user_id ?? '')).toMatchObject([{ order: { id: await handle.orderId() } }]);
+  });
+
+  test('that breaks a rule is refused with its field, in a line and as JSON, and without its values', async () => {
+    const input = kitFor(await lab.newUser(), `cli-${randomUUID()}`);
+    const path = await file({ ...input, order: { ...input.order, shipping_details: { ...shippingDetails, zip: 17 } } });
+    const told = await run('orders', 'place', '--file', path);
+    expect(told).toMatchObject({ code: 1, stdout: '' });
+    expect(told.stderr).toMatch(/^OrderInvalid: .*order\.shipping_details\.zip .*Correct what is named\.\n$/);
+    const inJson = await run('orders', 'place', '--file', path, '--json');
+    expect(JSON.parse(inJson.stderr)).toMatchObject({
+      error: {
+        name: 'OrderInvalid',
+        fields: [{ field: 'order.shipping_details.zip' }],
+        remedy: expect.any(String) as string,
+      },
+    });
+    expect(told.stderr + inJson.stderr).not.toContain(shippingDetails.receiver_name);
+  });
+
+  test('is shown by its reference and by its id, with its timeline', async () => {
+    const { reference, orderId } = await placed();
+    await lab.sandbox.move(orderId, 'transit_customer');
+    const handle = await lab.labs.orders.get({ orderId });
+    await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
+    expect(await json('orders', 'show', orderId)).toMatchObject({
+      orderId,
+      reference,
+      phase: 'in_transit_to_customer',
+    });
+    const { code, stdout } = await run('orders', 'show', '--reference', reference);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Order +\S+\nReference +cli-\S+\n/);
+    expect(stdout).toMatch(/\nPhase +in transit to customer\n/);
+    expect(stdout).toMatch(
+      /\nWhen \(UTC\) +Order +Status +Detail\n[^]+collecting_sample\.testkit\.transit_customer\n$/,
+    );
+    expect(stdout).not.toContain(shippingDetails.receiver_name);
+  });
+
+  test('is listed by user, phase and attention, at most so many', async () => {
+    const { orderId } = await placed();
+    const { userId = '' } = await json<OrderState>('orders', 'show', orderId);
+    const list = async (...args: string[]) =>
+      json<{ orders: { rootOrderId: string }[]; more: boolean }>('orders', 'list', '--user', userId, ...args);
+    const listed = async () => {
+      for await (const { rootOrderId } of lab.labs.orders.list({ userId })) return rootOrderId;
+      return undefined;
+    };
+    await expect.poll(listed, patience).toBe(orderId);
+    expect((await list()).orders).toMatchObject([{ rootOrderId: orderId, userId }]);
+    expect((await list('--phase', 'completed')).orders).toEqual([]);
+    expect(await list('--attention')).toEqual({ orders: [], more: false });
+    // The tests before have left some.
+    expect(await json('orders', 'list', '--limit', '1')).toMatchObject({ orders: [{}], more: true });
+    expect((await run('orders', 'list', '--limit', '1')).stderr).toBe('There are more than 1: raise --limit.\n');
+  });
+
+  test('is registered from standard input, and answers with its state', async () => {
+    const { orderId } = await placed();
+    const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
+    const input = JSON.stringify(registration(sampleId ?? ''));
+    const args = ['orders', 'register', orderId, '--file', '-', '--json'];
+    expect(await answer(labops(lab, args, { input }))).toMatchObject({ orderId, registered: true, sampleId });
+  });
+
+  test('is cancelled, and what is refused after that ends with 1 and says why', async () => {
+    const { orderId, reference } = await placed();
+    expect(await json('orders', 'cancel', orderId)).toMatchObject({ orderId, phase: 'cancelled' });
+    const again = await run('orders', 'replace', '--reference', reference);
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toMatch(/^(OrderEnded|NotReplaceable): .*\.\n$/);
+    const nothing = await run('orders', 'resolve', 'no-such-order', '--decision', 'wait', '--json');
+    expect(nothing.code).toBe(1);
+    expect(JSON.parse(nothing.stderr)).toMatchObject({ error: { name: 'OrderNotFound' } });
+  });
+
+  test('that asks for a decision is resolved', async () => {
+    const { handle, orderId } = await lab.place({ deliveryDeadline: '1s' });
+    await lab.sandbox.move(orderId, 'transit_customer');
+    await expect.poll(async () => (await handle.state()).attention.length, patience).toBe(1);
+    expect(await json('orders', 'resolve', orderId, '--decision', 'abandon')).toMatchObject({ outcome: 'abandoned' });
+  });
+
+  test('is watched until it has ended, a JSON document a line', async () => {
+    const { orderId } = await placed();
+    const watching = run('orders', 'watch', orderId, '--json');
+    await lab.sandbox.move(orderId, 'cancelled');
+    const { code, stdout } = await watching;
+    expect(code).toBe(0);
+    const states = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as OrderState);
+    expect(states.at(-1)).toMatchObject({ orderId, outcome: 'cancelled' });
+  });
+});
+
+describe('a link', () => {
+  test('shows neither page nor token but to the command that is for them, and takes its code from standard input', async () => {
+    const which = ['--user', await lab.newUser(), '--provider', 'invented_watch'];
+    const started = await run('links', 'start', ...which);
+    const { linkToken, linkWebUrl } = await json<LinkUrl>('links', 'url', ...which);
+    expect(linkWebUrl).toContain('http');
+    const report = await labops(lab, ['links', 'report', ...which, '--file', '-'], {
+      input: JSON.stringify({ state: 'pending_provider_mfa', provider_mfa: { method: 'sms', hint: '***77' } }),
+    });
+    expect(report.stdout).toMatch(/\nCode sent to +\*\*\*77\n/);
+    const code = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: 'not a code!\n' });
+    expect(code).toMatchObject({ code: 1, stdout: '' });
+    expect(code.stderr).toMatch(/^InvalidCode: /);
+    expect((await run('links', 'code', ...which)).stderr).toMatch(/^UsageError: .*--stdin/);
+    const cancelled = await run('links', 'cancel', ...which);
+    expect(cancelled.stdout).toMatch(/\nOutcome +cancelled\n/);
+    for (const { stdout, stderr } of [started, report, code, cancelled]) {
+      expect(stdout + stderr).not.toContain(linkToken);
+      expect(stdout + stderr).not.toContain(linkWebUrl);
+    }
+  });
+});
+
+describe('a user', () => {
+  test('is deleted only with a confirmation, and brought back', async () => {
+    const userId = await lab.newUser();
+    const unconfirmed = await run('users', 'delete', userId);
+    expect(unconfirmed).toMatchObject({ code: 2, stdout: '' });
+    expect(unconfirmed.stderr).toContain('give --yes');
+    expect(await json('users', 'delete', userId, '--yes', '--grace-days', '2')).toMatchObject({ phase: 'grace' });
+    expect((await run('users', 'show', userId)).stdout).toMatch(/\nCan be undone until +\d{4}-/);
+    expect(await json('users', 'undo', userId)).toMatchObject({ undo: { restored: ['user', 'data'] } });
+  });
+});
+
+test('a reconciliation of a range answers with what it found', async () => {
+  const range = ['--from', '2001-01-01', '--to', '2001-01-02'];
+  expect(await json('reconcile', ...range)).toMatchObject({ listed: 0, told: 0 });
+  const wrong = await run('reconcile', '--from', '2001-01-02', '--to', '2001-01-01');
+  expect(wrong.code).toBe(1);
+  expect(wrong.stderr).toMatch(/^OrderInvalid: from is later than to/);
+});
+
+describe('webhook endpoints', () => {
+  const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+  const ofTeam = ['--org-id', ORG_ID, '--team-id', TEAM_ID, '--environment', 'sandbox'];
+  const url = 'https://labs.example.com/webhooks';
+  const endpoints = async () => (await json<{ endpoints: WebhookEndpoint[] }>('webhooks', 'list', ...ofTeam)).endpoints;
+
+  test('of one address are made once, also when it is registered twice at the same time [234, 235]', async () => {
+    const register = () => json<WebhookRegistered>('webhooks', 'register', ...ofTeam, '--url', url);
+    const both = await Promise.all([register(), register()]);
+    expect(both.filter(({ created }) => created)).toHaveLength(1);
+    const [one, other] = both.map(({ endpoint }) => endpoint.id);
+    expect(other).toBe(one);
+    expect(await endpoints()).toMatchObject([{ id: one, url, eventTypes: [], disabled: false }]);
+  });
+
+  test('keep their secret where payloads are not encrypted, and are not rotated [239]', async () => {
+    const registered = await run('webhooks', 'register', ...ofTeam, '--url', `${url}/other`, '--show-secret');
+    expect(registered.code).toBe(0);
+    expect(registered.stdout + registered.stderr).not.toContain('whsec_');
+    expect(registered.stderr).toContain('LABOPS_ENCRYPTION_KEYS');
+    const [, id = ''] = /Endpoint +(\S+)/.exec(registered.stdout) ?? [];
+    const rotated = await run('webhooks', 'rotate', ...ofTeam, id);
+    expect(rotated).toMatchObject({ code: 1, stdout: '' });
+    expect(rotated.stderr).toMatch(/^EncryptionRequired: .*LABOPS_ENCRYPTION_KEYS/);
+    const workflow = lab.rig.client.workflow.getHandle(manageWebhooksId(place));
+    const query = `WorkflowId = '${workflow.workflowId}'`;
+    for await (const { runId } of lab.rig.client.workflow.list({ query })) {
+      const history = await lab.rig.client.workflow.getHandle(workflow.workflowId, runId).fetchHistory();
+      expect(writeHistory(history)).toContain('manageWebhooks');
+      expect(writeHistory(history)).not.toContain('whsec_');
+    }
+  });
+
+  test('whose address is a credential by itself are refused where it would be readable', async () => {
+    const refused = await run('webhooks', 'register', ...ofTeam, '--url', `${url}?token=invented`);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^EncryptionRequired: /);
+  });
+
+  test('are deleted, once and with a confirmation [237]', async () => {
+    const { endpoint } = await lab.labs.webhooks.register(place, { url: `${url}/leaving` });
+    expect((await run('webhooks', 'delete', ...ofTeam, endpoint.id)).code).toBe(2);
+    const remove = () => json('webhooks', 'delete', ...ofTeam, endpoint.id, '--yes');
+    expect(await remove()).toEqual({ webhookId: endpoint.id, deleted: true });
+    expect(await remove()).toEqual({ webhookId: endpoint.id, deleted: false });
+  });
+
+  test('of a place that could say who somebody is are refused before anything is started', async () => {
+    const refused = await run('webhooks', 'list', ...ofTeam, '--team-id', 'somebody@example.com');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^WebhookInvalid: .*teamId/);
+  });
+
+  test('of another team are refused in the words of the management key', async () => {
+    const another = ['--team-id', '0c9a0000-0000-4000-8000-0000000000ff', '--org-id', randomUUID()];
+    const refused = await run('webhooks', 'list', '--environment', 'sandbox', ...another);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^ManagementKeyRefused: .*SERVICE_MANAGEMENT_KEY/);
+  });
+
+  test('of a team without the feature are refused in those words', async () => {
+    await lab.sandbox.changeSettings({ closedFeatures: ['management'] });
+    const refused = await run('webhooks', 'list', ...ofTeam, '--json');
+    await lab.sandbox.changeSettings({ closedFeatures: [] });
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { name: 'FeatureNotEnabled', status: 403 } });
+  });
+});
+
+describe('what goes wrong before a command', () => {
+  test('a wrong command line ends with 2', async () => {
+    const wrong = await run('orders', 'lst');
+    expect(wrong).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: "UsageError: unknown command 'lst' (Did you mean list?). See --help.\n",
+    });
+  });
+
+  test('a Temporal that does not answer is told in one line, in bounded time', async () => {
+    const begun = Date.now();
+    const unreachable = await labops(lab, ['orders', 'list'], {
+      env: { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` },
+    });
+    expect(unreachable).toMatchObject({ code: 1, stdout: '' });
+    expect(unreachable.stderr).toMatch(/^TemporalUnreachable: .*127\.0\.0\.1:\d+.*TEMPORAL_ADDRESS.*\n$/);
+    expect(unreachable.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(Date.now() - begun).toBeLessThan(30_000);
+  });
+
+  test('a worker that is not there is told after the time that was given', async () => {
+    const args = ['webhooks', 'list', '--org-id', 'org-1', '--team-id', 'team-1', '--environment', 'sandbox'];
+    const alone = await run(...args, '--task-queue', 'nobody-polls', '--timeout', '2s');
+    expect(alone).toMatchObject({ code: 1, stdout: '' });
+    expect(alone.stderr).toMatch(/^NoAnswer: No answer within 2s: .*task queue nobody-polls/);
+  });
+
+  test('`npx labops` needs no build', async () => {
+    const started = await startProcess('npx', ['labops', 'orders', '--help'], { cwd: projectFolder });
+    expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
+    expect(started.output()).toContain('Usage: labops orders');
+    expect((await runLabops(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

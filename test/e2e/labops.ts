@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { projectFolder } from '../rig/processes.js';
+import type { Stack } from './stack.js';
+
+const program = fileURLToPath(new URL('../../client/command-line/labops.ts', import.meta.url));
+
+/** What a run of `labops` wrote, and what it ended with. */
+export interface Ran {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface LabopsOptions {
+  /** Added to the environment. */
+  env?: Record<string, string | undefined>;
+  /** What is written to its standard input. */
+  input?: string;
+}
+
+/** Longer than any command here takes on a busy machine. */
+const patienceMs = 60_000;
+
+/** Runs the operator's command line as its own process, against the deployment's Temporal. */
+export async function labops(lab: Stack, args: readonly string[], { env, input }: LabopsOptions = {}): Promise<Ran> {
+  const { rig } = lab;
+  const settings = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue, LABOPS_ENCRYPTION_KEYS: undefined };
+  return runLabops(args, { env: { ...settings, ...env }, ...(input !== undefined && { input }) });
+}
+
+export async function runLabops(args: readonly string[], { env, input = '' }: LabopsOptions = {}): Promise<Ran> {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+    cwd: projectFolder,
+    env: { ...process.env, DEBUG: undefined, ...env },
+    timeout: patienceMs,
+    killSignal: 'SIGKILL',
+  });
+  child.stdin.end(input);
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', resolve);
+  });
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, stdout, stderr };
+}
+
+/** The one JSON document that a command answered with; anything else on standard output fails. */
+export async function answer<Answer>(run: Promise<Ran>): Promise<Answer> {
+  const { code, stdout, stderr } = await run;
+  if (code !== 0) throw new Error(`labops ended with ${code}:\n${stdout}\n${stderr}`);
+  return JSON.parse(stdout) as Answer;
+}

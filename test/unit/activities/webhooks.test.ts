@@ -1,0 +1,137 @@
+import type { ApplicationFailure } from '@temporalio/common';
+import { describe, expect, test } from 'vitest';
+import { webhookActivities } from '../../../activities/webhooks.js';
+import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
+
+const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
+const path = '/v1/org/org-1/team/team-1/sandbox/webhook';
+const url = 'https://labs.example.com/webhooks';
+
+/** Activities with a management API that answers as told, by method and path without the query. */
+async function activitiesWith(
+  answers: Record<string, Answer | (() => Answer)>,
+  { encrypts = true, manages = true } = {},
+) {
+  const keyOf = ({ method, url: asked }: { method: string | undefined; url: string | undefined }) =>
+    `${method} ${asked?.split('?')[0]?.replace(path, '')}`;
+  const { baseUrl, requests } = await answering((request) => {
+    const answer = answers[keyOf(request)] ?? { status: 404, body: { detail: 'Webhook not found' } };
+    return typeof answer === 'function' ? answer() : answer;
+  });
+  const service = serviceAt(baseUrl, manages ? { managementKey: 'mk_invented' } : {});
+  return { activities: webhookActivities({ service, encrypts }), asked: () => requests.map(keyOf), requests };
+}
+
+const list = (...urls: string[]): Answer => ({
+  body: { data: urls.map((each, index) => ({ id: `ep_${index}`, url: each })), next_cursor: null },
+});
+
+describe('an endpoint is registered', () => {
+  test('with its event types, where there is none with this address', async () => {
+    const { activities, requests } = await activitiesWith({
+      'GET ': list('https://other.example.com/'),
+      'POST ': { body: { id: 'ep_new', url, filter_types: ['labtest.order.updated'] } },
+    });
+    expect(await activities.registerWebhook({ place, url, eventTypes: ['labtest.order.updated'] })).toEqual({
+      created: true,
+      endpoint: { id: 'ep_new', url, disabled: false, eventTypes: ['labtest.order.updated'] },
+    });
+    expect(requests.at(-1)?.body).toEqual({ url, filter_types: ['labtest.order.updated'] });
+  });
+
+  test.each([url, 'HTTPS://LABS.example.com:443/webhooks'])(
+    'not again where %s is there, in whatever spelling',
+    async (known) => {
+      const { activities, asked } = await activitiesWith({ 'GET ': list('https://other.example.com/', known) });
+      const registered = await activities.registerWebhook({ place, url, eventTypes: [] });
+      expect(registered).toMatchObject({ created: false, endpoint: { id: 'ep_1' } });
+      expect(asked()).toEqual(['GET ']);
+    },
+  );
+
+  test('later, when an answer was not to be had: the service may still be at work on it', async () => {
+    const answer = { status: 503, headers: { 'retry-after': '1' }, body: {} };
+    const { activities } = await activitiesWith({ 'GET ': list(), 'POST ': answer });
+    const failure = await rejection(activities.registerWebhook({ place, url, eventTypes: [] }));
+    expect(failure).toMatchObject({ type: 'ServiceUnavailable', nonRetryable: false, nextRetryDelay: 35_000 });
+  });
+});
+
+describe('a secret', () => {
+  test('is rotated, and the new one is the answer', async () => {
+    let secret = 'whsec_b2xk';
+    const rotate = () => {
+      secret = 'whsec_bmV3';
+      return { status: 204 };
+    };
+    const { activities } = await activitiesWith({
+      'GET /ep_1/secret': () => ({ body: { key: secret } }),
+      'POST /ep_1/secret/rotate': rotate,
+    });
+    const before = await activities.fingerprintWebhookSecret({ place, webhookId: 'ep_1' });
+    expect(before).not.toContain('b2xk');
+    expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe('whsec_bmV3');
+  });
+
+  test('that an attempt has rotated, whose answer was lost, is not rotated again', async () => {
+    const { activities, asked } = await activitiesWith({ 'GET /ep_1/secret': { body: { key: 'whsec_bmV3' } } });
+    const before = 'the fingerprint of the one before';
+    expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe('whsec_bmV3');
+    expect(asked()).not.toContain('POST /ep_1/secret/rotate');
+  });
+
+  test('is neither read nor rotated where payloads are not encrypted', async () => {
+    const { activities, asked } = await activitiesWith({}, { encrypts: false });
+    const one = { place, webhookId: 'ep_1' };
+    expect(await activities.readWebhookSecret(one)).toEqual({});
+    for (const refused of [
+      activities.fingerprintWebhookSecret(one),
+      activities.rotateWebhookSecret({ ...one, before: '' }),
+      activities.registerWebhook({ place, url: `${url}?token=invented`, eventTypes: [] }),
+    ]) {
+      expect(await rejection(refused)).toMatchObject({ type: 'EncryptionRequired', nonRetryable: true });
+    }
+    expect(asked()).toEqual([]);
+  });
+
+  test('in an address is shown only where payloads are encrypted', async () => {
+    const signed = 'https://user:pass@labs.example.com/webhooks?token=invented';
+    const shown = async (encrypts: boolean) => {
+      const { activities } = await activitiesWith({ 'GET ': list(signed, url) }, { encrypts });
+      return (await activities.listWebhooks(place)).map((endpoint) => endpoint.url);
+    };
+    expect(await shown(true)).toEqual([signed, url]);
+    expect(await shown(false)).toEqual([url, url]);
+  });
+});
+
+describe('a failure', () => {
+  test('says that the worker has no management key', async () => {
+    const { activities, asked } = await activitiesWith({}, { manages: false });
+    const failure = await rejection(activities.listWebhooks(place));
+    expect(failure).toMatchObject({ type: 'ManagementKeyMissing', nonRetryable: true });
+    expect((failure as ApplicationFailure).message).toContain('SERVICE_MANAGEMENT_KEY');
+    expect(asked()).toEqual([]);
+  });
+
+  test.each([
+    ['WebhookNotFound', { status: 404, body: { detail: 'Webhook not found' } }],
+    ['WebhookRefused', { status: 422, body: { detail: 'no' } }],
+    ['Unauthorized', { status: 403, body: { detail: 'The key is not bound to this team' } }],
+  ] satisfies [string, Answer][])('is %s for good by %j', async (type, answer) => {
+    const { activities } = await activitiesWith({ 'GET /ep_1/secret': answer });
+    const failure = await rejection(activities.readWebhookSecret({ place, webhookId: 'ep_1' }));
+    expect(failure).toMatchObject({ type, nonRetryable: true });
+  });
+
+  test('is a refusal where it is the team that is not known', async () => {
+    const { activities } = await activitiesWith({ 'GET ': { status: 404, body: { detail: 'Team not found' } } });
+    expect(await rejection(activities.listWebhooks(place))).toMatchObject({ type: 'WebhookRefused' });
+  });
+
+  test('of a deletion is none where there is nothing to delete', async () => {
+    const { activities } = await activitiesWith({ 'DELETE /ep_1': { status: 204 } });
+    expect(await activities.deleteWebhook({ place, webhookId: 'ep_1' })).toBe(true);
+    expect(await activities.deleteWebhook({ place, webhookId: 'ep_2' })).toBe(false);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { facts, moment, sections, table, waiting } from '../../../client/command-line/output.js';
+
+describe('a table', () => {
+  test('has columns as wide as their widest cell, and no blanks at the end of a line', () => {
+    const rows = [
+      ['order-1', 'mine', true],
+      ['order-22', undefined, false],
+    ];
+    expect(table(['Order', 'Reference', 'Ended'], rows)).toBe(
+      ['Order     Reference  Ended', 'order-1   mine       yes', 'order-22             no'].join('\n'),
+    );
+  });
+
+  test('shows no character that a terminal would obey', () => {
+    expect(table(['Status'], [['lost\u001B[2J\nall\r\u009B']])).toBe('Status\nlost·[2J·all··');
+  });
+});
+
+test('facts leave out what is not known, and keep zero and no', () => {
+  expect(
+    facts([
+      ['Order', 'order-1'],
+      ['Sample', undefined],
+      ['Outcome', ''],
+      ['Listed', 0],
+      ['Registered', false],
+    ]),
+  ).toBe(['Order       order-1', 'Listed      0', 'Registered  no'].join('\n'));
+  expect(facts([])).toBe('');
+});
+
+test('sections are apart by one empty line, without those that say nothing', () => {
+  expect(sections('one', undefined, '', 'two')).toBe('one\n\ntwo');
+});
+
+test('moments are in UTC, to the second', () => {
+  expect(moment('2026-11-02T09:00:00.123Z')).toBe('2026-11-02 09:00:00');
+  expect(moment(new Date('2026-11-02T09:00:00.123Z'))).toBe('2026-11-02 09:00:00');
+  expect(moment(undefined)).toBeUndefined();
+  expect(waiting({ for: 'the results', until: '2026-11-02T09:00:00Z' })).toBe('the results until 2026-11-02 09:00:00');
+  expect(waiting({ for: 'nothing' })).toBe('nothing');
+});

@@ -1,0 +1,190 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { TemporalUnreachable } from '../../../client/command-line/exit-codes.js';
+import { createProgram, run, version, type Connect } from '../../../client/command-line/program.js';
+import { projectFolder } from '../../rig/processes.js';
+import { RecordedTerminal } from './a-terminal.js';
+
+/** Wrong usage is known before anything is connected. */
+const neverConnects: Connect = () => Promise.reject(new Error('it connected'));
+
+async function labops(line: string, terminal = new RecordedTerminal(), connect = neverConnects) {
+  const code = await run(
+    line.split(' ').filter((word) => word !== ''),
+    terminal,
+    connect,
+  );
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+function leaves(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}
+
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
+}
+
+const program = createProgram(new RecordedTerminal(), neverConnects);
+const commands = leaves(program);
+
+describe('wrong usage ends with 2, nothing on standard output, and what is wrong', () => {
+  test.each([
+    ['', /A command is missing\. See --help\.\n$/],
+    ['orders', /A command is missing\. See --help\.\n$/],
+    ['nonsense', /^UsageError: unknown command 'nonsense'\. See --help\.\n$/],
+    ['orders lst', /^UsageError: unknown command 'lst' \(Did you mean list\?\)\. /],
+    ['orders list --limt 3', /unknown option '--limt'/],
+    ['orders list --limit 0', /must be a whole number above 0/],
+    ['orders list --limit 1.5', /must be a whole number above 0/],
+    ['orders list --timeout soon', /must be a duration such as 90s or 5m/],
+    ['orders list --timeout 0s', /must be a duration/],
+    ['orders show', /Name one order: by its id, or by --reference/],
+    ['orders show order-1 --reference mine', /Name one order/],
+    ['orders show order-1 order-2', /too many arguments/],
+    ['orders place', /required option '--file <path>' not specified/],
+    ['orders place --file /nowhere', /The file \/nowhere cannot be read \(ENOENT\)/],
+    ['orders resolve order-1', /required option '--decision <decision>' not specified/],
+    ['orders resolve order-1 --decision perhaps', /Allowed choices are wait, replace, abandon/],
+    ['links start --user user-1', /required option '--provider <slug>' not specified/],
+    ['links code --user user-1 --provider invented', /give it with --stdin/],
+    ['reports show', /Name one report/],
+    ['users delete user-1', /give --yes/],
+    ['users delete user-1 --yes --grace-days none', /must be a number of days above 0/],
+    ['webhooks delete ep_1 --org-id o --team-id t --environment sandbox', /give --yes/],
+    ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
+  ])('labops %s', async (line, said) => {
+    const { code, stdout, stderr } = await labops(line);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(said);
+    const inJson = await labops(`${line} --json`);
+    expect(inJson).toMatchObject({ code: 2, stdout: '' });
+    expect(JSON.parse(inJson.stderr)).toMatchObject({
+      error: { name: 'UsageError', message: expect.any(String) as string },
+    });
+  });
+});
+
+describe('a file', () => {
+  test.each([
+    ['no JSON', '{"receiver_name": Testperson'],
+    ['no JSON', ''],
+    ['no JSON object', '"Testperson"'],
+    ['no JSON object', '[{}]'],
+    ['no JSON object', 'null'],
+  ])('that holds %s is refused without a word of it', async (what, text) => {
+    const terminal = new RecordedTerminal({ files: { 'order.json': text, '-': text } });
+    for (const path of ['order.json', '-']) {
+      const { code, stderr } = await labops(`orders place --file ${path}`, terminal);
+      expect(code).toBe(2);
+      expect(stderr).toContain(what);
+    }
+    expect(terminal.stderr).not.toContain('Testperson');
+  });
+});
+
+describe('a question', () => {
+  test('that is not answered with yes sends nothing', async () => {
+    const terminal = new RecordedTerminal({ answers: ['y'] });
+    const { code, stderr } = await labops('users delete user-1', terminal);
+    expect(terminal.asked).toEqual([{ question: expect.stringContaining('user-1') as string, hidden: false }]);
+    expect(code).toBe(1);
+    expect(stderr).toBe('NotConfirmed: It was not confirmed: nothing was sent.\n');
+  });
+
+  test('is not asked where a program reads the answer', async () => {
+    const terminal = new RecordedTerminal({ answers: ['yes'] });
+    expect(await labops('users delete user-1 --json', terminal)).toMatchObject({ code: 2 });
+    expect(terminal.asked).toEqual([]);
+  });
+
+  test('for a code hides what is typed', async () => {
+    const terminal = new RecordedTerminal({ answers: ['123456'] });
+    await labops('links code --user user-1 --provider invented', terminal);
+    expect(terminal.asked).toEqual([{ question: 'Code: ', hidden: true }]);
+    expect(terminal.stdout + terminal.stderr).not.toContain('123456');
+  });
+});
+
+describe('a failure', () => {
+  const unreachable = () => Promise.reject(new TemporalUnreachable('Temporal cannot be reached', { cause: 'why' }));
+
+  test('ends with 1 and one line; where it comes from is told when asked for', async () => {
+    const short = await labops('orders list', new RecordedTerminal(), unreachable);
+    expect(short).toMatchObject({ code: 1, stdout: '' });
+    expect(short.stderr).toMatch(/^TemporalUnreachable: Temporal cannot be reached\. Start it, .*\n$/);
+    const long = await labops('orders list --verbose', new RecordedTerminal(), unreachable);
+    expect(long.stderr).toMatch(/^TemporalUnreachable: .*\n.*\n +at /);
+    const inJson = await labops('orders list --verbose --json', new RecordedTerminal(), unreachable);
+    expect(JSON.parse(inJson.stderr)).toMatchObject({ error: { stack: expect.stringContaining(' at ') as string } });
+  });
+
+  test('takes the line of progress with it', async () => {
+    const { code, stdout, stderr } = await labops(
+      'orders list',
+      new RecordedTerminal({ isWatched: true }),
+      unreachable,
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('connecting… 0 s');
+    const [, error] = stderr.split('\r\u001B[2K').slice(-2);
+    expect(error).toMatch(/^TemporalUnreachable: .*\n$/);
+  });
+});
+
+describe('the help', () => {
+  test('is on standard output, of the program, of areas and of commands', async () => {
+    for (const line of ['--help', 'orders --help', 'orders place --help', 'help orders']) {
+      const { code, stdout, stderr } = await labops(line);
+      expect({ code, stderr }, line).toEqual({ code: 0, stderr: '' });
+      expect(stdout, line).toMatch(/^Usage: labops /);
+      expect(stdout, line).toContain('--json');
+    }
+  });
+
+  test('says what every command and every option is for', () => {
+    expect(commands.length).toBeGreaterThan(20);
+    for (const command of [...commands, ...program.commands]) {
+      expect(command.description(), nameOf(command)).toMatch(/^[a-z].{10,}[^.]$/);
+      for (const { flags, description } of command.options) expect(description, flags).not.toBe('');
+    }
+  });
+
+  test('has no option for what is secret or personal: those come in files, on standard input, or are asked for', () => {
+    const names = commands.flatMap((command) => command.options.map(({ long }) => long ?? ''));
+    expect(names.filter((name) => /secret$|token|password|address|name$|dob|phone|--code/.test(name))).toEqual([
+      // A switch, which shows it.
+      '--show-secret',
+    ]);
+  });
+
+  test('is the table of docs/command-line.md', async () => {
+    const page = await readFile(join(projectFolder, 'docs/command-line.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `labops ([^`]+)` +\| (.*?) +\| (.*?) +\|$/gm)];
+    const documented = rows.map(([, usage, options, what]) => ({ usage, options, what }));
+    expect(documented).toEqual(
+      commands.map((command) => ({
+        usage: [
+          nameOf(command),
+          ...command.registeredArguments.map((argument) => bracketed(argument.name(), argument.required)),
+        ].join(' '),
+        options: command.options.map(({ long }) => `\`${long}\``).join(' '),
+        what: command.description(),
+      })),
+    );
+  });
+});
+
+function bracketed(argument: string, required: boolean): string {
+  return required ? `<${argument}>` : `[${argument}]`;
+}
+
+test('the version is that of the package', async () => {
+  const manifest = await readFile(join(projectFolder, 'client/package.json'), 'utf8');
+  expect(JSON.parse(manifest)).toMatchObject({ version });
+  expect(await labops('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
