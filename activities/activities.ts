@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { LabService } from '../service/lab-service.js';
+import { appointmentActivities } from './appointments.js';
 import { linkActivities } from './links.js';
 import { notificationActivities, type NotificationTarget } from './notifications.js';
 import { orderActivities } from './orders.js';
@@ -38,6 +39,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...reportActivities(dependencies),
     ...notificationActivities(dependencies),
     ...reconcileActivities(dependencies),
+    ...appointmentActivities(dependencies),
   };
 }
 

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
+import { AppointmentOperations } from './appointments/appointments.js';
 import { readKeyRing } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
 import { parseKeyRing } from './encryption/key-ring.js';
@@ -15,8 +16,8 @@ export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * How to reach the lab service, for what is never in Temporal: lab values, biomarkers, and users but for their
-   * deletion. Without it everything else works, and these are `ServiceNotConfigured`.
+   * How to reach the lab service, for what is never in Temporal: lab values, biomarkers, the reasons for
+   * cancelling an appointment, and users but for their deletion. Without it everything else works, and these are `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
 }
@@ -35,6 +36,7 @@ export class LabOperations {
   readonly links: LinkOperations;
   readonly users: UserOperations;
   readonly reports: ReportOperations;
+  readonly appointments: AppointmentOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -51,6 +53,7 @@ export class LabOperations {
     this.links = new LinkOperations(temporal, taskQueue);
     this.users = new UserOperations(temporal, taskQueue, this.service);
     this.reports = new ReportOperations(finder, taskQueue);
+    this.appointments = new AppointmentOperations(temporal, taskQueue, this.service);
   }
 
   /**
