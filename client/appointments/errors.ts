@@ -1,4 +1,4 @@
-import { LabOperationsError, Refusal, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, ServiceDown, type Words } from '../errors.js';
 
 /** No workflow has ever followed an appointment of this order, or it is older than the namespace's retention. */
 export class AppointmentNotFound extends LabOperationsError {
@@ -77,6 +77,8 @@ export const appointmentWords: Words = {
     RescheduleRefused,
     CancellationRefused,
     ServiceRefused: BookingRefused,
+    // An attempt was held up for too long to send anything.
+    AttemptOutdated: ServiceDown,
     // The run ended between accepting a command and carrying it out.
     AcceptedUpdateCompletedWorkflow: AppointmentEnded,
   },

@@ -16,6 +16,13 @@ export const availabilityPath = '/v3/order/phlebotomy/appointment/availability';
 
 type Move = Parameters<SandboxControl['moveAppointment']>[1];
 
+/** From here on nobody hears of appointments. */
+export async function loseWebhooks({ sandbox }: Stage): Promise<void> {
+  for (const event_type of ['labtest.appointment.created', 'labtest.appointment.updated']) {
+    await sandbox.addWebhookFault({ event_type, action: { kind: 'lose' } });
+  }
+}
+
 /** An appointment in a story: the product on one side, the provider on the other. */
 export class AVisit {
   readonly handle: AppointmentHandle;
@@ -124,7 +131,7 @@ export class AVisit {
 
   /** How often a booking reached the service. */
   async bookings(): Promise<number> {
-    return this.stage.countRequests('POST', bookPath);
+    return this.stage.countRequests('POST', `/v3/order/${this.orderId}/phlebotomy/appointment/book`);
   }
 
   private async endsAnyhow(): Promise<void> {

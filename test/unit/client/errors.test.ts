@@ -8,6 +8,8 @@ import {
 } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
+import * as appointmentErrors from '../../../client/appointments/errors.js';
+import { AppointmentInterrupted, appointmentWords } from '../../../client/appointments/errors.js';
 import * as errors from '../../../client/errors.js';
 import { inProductWords, LabOperationsError } from '../../../client/errors.js';
 import * as linkErrors from '../../../client/links/errors.js';
@@ -90,10 +92,29 @@ const ofReports: Record<string, string> = {
   AcceptedUpdateCompletedWorkflow: 'ReportEnded',
 };
 
+const ofAppointments: Record<string, string> = {
+  ...ofTheService,
+  InvalidCommand: 'AppointmentInvalid',
+  AppointmentEnded: 'AppointmentEnded',
+  AcceptedUpdateCompletedWorkflow: 'AppointmentEnded',
+  AddressMissing: 'AddressMissing',
+  AvailabilityRefused: 'AvailabilityRefused',
+  SlotUnavailable: 'SlotGone',
+  BookingKeyExpired: 'SlotGone',
+  BookingRefused: 'BookingRefused',
+  ServiceRefused: 'BookingRefused',
+  AppointmentExists: 'AppointmentExists',
+  NothingBooked: 'NothingBooked',
+  RescheduleRefused: 'RescheduleRefused',
+  CancellationRefused: 'CancellationRefused',
+  AttemptOutdated: 'ServiceDown',
+};
+
 const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderWords, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkWords, unnamed: [] },
   { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportWords, unnamed: [] },
+  { workflows: ['bookAppointment'], names: ofAppointments, words: appointmentWords, unnamed: [] },
 ];
 
 function exportedBy(module: object, name: string): unknown {
@@ -169,6 +190,7 @@ describe('a failure in the product’s words', () => {
         [orderWords, OrderInterrupted],
         [linkWords, LinkInterrupted],
         [reportWords, ReportInterrupted],
+        [appointmentWords, AppointmentInterrupted],
       ] as const) {
         const error = inProductWords(failed, words);
         expect(error).toBeInstanceOf(word);
@@ -183,9 +205,9 @@ describe('a failure in the product’s words', () => {
 });
 
 /** What the words are made of; a caller meets only what they are. */
-const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'linkWords', 'forwardedTo', 'reportWords']);
+const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'linkWords', 'forwardedTo', 'reportWords', 'appointmentWords']);
 
-test.each([errors, orderErrors, linkErrors, reportErrors])(
+test.each([errors, orderErrors, linkErrors, reportErrors, appointmentErrors])(
   'every word that a caller may meet is one that a backend can import',
   (area) => {
     const exported = Object.keys(area).filter((name) => !inner.has(name));

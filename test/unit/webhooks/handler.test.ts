@@ -155,7 +155,11 @@ describe('what an event is', () => {
     ['an unknown type', { event_type: 'tomorrow.event', data: {} }],
     ['no type', { something: 1 }],
     ['a type that is no text', { event_type: 7 }],
-    ['an appointment', { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: orderId } }],
+    ['an appointment that names no order', { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1' } }],
+    [
+      'an appointment whose order could not stand in a workflow ID',
+      { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: 'order/../other' } },
+    ],
     ['a parsing job without an id', parsingJobEvent({})],
     ['a parsing job whose id could not stand in a workflow ID', parsingJobEvent({ id: 'job/../other' })],
     ['an order event without an order', { event_type: 'labtest.order.updated', data: null }],
