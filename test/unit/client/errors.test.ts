@@ -205,7 +205,15 @@ describe('a failure in the product’s words', () => {
 });
 
 /** What the words are made of; a caller meets only what they are. */
-const inner = new Set(['inProductWords', 'Refusal', 'orderWords', 'linkWords', 'forwardedTo', 'reportWords', 'appointmentWords']);
+const inner = new Set([
+  'inProductWords',
+  'Refusal',
+  'orderWords',
+  'linkWords',
+  'forwardedTo',
+  'reportWords',
+  'appointmentWords',
+]);
 
 test.each([errors, orderErrors, linkErrors, reportErrors, appointmentErrors])(
   'every word that a caller may meet is one that a backend can import',
