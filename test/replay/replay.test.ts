@@ -32,31 +32,37 @@ describe('the recorded histories', () => {
     const named = (pattern: RegExp) =>
       [...new Set([...all.matchAll(pattern)].map(([, name = '']) => name))].toSorted(compareText);
     expect(named(/"activityType":\{"name":"(\w+)"/g)).toEqual([
-      ...['cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder', 'createLinkToken', 'findConnection'],
+      ...['bookSlot', 'cancelAppointment', 'cancelOrder', 'cancelWork', 'completeMfa', 'createKitOrder'],
       ...[
+        'createLinkToken',
+        'findConnection',
         'findEarlierDeletion',
         'findRunningWork',
+        'findSlots',
         'findUnclaimedJob',
-        'forwardOrder',
-        'handOver',
-        'handOverReport',
-        'identifyJob',
       ],
-      ...['notify', 'readChain', 'readOrder', 'readParsingJob', 'readUser', 'registerKit'],
-      ...['replaceKitOrder', 'scheduleDeletion', 'undoDeletion', 'uploadReport'],
+      ...['forwardOrder', 'handOver', 'handOverReport', 'identifyAppointment', 'identifyJob'],
+      ...['notify', 'readAppointment', 'readChain', 'readOrder', 'readParsingJob', 'readUser', 'registerKit'],
+      ...['replaceKitOrder', 'requestAppointment', 'rescheduleAppointment', 'scheduleDeletion', 'undoDeletion'],
+      'uploadReport',
     ]);
     expect(named(/"acceptedRequest":.*?"name":"(\w+)"/g)).toEqual([
       'cancel',
+      'chooseSlot',
+      'findSlots',
       'register',
       'replaceKit',
       'reportLinkResult',
       'request',
+      'requestAppointment',
       'requestLink',
+      'reschedule',
       'resolveProblem',
       'submitMfaCode',
       'undo',
     ]);
     expect(named(/"workflowType":\{"name":"(\w+)"/g)).toEqual([
+      'bookAppointment',
       'deleteUser',
       'kitOrder',
       'linkProvider',

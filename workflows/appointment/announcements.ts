@@ -58,12 +58,14 @@ export function announceFall(kase: AppointmentCase, now: number): void {
   enqueue(kase, { ...head, type: 'choice_needed', data: { reason: fallen.reason, until } });
 }
 
-/** Tells of the end, once. */
+/** Tells of the end, once. A run that a late webhook has started only to find the same end again has nothing to tell. */
 export function announceEnd(kase: AppointmentCase, now: number): void {
-  const { ending, order, known, stage } = kase;
+  const { ending, order, known, wantedAt, before } = kase;
   if (ending === undefined) return;
-  const about = known?.appointmentId ?? new Date(stage.since).toISOString();
-  const head = headOf(kase, `${about}/${ending}`, 'ended', now);
+  const isSame = before?.outcome === ending && before.appointmentId === known?.appointmentId;
+  if (isSame && wantedAt === undefined) return;
+  const wanted = wantedAt === undefined ? '' : `.${new Date(wantedAt).toISOString()}`;
+  const head = headOf(kase, `${known?.appointmentId ?? 'none'}/${ending}${wanted}`, 'ended', now);
   enqueue(kase, { ...head, type: 'ended', data: { outcome: ending, ...(order !== undefined && { order }) } });
 }
 

@@ -15,8 +15,12 @@ export interface AppointmentCase {
   policy: ResolvedAppointmentPolicy;
   /** The product asked for an appointment. */
   wanted: boolean;
+  /** When it began to: an end is told once for each time that it did. */
+  wantedAt?: number;
   /** The service was asked what there is. */
   identified: boolean;
+  /** How the last run for the same order ended, and with which appointment. */
+  before?: { outcome: AppointmentOutcome; appointmentId?: string };
   userId?: string;
   /** Whether the worker has a target for notifications. Known with the first read. */
   notifies?: boolean;
@@ -137,11 +141,16 @@ export function takeNone(kase: AppointmentCase, asked: number, now: number): boo
   kase.missing += 1;
   if (kase.missing < believedMissing) return false;
   note(kase, 'the service shows no appointment any more', now);
+  forget(kase, now);
+  kase.fallen = { appointmentId: known.appointmentId, reason: 'not_shown' };
+  return true;
+}
+
+/** The appointment that is known is not there any more. */
+export function forget(kase: AppointmentCase, now: number): void {
   delete kase.known;
   kase.missing = 0;
-  kase.fallen = { appointmentId: known.appointmentId, reason: 'not_shown' };
   enterStage(kase, now);
-  return true;
 }
 
 function learn(kase: AppointmentCase, snapshot: AppointmentSnapshot, now: number): void {
@@ -152,10 +161,9 @@ function learn(kase: AppointmentCase, snapshot: AppointmentSnapshot, now: number
   kase.silentReads = 0;
   kase.unanswered = false;
   const { appointmentId, status = 'unknown', startAt } = snapshot;
-  const wasOpen = before === undefined || isOpen(before) || before.appointmentId !== appointmentId;
-  if (!isOpen(snapshot) && wasOpen && visitPhaseOf(snapshot) === 'cancelled' && appointmentId !== kase.cancelledId) {
-    kase.fallen = { appointmentId, reason: 'cancelled' };
-  } else if (isOpen(snapshot)) delete kase.fallen;
+  const hasFallen = before !== undefined && isOpen(before) && visitPhaseOf(snapshot) === 'cancelled';
+  if (hasFallen && appointmentId !== kase.cancelledId) kase.fallen = { appointmentId, reason: 'cancelled' };
+  else if (isOpen(snapshot)) delete kase.fallen;
   if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
     note(kase, startAt === undefined ? status : `${status}, for ${startAt}`, now);
   }
@@ -187,10 +195,16 @@ export function want(kase: AppointmentCase, policy: ResolvedAppointmentPolicy | 
   const { ending } = kase;
   const again = ending === 'cancelled' || ending === 'expired' || ending === 'unresolved';
   if (policy && (!kase.wanted || again)) kase.policy = policy;
-  kase.wanted = true;
+  if (again) delete kase.wantedAt;
+  wantFrom(kase, now);
   if (!again) return;
   delete kase.ending;
   delete kase.fallen;
   kase.stage = { ...kase.stage, since: now };
   note(kase, 'wanted again', now);
+}
+
+export function wantFrom(kase: AppointmentCase, now: number): void {
+  kase.wanted = true;
+  kase.wantedAt ??= now;
 }

@@ -4,7 +4,7 @@ import { refusalOf } from '../command-queue.js';
 import { settlingAfter } from '../order/policy.js';
 import { arranging, cancellingAppointment, findingSlots } from '../proxies.js';
 import { slotOf } from './address.js';
-import { note, openAppointment, takeAnswer, type AppointmentCase } from './case.js';
+import { forget, note, openAppointment, takeAnswer, wantFrom, type AppointmentCase } from './case.js';
 import { ended } from './command-validation.js';
 import { isOpen } from './lifecycle.js';
 import type { AppointmentCancellation, AppointmentWish, SlotChoice, SlotQuestion, Slots } from './messages.js';
@@ -16,7 +16,7 @@ import { appointmentStateOf } from './view.js';
 /** Carries out one command and answers with what came of it. */
 export async function carryOut(kase: AppointmentCase, command: AppointmentCommand): Promise<AppointmentAnswer> {
   if (kase.ending !== undefined) throw ended({ kase });
-  if (command.kind !== 'cancel') kase.wanted = true;
+  if (command.kind !== 'cancel') wantFrom(kase, Date.now());
   switch (command.kind) {
     case 'findSlots':
       return findSlots(kase, command.question);
@@ -138,10 +138,7 @@ async function cancel(kase: AppointmentCase, cancellation: AppointmentCancellati
   const open = openAppointment(kase);
   if (!open && cancellation.rebook) throw nothingBooked();
   if (open) await cancelAtService(kase, open.appointmentId, cancellation);
-  if (cancellation.rebook) {
-    kase.wanted = true;
-    return;
-  }
+  if (cancellation.rebook) return wantFrom(kase, Date.now());
   kase.wanted = false;
   kase.ending = 'cancelled';
 }
@@ -165,7 +162,7 @@ async function cancelAtService(
     const summary = 'cancel the appointment';
     const answer = await cancellingAppointment.cancelAppointment.executeWithOptions({ summary }, [wish]);
     const snapshot = readAppointmentSnapshot(answer);
-    if (!snapshot) return;
+    if (!snapshot) return await expectNoOther(kase, appointmentId);
     // A deployment may answer with the appointment as it was: that the service took the command counts.
     const cancelled = isOpen(snapshot) ? { ...snapshot, status: 'cancelled' } : snapshot;
     takeAnswer(kase, cancelled, asked, Date.now());
@@ -174,6 +171,14 @@ async function cancelAtService(
     else kase.cancelledId = before;
     throw refusalOf(error);
   }
+}
+
+/** What was to be cancelled is not there. Another one that somebody made meanwhile is for the caller to decide on. */
+async function expectNoOther(kase: AppointmentCase, appointmentId: string): Promise<void> {
+  if (kase.known?.appointmentId === appointmentId) forget(kase, Date.now());
+  await lookOrRefuse(kase);
+  const open = openAppointment(kase);
+  if (open) throw alreadyThere(open);
 }
 
 function alreadyThere({ startAt }: AppointmentSnapshot): ApplicationFailure {

@@ -8,10 +8,15 @@ import { readAppointment } from './reading.js';
 export async function meetDeadlines(kase: AppointmentCase): Promise<void> {
   settle(kase);
   const due = () => deadlinesOf(kase).filter(({ at }) => at <= Date.now());
-  if (due().length === 0) return;
+  if (due().length === 0 && !mayContradict(kase)) return;
   const isAnswered = await readAppointment(kase);
   settle(kase);
   for (const deadline of due()) meet(kase, deadline, isAnswered, Date.now());
+}
+
+/** Something was heard after the end that only the service can put in order. */
+function mayContradict({ ending, unclear, unanswered }: AppointmentCase): boolean {
+  return ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
 }
 
 /** What follows from what is known, without asking anybody. */

@@ -1,5 +1,5 @@
 import { readingPatiently } from '../proxies.js';
-import type { AppointmentCase } from './case.js';
+import { wantFrom, type AppointmentCase } from './case.js';
 import { setNotifies, takeReading, takeSilence } from './reading.js';
 
 /**
@@ -14,12 +14,14 @@ export async function identify(kase: AppointmentCase): Promise<void> {
   const { reading, notifies, previous } = found;
   if (previous) {
     kase.announced = [...new Set([...previous.announced, ...kase.announced])];
+    const { outcome, appointment } = previous;
+    kase.before = { outcome, ...(appointment && { appointmentId: appointment.appointmentId }) };
     if (!kase.wanted) kase.policy = previous.policy;
   }
   setNotifies(kase, notifies);
   if (reading) takeReading(kase, reading, asked, Date.now());
   else takeSilence(kase, Date.now());
   // Neither a webhook nor the product's signal came with the start: somebody started it by hand to have an appointment.
-  if (!kase.known) kase.wanted = true;
+  if (!kase.known) wantFrom(kase, Date.now());
   kase.identified = true;
 }

@@ -1,5 +1,5 @@
 import { log } from '@temporalio/workflow';
-import type { AppointmentReading } from '../../activities/appointments.js';
+import type { AppointmentReading } from '../../activities/appointment-reading.js';
 import { refusalOf } from '../command-queue.js';
 import { reading } from '../proxies.js';
 import { takeAnswer, takeNone, type AppointmentCase } from './case.js';
@@ -47,9 +47,9 @@ export function takeReading(kase: AppointmentCase, reading: AppointmentReading, 
 
 /** The order knows more than an appointment of which nobody told what came of it. */
 function settleByOrder(kase: AppointmentCase): void {
-  const { order, known, ending } = kase;
+  const { order, known, ending, stage } = kase;
   if (order === undefined || ending !== undefined) return;
-  const wasDrawn = order === 'collected' && known !== undefined && isOpen(known);
+  const wasDrawn = stage.phase === 'completed' || (order === 'collected' && known !== undefined && isOpen(known));
   kase.ending = wasDrawn ? 'completed' : 'order_ended';
 }
 
