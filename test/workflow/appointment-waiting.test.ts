@@ -230,6 +230,14 @@ describe('after an appointment', () => {
     ]);
   });
 
+  test('a draw that both the appointment and its order show, and no webhook told, is a draw', async () => {
+    const visit = await AVisit.start(stage);
+    await visit.chooses();
+    await visit.goes({ event_status: 'completed', webhook: false });
+    expect(await visit.ends()).toMatchObject({ outcome: 'completed', appointment: { status: 'completed' } });
+    expect(visit.told.at(-1)).toBe('ended completed');
+  });
+
   test('that never comes to anything it is given up', async () => {
     const visit = await AVisit.start(stage);
     await visit.chooses();
