@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { LabService } from '../service/lab-service.js';
+import { appointmentActivities } from './appointments.js';
 import { linkActivities } from './links.js';
 import { notificationActivities, type NotificationTarget } from './notifications.js';
 import { orderActivities } from './orders.js';
@@ -47,6 +48,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...workoutStreamActivities(dependencies),
     ...rejectedEventActivities(dependencies),
     ...webhookActivities(dependencies),
+    ...appointmentActivities(dependencies),
   };
 }
 

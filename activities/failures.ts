@@ -2,11 +2,13 @@ import { ApplicationFailure } from '@temporalio/activity';
 import {
   AnswerLost,
   AnswerUnreadable,
+  BookingKeyExpired,
   FeatureNotEnabled,
   RequestInvalid,
   ServiceError,
   ServiceRefused,
   ServiceUnavailable,
+  SlotUnavailable,
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
@@ -28,6 +30,10 @@ export type RefusedAs =
   | 'LinkRefused'
   | 'ReportRefused'
   | 'WebhookRefused'
+  | 'AvailabilityRefused'
+  | 'BookingRefused'
+  | 'RescheduleRefused'
+  | 'CancellationRefused'
   | 'ServiceRefused';
 
 /** How long after a lost answer the service may still be at work on the request: its usual time limit, and a margin. */
@@ -55,6 +61,9 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   if (error instanceof Unauthorized) return failure('Unauthorized', never);
   if (error instanceof FeatureNotEnabled) return failure('FeatureNotEnabled', never);
   if (error instanceof TooManyRequests) return failure('TooManyRequests', after(error.retryAfterMs, settling));
+  // Somebody has to choose again, whatever was asked for.
+  if (error instanceof SlotUnavailable) return failure('SlotUnavailable', never);
+  if (error instanceof BookingKeyExpired) return failure('BookingKeyExpired', never);
   if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
   if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
   if (error instanceof AnswerLost) return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);

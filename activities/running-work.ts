@@ -5,6 +5,11 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
+import {
+  bookAppointmentName,
+  cancelAppointmentUpdate,
+  type AppointmentOutcome,
+} from '../workflows/appointment/messages.js';
 import { deleteUserId } from '../workflows/deletion/address.js';
 import type { DeleteUserResult, RunningWork, WorkFate } from '../workflows/deletion/messages.js';
 import { cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../workflows/link/messages.js';
@@ -30,6 +35,7 @@ const cancelledBy: Readonly<Record<string, string | undefined>> = {
   [linkProviderName]: cancelLinkUpdate.name,
   [submitReportName]: undefined,
   [parsingJobName]: cancelReportUpdate.name,
+  [bookAppointmentName]: cancelAppointmentUpdate.name,
 };
 
 /**
@@ -40,6 +46,15 @@ const endedIn: Readonly<Record<string, readonly string[]>> = {
   [kitOrderName]: ['completed', 'cancelled', forwardedPhase] satisfies (OrderPhase | typeof forwardedPhase)[],
   [linkProviderName]: ['connected', 'failed', 'expired', 'cancelled'] satisfies LinkOutcome[],
   [parsingJobName]: ['completed', 'failed', supersededPhase] satisfies (ReportPhase | typeof supersededPhase)[],
+  [bookAppointmentName]: [
+    'completed',
+    'cancelled',
+    'expired',
+    'order_ended',
+    'order_gone',
+    'unresolved',
+    'abandoned',
+  ] satisfies AppointmentOutcome[],
 };
 
 /** Shorter than the activity may take: what comes after it would be heard by nobody. */

@@ -5,6 +5,22 @@ export type { OrderSummary } from './orders/order-list.js';
 export type { KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { ReportOperations, ReportSubmission } from './reports/reports.js';
 export type { ReportHandle } from './reports/report-handle.js';
+export type { AppointmentOperations, AppointmentStart } from './appointments/appointments.js';
+export type { AppointmentHandle } from './appointments/appointment-handle.js';
+export {
+  AddressMissing,
+  AppointmentEnded,
+  AppointmentExists,
+  AppointmentInterrupted,
+  AppointmentInvalid,
+  AppointmentNotFound,
+  AvailabilityRefused,
+  BookingRefused,
+  CancellationRefused,
+  NothingBooked,
+  RescheduleRefused,
+  SlotGone,
+} from './appointments/errors.js';
 export type { WatchOptions } from './watching.js';
 export {
   EncryptionKeysMissing,
@@ -154,6 +170,22 @@ export type {
 } from '../workflows/deletion/messages.js';
 export type { LabReportResult, LoincMatch } from '../service/reports.js';
 export type { ReportCounts } from '../service/report-snapshot.js';
+export type { CancellationReason } from '../service/appointments.js';
+export { defaultAppointmentPolicy, type AppointmentPolicy } from '../workflows/appointment/policy.js';
+export type {
+  AppointmentAttention,
+  AppointmentCancellation,
+  AppointmentOutcome,
+  AppointmentPhase,
+  AppointmentResult,
+  AppointmentShown,
+  AppointmentState,
+  AppointmentWish,
+  Slot,
+  SlotChoice,
+  SlotQuestion,
+  Slots,
+} from '../workflows/appointment/messages.js';
 export { defaultReportPolicy, type ReportPolicy } from '../workflows/report/policy.js';
 export type { ReportFailure } from '../workflows/report/failure-reasons.js';
 export type {

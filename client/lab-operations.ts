@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
+import { AppointmentOperations } from './appointments/appointments.js';
 import { readKeyRing } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
 import { parseKeyRing } from './encryption/key-ring.js';
@@ -17,8 +18,8 @@ export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * How to reach the lab service, for what is never in Temporal: lab values, biomarkers, and users but for their
-   * deletion. Without it everything else works, and these are `ServiceNotConfigured`.
+   * How to reach the lab service, for what is never in Temporal: lab values, biomarkers, the reasons for
+   * cancelling an appointment, and users but for their deletion. Without it everything else works, and these are `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
 }
@@ -40,6 +41,7 @@ export class LabOperations {
   readonly rejectedEvents: RejectedEventOperations;
   /** Where the service delivers events; what receives them is `createWebhookHandler`. */
   readonly webhooks: WebhookOperations;
+  readonly appointments: AppointmentOperations;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
@@ -58,6 +60,7 @@ export class LabOperations {
     this.reports = new ReportOperations(finder, taskQueue);
     this.rejectedEvents = new RejectedEventOperations(temporal, taskQueue);
     this.webhooks = new WebhookOperations(temporal, taskQueue);
+    this.appointments = new AppointmentOperations(temporal, taskQueue, this.service);
   }
 
   /**

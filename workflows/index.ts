@@ -1,4 +1,5 @@
 /** The workflows that a worker runs, by the names they are started with. */
+export { bookAppointment } from './appointment/book-appointment.js';
 export { deleteUser } from './deletion/delete-user.js';
 export { kitOrder } from './order/kit-order.js';
 export { linkProvider } from './link/link-provider.js';

@@ -11,14 +11,14 @@ import { settlingAfter } from './order/policy.js';
 const oneExchange = '2 minutes';
 
 /** Reads: nothing is lost by asking again soon, and commands wait meanwhile; if the service stays down the order is read later. */
-export const reading = proxyActivities<Pick<Activities, 'readOrder' | 'readParsingJob'>>({
+export const reading = proxyActivities<Pick<Activities, 'readOrder' | 'readParsingJob' | 'readAppointment'>>({
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
 /** What a run is for must be known before it does anything: for ever, with the same pauses. */
-export const readingPatiently = proxyActivities<Pick<Activities, 'readChain' | 'identifyJob'>>({
+export const readingPatiently = proxyActivities<Pick<Activities, 'readChain' | 'identifyJob' | 'identifyAppointment'>>({
   startToCloseTimeout: oneExchange,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
@@ -201,6 +201,37 @@ export function creating(creationTimeout: number, patience: number) {
     retry: { initialInterval: settlingAfter(creationTimeout), backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
   });
 }
+
+/** A person waits for the list on a screen: after half a minute an outage is reported, and asking again is harmless. */
+export const findingSlots = proxyActivities<Pick<Activities, 'findSlots'>>({
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+});
+
+/**
+ * Booking and moving an appointment is not idempotent at the service either. An attempt reads the appointment, then the
+ * order and the slots, acts, and reads again where the answer was lost; each call is bounded. The interval before the next
+ * one is longer than a call may take, so that it sees what came of the one before. Somebody waits: after five minutes an
+ * outage is reported, and the workflow reads before anything else is booked.
+ *
+ * @param bookingTimeout milliseconds, see `AppointmentPolicy`
+ */
+export function arranging(bookingTimeout: number) {
+  return proxyActivities<Pick<Activities, 'bookSlot' | 'requestAppointment' | 'rescheduleAppointment'>>({
+    startToCloseTimeout: bookingTimeout + 120_000,
+    scheduleToCloseTimeout: '5 minutes',
+    heartbeatTimeout: bookingTimeout + heartbeatMargin,
+    retry: { initialInterval: settlingAfter(bookingTimeout), backoffCoefficient: 1.5 },
+  });
+}
+
+/** Somebody waits, or a deletion does: as with commands. It looks first, and cancels only the appointment that was meant. */
+export const cancellingAppointment = proxyActivities<Pick<Activities, 'cancelAppointment'>>({
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '3 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
+});
 
 /**
  * Uploads: one attempt at a time. How an attempt failed says whether there may be a job already, and an attempt does not

@@ -1,5 +1,7 @@
 import { type Client, isGrpcServiceError, isRetryableError, WorkflowNotFoundError } from '@temporalio/client';
+import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
 import {
+  type AppointmentReceived,
   type ConnectionEventReceived,
   type HealthDataReceived,
   type OrderEventReceived,
@@ -11,6 +13,8 @@ import {
 import { readHealthData } from '../../service/health-data.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
+import { appointmentChangedSignal, bookAppointmentName } from '../../workflows/appointment/messages.js';
+import { bookAppointmentStart } from '../../workflows/appointment/start.js';
 import { isLinkAddressable, linkProviderId } from '../../workflows/link/address.js';
 import { connectionReportedSignal } from '../../workflows/link/messages.js';
 import { isAddressable, rootOf } from '../../workflows/order/address.js';
@@ -98,6 +102,7 @@ async function bring(event: ReceivedEvent, message: Message, destinations: Desti
     case 'parsing_job':
       return deliverParsingJob(event, destinations);
     case 'appointment':
+      return deliverAppointment(event, destinations);
     case 'other':
       return { name: 'not_handled' };
     case 'unreadable':
@@ -188,6 +193,22 @@ async function deliverParsingJob(event: ParsingJobReceived, destinations: Destin
   const start = parsingJobStart(snapshot);
   return deliver(destinations, { jobId, workflowId: start.workflowId }, (workflow, taskQueue) =>
     workflow.signalWithStart(parsingJobName, { ...start, taskQueue, signal: jobChangedSignal, signalArgs: [snapshot] }),
+  );
+}
+
+/** Where somebody lives, who comes and what was noted stays behind. */
+async function deliverAppointment(event: AppointmentReceived, destinations: Destinations): Promise<Routed> {
+  const { orderId, userId } = event;
+  if (!isAddressable(orderId)) return { name: 'not_addressable' };
+  const snapshot = { ...appointmentSnapshotOf(event.appointment), orderId, ...(userId !== undefined && { userId }) };
+  const start = bookAppointmentStart(orderId, snapshot);
+  return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
+    workflow.signalWithStart(bookAppointmentName, {
+      ...start,
+      taskQueue,
+      signal: appointmentChangedSignal,
+      signalArgs: [snapshot],
+    }),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { PlaceKitOrderInput, KitOrderHandle, OrderPolicy } from '../../client/index.js';
+import type { PlaceKitOrderInput, KitOrderHandle, OrderPolicy, OrderRequest } from '../../client/index.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 
 /** Persons and places of the stories. Nobody of that name, number or address exists. */
@@ -49,5 +49,15 @@ export function kitFor(userId: string, reference: string, policy?: OrderPolicy):
     reference,
     order: { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails },
     ...(policy && { policy }),
+  };
+}
+
+/** An order for a blood draw at home. */
+export function visitFor(userId: string): OrderRequest {
+  return {
+    user_id: userId,
+    lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
+    patient_details: patient,
+    patient_address: { ...shippingDetails, access_notes: 'Invented: ring twice' },
   };
 }

@@ -19,6 +19,8 @@ export interface NotificationReceiver {
   about(id: string): Told[];
   /** Everything about a user's links, in the order in which it came, repetitions included. */
   aboutLinksOf(userId: string): Told[];
+  /** Everything about an order's appointments, in the order in which it came, repetitions included. */
+  aboutAppointmentsOf(orderId: string): Told[];
   close(): Promise<void>;
 }
 
@@ -40,6 +42,8 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
     about: (id) => told.filter(({ data }) => (data['root_order_id'] ?? data['job_id']) === id),
     aboutLinksOf: (userId) => told.filter(({ type, subject }) => type.startsWith('link.') && subject === userId),
+    aboutAppointmentsOf: (orderId) =>
+      told.filter(({ type, subject }) => type.startsWith('appointment.') && subject === orderId),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -7,6 +7,8 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import {
   LabOperations,
+  type AppointmentHandle,
+  type AppointmentPolicy,
   type KitOrderHandle,
   type LinkHandle,
   type LinkPolicy,
@@ -27,7 +29,7 @@ import { startWorker } from '../../workers/worker.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { linkProviderId } from '../../workflows/link/address.js';
 import { searchAttributeKeys } from '../../workflows/search-attributes.js';
-import { kitFor } from '../e2e/invented.js';
+import { kitFor, visitFor } from '../e2e/invented.js';
 import { startNotificationReceiver } from '../e2e/notification-receiver.js';
 
 /** Where the recorded stories are played: real servers in one process, with a target for notifications. */
@@ -44,6 +46,8 @@ export interface Stage {
   link(policy?: LinkPolicy): Promise<PlayedLink>;
   /** Submits a small report; the sandbox leaves its job to the story. */
   submit(policy?: ReportPolicy): Promise<ReportHandle>;
+  /** Wants an appointment for a new order that is drawn at home. */
+  visit(policy?: AppointmentPolicy): Promise<AppointmentHandle>;
   close(): Promise<void>;
 }
 
@@ -121,6 +125,11 @@ export async function openStage(): Promise<Stage> {
         file: { path: 'report.pdf' },
         ...(policy && { policy }),
       });
+    },
+    visit: async (policy) => {
+      const { user } = await sandbox.createUser();
+      const { order } = await browser.orders.create(visitFor(user.user_id));
+      return labs.appointments.start({ orderId: order.id, ...(policy && { policy }) });
     },
     close: async () => {
       await browser.close();

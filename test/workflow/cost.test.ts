@@ -3,6 +3,7 @@ import { snapshotOf } from '../../service/order-snapshot.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { orderChangedSignal } from '../../workflows/order/messages.js';
 import { ALink, completeMfaPath } from './a-link.js';
+import { AVisit } from './a-visit.js';
 import { setStage } from './story.js';
 
 /*
@@ -106,4 +107,20 @@ test.each([
   // One for the password, one for the code.
   expect(count('timerStarted')).toBe(2);
   expect(count('upsertWorkflowSearchAttributes')).toBe(['awaiting_code', 'connected'].length);
+});
+
+test('an appointment from the choice to the draw costs no more than the plainest workflow would', async () => {
+  const visit = await AVisit.start(stage);
+  await visit.chooses();
+  await stage.sandbox.settleWebhooks();
+  await visit.goes('in_progress');
+  await visit.shows({ phase: 'in_progress' });
+  await visit.goes('completed');
+  expect(await visit.ends()).toMatchObject({ outcome: 'completed' });
+  const { count, calls } = await expectNoDearer(visit.workflowId);
+  // What there is, the slots, the booking; webhooks are not read after.
+  expect(calls).toBe(3);
+  // With nobody to remind there is one for the choice, one for the visit, and one for its end.
+  expect(count('timerStarted')).toBeLessThanOrEqual(3);
+  expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(4);
 });

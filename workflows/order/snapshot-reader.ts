@@ -75,7 +75,7 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z');
  * The instant in UTC, so that two times compare as texts. One without a zone is UTC, as the service writes it: read by
  * the zone of a worker's machine, it would be another time on the next worker.
  */
-function readTime(value: unknown): string | undefined {
+export function readTime(value: unknown): string | undefined {
   const match = typeof value === 'string' ? timePattern.exec(value) : null;
   if (!match) return undefined;
   const [text, zone] = match;

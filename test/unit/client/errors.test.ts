@@ -8,6 +8,8 @@ import {
 } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
+import * as appointmentErrors from '../../../client/appointments/errors.js';
+import { AppointmentInterrupted, appointmentWords } from '../../../client/appointments/errors.js';
 import * as errors from '../../../client/errors.js';
 import { inProductWords, LabOperationsError } from '../../../client/errors.js';
 import * as linkErrors from '../../../client/links/errors.js';
@@ -102,11 +104,29 @@ const ofWebhooks: Record<string, string> = {
   EncryptionRequired: 'EncryptionRequired',
 };
 
+const ofAppointments: Record<string, string> = {
+  InvalidCommand: 'AppointmentInvalid',
+  AppointmentEnded: 'AppointmentEnded',
+  AcceptedUpdateCompletedWorkflow: 'AppointmentEnded',
+  AddressMissing: 'AddressMissing',
+  AvailabilityRefused: 'AvailabilityRefused',
+  SlotUnavailable: 'SlotGone',
+  BookingKeyExpired: 'SlotGone',
+  BookingRefused: 'BookingRefused',
+  ServiceRefused: 'BookingRefused',
+  AppointmentExists: 'AppointmentExists',
+  NothingBooked: 'NothingBooked',
+  RescheduleRefused: 'RescheduleRefused',
+  CancellationRefused: 'CancellationRefused',
+  AttemptOutdated: 'ServiceDown',
+};
+
 const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderWords, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkWords, unnamed: [] },
   { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportWords, unnamed: [] },
   { workflows: ['manageWebhooks'], names: ofWebhooks, words: webhookWords, unnamed: [] },
+  { workflows: ['bookAppointment'], names: ofAppointments, words: appointmentWords, unnamed: [] },
 ];
 
 function exportedBy(module: object, name: string): unknown {
@@ -183,6 +203,7 @@ describe('a failure in the product’s words', () => {
         [linkWords, LinkInterrupted],
         [reportWords, ReportInterrupted],
         [webhookWords, WebhooksInterrupted],
+        [appointmentWords, AppointmentInterrupted],
       ] as const) {
         const error = inProductWords(failed, words);
         expect(error).toBeInstanceOf(word);
@@ -205,9 +226,10 @@ const inner = new Set([
   'forwardedTo',
   'reportWords',
   'webhookWords',
+  'appointmentWords',
 ]);
 
-test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors])(
+test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors, appointmentErrors])(
   'every word that a caller may meet is one that a backend can import',
   (area) => {
     const exported = Object.keys(area).filter((name) => !inner.has(name));

@@ -155,7 +155,14 @@ describe('what an event is', () => {
     ['an unknown type', { event_type: 'tomorrow.event', data: {} }],
     ['no type', { something: 1 }],
     ['a type that is no text', { event_type: 7 }],
-    ['an appointment', { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: orderId } }],
+    [
+      'an appointment that names no order',
+      { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1' } },
+    ],
+    [
+      'an appointment whose order could not stand in a workflow ID',
+      { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: 'order/../other' } },
+    ],
     ['a parsing job without an id', parsingJobEvent({})],
     ['a parsing job whose id could not stand in a workflow ID', parsingJobEvent({ id: 'job/../other' })],
     ['an order event without an order', { event_type: 'labtest.order.updated', data: null }],
@@ -189,6 +196,7 @@ describe('what an event is', () => {
     ['an order event', orderEvent(orderId)],
     ['a parsing job', parsingJobEvent({ id: orderId, status: 'started' })],
     ['a parsing job under its other name', parsingJobEvent({ job_id: orderId })],
+    ['an appointment', { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: orderId } }],
     ['without envelope ids', { event_type: 'labtest.order.created', data: orderBody(orderId) }],
     ['an order id that is no UUID', orderEvent('order_17.b')],
     ['an order without an envelope', orderBody(orderId)],
@@ -209,6 +217,20 @@ describe('what an event is', () => {
     await handler.handle(signed(parsingJobEvent({ id: orderId, data: { metadata, results: [] } })));
     expect(lines).toMatchObject([{ fields: { jobId: orderId, workflowId: `parsing-job/${orderId}` } }]);
     expect(JSON.stringify(lines)).not.toMatch(/Testperson|1990/);
+  });
+
+  test('an appointment goes to the workflow of its order, and the log has neither address nor notes [267, 268]', async () => {
+    const { lines, logger } = remembering();
+    const handler = await handlerWithoutTemporal({ logger });
+    const address = { first_line: '1 Invented Street', zip_code: '62701' };
+    const data = { id: 'appointment-1', order_id: orderId, address, appointment_notes: 'Invented dog' };
+    for (const name of ['created', 'updated', 'update']) {
+      await handler.handle(signed({ event_type: `labtest.appointment.${name}`, data }));
+    }
+    expect(lines).toMatchObject(
+      ['created', 'updated', 'update'].map(() => ({ fields: { orderId, workflowId: `appointment/${orderId}` } })),
+    );
+    expect(JSON.stringify(lines)).not.toMatch(/Invented|62701/);
   });
 
   test.each([

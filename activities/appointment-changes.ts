@@ -1,0 +1,236 @@
+import { ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { appointmentSnapshotOf, type AppointmentSnapshot } from '../service/appointment-snapshot.js';
+import type { Appointment } from '../service/appointments.js';
+import {
+  BookingKeyExpired,
+  FeatureNotEnabled,
+  RequestInvalid,
+  ServiceError,
+  ServiceUnreachable,
+  TooManyRequests,
+  Unauthorized,
+} from '../service/errors.js';
+import type { CallOptions } from '../service/http.js';
+import type { LabService } from '../service/lab-service.js';
+import { slotOf } from '../workflows/appointment/address.js';
+import { isOpen, visitPhaseOf } from '../workflows/appointment/lifecycle.js';
+import { present } from './appointment-reading.js';
+import { addressOf, bookingKeyFor } from './appointment-slots.js';
+import { startAttempt, type Attempt } from './attempt.js';
+
+/* What changes an appointment looks first, and again where the answer was lost: none of the calls is idempotent. */
+
+interface Wish {
+  orderId: string;
+  notes?: string;
+  /** Milliseconds that one call may take. */
+  bookingTimeout: number;
+}
+
+export interface BookSlot extends Wish {
+  slotId: string;
+  /** Milliseconds that the provider has to confirm; without it the booking waits for the provider's word. */
+  confirmWithin?: number;
+}
+
+export interface RequestAppointment extends Wish {
+  provider: string;
+}
+
+export interface RescheduleAppointment extends Wish {
+  /** Of the appointment that is meant: another one is not moved. */
+  appointmentId: string;
+  slotId: string;
+}
+
+export interface CancelAppointment {
+  orderId: string;
+  /** Of the appointment that is meant: another one is not cancelled. */
+  appointmentId: string;
+  reasonId?: string;
+  notes?: string;
+}
+
+export async function bookOnce(service: LabService, wish: BookSlot): Promise<AppointmentSnapshot> {
+  const { orderId, slotId, notes, bookingTimeout, confirmWithin } = wish;
+  const { start } = slotOf(slotId) ?? {};
+  const attempt = startAttempt(bookingTimeout);
+  const later = { async_confirmation: true, async_confirmation_timeout_millisecond: confirmWithin };
+  return lookingTwice({
+    look: async (options) => {
+      const found = await present(service, orderId, options);
+      if (!found || !isOpen(found)) return undefined;
+      // Made by an attempt whose answer was lost, or by somebody else for the same time.
+      if (found.startAt === start) return found;
+      throw exists();
+    },
+    act: () =>
+      withFreshKey(service, wish, attempt, (key) => {
+        const request = {
+          booking_key: key,
+          ...(notes !== undefined && { appointment_notes: notes }),
+          ...(confirmWithin !== undefined && later),
+        };
+        return service.appointments.book(orderId, request, attempt.call());
+      }),
+    attempt,
+    bookingTimeout,
+  });
+}
+
+export async function requestOnce(service: LabService, wish: RequestAppointment): Promise<AppointmentSnapshot> {
+  const { orderId, provider, notes, bookingTimeout } = wish;
+  const attempt = startAttempt(bookingTimeout);
+  return lookingTwice({
+    look: async (options) => {
+      const found = await present(service, orderId, options);
+      if (!found || !isOpen(found)) return undefined;
+      if (found.provider === provider) return found;
+      throw exists();
+    },
+    act: async () => {
+      const address = addressOf(await service.orders.get(orderId, attempt.call()));
+      const request = { address, provider, ...(notes !== undefined && { appointment_notes: notes }) };
+      return service.appointments.request(orderId, request, attempt.call());
+    },
+    attempt,
+    bookingTimeout,
+  });
+}
+
+export async function moveOnce(service: LabService, wish: RescheduleAppointment): Promise<AppointmentSnapshot> {
+  const { orderId, appointmentId, slotId, notes, bookingTimeout } = wish;
+  const { start } = slotOf(slotId) ?? {};
+  const attempt = startAttempt(bookingTimeout);
+  return lookingTwice({
+    look: async (options) => {
+      const found = await present(service, orderId, options);
+      if (!found || !isOpen(found) || found.appointmentId !== appointmentId) throw another();
+      if (found.startAt === start) return found;
+      if (found.canReschedule === false) throw immovable();
+      return undefined;
+    },
+    act: () =>
+      withFreshKey(service, wish, attempt, (key) => {
+        const request = { booking_key: key, ...(notes !== undefined && { appointment_notes: notes }) };
+        return service.appointments.reschedule(orderId, request, attempt.call());
+      }),
+    attempt,
+    bookingTimeout,
+  });
+}
+
+/** A key may end between the answer that brought it and its use: then there is one more, once. */
+async function withFreshKey(
+  service: LabService,
+  { orderId, slotId }: { orderId: string; slotId: string },
+  attempt: Attempt,
+  act: (key: string) => Promise<Appointment>,
+): Promise<Appointment> {
+  const key = async () => {
+    const found = await bookingKeyFor(service, orderId, slotId, attempt.call());
+    if (found === undefined) throw slotGone();
+    return found;
+  };
+  const first = await key();
+  try {
+    return await act(first);
+  } catch (error) {
+    if (!(error instanceof BookingKeyExpired)) throw error;
+  }
+  return act(await key());
+}
+
+interface Arrangement {
+  /** What is there already of what is wanted; fails where something else is there. */
+  look: (options: CallOptions) => Promise<AppointmentSnapshot | undefined>;
+  act: () => Promise<Appointment>;
+  attempt: Attempt;
+  bookingTimeout: number;
+}
+
+/**
+ * Acts only where what is wanted is not there, and looks once more where the answer does not say whether it is now: an
+ * answer that was lost, and a refusal too, for the first of two attempts may have been slow.
+ */
+async function lookingTwice({ look, act, attempt, bookingTimeout }: Arrangement): Promise<AppointmentSnapshot> {
+  const before = await look(attempt.call());
+  if (before) return before;
+  try {
+    return appointmentSnapshotOf(await act());
+  } catch (error) {
+    if (isCertain(error)) throw error;
+    heartbeat();
+    const after = await look({ timeoutMs: bookingTimeout }).catch(unlessExisting);
+    if (after) return after;
+    throw error;
+  }
+}
+
+/** Nothing can have been done, or nothing would be learnt by looking. */
+function isCertain(error: unknown): boolean {
+  if (error instanceof ApplicationFailure) return error.type !== 'SlotUnavailable';
+  if (!(error instanceof ServiceError)) return true;
+  return [RequestInvalid, ServiceUnreachable, TooManyRequests, Unauthorized, FeatureNotEnabled].some(
+    (certain) => error instanceof certain,
+  );
+}
+
+/** A look that fails says nothing; that something else is there says more than the answer did. */
+function unlessExisting(error: unknown): undefined {
+  if (error instanceof ServiceError) return undefined;
+  throw error;
+}
+
+/**
+ * An earlier attempt whose answer was lost has cancelled it already where it is not open any more. Another appointment,
+ * which somebody made meanwhile, is left alone.
+ */
+export async function cancelOnce(service: LabService, wish: CancelAppointment): Promise<AppointmentSnapshot | null> {
+  const { orderId, appointmentId, notes } = wish;
+  const standing = async () => {
+    const found = await present(service, orderId);
+    return found?.appointmentId === appointmentId ? found : null;
+  };
+  const before = await standing();
+  if (!before || !isOpen(before)) return before;
+  const reasonId = wish.reasonId ?? (await firstReason(service));
+  const request = { cancellation_reason_id: reasonId, ...(notes !== undefined && { notes }) };
+  try {
+    return appointmentSnapshotOf(await service.appointments.cancel(orderId, request));
+  } catch (error) {
+    if (isCertain(error)) throw error;
+    const after = await standing().catch(unlessExisting);
+    if (after && visitPhaseOf(after) === 'cancelled') return after;
+    throw error;
+  }
+}
+
+async function firstReason(service: LabService): Promise<string> {
+  const [reason] = await service.appointments.cancellationReasons();
+  if (reason) return reason.id;
+  const message = 'is needed: the service lists no reason';
+  throw ApplicationFailure.nonRetryable(`reasonId ${message}`, 'CancellationRefused', {
+    fields: [{ field: 'reasonId', message }],
+  });
+}
+
+function exists(): ApplicationFailure {
+  const message = 'The order has another appointment at the service: reschedule or cancel it';
+  return ApplicationFailure.nonRetryable(message, 'AppointmentExists', { fields: [] });
+}
+
+function another(): ApplicationFailure {
+  const message = 'The appointment that was meant is not there any more';
+  return ApplicationFailure.nonRetryable(message, 'NothingBooked', { fields: [] });
+}
+
+function immovable(): ApplicationFailure {
+  const message = 'This appointment cannot be moved: cancel it with rebook, and choose another slot';
+  return ApplicationFailure.nonRetryable(message, 'RescheduleRefused', { fields: [] });
+}
+
+function slotGone(): ApplicationFailure {
+  const message = 'The slot is not offered any more: ask for the slots again and choose another one';
+  return ApplicationFailure.nonRetryable(message, 'SlotUnavailable', { fields: [] });
+}

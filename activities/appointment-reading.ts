@@ -1,0 +1,71 @@
+import { log } from '@temporalio/activity';
+import { appointmentSnapshotOf, type AppointmentSnapshot } from '../service/appointment-snapshot.js';
+import { NotFound, ServiceError } from '../service/errors.js';
+import type { CallOptions } from '../service/http.js';
+import type { LabService } from '../service/lab-service.js';
+import { snapshotOf } from '../service/order-snapshot.js';
+import { orderSays, type OrderSays } from '../workflows/appointment/lifecycle.js';
+import { readStatus, standingOf } from '../workflows/order/lifecycle.js';
+
+/** The appointment and its order as they are now. */
+export interface AppointmentReading {
+  /** Missing where the order has none. */
+  appointment?: AppointmentSnapshot;
+  order: OrderSays | 'gone';
+  /** The order's user. */
+  userId?: string;
+  notifies: boolean;
+}
+
+export async function readWithOrder(
+  service: LabService,
+  orderId: string,
+  notifies: boolean,
+): Promise<AppointmentReading> {
+  const order = await ifThere(() => service.orders.get(orderId));
+  if (!order) return { order: 'gone', notifies };
+  const appointment = await present(service, orderId);
+  const { userId, events, status } = snapshotOf(order);
+  const { phase, last } = standingOf(events, status);
+  return {
+    ...(appointment && { appointment }),
+    order: orderSays(phase, readStatus(last?.status ?? '').low),
+    ...(userId !== undefined && { userId }),
+    notifies,
+  };
+}
+
+/** A service that does not answer holds nobody up. */
+export async function readIfReadable(
+  service: LabService,
+  orderId: string,
+  notifies: boolean,
+): Promise<AppointmentReading | undefined> {
+  try {
+    return await readWithOrder(service, orderId, notifies);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { name, message, status } = error;
+    log.warn('appointment could not be read', { orderId, name, message, status });
+    return undefined;
+  }
+}
+
+/** The order's present appointment, where it has one. */
+export async function present(
+  service: LabService,
+  orderId: string,
+  options: CallOptions = {},
+): Promise<AppointmentSnapshot | undefined> {
+  const appointment = await ifThere(() => service.appointments.get(orderId, options));
+  return appointment && appointmentSnapshotOf(appointment);
+}
+
+async function ifThere<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
+import { bookAppointmentId } from '../workflows/appointment/address.js';
+import type { AppointmentResult, Slots } from '../workflows/appointment/messages.js';
+import { settlingAfter } from '../workflows/order/policy.js';
+import type { ActivityDependencies } from './activities.js';
+import {
+  bookOnce,
+  cancelOnce,
+  moveOnce,
+  requestOnce,
+  type BookSlot,
+  type CancelAppointment,
+  type RequestAppointment,
+  type RescheduleAppointment,
+} from './appointment-changes.js';
+import { readIfReadable, readWithOrder, type AppointmentReading } from './appointment-reading.js';
+import { slotsFor } from './appointment-slots.js';
+import { lastResultOf } from './earlier-runs.js';
+import { asFailures } from './failures.js';
+
+/** What a run learns before it does anything. */
+export interface AppointmentFound {
+  /** Missing where the service could not be asked. */
+  reading?: AppointmentReading;
+  notifies: boolean;
+  /** What the last run for the same order ended with. */
+  previous?: AppointmentResult;
+}
+
+/** Appointments for a blood draw at home. */
+export function appointmentActivities(dependencies: ActivityDependencies) {
+  const { service, temporal, target } = dependencies;
+  const notifies = target !== undefined;
+  return {
+    async readAppointment(orderId: string): Promise<AppointmentReading> {
+      return asFailures('ServiceRefused', () => readWithOrder(service, orderId, notifies));
+    },
+
+    /** An error of Temporal's rises as it is, which makes it retried; one of the service holds nobody up. */
+    async identifyAppointment(orderId: string): Promise<AppointmentFound> {
+      const previous = await lastResultOf<AppointmentResult>(temporal, bookAppointmentId(orderId));
+      const reading = await readIfReadable(service, orderId, notifies);
+      return { notifies, ...(previous && { previous }), ...(reading && { reading }) };
+    },
+
+    async findSlots({ orderId, startDate }: { orderId: string; startDate?: string }): Promise<Slots> {
+      return asFailures('AvailabilityRefused', () => slotsFor(service, orderId, startDate));
+    },
+
+    async bookSlot(wish: BookSlot): Promise<AppointmentSnapshot> {
+      return asFailures('BookingRefused', () => bookOnce(service, wish), settlingAfter(wish.bookingTimeout));
+    },
+
+    async requestAppointment(wish: RequestAppointment): Promise<AppointmentSnapshot> {
+      return asFailures('BookingRefused', () => requestOnce(service, wish), settlingAfter(wish.bookingTimeout));
+    },
+
+    async rescheduleAppointment(wish: RescheduleAppointment): Promise<AppointmentSnapshot> {
+      return asFailures('RescheduleRefused', () => moveOnce(service, wish), settlingAfter(wish.bookingTimeout));
+    },
+
+    /** null where there is nothing to cancel any more. */
+    async cancelAppointment(wish: CancelAppointment): Promise<AppointmentSnapshot | null> {
+      return asFailures('CancellationRefused', () => cancelOnce(service, wish));
+    },
+  };
+}

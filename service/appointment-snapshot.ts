@@ -1,0 +1,70 @@
+import type { Appointment } from './appointments.js';
+import { utcInstant } from './timestamps.js';
+
+/**
+ * What following an appointment needs to know of it at one moment: ids, statuses and times. The address and its
+ * coordinates, who comes, and all notes stay in the service, so that this may enter a workflow's history. Timestamps are
+ * ISO 8601 in UTC; one that the service sent without a zone has been read as UTC (docs/lab-service.md).
+ */
+export interface AppointmentSnapshot {
+  appointmentId: string;
+  orderId?: string;
+  userId?: string;
+  /** `confirmed` also where only `event_status` said `scheduled`; one not known yet as it was sent, `other` if a sentence. */
+  status?: string;
+  /** `phlebotomy`, `patient_service_center`, or one not known yet. */
+  type?: string;
+  /** A slug of the company that comes. */
+  provider?: string;
+  startAt?: string;
+  endAt?: string;
+  canReschedule?: boolean;
+  /** As the service lists them, which is in the order in which they happened. */
+  events: AppointmentEvent[];
+}
+
+export interface AppointmentEvent {
+  at: string;
+  /** Like `AppointmentSnapshot.status`. */
+  status: string;
+}
+
+/** Projects a whole appointment to its snapshot. Pure; never throws on one that `appointmentSchema` accepts. */
+export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnapshot {
+  const { event_status: eventStatus, status, can_reschedule: canReschedule } = appointment;
+  const events = eventsOf(appointment);
+  const present = status ?? eventStatus ?? events.at(-1)?.status;
+  return {
+    appointmentId: appointment.id,
+    ...textAs('orderId', appointment.order_id),
+    ...textAs('userId', appointment.user_id),
+    ...(present !== undefined && { status: statusOf(present) }),
+    ...textAs('type', appointment.type == null ? undefined : wordOf(appointment.type)),
+    ...textAs('provider', appointment.provider == null ? undefined : wordOf(appointment.provider)),
+    ...textAs('startAt', utcInstant(appointment.start_at)),
+    ...textAs('endAt', utcInstant(appointment.end_at)),
+    ...(typeof canReschedule === 'boolean' && { canReschedule }),
+    events,
+  };
+}
+
+function eventsOf({ events }: Appointment): AppointmentEvent[] {
+  return (events ?? []).flatMap(({ created_at: createdAt, status }) => {
+    const at = utcInstant(createdAt);
+    return at === undefined || status == null ? [] : [{ at, status: statusOf(status) }];
+  });
+}
+
+/** Of the statuses one has two names. */
+function statusOf(status: string): string {
+  return status === 'scheduled' ? 'confirmed' : wordOf(status);
+}
+
+/** Statuses, types and slugs are words. A sentence may be about the person, and this enters a history. */
+function wordOf(text: string): string {
+  return /^\w[\w.-]{0,63}$/.test(text) ? text : 'other';
+}
+
+function textAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {
+  return value == null ? {} : ({ [key]: value } as { [key in K]?: string });
+}

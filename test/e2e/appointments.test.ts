@@ -1,0 +1,86 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createLabService, type AppointmentHandle, type AppointmentPolicy } from '../../client/index.js';
+import { bookAppointmentId } from '../../workflows/appointment/address.js';
+import { personal, visitFor } from './invented.js';
+import { textOf } from '../workflow/recorded.js';
+import { patience, stack } from './stack.js';
+
+const lab = stack();
+const base = '/v3/order/*/phlebotomy/appointment';
+
+/** An order that is drawn at home, of which an appointment is wanted. */
+async function want(policy: AppointmentPolicy = {}): Promise<AppointmentHandle> {
+  const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
+  onTestFinished(() => service.close());
+  const { order } = await service.orders.create(visitFor(await lab.newUser()));
+  return lab.labs.appointments.start({ orderId: order.id, policy });
+}
+
+async function bookings({ orderId }: AppointmentHandle): Promise<number> {
+  return (await lab.sandbox.requests({ method: 'POST', path: `${base.replace('*', orderId)}/book` })).length;
+}
+
+test('an appointment goes from the choice to the draw, and neither history nor logs tell where or of whom', async () => {
+  const handle = await want();
+  const { slots } = await handle.slots();
+  expect(await handle.choose({ slotId: slots[0]?.id ?? '' })).toMatchObject({ phase: 'confirmed' });
+  await lab.sandbox.moveAppointment(handle.orderId, 'in_progress');
+  await lab.sandbox.moveAppointment(handle.orderId, 'completed');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', appointment: { startAt: slots[0]?.start } });
+  const workflow = lab.rig.client.workflow.getHandle(bookAppointmentId(handle.orderId));
+  const history = textOf((await workflow.fetchHistory()).events);
+  for (const text of [history, lab.worker.output(), lab.ingress.output()]) {
+    expect(text).toContain(handle.orderId);
+    // Dates of appointments are no dates of birth.
+    expect(text.replaceAll(/20\d\d-\d\d-\d\d/g, '').match(personal)).toBeNull();
+    expect(text).not.toContain('bk_');
+  }
+});
+
+test('a worker that is killed while it books has booked once, and the caller is answered by the next one', async () => {
+  const handle = await want({ bookingTimeout: '4s' });
+  const { slots } = await handle.slots();
+  const action = { kind: 'delay', delayMs: 2_000, phase: 'after_work' } as const;
+  await lab.sandbox.addFault({ method: 'POST', path: `${base}/book`, times: 1, action });
+  const answer = handle.choose({ slotId: slots[0]?.id ?? '' });
+  await expect.poll(() => bookings(handle), patience).toBe(1);
+  await lab.worker.stop('SIGKILL');
+  await lab.startWorker();
+  expect(await answer).toMatchObject({ phase: 'confirmed', appointment: { startAt: slots[0]?.start } });
+  expect(await bookings(handle)).toBe(1);
+});
+
+test('a worker that was away while everything happened finds it in order', async () => {
+  const handle = await want();
+  const { slots } = await handle.slots();
+  await handle.choose({ slotId: slots[1]?.id ?? '' });
+  // A delivery that the kill met would be waited for.
+  await expect.poll(() => lab.receiver.aboutAppointmentsOf(handle.orderId).length, patience).toBe(1);
+  await lab.worker.stop('SIGKILL');
+  await lab.sandbox.moveAppointment(handle.orderId, 'in_progress');
+  await lab.sandbox.moveAppointment(handle.orderId, 'completed');
+  await lab.sandbox.settleWebhooks();
+  await lab.startWorker();
+  expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+});
+
+test('a webhook that comes after the end finds the same end, and tells nobody again', async () => {
+  const handle = await want();
+  const { slots } = await handle.slots();
+  await handle.choose({ slotId: slots[2]?.id ?? '' });
+  await lab.sandbox.addWebhookFault({ event_type: 'labtest.appointment.updated', times: 1, action: { kind: 'hold' } });
+  await lab.sandbox.moveAppointment(handle.orderId, 'in_progress');
+  await lab.sandbox.moveAppointment(handle.orderId, 'completed');
+  const { outcome } = await handle.result();
+  expect(outcome).toBe('completed');
+  const workflowId = bookAppointmentId(handle.orderId);
+  const runs = async () => (await lab.rig.client.workflow.count(`WorkflowId = '${workflowId}'`)).count;
+  const ended = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
+  await expect.poll(async () => (await lab.rig.client.workflow.count(ended)).count, patience).toBe(1);
+  const told = () => lab.receiver.aboutAppointmentsOf(handle.orderId).map(({ id }) => id);
+  const before = told();
+  await lab.sandbox.releaseWebhooks();
+  await expect.poll(runs, patience).toBe(2);
+  expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  expect(told()).toEqual(before);
+});

@@ -1,0 +1,34 @@
+import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import { openAppointmentCase, takeAnswer, type AppointmentCase } from '../../../workflows/appointment/case.js';
+
+export const start = Date.parse('2024-03-01T10:00:00.000Z');
+export const hour = 3_600_000;
+export const day = 24 * hour;
+
+export function at(span: number): string {
+  return new Date(start + span).toISOString();
+}
+
+/** An appointment whose events came an hour apart, the last one's status being the present one. */
+export function snapshot(
+  statuses: readonly string[],
+  more: Partial<AppointmentSnapshot> & { from?: number } = {},
+): AppointmentSnapshot {
+  const { from = 0, ...rest } = more;
+  return {
+    appointmentId: 'appointment-1',
+    status: statuses.at(-1) ?? 'pending',
+    startAt: at(5 * day),
+    endAt: at(5 * day + hour),
+    events: statuses.map((status, n) => ({ at: at(from + n * hour), status })),
+    ...rest,
+  };
+}
+
+/** A case of a product that wants an appointment and is told. */
+export function wantedCase(known?: AppointmentSnapshot, changes: Partial<AppointmentCase> = {}): AppointmentCase {
+  const kase = openAppointmentCase('order-1', undefined, start);
+  Object.assign(kase, { wanted: true, wantedAt: start, identified: true, notifies: true });
+  if (known) takeAnswer(kase, known, 0, start);
+  return Object.assign(kase, changes);
+}

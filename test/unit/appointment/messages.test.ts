@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { appointmentSnapshotOf } from '../../../service/appointment-snapshot.js';
+import { appointmentSchema } from '../../../service/appointments.js';
+import { slotIdOf, slotOf } from '../../../workflows/appointment/address.js';
+import { caseFileOf } from '../../../workflows/appointment/case-file.js';
+import { orderSays, visitPhaseOf } from '../../../workflows/appointment/lifecycle.js';
+import { resolveAppointmentPolicy } from '../../../workflows/appointment/policy.js';
+import { readAppointmentSnapshot } from '../../../workflows/appointment/snapshot-reader.js';
+import { appointmentStateOf } from '../../../workflows/appointment/view.js';
+import { snapshot, wantedCase } from './cases.js';
+
+describe('a slot’s id', () => {
+  const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };
+
+  test.each([slot, { ...slot, price: 49 }, { ...slot, price: 49.5 }, { ...slot, price: 0 }])('names %j', (named) => {
+    expect(slotOf(slotIdOf(named))).toEqual(named);
+  });
+
+  test.each(['', 'bk_x', slotIdOf({ ...slot, day: '2024-3-5' }), `${slotIdOf(slot)}_x`, 7, undefined, null])(
+    'is not %j',
+    (text) => expect(slotOf(text)).toBeUndefined(),
+  );
+});
+
+describe('a snapshot', () => {
+  const sent = {
+    ...{ id: 'appointment-1', order_id: 'order-1', user_id: 'user-1', order_transaction_id: 't' },
+    address: { first_line: '1 Invented Street', access_notes: 'Ring twice' },
+    location: { lng: -73.9, lat: 40.7 },
+    ...{ start_at: '2022-01-01T00:00:00', end_at: '2022-01-01T01:00:00+01:00', iana_timezone: 'America/New_York' },
+    ...{ type: 'phlebotomy', provider: 'invented_draws', status: 'confirmed', event_status: 'scheduled' },
+    ...{ can_reschedule: true, appointment_notes: 'Invented dog', phlebotomist: { name: 'Testperson' } },
+    events: [
+      { created_at: '2021-12-30T10:00:00', status: 'pending', data: { name: 'Testperson' } },
+      { created_at: '2021-12-30T10:00:01.123456Z', status: 'scheduled' },
+      { created_at: null, status: 'lost' },
+      'no event',
+    ],
+  };
+
+  test('has ids, statuses and times in UTC, also where they have no zone, and nothing personal [2]', () => {
+    expect(appointmentSnapshotOf(appointmentSchema.parse(sent))).toEqual({
+      ...{ appointmentId: 'appointment-1', orderId: 'order-1', userId: 'user-1', status: 'confirmed' },
+      ...{ type: 'phlebotomy', provider: 'invented_draws', canReschedule: true },
+      ...{ startAt: '2022-01-01T00:00:00.000Z', endAt: '2022-01-01T00:00:00.000Z' },
+      events: [
+        { at: '2021-12-30T10:00:00.000Z', status: 'pending' },
+        { at: '2021-12-30T10:00:01.123Z', status: 'confirmed' },
+      ],
+    });
+  });
+
+  test.each([
+    [{ event_status: 'scheduled' }, 'confirmed'],
+    [{ event_status: 'a_status_of_next_year' }, 'a_status_of_next_year'],
+    [{ status: 'Testperson was not at home.' }, 'other'],
+    [{ events: [{ created_at: '2022-01-01T00:00:00Z', status: 'reserved' }] }, 'reserved'],
+    [{}, undefined],
+  ])('of %j has the status %s', (fields, status) => {
+    expect(appointmentSnapshotOf(appointmentSchema.parse({ id: 'a', ...fields })).status).toBe(status);
+  });
+
+  test('that comes by signal is read field by field; without an id it is none', () => {
+    const { startAt, ...rest } = snapshot(['pending', 'scheduled']);
+    const read = readAppointmentSnapshot({
+      ...rest,
+      startAt: '2022-01-01T00:00:00',
+      address: 'x',
+      canReschedule: 'no',
+    });
+    expect(startAt).toBeDefined();
+    expect(read).toMatchObject({ status: 'confirmed', startAt: '2022-01-01T00:00:00.000Z' });
+    expect(read).not.toHaveProperty('address');
+    expect(read).not.toHaveProperty('canReschedule');
+    expect(read?.events.at(-1)?.status).toBe('confirmed');
+    expect(readAppointmentSnapshot({ appointmentId: 'a', events: [7, { at: 'x' }], endAt: 5 })).toEqual({
+      ...{ appointmentId: 'a', events: [] },
+    });
+    for (const none of [null, 'a', [], {}, { appointmentId: '' }]) {
+      expect(readAppointmentSnapshot(none)).toBeUndefined();
+    }
+  });
+});
+
+test.each([
+  ['pending', 'awaiting_confirmation'],
+  ['reserved', 'awaiting_confirmation'],
+  ['confirmed', 'confirmed'],
+  ['in_progress', 'in_progress'],
+  ['completed', 'completed'],
+  ['cancelled', 'cancelled'],
+  ['constructor', 'confirmed'],
+  ['a_status_of_next_year', 'confirmed'],
+])('an appointment that is %s after it was confirmed is %s', (status, phase) => {
+  expect(visitPhaseOf(snapshot(['pending', 'confirmed', status]))).toBe(phase);
+});
+
+test.each([
+  ['preparing', 'requisition_created', 'open'],
+  ['collecting_sample', 'appointment_pending', 'open'],
+  ['collecting_sample', 'appointment_scheduled', 'open'],
+  ['collecting_sample', 'appointment_cancelled', 'open'],
+  ['collecting_sample', 'draw_completed', 'collected'],
+  ['collecting_sample', 'redraw_available', 'collected'],
+  ['at_lab', 'partial_results', 'collected'],
+  ['completed', 'corrected', 'collected'],
+  ['failed', 'sample_error', 'collected'],
+  ['cancelled', 'cancelled', 'cancelled'],
+])('an order that is %s, %s, is %s for its appointment', (phase, low, says) => {
+  expect(orderSays(phase, low)).toBe(says);
+});
+
+describe('a policy', () => {
+  test('has a default for everything, and takes durations', () => {
+    expect(resolveAppointmentPolicy()).toMatchObject({
+      choiceReminders: [86_400_000, 259_200_000],
+      confirmation: 'wait',
+    });
+    expect(resolveAppointmentPolicy({ visitReminders: ['3h'] }).visitReminders).toEqual([10_800_000]);
+  });
+
+  test('that cannot be followed says everything that is wrong', () => {
+    const policy = { confirmation: 'soon', confirmationWait: '3d', bookingTimeout: 1, choice: 1 } as never;
+    for (const fault of ['confirmation must be wait or later', 'confirmationWait', 'bookingTimeout', 'choice is no']) {
+      expect(() => resolveAppointmentPolicy(policy)).toThrow(fault);
+    }
+  });
+});
+
+test('a case file says where it stands, what it waits for and what happened', () => {
+  const file = caseFileOf(appointmentStateOf(wantedCase(snapshot(['pending', 'confirmed']))));
+  expect(file).toContain('### Confirmed');
+  expect(file).toContain('**Waits for** the visit until 2024-03-07 11:00:00, appointment at 2024-03-06 10:00:00');
+  expect(file).toContain('| 2024-03-01 10:00:00 | Confirmed, for 2024-03-06T10:00:00.000Z |');
+  const ended = wantedCase(undefined, { ending: 'order_ended', order: 'cancelled' });
+  expect(caseFileOf(appointmentStateOf(ended))).toContain('**Outcome** order ended: the order is cancelled');
+});

@@ -1,0 +1,144 @@
+import { expect } from 'vitest';
+import type { AppointmentHandle } from '../../client/appointments/appointment-handle.js';
+import type { AppointmentStart } from '../../client/appointments/appointments.js';
+import type { SandboxControl } from '../../sandbox/control.js';
+import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { bookAppointmentId } from '../../workflows/appointment/address.js';
+import type { AppointmentResult, AppointmentState, Slot } from '../../workflows/appointment/messages.js';
+import { eventually } from './kit.js';
+import type { Notification } from './notification-receiver.js';
+import { patientAddress, patientDetails } from './persons.js';
+import type { Stage } from './story.js';
+
+export const appointmentPath = '/v3/order/*/phlebotomy/appointment';
+export const bookPath = `${appointmentPath}/book`;
+export const availabilityPath = '/v3/order/phlebotomy/appointment/availability';
+
+type Move = Parameters<SandboxControl['moveAppointment']>[1];
+
+/** From here on nobody hears of appointments. */
+export async function loseWebhooks({ sandbox }: Stage): Promise<void> {
+  for (const event_type of ['labtest.appointment.created', 'labtest.appointment.updated']) {
+    await sandbox.addWebhookFault({ event_type, action: { kind: 'lose' } });
+  }
+}
+
+/** An appointment in a story: the product on one side, the provider on the other. */
+export class AVisit {
+  readonly handle: AppointmentHandle;
+  readonly orderId: string;
+  private readonly stage: Stage;
+
+  private constructor(stage: Stage, handle: AppointmentHandle) {
+    this.stage = stage;
+    this.handle = handle;
+    this.orderId = handle.orderId;
+  }
+
+  /** An order that is drawn at home, of a new user; nobody has an appointment yet. */
+  static async newOrder(stage: Stage): Promise<string> {
+    await stage.syncClock();
+    const { order } = await stage.service.orders.create({
+      user_id: await stage.newUser(),
+      lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
+      patient_details: patientDetails,
+      patient_address: { ...patientAddress, access_notes: 'Ring twice' },
+    });
+    return order.id;
+  }
+
+  static async start(stage: Stage, options: Partial<AppointmentStart> = {}): Promise<AVisit> {
+    const orderId = options.orderId ?? (await AVisit.newOrder(stage));
+    const visit = new AVisit(stage, await stage.product.appointments.start({ ...options, orderId }));
+    stage.endsBy(() => visit.endsAnyhow());
+    return visit;
+  }
+
+  /** The workflow that a webhook has started. */
+  static async adopted(stage: Stage, orderId: string): Promise<AVisit> {
+    const handle = await eventually(() => stage.product.appointments.get({ orderId }));
+    const visit = new AVisit(stage, handle);
+    stage.endsBy(() => visit.endsAnyhow());
+    return visit;
+  }
+
+  async slot(index = 0): Promise<Slot> {
+    await this.stage.syncClock();
+    const { slots } = await this.handle.slots();
+    const slot = slots[index];
+    if (!slot) throw new Error('there is no such slot');
+    return slot;
+  }
+
+  /** The product chooses one of the slots. */
+  async chooses(index = 0): Promise<Slot> {
+    const slot = await this.slot(index);
+    await this.handle.choose({ slotId: slot.id });
+    return slot;
+  }
+
+  /** Booking keys of the service, as another system has them. */
+  async keys(): Promise<string[]> {
+    const { first_line, city, state, zip } = patientAddress;
+    const { slots } = await this.stage.service.appointments.availability({ first_line, city, state, zip_code: zip });
+    return (slots ?? []).flatMap((day) => (day.slots ?? []).flatMap(({ booking_key: key }) => key ?? []));
+  }
+
+  /** What the provider makes of it. */
+  async goes(move: Move): Promise<void> {
+    await this.stage.syncClock();
+    await this.stage.sandbox.moveAppointment(this.orderId, move);
+  }
+
+  async shows(expected: Partial<AppointmentState>): Promise<AppointmentState> {
+    return eventually(async () => {
+      const state = await this.handle.state();
+      expect(state).toMatchObject(expected);
+      return state;
+    });
+  }
+
+  /** Lets it come to its end, however long that takes. */
+  async ends(): Promise<AppointmentResult> {
+    return this.stage.finish(this.workflowId);
+  }
+
+  get workflowId(): string {
+    return bookAppointmentId(this.orderId);
+  }
+
+  get notifications(): Notification[] {
+    return this.stage.receiver.accepted.filter(
+      ({ subject, type }) => subject === this.orderId && type.startsWith('labops.appointment.'),
+    );
+  }
+
+  /** What was told of the appointment, in brief. */
+  get told(): string[] {
+    return this.notifications.map(({ type, data }) => {
+      const what = data['outcome'] ?? data['phase'] ?? data['reason'] ?? data['reminder'];
+      return `${type.replace('labops.appointment.', '')} ${String(what)}`;
+    });
+  }
+
+  async tells(...told: string[]): Promise<void> {
+    await eventually(() => expect(this.told).toEqual(told));
+  }
+
+  async happened(): Promise<string[]> {
+    return (await this.handle.state()).timeline.map(({ what }) => what);
+  }
+
+  /** How often a booking reached the service. */
+  async bookings(): Promise<number> {
+    return this.stage.countRequests('POST', `/v3/order/${this.orderId}/phlebotomy/appointment/book`);
+  }
+
+  private async endsAnyhow(): Promise<void> {
+    const { workflow } = this.stage.temporal;
+    const { status } = await workflow.getHandle(this.workflowId).describe();
+    if (status.name !== 'RUNNING') return;
+    await workflow.getHandle(this.workflowId).cancel();
+    await this.stage.finish(this.workflowId);
+  }
+}

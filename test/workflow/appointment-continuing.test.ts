@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { bookAppointmentId } from '../../workflows/appointment/address.js';
+import { appointmentWantedSignal } from '../../workflows/appointment/messages.js';
+import { labUserIdKey } from '../../workflows/search-attributes.js';
+import { AVisit } from './a-visit.js';
+import { eventually } from './kit.js';
+import { Leaver } from './leaver.js';
+import { setStage } from './story.js';
+
+/* The full server: it lists workflows, and cuts histories. So few events that a story goes on in a new run. */
+const stage = setStage({ eventsPerRun: 20 });
+
+test('an appointment whose history grew long goes on in a new run with everything that it knew', async () => {
+  const visit = await AVisit.start(stage, { policy: { choiceWait: '2d' } });
+  const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
+  const first = (await workflow.describe()).runId;
+  const slot = await visit.chooses();
+  for (let n = 0; n < 10; n += 1) {
+    await workflow.signal(appointmentWantedSignal, {});
+    await visit.shows({ phase: 'confirmed' });
+  }
+  await eventually(async () => expect((await workflow.describe()).runId).not.toBe(first));
+  const other = await visit.slot(5);
+  expect(await visit.handle.reschedule({ slotId: other.id })).toMatchObject({ appointment: { startAt: other.start } });
+  await visit.goes('in_progress');
+  await visit.goes('completed');
+  const result = await visit.handle.result();
+  expect(result).toMatchObject({ outcome: 'completed', policy: { choiceWait: 172_800_000 } });
+  expect(result.timeline.map(({ what }) => what)).toEqual([
+    `confirmed, for ${slot.start}`,
+    `confirmed, for ${other.start}`,
+    `in_progress, for ${other.start}`,
+    `completed, for ${other.start}`,
+  ]);
+  const ids = visit.notifications.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('an appointment is running work of its user: a deletion cancels it where the policy says so', async () => {
+  const visit = await AVisit.start(stage);
+  await visit.chooses();
+  const userId = (await visit.shows({ phase: 'confirmed' })).userId ?? '';
+  const query = `${labUserIdKey.name} = '${userId}' AND ExecutionStatus = 'Running'`;
+  await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(2));
+  const leaver = new Leaver(stage, { user_id: userId, client_user_id: 'invented' });
+  const policy = { onRunningWork: 'cancel' } as const;
+  const handle = await leaver.requestDeletion({ graceDays: 1 / 86_400, policy });
+  const { work = [] } = await handle.result();
+  const found = work.find(({ workflowId }) => workflowId === bookAppointmentId(visit.orderId));
+  // Its order is cancelled at the same time, and takes it along where it is faster.
+  expect(found).toMatchObject({ name: 'bookAppointment', fate: expect.stringMatching(/^(cancelled|ended)$/) });
+  expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
+});

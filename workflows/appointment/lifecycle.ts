@@ -1,0 +1,51 @@
+import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentPhase } from './messages.js';
+
+/** What an appointment's status means (docs/lab-service.md, "Appointments"). Neither list is closed. */
+
+/** The phase that a status brings an appointment to; `cancelled` brings the case back to a choice. */
+export type VisitPhase = Extract<AppointmentPhase, 'awaiting_confirmation' | 'confirmed' | 'in_progress' | 'completed'>;
+
+const phases: Readonly<Record<string, VisitPhase | 'cancelled'>> = {
+  pending: 'awaiting_confirmation',
+  reserved: 'awaiting_confirmation',
+  confirmed: 'confirmed',
+  in_progress: 'in_progress',
+  completed: 'completed',
+  cancelled: 'cancelled',
+};
+
+function known(status: string | undefined): VisitPhase | 'cancelled' | undefined {
+  return Object.hasOwn(phases, status ?? '') ? phases[status ?? ''] : undefined;
+}
+
+/** A status that is not known yet leaves the appointment where its events had brought it, or waiting for the next one. */
+export function visitPhaseOf({ status, events }: AppointmentSnapshot): VisitPhase | 'cancelled' {
+  const before = () => events.findLast((event) => known(event.status) !== undefined)?.status;
+  return known(status) ?? known(before()) ?? 'awaiting_confirmation';
+}
+
+/** Somebody still means to come, or has come and is not done. */
+export function isOpen(snapshot: AppointmentSnapshot): boolean {
+  const phase = visitPhaseOf(snapshot);
+  return phase !== 'completed' && phase !== 'cancelled';
+}
+
+/** What the order says about its appointment. */
+export type OrderSays =
+  /** Nothing: it waits for the draw. */
+  | 'open'
+  /** It was cancelled, and its appointment with it. */
+  | 'cancelled'
+  /** The sample was taken, or results are there, or the order failed after that: nobody comes any more. */
+  | 'collected';
+
+/** @param phase of the order; @param low the last part of its last status */
+export function orderSays(phase: string, low: string): OrderSays {
+  if (phase === 'cancelled') return 'cancelled';
+  const isCollected = ['at_lab', 'completed', 'failed'].includes(phase) || collected.includes(low);
+  return isCollected ? 'collected' : 'open';
+}
+
+/** Statuses below `collecting_sample` after which nobody comes for this order any more. */
+const collected: readonly string[] = ['draw_completed', 'redraw_available'];

@@ -1,0 +1,26 @@
+import type { AppointmentAttention, AppointmentOutcome, AppointmentPhase } from './messages.js';
+
+/**
+ * What the product is told of an appointment, as CloudEvents of type `labops.appointment.<type>`. An id is never derived
+ * from a run, so that a receiver can drop repeats: `<order id>/<what it is about>/<type>`.
+ */
+export type AppointmentNotification = AppointmentNotificationHead &
+  (
+    | { type: 'phase_changed'; data: { phase: AppointmentPhase; status: string; startAt?: string; endAt?: string } }
+    /** The appointment fell away, and not by the product: somebody has to choose again. */
+    | { type: 'choice_needed'; data: { reason: 'cancelled' | 'not_shown'; until: string } }
+    | { type: 'choice_reminder'; data: { reminder: number; until: string } }
+    | { type: 'visit_reminder'; data: { reminder: number; startAt: string } }
+    | { type: 'attention_raised'; data: { reason: AppointmentAttention } }
+    | { type: 'attention_cleared'; data: { reason: AppointmentAttention } }
+    | { type: 'ended'; data: { outcome: AppointmentOutcome; order?: 'cancelled' | 'collected' } }
+  );
+
+export interface AppointmentNotificationHead {
+  id: string;
+  /** When it was learnt, ISO 8601 in UTC. */
+  at: string;
+  orderId: string;
+  userId?: string;
+  appointmentId?: string;
+}
