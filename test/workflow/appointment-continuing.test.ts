@@ -45,9 +45,9 @@ test('an appointment is running work of its user: a deletion cancels it where th
   const leaver = new Leaver(stage, { user_id: userId, client_user_id: 'invented' });
   const policy = { onRunningWork: 'cancel' } as const;
   const handle = await leaver.requestDeletion({ graceDays: 1 / 86_400, policy });
-  const { work = [] } = await handle.result();
+  const { work } = await handle.result();
   const found = work.find(({ workflowId }) => workflowId === bookAppointmentId(visit.orderId));
   // Its order is cancelled at the same time, and takes it along where it is faster.
-  expect(found).toMatchObject({ name: 'bookAppointment', fate: expect.stringMatching(/^(cancelled|ended)$/) });
+  expect(['cancelled', 'ended']).toContain(found?.fate);
   expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
 });

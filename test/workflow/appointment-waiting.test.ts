@@ -15,7 +15,7 @@ describe('a booking that is confirmed later', () => {
   test('is pending until the webhook says more [226]', async () => {
     const visit = await AVisit.start(stage, { policy: { confirmation: 'later' } });
     await visit.chooses();
-    await visit.shows({ phase: 'awaiting_confirmation', waiting: { for: 'the provider to confirm' } as never });
+    await visit.shows({ phase: 'awaiting_confirmation', waiting: { for: 'the provider to confirm' } });
     await stage.sandbox.advanceClock('31m');
     await visit.shows({ phase: 'confirmed' });
     await visit.tells('phase_changed awaiting_confirmation', 'phase_changed confirmed');
@@ -121,15 +121,15 @@ describe('an answer that is lost', () => {
     // The first look is let through.
     await stage.sandbox.addFault({ method: 'GET', path: appointmentPath, skip: 1, action: down });
     const answer = visit.handle.choose({ slotId: slot.id });
-    const refused = expect(answer).rejects.toBeInstanceOf(ServiceDown);
+    const refused = answer.catch((error: unknown) => error);
     await visit.shows({ phase: 'awaiting_choice' });
     await stage.skip('6 minutes');
-    await refused;
+    expect(await refused).toBeInstanceOf(ServiceDown);
     await stage.sandbox.removeFaults();
     const next = visit.handle.choose({ slotId: other.id });
-    const exists = expect(next).rejects.toMatchObject({ name: 'AppointmentExists' });
+    const exists = next.catch((error: unknown) => error);
     await stage.skip('1 minute');
-    await exists;
+    expect(await exists).toMatchObject({ name: 'AppointmentExists' });
     await visit.shows({ phase: 'confirmed', appointment: { startAt: slot.start } as never });
     expect(await visit.bookings()).toBe(1);
   });
@@ -150,7 +150,7 @@ describe('an answer that is lost', () => {
 describe('while nobody chooses', () => {
   test('the product is reminded twice, and then it ends', async () => {
     const visit = await AVisit.start(stage);
-    await visit.shows({ phase: 'awaiting_choice', waiting: { for: 'a slot to be chosen' } as never });
+    await visit.shows({ phase: 'awaiting_choice', waiting: { for: 'a slot to be chosen' } });
     expect(await visit.ends()).toMatchObject({ outcome: 'expired' });
     await visit.tells('choice_reminder 1', 'choice_reminder 2', 'ended expired');
   });
@@ -289,16 +289,15 @@ describe('an appointment that falls away', () => {
 
 describe('an appointment that was made elsewhere', () => {
   const book = async (orderId: string) => {
-    const visit = await AVisit.newOrder(stage);
     const address = { first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip_code: '62701' };
     const { slots } = await stage.service.appointments.availability(address);
     const key = slots?.at(-1)?.slots?.[0]?.booking_key ?? '';
-    return { visit, booked: await stage.service.appointments.book(orderId, { booking_key: key }) };
+    return stage.service.appointments.book(orderId, { booking_key: key });
   };
 
   test('is followed from its first webhook on, to its end [267, 268]', async () => {
     const orderId = await AVisit.newOrder(stage);
-    const { booked } = await book(orderId);
+    const booked = await book(orderId);
     const visit = await AVisit.adopted(stage, orderId);
     await visit.shows({ phase: 'confirmed', appointment: { appointmentId: booked.id } as never });
     await visit.goes('in_progress');
