@@ -20,7 +20,7 @@ const ACCOUNT = { id: 'account-1', status: 'pending', team_id_allowlist: ['team-
 
 interface Call {
   name: string;
-  /** Numbers of the checklist. */
+  /** The items that it proves. */
   item: string;
   run: (management: Management) => Promise<unknown>;
   sent: { method: string; url: string; body?: unknown };
@@ -251,16 +251,16 @@ function managementAt(baseUrl: string, config: Partial<ServiceConfig> = {}): Man
   return serviceAt(baseUrl, { managementKey: MANAGEMENT_KEY, ...config }).management;
 }
 
-describe.each(calls)('$name', ({ run, sent, answer, read, item }) => {
-  test(`with the management key and no other [246, ${item}]`, async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: answer }));
-    expect(await run(managementAt(baseUrl))).toEqual(read);
-    expect(requests).toMatchObject([{ method: sent.method, url: sent.url }]);
-    expect(requests[0]?.body).toEqual(sent.body);
-    expect(requests[0]?.headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
-    expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
-  });
+test.each(calls)('$name with the management key and no other [246, $item]', async ({ run, sent, answer, read }) => {
+  const { baseUrl, requests } = await answering(() => ({ body: answer }));
+  expect(await run(managementAt(baseUrl))).toEqual(read);
+  expect(requests).toMatchObject([{ method: sent.method, url: sent.url }]);
+  expect(requests[0]?.body).toEqual(sent.body);
+  expect(requests[0]?.headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
+  expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
+});
 
+describe.each(calls)('$name', ({ run, sent, answer }) => {
   test('or is refused without a key or a secret in the error [253]', async () => {
     const told = `${MANAGEMENT_KEY} may not do ${JSON.stringify(sent.body ?? {})}`;
     const { baseUrl } = await answering((_request, index) =>

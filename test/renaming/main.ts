@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { projectFolder } from '../rig/processes.js';
+import { areasOf, isOurs, type Area } from './areas.js';
+import { Lane } from './lane.js';
+import { knownSurvivors } from './survivors.js';
+import { renamedSource, wireNamesOf, type Renaming } from './wire-names.js';
+
+/*
+ * `npm run renamings`: renames each name of the wire in service/ once, in a copy of the tree, and expects the tests of
+ * its area to turn red. A survivor is a name that no test holds: it could be wrong and nobody would notice.
+ *
+ *   --file orders.ts      only this file of service/ (may be given again)
+ *   --only user_id        only names that contain this text
+ *   --parallel 2          copies that work at the same time; each keeps one processor core busy
+ *   --verbose             also tells which test noticed
+ *
+ * Ends with exit code 1 where a name survived that `survivors.ts` does not explain, where one that it explains was
+ * noticed after all, or where a suite is red before anything was renamed.
+ */
+const { values } = parseArgs({
+  options: {
+    file: { type: 'string', multiple: true },
+    only: { type: 'string' },
+    parallel: { type: 'string', default: '2' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+
+interface Job {
+  area: Area;
+  text: string;
+  renaming: Renaming;
+}
+
+interface Report {
+  noticed: Job[];
+  survivors: Job[];
+}
+
+const namesIn = async (file: string) => wireNamesOf(await source(file));
+
+async function source(file: string): Promise<string> {
+  return readFile(join(projectFolder, 'service', file), 'utf8');
+}
+
+async function jobs(): Promise<Job[]> {
+  const wanted = values.file?.map((file) => file.replace(/^service\//, ''));
+  const areas = (await areasOf(projectFolder, namesIn)).filter(({ file }) => wanted?.includes(file) ?? true);
+  const all = await Promise.all(
+    areas.map(async (area) => {
+      const text = await source(area.file);
+      return wireNamesOf(text).map((renaming) => ({ area, text, renaming }));
+    }),
+  );
+  return all.flat().filter(({ area, renaming: { name } }) => {
+    return !isOurs(area.file, name) && name.includes(values.only ?? '');
+  });
+}
+
+/** Takes jobs from the common queue until it is empty. */
+async function work(queue: Job[], checked: Set<string>, report: Report): Promise<void> {
+  const lane = await Lane.open(projectFolder);
+  try {
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+      const { area, text, renaming } = job;
+      const file = `service/${area.file}`;
+      if (!checked.has(area.file)) {
+        checked.add(area.file);
+        const { green, by } = await lane.run(area.suite);
+        if (!green) throw new Error(`the suite of ${file} is red before anything was renamed: ${by ?? ''}`);
+      }
+      const outcome = await lane.runWith(file, renamedSource(text, renaming), area.suite);
+      (outcome.green ? report.survivors : report.noticed).push(job);
+      if (outcome.green || values.verbose)
+        console.log(`${lineOf(job)}${outcome.green ? '  SURVIVED' : `  ${outcome.by}`}`);
+    }
+  } finally {
+    await lane.close();
+  }
+}
+
+function lineOf({ area, renaming: { line, kind, name } }: Job): string {
+  return `service/${area.file}:${line}  ${kind} ${name}`;
+}
+
+function isKnown({ area, renaming }: Job): boolean {
+  return knownSurvivors.some(({ file, name }) => file === area.file && name === renaming.name);
+}
+
+const queue = await jobs();
+const report: Report = { noticed: [], survivors: [] };
+const started = Date.now();
+const checked = new Set<string>();
+await Promise.all(Array.from({ length: Math.max(1, Number(values.parallel)) }, () => work(queue, checked, report)));
+
+const { noticed, survivors } = report;
+const unexplained = survivors.filter((job) => !isKnown(job));
+const explained = survivors.length - unexplained.length;
+console.log(`
+${noticed.length + survivors.length} names renamed in ${Math.round((Date.now() - started) / 1000)} s: ${noticed.length} noticed, \
+${survivors.length} survived, ${explained} of them explained in test/renaming/survivors.ts`);
+for (const job of unexplained) console.log(`not explained: ${lineOf(job)}`);
+const stale = knownSurvivors.filter(({ file, name }) => {
+  const is = (job: Job) => job.area.file === file && job.renaming.name === name;
+  return noticed.some(is) && !survivors.some(is);
+});
+for (const { file, name } of stale) console.log(`explained, but noticed: service/${file}  ${name}`);
+process.exitCode = unexplained.length + stale.length === 0 ? 0 : 1;
