@@ -43,9 +43,9 @@ export class Lane {
         maxWorkers: 1,
         bail: 1,
         reporters: [{}],
-        // A renamed name can leave a test waiting: that is red too, and need not take long.
-        testTimeout: 8_000,
-        hookTimeout: 8_000,
+        // Longer than the slowest test takes on a busy machine: a test that is late has noticed nothing.
+        testTimeout: 30_000,
+        hookTimeout: 30_000,
         teardownTimeout: 2_000,
       },
       { cacheDir: join(root, '.vite'), logLevel: 'silent', server: { watch: null } },

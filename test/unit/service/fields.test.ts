@@ -292,7 +292,7 @@ describe('consents', () => {
     ['terms-of-use', 133],
     ['telehealth-informed-consent', 134],
     ['notice-of-privacy-practices', 135],
-  ])('to %s go out as they are, with creation and registration [%i, 132, 199]', async (consentType) => {
+  ])('to %s go out as they are, with creation and registration [%i, 132, 199, I6]', async (consentType) => {
     const { baseUrl, requests } = await answering(() => ({ body: { order: { id: 'order-1' } } }));
     const { orders } = serviceAt(baseUrl);
     await orders.create({ ...ORDER, consents: [{ consentType }] });

@@ -383,9 +383,12 @@ describe('reading a job', () => {
   );
 });
 
-test('the known statuses and failure reasons are there for a switch that stays open', () => {
-  expect(parsingStatuses).toContain('pending_review');
-  expect(parsingFailureReasons).toHaveLength(5);
+test('the known statuses and failure reasons are there for a switch that stays open [266, I10]', () => {
+  // Written out, so that a name that is changed in the product is noticed.
+  const statuses = ['upload_pending', 'started', 'processing', 'pending_review', 'completed', 'failed'];
+  expect(parsingStatuses).toEqual(statuses);
+  const reasons = ['invalid_input', 'low_quality', 'not_english', 'too_many_pages', 'processing_error'];
+  expect(parsingFailureReasons).toEqual(reasons);
 });
 
 describe('the answer to an upload', () => {
