@@ -4,6 +4,9 @@ import { basename, join } from 'node:path';
 import { createVitest } from 'vitest/node';
 import type { TestModule, Vitest } from 'vitest/node';
 
+/** Tests of sheer size and of long waits hold no name, and take longer than all others together. */
+const withoutPatience = /^(?!.*(?:million|waits for the provider longer))/;
+
 /** What a run of some test files came to. */
 export interface Outcome {
   green: boolean;
@@ -42,6 +45,7 @@ export class Lane {
         fileParallelism: false,
         maxWorkers: 1,
         bail: 1,
+        testNamePattern: withoutPatience,
         reporters: [{}],
         // Longer than the slowest test takes on a busy machine: a test that is late has noticed nothing.
         testTimeout: 30_000,

@@ -12,7 +12,7 @@ const ANSWERED = {
 };
 
 describe('what is sent', () => {
-  test('a test kit, field by field [80, 101, 206, 207, 208, 209, 210]', async () => {
+  test('a test kit, field by field [1, 80, 101, 206, 207, 208, 209, 210]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
     expect(await serviceAt(baseUrl).orders.createTestkit(TESTKIT)).toMatchObject(ANSWERED);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order/testkit' }]);
