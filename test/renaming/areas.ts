@@ -77,6 +77,11 @@ export async function areasOf(root: string, namesIn: (file: string) => Promise<r
   return areas;
 }
 
+/** The names in a file that are left out, with the reason. */
+export function oursIn(file: string): Readonly<Record<string, string>> {
+  return ours[file] ?? {};
+}
+
 export function isOurs(file: string, name: string): boolean {
-  return ours[file]?.[name] !== undefined;
+  return Object.hasOwn(oursIn(file), name);
 }

@@ -12,7 +12,7 @@ import { renamedSource, wireNamesOf, type Renaming } from './wire-names.js';
  * its area to turn red. A survivor is a name that no test holds: it could be wrong and nobody would notice.
  *
  *   --file orders.ts      only this file of service/ (may be given again)
- *   --only user_id        only names that contain this text
+ *   --only user_id        only this name (may be given again)
  *   --parallel 2          copies that work at the same time; each keeps one processor core busy
  *   --verbose             also tells which test noticed
  *
@@ -22,7 +22,7 @@ import { renamedSource, wireNamesOf, type Renaming } from './wire-names.js';
 const { values } = parseArgs({
   options: {
     file: { type: 'string', multiple: true },
-    only: { type: 'string' },
+    only: { type: 'string', multiple: true },
     parallel: { type: 'string', default: '2' },
     verbose: { type: 'boolean', default: false },
   },
@@ -57,7 +57,7 @@ async function jobs(): Promise<Job[]> {
     }),
   );
   return all.flat().filter(({ area, renaming: { name } }) => {
-    return !isOurs(area.file, name) && name.includes(values.only ?? '');
+    return !isOurs(area.file, name) && (values.only?.includes(name) ?? true);
   });
 }
 
@@ -98,6 +98,8 @@ function isKnown({ area, renaming }: Job): boolean {
 const queue = await jobs();
 const report: Report = { noticed: [], survivors: [], unchecked: [] };
 const started = Date.now();
+// Stopped by hand, it ends with what is under way, reports that, and leaves no copy behind.
+process.once('SIGINT', () => (queue.length = 0));
 const suites = new Map<string, Promise<boolean>>();
 await Promise.all(Array.from({ length: Math.max(1, Number(values.parallel)) }, () => work(queue, suites)));
 

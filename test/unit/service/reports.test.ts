@@ -107,6 +107,17 @@ describe('the request of an upload', () => {
     expect(Number(request?.headers['content-length'])).toBe(bodies[0]?.length);
   });
 
+  test.each([
+    ['application/pdf', 'report.pdf'],
+    ['image/jpeg', 'report.jpg'],
+    ['image/png', 'report.png'],
+  ] as const)('says %s of its file, and %s for its name, whoever it is of [230]', async (contentType, name) => {
+    const { baseUrl, bodies } = await keepingBodies();
+    const file = { contentType, bytes: pieces(PDF) };
+    await serviceAt(baseUrl).reports.createJob({ userId: USER, file });
+    expect(bodies[0]?.toString()).toContain(`; filename="${name}"\r\ncontent-type: ${contentType}\r\n\r\n`);
+  });
+
   test('goes out in chunks where the size is not known, and leaves out the wish that was not made', async () => {
     const { baseUrl, bodies, requests } = await keepingBodies();
     await serviceAt(baseUrl).reports.createJob({
