@@ -17,7 +17,8 @@ export interface Renaming {
 /**
  * Every name of the wire in a file of service/: keys of schemas, bodies and queries, fields that are read by their text,
  * paths, headers, and words that are sent, expected or compared (enum values, event types). Found in the syntax tree,
- * so that comments, types and imports are left out of themselves.
+ * so that comments, types and imports are left out of themselves. A field that is read as a property of what a schema gave
+ * (`order.sample_id`) is the schema's key, and the compiler holds the two together: it counts once, at the schema.
  *
  * Left out by rule, because nobody on the wire sees it:
  * - texts with a space in them: they are sentences for people (rules, problems, warnings);
