@@ -446,6 +446,12 @@ test('the management API may have an address of its own [11, 246]', async () => 
   expect(management.requests.map(({ url }) => url)).toEqual(['/v1/org/org-1/lab_account/sandbox/eu']);
 });
 
+test('what became of keys is told as far as the answer tells it [251]', async () => {
+  const { baseUrl } = await answering(() => ({ body: { success: 'all', failure: { odd: 1 }, not_found: 0 } }));
+  const told = await managementAt(baseUrl).teamApiKeys.delete(region, ['key-2']);
+  expect(told).toEqual({ deleted: [], failed: [], notFound: [] });
+});
+
 test('lab accounts that are no accounts are unreadable [136]', async () => {
   const { baseUrl } = await answering(() => ({ body: { data: 'none', lab_account: 'none' } }));
   const { labAccounts } = managementAt(baseUrl);

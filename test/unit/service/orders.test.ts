@@ -373,7 +373,7 @@ describe('the order list', () => {
 
   test('is read one page at a time, with what the service says of all pages [225]', async () => {
     const { baseUrl, requests } = await answering(({ url }) => {
-      const capped = url?.includes('page=2') === true ? { total: 'many', size: null } : { total: 120, size: 40 };
+      const capped = url?.includes('page=2') === true ? { total: 'many', size: 'fifty' } : { total: 120, size: 40 };
       return { body: { orders: [{ id: 'order-1' }], ...capped } };
     });
     const { orders } = serviceAt(baseUrl);
