@@ -125,6 +125,16 @@ describe('a user', () => {
     ]);
   });
 
+  test.each(['name', 'slug', 'logo', 'provider', 'type'])(
+    'has no %s of a source where that is of the wrong type [30]',
+    async (field) => {
+      const connected_sources = [{ source: { name: 'Invented', slug: 'invented', [field]: { odd: 1 } } }];
+      const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+      const user = await serviceAt(baseUrl).users.get('user-1');
+      expect(user.connected_sources?.[0]?.source?.[field]).toBeUndefined();
+    },
+  );
+
   test('with an untidy connection still has the others', async () => {
     const tidy = { created_on: '2024-01-01T00:00:00Z', source: { slug: 'invented' } };
     const connected_sources = [null, 5, 'text', { source: 5, provider: [] }, tidy];
@@ -146,6 +156,8 @@ describe('creating a user', () => {
     client_user_id: 'client 1',
     fallback_time_zone: 'Europe/Vienna',
     fallback_birth_date: '1980-02-29',
+    ingestion_start: '2026-01-01',
+    ingestion_end: '2026-12-31',
   };
 
   test('sends the request as it is and gives the new user [5, 232]', async () => {
@@ -155,6 +167,7 @@ describe('creating a user', () => {
       user: { user_id: 'user-1' },
     });
     expect(requests).toMatchObject([{ method: 'POST', url: '/v2/user', body: request }]);
+    expect(requests[0]?.body).toEqual(request);
   });
 
   test.each([
@@ -199,9 +212,18 @@ describe('demographics', () => {
 
   test('are set field by field [181]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address } }));
-    await serviceAt(baseUrl).users.upsertDemographics('user-1', { ...PATIENT, address });
-    expect(requests).toMatchObject([{ method: 'PATCH', url: '/v2/user/user-1/info' }]);
-    expect(requests[0]?.body).toEqual({ ...PATIENT, address });
+    const { users } = serviceAt(baseUrl);
+    const more = {
+      ...{ race: 'invented', ethnicity: 'invented', sexual_orientation: 'invented', gender_identity: 'invented' },
+      address: { ...address, second_line: 'Flat 2', access_notes: 'Gate code invented' },
+    };
+    await users.upsertDemographics('user-1', { ...PATIENT, address });
+    await users.upsertDemographics('user-1', { ...PATIENT, ...more });
+    for (const { method, url } of requests) expect(`${method} ${url}`).toBe('PATCH /v2/user/user-1/info');
+    expect(requests.map(({ body }) => body)).toEqual([
+      { ...PATIENT, address },
+      { ...PATIENT, ...more },
+    ]);
   });
 
   test('with a bad e-mail address and birth date are refused before they are sent', async () => {
