@@ -2,15 +2,16 @@ import { isNode, parse, type Node } from '../rig/syntax.js';
 
 /** One test and the items of the specification that its title names, as `[6, 20, I3]` at its end. */
 export interface NumberedTest {
-  /** With the titles of the groups around it; placeholders stand as they are written. */
+  /** With the titles of the groups around it. A placeholder is filled where the numbers come from rows too. */
   title: string;
   items: string[];
 }
 
 /**
  * The tests of a source file whose titles end in numbers. A number may come from the rows of `test.each`: `$item` is the
- * row's value of that name, `%i` or `%s` the value at its place; a text may hold several numbers. Read from the source, so rows must be written out: in place, in
- * a constant of the file, or in one mapped from tuples to objects.
+ * row's value of that name, `%i` or `%s` the value at its place; a text may hold several numbers. Read from the source, so
+ * rows must be written out: in place, in a constant of the file, or in one mapped from tuples to objects. A test that is
+ * skipped or yet to be written proves nothing.
  *
  * @throws where a placeholder among the numbers cannot be resolved
  */
@@ -53,6 +54,7 @@ function titledCall(node: Node): TitledCall | undefined {
   const called = each && isNode(each.callee) ? each.callee : node.callee;
   const root = called.type === 'MemberExpression' && isNode(called.object) ? called.object : called;
   if (root.name !== 'test' && root.name !== 'describe') return undefined;
+  if (isNode(called.property) && ['skip', 'todo'].includes(String(called.property.name))) return undefined;
   const title = textOf(argumentsOf(node)[0]);
   if (title === undefined) return undefined;
   return { kind: root.name, title, ...(each && { rows: argumentsOf(each)[0] }) };

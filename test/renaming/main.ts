@@ -80,6 +80,8 @@ async function work(queue: Job[], suites: Map<string, Promise<boolean>>): Promis
       }
       const { green, by } = await lane.runWith(`service/${area.file}`, renamedSource(text, renaming), area.suite);
       (green ? report.survivors : report.noticed).push(job);
+      const done = report.survivors.length + report.noticed.length;
+      if (done % 50 === 0) console.log(`${done} renamed, ${queue.length} to go`);
       if (green || values.verbose) console.log(`${lineOf(job)}  ${green ? 'SURVIVED' : by}`);
     }
   } finally {

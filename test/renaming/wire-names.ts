@@ -23,7 +23,7 @@ export interface Renaming {
  * Left out by rule, because nobody on the wire sees it:
  * - texts with a space in them: they are sentences for people (rules, problems, warnings);
  * - the name of an error class, the word after `typeof`, and the methods GET, POST and so on, which are no names;
- * - words that Node or a library understands (`platformCalls`), and words of our own (`ownWords`): not the service's;
+ * - words that Node or a library understands (`otherCalls`), and words of our own (`ownWords`): not the service's;
  * - the names in a path's template and in `params`, which fills them: both go before anything is sent;
  * - camelCase, which is ours (the wire's two exceptions are `camelOfTheWire`);
  * - keys of one word outside schemas, bodies and queries: objects of our own, as `{ kind, problem }`.
@@ -46,10 +46,11 @@ interface Walk {
   around: readonly Node[];
 }
 
-/** Calls whose texts a platform understands: names of events, encodings, hashes, forms, flags. */
-const platformCalls = new Set([
+/** Calls whose texts Node or a library understands (events, encodings, hashes, forms, flags), or we alone do. */
+const otherCalls = new Set([
   ...['on', 'once', 'addEventListener', 'removeEventListener', 'emitWarning', 'createHmac', 'toString', 'from'],
-  ...['normalize', 'DisplayNames', 'Locale', 'RegExp', 'addIssue', 'split', 'join', 'textAs', 'problemOf'],
+  ...['normalize', 'DisplayNames', 'Locale', 'RegExp', 'addIssue', 'split', 'join'],
+  ...['textAs', 'problemOf'],
 ]);
 /** Properties whose values tell our own alternatives apart, or are no names. */
 const ownWords = new Set(['kind', 'auth', 'reason', 'method', 'name', 'code', 'key']);
@@ -137,12 +138,10 @@ function isSchemaShape(object: Node, { around }: Walk): boolean {
 function isSent(object: Node, walk: Walk): boolean {
   const names = walk.around.slice(-3).map((node) => (node.type === 'Property' ? nameOf(node.key) : undefined));
   if (names.some((name) => name !== undefined && sentObjects.has(name))) return true;
-  return (
-    walk.around
-      .slice(-5)
-      .some((node) => node.type === 'VariableDeclarator' && sentObjects.has(nameOf(node.id) ?? '')) &&
-    object.type === 'ObjectExpression'
-  );
+  if (object.type !== 'ObjectExpression') return false;
+  return walk.around.slice(-5).some((node) => {
+    return node.type === 'VariableDeclarator' && sentObjects.has(nameOf(node.id) ?? '');
+  });
 }
 
 function isConstantWithName({ around }: Walk, name: string): boolean {
@@ -167,7 +166,7 @@ function hasWireKeys(object: Node): boolean {
 }
 
 function literal(node: Node, walk: Walk): void {
-  if (isNode(node.regex) || node.regex != null) return pattern(node, walk);
+  if (node.regex != null) return pattern(node, walk);
   if (typeof node.value !== 'string' || !isWord(node.value) || isNotTheWires(node, walk)) return;
   add(walk, kindOf(node.value, walk), node.value, node);
 }
@@ -220,7 +219,7 @@ function isNotTheWires(node: Node, { around }: Walk): boolean {
   const nearest = around.slice(-4).findLast((each) => each.type === 'CallExpression' || each.type === 'NewExpression');
   const callee = unwrapped(nearest?.callee);
   const called = callee?.type === 'MemberExpression' ? nameOf(callee.property) : nameOf(callee);
-  return called !== undefined && (platformCalls.has(called) || called.endsWith('Error'));
+  return called !== undefined && (otherCalls.has(called) || called.endsWith('Error'));
 }
 
 function kindOf(word: string, walk: Walk): WireKind {

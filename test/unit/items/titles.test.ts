@@ -12,6 +12,11 @@ describe('the numbers in titles', () => {
     expect(numberedTestsOf(text)).toEqual([]);
   });
 
+  test('of tests that are skipped or yet to be written prove nothing', () => {
+    const text = "test.skip('has an id [16]', () => {}); test.todo('has a name [17]'); test.only('is [18]', () => {});";
+    expect(numberedTestsOf(text)).toEqual([{ title: 'is', items: ['18'] }]);
+  });
+
   test('come from the rows of each, by their place', () => {
     const text = "test.each([['red', 7], ['green', 8]] as const)('is %s [%i, 325]', async () => {});";
     expect(numberedTestsOf(text)).toEqual([
