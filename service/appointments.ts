@@ -16,7 +16,7 @@ import {
 } from './appointment-requests.js';
 import { BookingKeyExpired, ServiceRefused, SlotUnavailable } from './errors.js';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
-import { flagSchema, listSchema, partSchema, textSchema, timestampSchema } from './order.js';
+import { flagSchema, listSchema, numberSchema, partSchema, textSchema, timestampSchema } from './order.js';
 import { checkedRequest } from './validation.js';
 
 export type {
@@ -31,8 +31,6 @@ export type {
  * Appointments for a blood draw at home. The specification names the calls and `appointment_notes`; the shapes are
  * docs/lab-service.md's. As in the order, a field of the wrong type counts as absent, and lists of words are open.
  */
-
-const numberSchema = z.number().nullish().catch(undefined);
 
 const placeSchema = z.looseObject({
   first_line: textSchema,

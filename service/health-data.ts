@@ -74,15 +74,16 @@ export interface NotRead extends AboutUser {
 
 const eventTypePattern = /^(daily|historical)\.data\.([^.]+)\.(created|updated)$/;
 
-/** Loose: a field of the wrong type counts as absent, as everywhere (docs/lab-service.md). */
-const summarySchema = z.looseObject({
+/** Only what is read here; a field of the wrong type counts as absent, as everywhere (docs/lab-service.md). */
+const summarySchema = z.object({
   id: textSchema,
   calendar_date: textSchema,
   date: textSchema,
   updated_at: textSchema,
+  data: z.unknown().optional(),
 });
-const sampleSchema = z.looseObject({ timestamp: z.unknown().optional(), start: z.unknown().optional() });
-const streamNoticeSchema = z.looseObject({ workout_id: textSchema });
+const sampleSchema = z.object({ timestamp: z.unknown().optional(), start: z.unknown().optional() });
+const streamNoticeSchema = z.object({ workout_id: textSchema });
 
 /** Tells what an event brings. Never throws, and looks into known fields only. */
 export function readHealthData(event: HealthDataReceived | ConnectionEventReceived): HealthDataRead {
@@ -93,7 +94,7 @@ export function readHealthData(event: HealthDataReceived | ConnectionEventReceiv
   if (resource === undefined) return { kind: 'unknown', ...about, problem: 'the event type is not known' };
 
   const fields = summarySchema.safeParse(data).data;
-  const sent = fields?.['data'];
+  const sent = fields?.data;
   if (resource === 'workout_stream') return { kind: 'stream_notice', ...about, ...workoutOf(data) };
   if (Array.isArray(sent)) return { kind: 'samples', ...about, resource, samples: sent.map(readSample) };
   // A notice of the past has no data; a deployment that sends some with it is not to lose it.

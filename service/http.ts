@@ -5,7 +5,7 @@ import type { CallFacts } from './errors.js';
 import { AnswerUnreadable, RequestInvalid } from './errors.js';
 import type { RawAnswer } from './exchange.js';
 import { exchange } from './exchange.js';
-import { keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
+import { DEFAULT_BRAND, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { refusalError } from './refusals.js';
 import { UploadBody } from './upload-body.js';
 import type { Upload } from './upload-body.js';
@@ -255,7 +255,7 @@ function dispatchOptions(
 
 function authentication(config: ServiceConfig, call: ServiceCall): Record<string, string> {
   const { auth = 'team' } = call;
-  const brand = (config.brand ?? 'service').toLowerCase();
+  const brand = (config.brand ?? DEFAULT_BRAND).toLowerCase();
   if (auth === 'team') return { [`x-${brand}-api-key`]: config.apiKey };
   if (auth !== 'management') return { [`x-${brand}-link-token`]: auth.linkToken };
   if (config.managementKey !== undefined) return { [managementHeader(config)]: config.managementKey };
@@ -295,7 +295,7 @@ function checkedConfig(config: ServiceConfig): { origin: string; path: string } 
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '') {
     throw new TypeError('baseUrl must be an http or https address without query, fragment and credentials');
   }
-  if (!/^[a-z0-9-]+$/i.test(config.brand ?? 'service'))
+  if (!/^[a-z0-9-]+$/i.test(config.brand ?? DEFAULT_BRAND))
     throw new TypeError('brand must be one word of letters, digits and hyphens');
   const fault = keyFault(config);
   if (fault !== undefined) throw new TypeError(`${fault.key} ${fault.problem}`);

@@ -8,6 +8,9 @@ export interface KeyConfig {
   warn?: (warning: string) => void;
 }
 
+/** The word in the header names where the deployment says no other: the specification's. */
+export const DEFAULT_BRAND = 'service';
+
 /** What is wrong with a key, in words that follow its name and do not repeat it. */
 export interface KeyFault {
   key: 'apiKey' | 'managementKey' | 'keyPrefixes';
@@ -45,7 +48,7 @@ function problemOf(key: string, own: Kind, prefixes: { [kind in Kind]?: string }
 }
 
 /** The name of the header that carries the management key. */
-export function managementHeader({ brand = 'service', deprecatedManagementHeader = false }: KeyConfig): string {
+export function managementHeader({ brand = DEFAULT_BRAND, deprecatedManagementHeader = false }: KeyConfig): string {
   return deprecatedManagementHeader ? `x-${brand.toLowerCase()}-org-key` : 'x-management-key';
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
-import { flagSchema, listSchema, partSchema, textSchema } from './order.js';
+import { flagSchema, listSchema, numberSchema, partSchema, textSchema } from './order.js';
 import { numberedPages } from './paging.js';
 
 export const labAccountSchema = z.looseObject({
@@ -26,7 +26,7 @@ const questionSchema = z.looseObject({
   value: textSchema,
   /** `choice`, `text`, `numeric`, `multi_choice`, or one not known yet. */
   type: textSchema,
-  sequence: z.number().nullish().catch(undefined),
+  sequence: numberSchema,
   answers: listSchema(z.looseObject({ id: z.number(), code: textSchema, value: textSchema })),
 });
 
@@ -36,7 +36,7 @@ export const markerSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
   description: textSchema,
-  lab_id: z.number().nullish().catch(undefined),
+  lab_id: numberSchema,
   provider_id: textSchema,
   /** `biomarker`, `panel`, or one not known yet. */
   type: textSchema,
@@ -44,8 +44,8 @@ export const markerSchema = z.looseObject({
   price: textSchema,
   a_la_carte_enabled: flagSchema,
   is_orderable: flagSchema,
-  common_tat_days: z.number().nullish().catch(undefined),
-  worst_case_tat_days: z.number().nullish().catch(undefined),
+  common_tat_days: numberSchema,
+  worst_case_tat_days: numberSchema,
   /** Questions that an order of this marker has to answer. */
   aoe: partSchema(z.looseObject({ questions: listSchema(questionSchema) })),
   expected_results: listSchema(z.looseObject({ id: z.number(), name: textSchema, slug: textSchema })),
@@ -55,8 +55,8 @@ export type Marker = z.output<typeof markerSchema>;
 
 const markerPageSchema = z.looseObject({
   markers: z.array(markerSchema),
-  total: z.number().nullish(),
-  size: z.number().nullish(),
+  total: numberSchema,
+  size: numberSchema,
 });
 
 /** Narrows the list; the specification documents only `labSlug`, the rest is docs/lab-service.md's. */

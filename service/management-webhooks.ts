@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
-import { flagSchema, textSchema, timestampSchema } from './order.js';
+import { flagSchema, numberSchema, textSchema, timestampSchema } from './order.js';
 import { requiredTextSchema } from './order-requests.js';
 import { cursorPages } from './paging.js';
 import { checkedRequest } from './validation.js';
@@ -18,7 +18,7 @@ export interface WebhookPlace {
 export const webhookSchema = z.looseObject({
   id: z.string().min(1),
   description: textSchema,
-  rate_limit: z.number().nullish().catch(undefined),
+  rate_limit: numberSchema,
   url: textSchema,
   disabled: flagSchema,
   /** Event types that are delivered; null or empty: all. */

@@ -18,6 +18,7 @@ const numberAsText = z.int().transform(String);
 export const textSchema = z.union([z.string(), numberAsText]).nullish().catch(undefined);
 export const timestampSchema = z.string().transform(withZone).nullish().catch(undefined);
 export const flagSchema = z.boolean().nullish().catch(undefined);
+export const numberSchema = z.number().nullish().catch(undefined);
 
 export function partSchema<T extends z.ZodType>(part: T) {
   return part.nullish().catch(undefined);

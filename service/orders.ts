@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import type { Order, OrderTransaction } from './order.js';
-import { orderSchema, orderTransactionSchema } from './order.js';
+import { listSchema, numberSchema, orderSchema, orderTransactionSchema, textSchema } from './order.js';
 import type {
   ImportOrderRequest,
   OrderRequest,
@@ -51,20 +51,20 @@ export type {
 /** What creation, registration and cancellation answer. The values of `status` and `message` are not documented. */
 export const orderAnswerSchema = z.looseObject({
   order: orderSchema,
-  status: z.string().nullish(),
-  message: z.string().nullish(),
+  status: textSchema,
+  message: textSchema,
 });
 
 export type OrderAnswer = z.output<typeof orderAnswerSchema>;
 
 const orderPageSchema = z.looseObject({
   orders: z.array(orderSchema),
-  total: z.number().nullish(),
-  size: z.number().nullish(),
+  total: numberSchema,
+  size: numberSchema,
 });
 
 const resentSchema = z
-  .looseObject({ order_ids: z.array(z.string()).nullish() })
+  .looseObject({ order_ids: listSchema(z.string()) })
   .transform((answer): string[] => answer.order_ids ?? []);
 
 export interface CreateOrderOptions extends CallOptions {

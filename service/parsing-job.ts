@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flagSchema, listSchema, partSchema, textSchema } from './order.js';
+import { flagSchema, listSchema, numberSchema, partSchema, textSchema } from './order.js';
 
 /*
  * The parsing job of a lab report as the service sends it, in answers and in webhooks (docs/lab-service.md, "Report
@@ -29,7 +29,6 @@ export const parsingFailureReasons = [
 export type ParsingStatus = (typeof parsingStatuses)[number] | (string & {});
 export type ParsingFailureReason = (typeof parsingFailureReasons)[number] | (string & {});
 
-const numberSchema = z.number().nullish().catch(undefined);
 /** A value is documented as text; a deployment that sends the number means its digits. */
 const valueSchema = z
   .union([z.string(), z.number().transform(String)])

@@ -1,9 +1,17 @@
 import { z } from 'zod';
-import { orderTransactionSchema, textSchema, timestampSchema } from './order.js';
+import {
+  flagSchema,
+  listSchema,
+  numberSchema,
+  orderTransactionSchema,
+  partSchema,
+  textSchema,
+  timestampSchema,
+} from './order.js';
 
 /*
  * Lab values. They are read through the client and never enter a workflow: the service stays their only home.
- * Shapes are docs/lab-service.md's; the specification does not give them.
+ * Shapes are docs/lab-service.md's; the specification does not give them. A field of the wrong type counts as absent.
  */
 
 export const resultMetadataSchema = z.looseObject({
@@ -25,7 +33,7 @@ export const biomarkerResultSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
   /** The number, where `result` is one. */
-  value: z.number().nullish(),
+  value: numberSchema,
   /** What the lab wrote. */
   result: textSchema,
   /** `numeric`, `range`, `comment`, `coded_value`, or one not known yet. */
@@ -33,10 +41,10 @@ export const biomarkerResultSchema = z.looseObject({
   unit: textSchema,
   timestamp: timestampSchema,
   reference_range: textSchema,
-  min_range_value: z.number().nullish(),
-  max_range_value: z.number().nullish(),
-  is_above_max_range: z.boolean().nullish(),
-  is_below_min_range: z.boolean().nullish(),
+  min_range_value: numberSchema,
+  max_range_value: numberSchema,
+  is_above_max_range: flagSchema,
+  is_below_min_range: flagSchema,
   interpretation: textSchema,
   loinc: textSchema,
 });
@@ -49,11 +57,11 @@ export const missingResultSchema = z.looseObject({
 });
 
 export const resultsSchema = z.looseObject({
-  metadata: resultMetadataSchema.nullish(),
+  metadata: partSchema(resultMetadataSchema),
   /** A list, or an object whose form is not documented. */
-  results: z.union([z.array(biomarkerResultSchema), z.record(z.string(), z.unknown())]).nullish(),
-  missing_results: z.array(missingResultSchema).nullish(),
-  order_transaction: orderTransactionSchema.nullish(),
+  results: partSchema(z.union([z.array(biomarkerResultSchema), z.record(z.string(), z.unknown())])),
+  missing_results: listSchema(missingResultSchema),
+  order_transaction: partSchema(orderTransactionSchema),
 });
 
 export type ResultMetadata = z.output<typeof resultMetadataSchema>;

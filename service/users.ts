@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NotFound, RequestInvalid } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
-import { listSchema, textSchema, timestampSchema } from './order.js';
+import { listSchema, numberSchema, partSchema, textSchema, timestampSchema } from './order.js';
 import { birthDateSchema, emailSchema, requiredTextSchema } from './order-requests.js';
 import { checkedRequest } from './validation.js';
 
@@ -45,16 +45,18 @@ export const userSchema = z.looseObject({
   client_user_id: textSchema,
   created_on: timestampSchema,
   connected_sources: listSchema(connectedSourceSchema),
-  fallback_birth_date: z
-    .looseObject({ source_slug: textSchema, updated_at: timestampSchema, value: textSchema })
-    .nullish(),
+  fallback_birth_date: partSchema(
+    z.looseObject({ source_slug: textSchema, updated_at: timestampSchema, value: textSchema }),
+  ),
   /** `id` is an IANA zone name. */
-  fallback_time_zone: z.looseObject({ id: textSchema, source_slug: textSchema, updated_at: timestampSchema }).nullish(),
+  fallback_time_zone: partSchema(
+    z.looseObject({ id: textSchema, source_slug: textSchema, updated_at: timestampSchema }),
+  ),
 });
 
 export type User = z.output<typeof userSchema>;
 
-const userPageSchema = z.looseObject({ users: z.array(userSchema), total: z.number() });
+const userPageSchema = z.looseObject({ users: z.array(userSchema), total: numberSchema });
 
 /** `POST /v2/user` (docs/lab-service.md; the specification gives no body). Dates are YYYY-MM-DD. */
 export const createUserRequestSchema = z.strictObject({
@@ -83,8 +85,8 @@ export const demographicsSchema = z.looseObject({
   phone_number: textSchema,
   gender: textSchema,
   dob: textSchema,
-  address: z
-    .looseObject({
+  address: partSchema(
+    z.looseObject({
       first_line: textSchema,
       second_line: textSchema,
       city: textSchema,
@@ -92,8 +94,8 @@ export const demographicsSchema = z.looseObject({
       zip: textSchema,
       country: textSchema,
       access_notes: textSchema,
-    })
-    .nullish(),
+    }),
+  ),
 });
 
 export type Demographics = z.output<typeof demographicsSchema>;
@@ -262,7 +264,8 @@ async function* listUsers(transport: Transport, options: UserListOptions = {}): 
     if (page.users.length === 0) return;
     // A deployment may cap the limit: what came counts, not what was asked for.
     offset += page.users.length;
-    total = page.total;
+    // One that does not tell how many there are is read until a page is empty.
+    total = page.total ?? Infinity;
   }
 }
 

@@ -24,7 +24,7 @@ async function caughtUp(handle: KitOrderHandle, orderId: string): Promise<OrderS
 
 const typesToldOf = (rootOrderId: string) => lab.receiver.about(rootOrderId).map(({ type }) => type);
 
-test('a kit order is carried from placement to results, and the product is told of each step', async () => {
+test('a kit order is carried from placement to results, and the product is told of each step [8]', async () => {
   const { handle, orderId, reference } = await lab.place();
   const phases: string[] = [];
   const watching = (async () => {

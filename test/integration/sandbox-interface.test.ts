@@ -183,7 +183,7 @@ describe("an order's comments", () => {
   });
 });
 
-test('both paths of order creation make an order [217, 218]', async () => {
+test('both paths of order creation make an order [217, 218, I4]', async () => {
   const { service, newUser } = await startBoth();
   for (const createOrderPath of ['/v3/order', '/v3/order/create']) {
     const client = createLabService({ baseUrl: service.url, apiKey: API_KEY, createOrderPath });

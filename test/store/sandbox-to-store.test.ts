@@ -28,7 +28,7 @@ describeStores('from the service through the webhook handler into the store', (r
     return { control, userId: await newUser() };
   }
 
-  test('a summary and its later version become one', async () => {
+  test('a summary and its later version become one [7, 258, 259, 271]', async () => {
     const { control, userId } = await started();
     const id = randomUUID();
     const summary = { kind: 'summary' as const, id, calendar_date: '2026-01-05' };
@@ -50,7 +50,7 @@ describeStores('from the service through the webhook handler into the store', (r
     expect(await control.deliveries()).toMatchObject([{ state: 'delivered' }]);
   });
 
-  test('batches that overtake each other leave what was received last', async () => {
+  test('batches that overtake each other leave what was received last [295]', async () => {
     const { control, userId } = await started();
     await control.addWebhookFault({ action: { kind: 'reorder', count: 2 } });
     const batch = { kind: 'samples' as const, from: '2026-01-05T10:00:00Z', everySeconds: 60 };
@@ -61,7 +61,7 @@ describeStores('from the service through the webhook handler into the store', (r
     expect(await valuesOf(rig().store, userId)).toEqual([5, 5.1, 5.2]);
   });
 
-  test('notices of a workout stream and of a past that was fetched are kept', async () => {
+  test('notices of a workout stream and of a past that was fetched are kept [264]', async () => {
     const { control, userId } = await started();
     const workoutId = randomUUID();
     await control.sendHealthData(userId, { kind: 'workout_stream', workout_id: workoutId });

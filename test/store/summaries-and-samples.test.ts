@@ -5,7 +5,7 @@ import { activity, glucose, receive, sample, samplesOf, source, valuesOf } from 
 
 describeStores('health data', (rig) => {
   describe('summaries', () => {
-    test('are kept as they were sent, and found by user, resource and day', async () => {
+    test('are kept as they were sent, and found by user, resource and day [7, 261, 270]', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const id = randomUUID();
@@ -29,7 +29,7 @@ describeStores('health data', (rig) => {
       expect(await store.summaries({ userId })).toHaveLength(3);
     });
 
-    test('of one id: the last received wins', async () => {
+    test('of one id: the last received wins [269, 271]', async () => {
       const { store } = rig();
       const userId = randomUUID();
       await receive(store, activity(userId, 'one', { steps: 1 }));
@@ -38,7 +38,7 @@ describeStores('health data', (rig) => {
       expect(found).toMatchObject([{ id: 'one', day: '2026-01-06', data: { steps: 2 } }]);
     });
 
-    test('that tell when they were made: the latest made wins, whichever was received last', async () => {
+    test('that tell when they were made: the latest made wins, whichever was received last [271]', async () => {
       const { store } = rig();
       const userId = randomUUID();
       await receive(store, activity(userId, 'one', { steps: 2, updated_at: '2026-01-05T12:00:00.2Z' }));
@@ -85,7 +85,7 @@ describeStores('health data', (rig) => {
   });
 
   describe('samples', () => {
-    test('are found by user, resource and range, in the order of their instants', async () => {
+    test('are found by user, resource and range, in the order of their instants [7, 260]', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const [early, middle, late] = ['2026-01-05T10:00:00Z', '2026-01-05T13:00:00+02:00', '2026-01-05T12:00:00Z'];
@@ -101,7 +101,7 @@ describeStores('health data', (rig) => {
       for await (const each of store.samples({ ...query, provider: 'another' })) expect.unreachable(each.at);
     });
 
-    test('of one key: the last received wins, also with an earlier one in between', async () => {
+    test('of one key: the last received wins, also with an earlier one in between [295]', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const at = '2026-01-05T10:00:00Z';
@@ -122,7 +122,7 @@ describeStores('health data', (rig) => {
       ['provider', {}, { source: { slug: 'invented_band' } }],
       ['source type', {}, { source: { ...source, type: 'scale' } }],
       ['timestamp', {}, { data: [sample('2026-01-05T10:00:00.000001Z', 2)] }],
-    ])('that differ in their %s do not replace each other', async (_part, envelope, data) => {
+    ])('that differ in their %s do not replace each other [294]', async (_part, envelope, data) => {
       const { store } = rig();
       const userId = randomUUID();
       const samples = [sample('2026-01-05T10:00:00Z', 1)];
@@ -132,7 +132,7 @@ describeStores('health data', (rig) => {
       expect(kept).toHaveLength(2);
     });
 
-    test('of untidy payloads are kept as they were sent', async () => {
+    test('of untidy payloads are kept as they were sent [287, 288, 289, 290, 292]', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const untidy = [
@@ -230,7 +230,7 @@ describeStores('health data', (rig) => {
   describe('notices', () => {
     const provider = { name: 'Invented', slug: 'invented' };
 
-    test('of a workout stream are kept until its stream is written, and with it', async () => {
+    test('of a workout stream are kept until its stream is written, and with it [264, 303]', async () => {
       const { store } = rig();
       const [userId, workoutId] = [randomUUID(), randomUUID()];
       const data = { message: 'Read it', provider_id: '17', sport: { id: 1, name: 'Run', slug: 'run' }, source };

@@ -54,7 +54,7 @@ test('a kit that is registered after its delivery is with the customer, though t
   expect(await kit.ends()).toMatchObject({ outcome: 'completed' });
 });
 
-test('the service may write a registration the other way round and spell it otherwise', async () => {
+test('the service may write a registration the other way round and spell it otherwise [157, 167, I5]', async () => {
   await stage.sandbox.changeSettings({ registrationOrder: 'documentation', registeredSpelling: 'registered' });
   const kit = await stage.place();
   await kit.goes('transit_customer', 'with_customer');

@@ -14,7 +14,7 @@ const only = (orders: Orders) => {
 };
 
 describe('any order, repetition and loss of reports', () => {
-  test('that include the greatest of each order end in the same state', () => {
+  test('that include the greatest of each order end in the same state [168]', () => {
     fc.assert(
       fc.property(
         reportsOfChain.chain((reports) =>

@@ -32,8 +32,21 @@ describe.each([
   });
 });
 
-test('every known status of a test kit has a known phase, also when it is the only one ever heard of', () => {
+test('every known status of a test kit has a known phase, also when it is the only one ever heard of [168]', () => {
   for (const status of Object.keys(topOf)) expect.soft(phaseAfter(status), status).not.toBe('unknown');
+});
+
+test.each([
+  { item: 154, status: 'received.testkit.ordered', phase: 'preparing' },
+  { item: 155, status: 'received.testkit.awaiting_registration', phase: 'awaiting_registration' },
+  { item: 156, status: 'received.testkit.requisition_created', phase: 'preparing' },
+  { item: 157, status: 'received.testkit.testkit_registered', phase: 'preparing' },
+  { item: 158, status: 'collecting_sample.testkit.transit_customer', phase: 'in_transit_to_customer' },
+  { item: 159, status: 'collecting_sample.testkit.problem_in_transit_customer', phase: 'in_transit_to_customer' },
+  { item: 160, status: 'collecting_sample.testkit.problem_in_transit_lab', phase: 'in_transit_to_lab' },
+  { item: 165, status: 'a_status.testkit.of_next_year', phase: 'unknown' },
+])('an order of which only $status is known is in the phase $phase [$item]', ({ status, phase }) => {
+  expect(phaseOf([{ id: 1, at: daysAfterStart(0), status }])).toBe(phase);
 });
 
 describe('other collection methods', () => {

@@ -31,7 +31,7 @@ describe('the type is judged by content', () => {
     ['pdf', 'application/pdf'],
     ['png', 'image/png'],
     ['jpg', 'image/jpeg'],
-  ] as const)('%s', async (extension, contentType) => {
+  ] as const)('of a %s [230]', async (extension, contentType) => {
     const bytes = sampleReport(extension);
     const file = await inspected(source(bytes).opened, LIMIT);
     expect(file).toMatchObject({ contentType });
@@ -74,18 +74,18 @@ describe('the type is judged by content', () => {
 });
 
 describe('the size', () => {
-  test.each([undefined, LIMIT])('may be the limit exactly (told before: %s)', async (size) => {
+  test.each([undefined, LIMIT])('may be the limit exactly (told before: %s) [313]', async (size) => {
     const bytes = sampleReport('pdf', { size: LIMIT });
     expect(await outcomeOf(inspected(source(bytes, size === undefined ? {} : { size }).opened, LIMIT))).toBe(LIMIT);
   });
 
-  test('one byte more is refused before anything is read where the size is known', async () => {
+  test('one byte more is refused before anything is read where the size is known [313]', async () => {
     const { opened, counts } = source(sampleReport('pdf', { size: LIMIT + 1 }), { size: LIMIT + 1 });
     expect(await outcomeOf(inspected(opened, LIMIT))).toBe('refused: too_large');
     expect(counts).toEqual({ taken: 0, closed: 1 });
   });
 
-  test('one byte more is refused while it is read where the size is not known', async () => {
+  test('one byte more is refused while it is read where the size is not known [313]', async () => {
     const { opened, counts } = source(sampleReport('pdf', { size: LIMIT + 1 }));
     const file = await inspected(opened, LIMIT);
     await expect(read(file)).rejects.toMatchObject({ reason: 'too_large' });

@@ -310,7 +310,7 @@ describe('calls whose answer was lost', () => {
 });
 
 describe('answers', () => {
-  test('a success that is no JSON is unreadable and not quoted', async () => {
+  test('a success that is no JSON is unreadable and not quoted [1]', async () => {
     const { baseUrl } = await answering(() => ({ body: 'Testperson is no JSON' }));
     const error = await rejection(ping(transportTo(baseUrl)));
     expect(error).toBeInstanceOf(AnswerUnreadable);

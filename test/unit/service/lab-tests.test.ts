@@ -10,7 +10,7 @@ async function all(markers: AsyncIterable<Marker>): Promise<Marker[]> {
 }
 
 describe('markers', () => {
-  test('are read page by page, fifty at a time [224, 244, 322]', async () => {
+  test('are read page by page, fifty at a time [224, 244, 322, I3]', async () => {
     const { baseUrl, requests } = await answering(({ url }) => {
       const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
       const markers = Array.from({ length: page === 3 ? 20 : 50 }, (_, n) => ({
@@ -41,7 +41,7 @@ describe('markers', () => {
     ]);
   });
 
-  test('keep what nobody knows yet, and lose only what has the wrong type [224, 325, 326]', async () => {
+  test('keep what nobody knows yet, and lose only what has the wrong type [224, 243, 325, 326]', async () => {
     const marker = {
       id: 11,
       name: 'Invented marker',
@@ -59,6 +59,33 @@ describe('markers', () => {
     expect(await all(serviceAt(baseUrl).labTests.listMarkers())).toEqual([
       marker,
       { id: 12, name: '7', lab_id: undefined, a_la_carte_enabled: undefined, expected_results: [] },
+    ]);
+  });
+
+  test.each([
+    ['of fewer than were asked for', { size: 2 }, 3],
+    ['that tells how many there are', { total: 4 }, 2],
+    ['whose counts are no numbers', { size: 'two', total: [] }, 2],
+  ])('are read to their end from a list %s [224]', async (_what, counts, pages) => {
+    const ids = 'size' in counts && counts.size === 2 ? [1, 2, 3, 4, 5] : [1, 2, 3, 4];
+    const perPage = 'size' in counts && counts.size === 2 ? 2 : 3;
+    const { baseUrl, requests } = await answering(({ url }) => {
+      const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
+      const markers = ids.slice((page - 1) * perPage, page * perPage).map((id) => ({ id }));
+      return { body: { markers, ...counts } };
+    });
+    const read = await all(serviceAt(baseUrl).labTests.listMarkers({}, { pageSize: 3 }));
+    expect(read.map(({ id }) => id)).toEqual(ids);
+    expect(requests).toHaveLength(pages);
+  });
+
+  test('keep of questions and results what has an id [224]', async () => {
+    const answers = [{ id: 7 }, { value: 'Yes' }];
+    const questions = [{ id: 5, answers }, { value: 'Fasting?' }];
+    const marker = { id: 1, aoe: { questions }, expected_results: [{ name: 'Invented' }, { id: 2 }] };
+    const { baseUrl } = await answering(() => ({ body: { markers: [marker] } }));
+    expect(await all(serviceAt(baseUrl).labTests.listMarkers())).toEqual([
+      { id: 1, aoe: { questions: [{ id: 5, answers: [{ id: 7 }] }] }, expected_results: [{ id: 2 }] },
     ]);
   });
 

@@ -23,9 +23,9 @@ const steps: [name: string, call: (links: Links) => Promise<unknown>, path: stri
   ],
   [
     'the e-mail step',
-    (links) => links.submitEmail('invented_watch', TOKEN, { email: 'testperson@example.com' }),
+    (links) => links.submitEmail('invented_watch', TOKEN, { email: 'testperson@example.com', region: 'eu' }),
     '/v2/link/provider/email/invented_watch',
-    { email: 'testperson@example.com' },
+    { email: 'testperson@example.com', region: 'eu' },
   ],
   ['the code', (links) => links.completeMfa('invented_watch', TOKEN, CODE), `${PATH}/complete_mfa`, { mfa_code: CODE }],
 ];
@@ -37,7 +37,7 @@ function secretsOf(body: Record<string, string>): string[] {
 describe('a link token', () => {
   const answer = { link_token: TOKEN, link_web_url: `https://link.example.com/?token=${TOKEN}` };
 
-  test('is created with the API key, and the request goes out as it is [6, 216, 244]', async () => {
+  test('is created with the API key, and the request goes out as it is [6, 216, 244, 321]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...answer, new_field: 1 } }));
     const request = {
       user_id: 'user-1',
@@ -74,7 +74,7 @@ describe('a link token', () => {
 });
 
 describe.each(steps)('%s', (_name, call, path, body) => {
-  test('carries the link token instead of the API key [182, 183, 184, 185, 245]', async () => {
+  test('carries the link token instead of the API key [182, 183, 184, 185, 245, I12]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { state: 'success' } }));
     await call(serviceAt(baseUrl, { brand: 'Acme' }).links);
     expect(requests[0]).toMatchObject({ method: 'POST', url: path, body });
@@ -87,7 +87,7 @@ describe.each(steps)('%s', (_name, call, path, body) => {
     ['fields', { detail: [{ type: 'value_error', loc: ['body', CODE], msg: JSON.stringify(body), input: body }] }],
     ['an object', { error: 'bad', message: secretsOf(body).join().toUpperCase() }],
     ['plain text', `${JSON.stringify(body)} with ${TOKEN} was refused`],
-  ])('refused in %s rejects without a secret [187]', async (_form, answer) => {
+  ])('refused in %s rejects without a secret [187, I7]', async (_form, answer) => {
     const { baseUrl } = await answering(() => ({ status: 422, body: answer }));
     const error = await rejection(call(serviceAt(baseUrl).links));
     expect(error).toBeInstanceOf(ServiceRefused);
@@ -134,7 +134,7 @@ describe('the result of a step', () => {
     return serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE);
   }
 
-  test('is read with everything that a deployment sends [39, 40, 41, 55, 56, 57, 186, 188]', async () => {
+  test('is read with everything that a deployment sends [39, 40, 41, 55, 56, 57, 186, 188, I7]', async () => {
     const sent = {
       state: 'pending_provider_mfa',
       redirect_url: 'invented-app://linked',
@@ -166,7 +166,7 @@ describe('the result of a step', () => {
   ] as const;
 
   test.each(errorTypes.map(([item, error_type]) => ({ item, error_type })))(
-    'names the error type $error_type [$item, 41, 309]',
+    'names the error type $error_type [$item, 41, 309, I7]',
     async ({ error_type }) => {
       expect(linkErrorTypes).toContain(error_type);
       const sent = { state: 'error', error_type, error: 'words' };
@@ -199,6 +199,8 @@ describe('the result of a step', () => {
   test('counts a field of the wrong type as absent', async () => {
     const sent = { state: 'success', error: {}, error_type: [], provider_mfa: 'sms', connected: 'yes', provider_id: 7 };
     expect(await resultOf(sent)).toEqual({ state: 'success', provider_id: '7' });
+    const described = { state: 'error', error_description: { odd: 1 }, provider_mfa_request: 'sms' };
+    expect(await resultOf(described)).toEqual({ state: 'error' });
   });
 
   test('without a state is unreadable, and not quoted', async () => {

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { AnswerUnreadable } from '../../../service/errors.js';
 import type { ServiceConfig } from '../../../service/http.js';
 import type { Management } from '../../../service/management.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
@@ -18,9 +19,18 @@ const KEY = { id: 'key-1', label: 'Invented', role: 'team_admin', team_role_bind
 const API_KEY = { id: 'key-2', label: 'Invented', value: SHOWN, team_id: 'team-1' };
 const ACCOUNT = { id: 'account-1', status: 'pending', team_id_allowlist: ['team-1'] };
 
+/** Every setting that a creation takes, as the service spells it. */
+const TEAM_SETTINGS = {
+  ...{ id: 'team-9', integration_team_id: 'i-1', critical_result_notification_email: 'lab@example.com' },
+  ...{ lab_tests_patient_sms_communication_enabled: true, lab_tests_patient_email_communication_enabled: false },
+  ...{ brand_information: { any: 1 }, logo_url: 'https://logos.example.com/invented.png' },
+  ...{ reject_duplicate_connection: true, sdk_per_device_activity_timeseries: false },
+  ...{ partial_webhooks_enabled: true, minor_ordering_enabled: false },
+};
+
 interface Call {
   name: string;
-  /** Numbers of the checklist. */
+  /** The items that it proves. */
   item: string;
   run: (management: Management) => Promise<unknown>;
   sent: { method: string; url: string; body?: unknown };
@@ -37,6 +47,30 @@ const calls: Call[] = [
       method: 'POST',
       url: '/v1/org/org-1/team',
       body: { name: 'Invented team', region: 'us', integration_team_id: 'i-1' },
+    },
+    answer: TEAM,
+    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
+  },
+  {
+    name: 'a team is created with all that a team can have,',
+    item: '10',
+    run: ({ teams }) => teams.create('org-1', { name: 'Invented team', region: 'us', ...TEAM_SETTINGS }),
+    sent: {
+      method: 'POST',
+      url: '/v1/org/org-1/team',
+      body: { name: 'Invented team', region: 'us', ...TEAM_SETTINGS },
+    },
+    answer: TEAM,
+    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
+  },
+  {
+    name: "a team's other settings are changed",
+    item: '10',
+    run: ({ teams }) => teams.update('org-1', 'team-1', { integration_team_id: 'i-2', production: { any: 2 } }),
+    sent: {
+      method: 'PATCH',
+      url: '/v1/org/org-1/team/team-1',
+      body: { integration_team_id: 'i-2', production: { any: 2 } },
     },
     answer: TEAM,
     read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
@@ -100,6 +134,19 @@ const calls: Call[] = [
     item: '236',
     run: ({ webhooks }) => webhooks.update(place, 'ep_1', { disabled: true, filter_types: null }),
     sent: { method: 'PATCH', url: `${HOOKS}/ep_1`, body: { disabled: true, filter_types: null } },
+    answer: HOOK,
+    read: HOOK,
+  },
+  {
+    name: 'a webhook endpoint gets another address',
+    item: '236',
+    run: ({ webhooks }) =>
+      webhooks.update(place, 'ep_1', { url: 'https://other.example.com', description: 'other', rate_limit: 9 }),
+    sent: {
+      method: 'PATCH',
+      url: `${HOOKS}/ep_1`,
+      body: { url: 'https://other.example.com', description: 'other', rate_limit: 9 },
+    },
     answer: HOOK,
     read: HOOK,
   },
@@ -251,16 +298,16 @@ function managementAt(baseUrl: string, config: Partial<ServiceConfig> = {}): Man
   return serviceAt(baseUrl, { managementKey: MANAGEMENT_KEY, ...config }).management;
 }
 
-describe.each(calls)('$name', ({ run, sent, answer, read, item }) => {
-  test(`with the management key and no other [246, ${item}]`, async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: answer }));
-    expect(await run(managementAt(baseUrl))).toEqual(read);
-    expect(requests).toMatchObject([{ method: sent.method, url: sent.url }]);
-    expect(requests[0]?.body).toEqual(sent.body);
-    expect(requests[0]?.headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
-    expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
-  });
+test.each(calls)('$name with the management key and no other [246, $item]', async ({ run, sent, answer, read }) => {
+  const { baseUrl, requests } = await answering(() => ({ body: answer }));
+  expect(await run(managementAt(baseUrl))).toEqual(read);
+  expect(requests).toMatchObject([{ method: sent.method, url: sent.url }]);
+  expect(requests[0]?.body).toEqual(sent.body);
+  expect(requests[0]?.headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
+  expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
+});
 
+describe.each(calls)('$name', ({ run, sent, answer }) => {
   test('or is refused without a key or a secret in the error [253]', async () => {
     const told = `${MANAGEMENT_KEY} may not do ${JSON.stringify(sent.body ?? {})}`;
     const { baseUrl } = await answering((_request, index) =>
@@ -340,6 +387,14 @@ describe('lists behind a cursor', () => {
     expect(new Set(parameters(requests[1]?.url))).toEqual(new Set([...first, 'next_cursor=c/1']));
     for (const { headers } of requests) expect(headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
   });
+
+  test.each(lists)('of %s end where the cursor is no text', async (_name, _item, list, _url, page) => {
+    const { baseUrl, requests } = await answering(() => ({
+      body: page([{ id: 'a', value: 'v' }], { odd: 1 } as unknown as null),
+    }));
+    for await (const item of list(managementAt(baseUrl))) expect(item).toHaveProperty('id', 'a');
+    expect(requests).toHaveLength(1);
+  });
 });
 
 describe('what cannot be right is not sent', () => {
@@ -389,6 +444,19 @@ test('the management API may have an address of its own [11, 246]', async () => 
   await service.management.labAccounts.list(region);
   expect(team.requests.map(({ url }) => url)).toEqual(['/v3/lab_test/lab_account']);
   expect(management.requests.map(({ url }) => url)).toEqual(['/v1/org/org-1/lab_account/sandbox/eu']);
+});
+
+test('what became of keys is told as far as the answer tells it [251]', async () => {
+  const { baseUrl } = await answering(() => ({ body: { success: 'all', failure: { odd: 1 }, not_found: 0 } }));
+  const told = await managementAt(baseUrl).teamApiKeys.delete(region, ['key-2']);
+  expect(told).toEqual({ deleted: [], failed: [], notFound: [] });
+});
+
+test('lab accounts that are no accounts are unreadable [136]', async () => {
+  const { baseUrl } = await answering(() => ({ body: { data: 'none', lab_account: 'none' } }));
+  const { labAccounts } = managementAt(baseUrl);
+  expect(await rejection(labAccounts.list(region))).toBeInstanceOf(AnswerUnreadable);
+  expect(await rejection(labAccounts.setTeams(region, 'account-1', []))).toBeInstanceOf(AnswerUnreadable);
 });
 
 test('a tier without the management API says that it is not enabled [253]', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RequestInvalid } from '../../../service/errors.js';
 import type { OrderRequest, RegisterRequest } from '../../../service/orders.js';
-import { orderRequestSchema, patientDetailsSchema } from '../../../service/orders.js';
+import { importOrderRequestSchema, orderRequestSchema, patientDetailsSchema } from '../../../service/orders.js';
 import { ADDRESS, IMPORT, ORDER, PATIENT, REGISTRATION, SHIPPING, TESTKIT } from './persons.js';
 import { rejection, serviceAt } from './recording-server.js';
 
@@ -76,7 +76,7 @@ describe('birth dates', () => {
 
 describe('other rules', () => {
   test.each(['nobody', 'a@b', '@example.com', 'a b@example.com', 'a@example..com', 'a@@example.com', ''])(
-    'the e-mail address %j is refused',
+    'the e-mail address %j is refused [197, 201]',
     async (email) => {
       expect(await patient({ email })).toEqual(['patient_details.email must be an e-mail address']);
     },
@@ -167,6 +167,13 @@ describe('the error', () => {
     const error = await rejection(serviceAt(NOWHERE).orders.import({ ...IMPORT, ...change }));
     expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
   });
+
+  test.each([{ lab_test_ids: ['test-1'] }, { add_on: { marker_ids: [11] } }, { add_on: { provider_ids: ['p-1'] } }])(
+    'does not come of an import that is made of %j [222]',
+    (order_set) => {
+      expect(importOrderRequestSchema.safeParse({ ...IMPORT, order_set })).toMatchObject({ data: { order_set } });
+    },
+  );
 
   test('of a test kit names the shipping detail', async () => {
     const shipping_details = { ...SHIPPING, receiver_name: '' };

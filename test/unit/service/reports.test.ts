@@ -107,6 +107,17 @@ describe('the request of an upload', () => {
     expect(Number(request?.headers['content-length'])).toBe(bodies[0]?.length);
   });
 
+  test.each([
+    ['application/pdf', 'report.pdf'],
+    ['image/jpeg', 'report.jpg'],
+    ['image/png', 'report.png'],
+  ] as const)('says %s of its file, and %s for its name, whoever it is of [230]', async (contentType, name) => {
+    const { baseUrl, bodies } = await keepingBodies();
+    const file = { contentType, bytes: pieces(PDF) };
+    await serviceAt(baseUrl).reports.createJob({ userId: USER, file });
+    expect(bodies[0]?.toString()).toContain(`; filename="${name}"\r\ncontent-type: ${contentType}\r\n\r\n`);
+  });
+
   test('goes out in chunks where the size is not known, and leaves out the wish that was not made', async () => {
     const { baseUrl, bodies, requests } = await keepingBodies();
     await serviceAt(baseUrl).reports.createJob({
@@ -383,9 +394,12 @@ describe('reading a job', () => {
   );
 });
 
-test('the known statuses and failure reasons are there for a switch that stays open', () => {
-  expect(parsingStatuses).toContain('pending_review');
-  expect(parsingFailureReasons).toHaveLength(5);
+test('the known statuses and failure reasons are there for a switch that stays open [266, I10]', () => {
+  // Written out, so that a name that is changed in the product is noticed.
+  const statuses = ['upload_pending', 'started', 'processing', 'pending_review', 'completed', 'failed'];
+  expect(parsingStatuses).toEqual(statuses);
+  const reasons = ['invalid_input', 'low_quality', 'not_english', 'too_many_pages', 'processing_error'];
+  expect(parsingFailureReasons).toEqual(reasons);
 });
 
 describe('the answer to an upload', () => {

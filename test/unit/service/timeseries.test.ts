@@ -23,6 +23,7 @@ describe("a workout's stream", () => {
     const { stream } = await streamOf({ [channel]: [1, null, 2.5] });
     expect(stream).toEqual({ [channel]: [1, null, 2.5] });
     expect((await streamOf({ [channel]: null })).stream).toEqual({ [channel]: null });
+    expect((await streamOf({ [channel]: 'invented' })).stream).toEqual({});
   });
 
   test('keeps every channel in step where a value is no number, and counts a channel that is no list as missing [215]', async () => {
@@ -30,7 +31,7 @@ describe("a workout's stream", () => {
     expect(stream).toEqual({ time: [1, 2, 3], heartrate: [60, null, null] });
   });
 
-  test('keeps channels that nobody knows yet [326]', async () => {
+  test('keeps channels that nobody knows yet [243, 326]', async () => {
     const { stream } = await streamOf({ time: [1], breath: ['in'], sport: { slug: 'invented' } });
     expect(stream).toEqual({ time: [1], breath: ['in'], sport: { slug: 'invented' } });
   });

@@ -23,7 +23,7 @@ function userPages(total: number, cap: number) {
 }
 
 describe('the user list', () => {
-  test('is read page by page, a hundred at a time [5, 211, 212, 214, 320]', async () => {
+  test('is read page by page, a hundred at a time [5, 211, 212, 214, 320, 321, I3]', async () => {
     const { baseUrl, requests } = await userPages(250, 500);
     const ids = await collected(serviceAt(baseUrl).users.list());
     expect(ids).toHaveLength(250);
@@ -38,6 +38,23 @@ describe('the user list', () => {
   test('loses nobody where the service gives fewer than were asked for [212, 320]', async () => {
     const { baseUrl } = await userPages(25, 10);
     expect(new Set(await collected(serviceAt(baseUrl).users.list({ pageSize: 20 }))).size).toBe(25);
+  });
+
+  test.each([{}, { total: null }, { total: 'many' }])(
+    'is read until a page is empty where it does not tell its length: %j [212]',
+    async (counts) => {
+      const { baseUrl, requests } = await answering(({ url }) => ({
+        body: { users: url?.includes('offset=0&') === true ? [{ user_id: 'user-1' }] : [], ...counts },
+      }));
+      expect(await collected(serviceAt(baseUrl).users.list())).toEqual(['user-1']);
+      expect(requests).toHaveLength(2);
+    },
+  );
+
+  test('that is refused says why [213, 305]', async () => {
+    const { baseUrl } = await answering(() => ({ status: 422, body: { detail: 'offset must not be negative' } }));
+    const error = await rejection(collected(serviceAt(baseUrl).users.list()));
+    expect(error).toMatchObject({ name: 'ServiceRefused', status: 422, reason: 'offset must not be negative' });
   });
 
   test('asks for no page that nobody reads', async () => {
@@ -108,6 +125,16 @@ describe('a user', () => {
     ]);
   });
 
+  test.each(['name', 'slug', 'logo', 'provider', 'type'])(
+    'has no %s of a source where that is of the wrong type [30]',
+    async (field) => {
+      const connected_sources = [{ source: { name: 'Invented', slug: 'invented', [field]: { odd: 1 } } }];
+      const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+      const user = await serviceAt(baseUrl).users.get('user-1');
+      expect(user.connected_sources?.[0]?.source?.[field]).toBeUndefined();
+    },
+  );
+
   test('with an untidy connection still has the others', async () => {
     const tidy = { created_on: '2024-01-01T00:00:00Z', source: { slug: 'invented' } };
     const connected_sources = [null, 5, 'text', { source: 5, provider: [] }, tidy];
@@ -129,6 +156,8 @@ describe('creating a user', () => {
     client_user_id: 'client 1',
     fallback_time_zone: 'Europe/Vienna',
     fallback_birth_date: '1980-02-29',
+    ingestion_start: '2026-01-01',
+    ingestion_end: '2026-12-31',
   };
 
   test('sends the request as it is and gives the new user [5, 232]', async () => {
@@ -138,6 +167,7 @@ describe('creating a user', () => {
       user: { user_id: 'user-1' },
     });
     expect(requests).toMatchObject([{ method: 'POST', url: '/v2/user', body: request }]);
+    expect(requests[0]?.body).toEqual(request);
   });
 
   test.each([
@@ -146,7 +176,7 @@ describe('creating a user', () => {
       { detail: { error_type: 'INVALID_REQUEST', user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' } },
     ],
     ['at the top', { user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' }],
-  ])('gives the existing user where the conflict names it %s [232, 307]', async (_where, body) => {
+  ])('gives the existing user where the conflict names it %s [232, 307, I8]', async (_where, body) => {
     const { baseUrl, requests } = await answering((_request, n) => (n === 0 ? { status: 400, body } : { body: USER }));
     const answer = await serviceAt(baseUrl).users.create(request);
     expect(answer).toMatchObject({ created: false, user: { user_id: 'user-1', client_user_id: 'client 1' } });
@@ -182,9 +212,18 @@ describe('demographics', () => {
 
   test('are set field by field [181]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address } }));
-    await serviceAt(baseUrl).users.upsertDemographics('user-1', { ...PATIENT, address });
-    expect(requests).toMatchObject([{ method: 'PATCH', url: '/v2/user/user-1/info' }]);
-    expect(requests[0]?.body).toEqual({ ...PATIENT, address });
+    const { users } = serviceAt(baseUrl);
+    const more = {
+      ...{ race: 'invented', ethnicity: 'invented', sexual_orientation: 'invented', gender_identity: 'invented' },
+      address: { ...address, second_line: 'Flat 2', access_notes: 'Gate code invented' },
+    };
+    await users.upsertDemographics('user-1', { ...PATIENT, address });
+    await users.upsertDemographics('user-1', { ...PATIENT, ...more });
+    for (const { method, url } of requests) expect(`${method} ${url}`).toBe('PATCH /v2/user/user-1/info');
+    expect(requests.map(({ body }) => body)).toEqual([
+      { ...PATIENT, address },
+      { ...PATIENT, ...more },
+    ]);
   });
 
   test('with a bad e-mail address and birth date are refused before they are sent', async () => {
@@ -248,7 +287,7 @@ describe('lab accounts', () => {
     extra: 1,
   };
 
-  test('are listed, narrowed by id and status [136, 223]', async () => {
+  test('are listed, narrowed by id and status [136, 223, 322, I3]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { data: [account] } }));
     const { labTests } = serviceAt(baseUrl);
     expect(await labTests.listLabAccounts({ labAccountId: 'account-1', status: 'active' })).toEqual([account]);

@@ -28,13 +28,13 @@ describe('the refusals, in their order', () => {
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   });
 
-  test('a body above the limit comes before its signature, and the connection is to be closed', async () => {
+  test('a body above the limit comes before its signature, and the connection is to be closed [318]', async () => {
     const handler = await handlerWithoutTemporal({ maxBytes: 100 });
     const answer = await handler.handle({ headers: {}, body: noise(101) });
     expect(answer).toMatchObject({ status: 413, headers: { connection: 'close' } });
   });
 
-  test('a body of exactly the limit is read', async () => {
+  test('a body of exactly the limit is read [318]', async () => {
     const handler = await handlerWithoutTemporal({ maxBytes: 100 });
     expect((await handler.handle({ headers: {}, body: noise(100) })).status).toBe(401);
   });
