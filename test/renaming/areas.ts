@@ -11,6 +11,7 @@ const unit = (...names: string[]) => names.map((name) => `test/unit/service/${na
  */
 const suites: Readonly<Record<string, readonly string[]>> = {
   'appointment-requests.ts': unit('appointments'),
+  'appointment-snapshot.ts': ['test/unit/appointment/messages.test.ts', 'test/unit/appointment/case.test.ts'],
   'appointments.ts': unit('appointments', 'other-fields', 'events'),
   'country-codes.ts': unit('orders'),
   'events.ts': unit('events', 'health-data'),
