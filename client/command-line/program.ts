@@ -1,11 +1,13 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { LabOperations } from '../lab-operations.js';
+import { appointmentCommands } from './appointments.js';
 import { CommandLine, type Area, type GlobalOptions } from './command-line.js';
 import { exitCodeOf, exitCodes, failureLine, failureReport, UsageError, type ExitCode } from './exit-codes.js';
 import { linkCommands } from './links.js';
 import { duration } from './options.js';
 import { orderCommands } from './orders.js';
 import { reconcileCommand } from './reconcile.js';
+import { rejectedEventCommands } from './rejected-events.js';
 import { reportCommands } from './reports.js';
 import type { Terminal } from './terminal.js';
 import { userCommands } from './users.js';
@@ -19,7 +21,9 @@ const areas: readonly Area[] = [
   linkCommands,
   reportCommands,
   userCommands,
+  appointmentCommands,
   webhookCommands,
+  rejectedEventCommands,
   reconcileCommand,
 ];
 

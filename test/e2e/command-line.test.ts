@@ -3,14 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LinkUrl, OrderState, WebhookEndpoint, WebhookRegistered } from '../../client/index.js';
+import { createLabService } from '../../client/index.js';
+import type { LinkUrl, OrderState, Slots, WebhookEndpoint, WebhookRegistered } from '../../client/index.js';
 import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
 import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
 import { manageWebhooksId } from '../../workflows/webhooks/address.js';
 import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
-import { kitFor, registration, shippingDetails } from './invented.js';
+import { kitFor, personal, registration, shippingDetails, visitFor } from './invented.js';
 import { answer, labops, runLabops, type Ran } from './labops.js';
 import { patience, stack } from './stack.js';
 
@@ -169,6 +170,35 @@ describe('a link', () => {
       expect(stdout + stderr).not.toContain(linkToken);
       expect(stdout + stderr).not.toContain(linkWebUrl);
     }
+  });
+});
+
+describe('an appointment', () => {
+  test('is arranged from its slots to its end, and shown without where it is', async () => {
+    const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
+    const { order } = await service.orders.create(visitFor(await lab.newUser())).finally(() => service.close());
+    const of = (command: string, ...args: string[]) => ['appointments', command, order.id, ...args];
+    expect((await run(...of('show'))).stderr).toMatch(/^AppointmentNotFound: /);
+    expect(await json(...of('start'))).toMatchObject({ orderId: order.id, phase: 'awaiting_choice' });
+    const { slots } = await json<Slots>(...of('slots'));
+    const notes = { input: 'Invented: the bell is broken\n' };
+    const chosen = await labops(lab, of('choose', '--slot', slots[0]?.id ?? '', '--notes-file', '-'), notes);
+    expect(chosen.stdout).toMatch(/\nPhase +confirmed\n/);
+    const moved = await json(...of('reschedule', '--slot', slots[1]?.id ?? ''));
+    expect(moved).toMatchObject({ appointment: { startAt: slots[1]?.start } });
+    const cancelled = await run(...of('cancel'));
+    expect(cancelled.stdout).toMatch(/\nOutcome +cancelled\n/);
+    const again = await run(...of('choose', '--slot', slots[0]?.id ?? '', '--json'));
+    expect(JSON.parse(again.stderr)).toMatchObject({ error: { name: 'AppointmentEnded' } });
+    expect(chosen.stdout + cancelled.stdout).not.toMatch(personal);
+  });
+});
+
+describe('a command on rejected events', () => {
+  test('says that the worker keeps none where it has no database', async () => {
+    const { code, stderr } = await run('rejected', 'list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^StoreNotConfigured: .* Set DATABASE_URL for worker and ingress\.\n$/);
   });
 });
 

@@ -8,6 +8,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import { workoutStreamId } from '../../workflows/workout-stream/address.js';
 import { devServer, type Rig } from '../rig/environments.js';
+import { answer, runLabops } from './labops.js';
 import { findPostgres, installCommand, startPostgres } from '../rig/postgres.js';
 import { startProgram, type StartedProcess } from '../rig/processes.js';
 import { newDatabase } from '../rig/stores.js';
@@ -176,6 +177,17 @@ describe.each([
       const { events, waiting } = await labs.rejectedEvents.list();
       expect(waiting).toBe(1);
       expect(events).toMatchObject([{ eventType: 'daily.data.activity.created' }]);
+      const { TEMPORAL_ADDRESS, TASK_QUEUE, LABOPS_ENCRYPTION_KEYS } = settings(rig);
+      const operator = (...args: string[]) =>
+        runLabops(['rejected', ...args, '--json'], { env: { TEMPORAL_ADDRESS, TASK_QUEUE, LABOPS_ENCRYPTION_KEYS } });
+      expect(await answer(operator('list'))).toMatchObject({ waiting: 1, events: [{ id: events[0]?.id }] });
+      expect(await answer(operator('replay', '--all', '--type', 'an.invented.type'))).toMatchObject({ left: {} });
+      // It still has no key: it is put aside anew.
+      const again = { replayed: { health_data_set_aside: 1 }, left: {} };
+      expect(await answer(operator('replay', events[0]?.id ?? ''))).toMatchObject(again);
+      expect((await operator('discard', '999999', '--reason', 'invented', '--yes')).stderr).toMatch(
+        /"RejectedEventNotFound"/,
+      );
 
       const deletion = await labs.users.requestDeletion({ userId, clientUserId, graceDays: 2 / 86_400 });
       expect(await deletion.result()).toMatchObject({ outcome: 'deleted' });

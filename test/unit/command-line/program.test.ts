@@ -55,6 +55,14 @@ describe('wrong usage ends with 2, nothing on standard output, and what is wrong
     ['users delete user-1', /give --yes/],
     ['users delete user-1 --yes --grace-days none', /must be a number of days above 0/],
     ['webhooks delete ep_1 --org-id o --team-id t --environment sandbox', /give --yes/],
+    ['appointments choose order-1', /required option '--slot <slot-id>' not specified/],
+    ['appointments choose order-1 --slot s --notes-file /nowhere', /The file \/nowhere cannot be read/],
+    ['rejected list --state lost', /Allowed choices are waiting, replayed, discarded/],
+    ['rejected replay', /Name one event by its id, or give --all/],
+    ['rejected replay 17 --all', /Name one event/],
+    ['rejected replay --type some.type', /Name one event/],
+    ['rejected discard 17', /required option '--reason <text>' not specified/],
+    ['rejected discard 17 --reason invented', /give --yes/],
     ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
   ])('labops %s', async (line, said) => {
     const { code, stdout, stderr } = await labops(line);

@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import type { AppointmentState, Slots } from '../../workflows/appointment/messages.js';
+import type { AppointmentHandle } from '../appointments/appointment-handle.js';
+import type { CommandLine } from './command-line.js';
+import { readText } from './input.js';
+import { facts, moment, sections, table, waiting, words } from './output.js';
+
+interface NotesOption {
+  notesFile?: string;
+}
+
+interface CancelOptions extends NotesOption {
+  reasonId?: string;
+  rebook?: true;
+}
+
+const notesFile = ['--notes-file <path>', 'notes for whoever comes, from a file; - reads standard input'] as const;
+
+/** Appointments for a blood draw at home, each by the id of its order. */
+export function appointmentCommands(program: Command, commandLine: CommandLine): void {
+  const appointments = program.command('appointments').description('arrange appointments for a blood draw at home');
+  const onOrder = (name: string, description: string): Command =>
+    appointments.command(`${name} <order-id>`).description(description);
+  const show = (state: AppointmentState): void => commandLine.print(state, () => appointmentText(state));
+  const send = (orderId: string, command: (handle: AppointmentHandle) => Promise<AppointmentState>): Promise<void> =>
+    commandLine.run(async ({ lab }) => show(await command(await lab.appointments.get({ orderId }))));
+
+  onOrder('start', 'start arranging an appointment, or join what is under way').action(async (orderId: string) =>
+    commandLine.run(async ({ lab }) => show(await (await lab.appointments.start({ orderId })).state())),
+  );
+  onOrder('slots', "what can be chosen near the order's address, for 14 days")
+    .option('--start-date <date>', 'the first of the days, YYYY-MM-DD')
+    .action(async (orderId: string, { startDate }: { startDate?: string }) =>
+      commandLine.run(async ({ lab }) => {
+        const handle = await lab.appointments.get({ orderId });
+        const slots = await handle.slots(startDate === undefined ? {} : { startDate });
+        commandLine.print(slots, () => slotTable(slots));
+      }),
+    );
+  onOrder('choose', 'book a slot for the draw')
+    .requiredOption('--slot <slot-id>', 'one of `slots`')
+    .option(...notesFile)
+    .action(async (orderId: string, { slot, notesFile: path }: NotesOption & { slot: string }) => {
+      const choice = { slotId: slot, ...(await notesFrom(commandLine, path)) };
+      await send(orderId, (handle) => handle.choose(choice));
+    });
+  onOrder('request', 'ask a provider to name a time, instead of choosing a slot')
+    .requiredOption('--provider <slug>', "the lab service's name of the company that is to come")
+    .option(...notesFile)
+    .action(async (orderId: string, { provider, notesFile: path }: NotesOption & { provider: string }) => {
+      const wish = { provider, ...(await notesFrom(commandLine, path)) };
+      await send(orderId, (handle) => handle.request(wish));
+    });
+  onOrder('reschedule', 'move an appointment to another slot')
+    .requiredOption('--slot <slot-id>', 'one of `slots`')
+    .action(async (orderId: string, { slot }: { slot: string }) =>
+      send(orderId, (handle) => handle.reschedule({ slotId: slot })),
+    );
+  onOrder('cancel', 'cancel an appointment at the lab service; the order stays')
+    .option('--reason-id <id>', "one of the lab service's reasons (default: the first of them)")
+    .option('--rebook', 'another slot is to be chosen then')
+    .option(...notesFile)
+    .action(async (orderId: string, { reasonId, rebook, notesFile: path }: CancelOptions) => {
+      const cancellation = {
+        ...(reasonId !== undefined && { reasonId }),
+        ...(rebook === true && { rebook }),
+        ...(await notesFrom(commandLine, path)),
+      };
+      await send(orderId, (handle) => handle.cancel(cancellation));
+    });
+  onOrder('show', 'where an appointment stands').action(async (orderId: string) =>
+    send(orderId, (handle) => handle.state()),
+  );
+  onOrder('watch', 'every change of an appointment, a line each, until it has ended').action(async (orderId: string) =>
+    commandLine.run(async ({ lab }) => {
+      const handle = await lab.appointments.get({ orderId });
+      for await (const state of handle.watch()) commandLine.printLine(state, () => appointmentLine(state));
+    }, 'endless'),
+  );
+}
+
+/** Notes may be about the person, and a command line ends in the shell's history. */
+async function notesFrom({ terminal }: CommandLine, path: string | undefined): Promise<{ notes?: string }> {
+  return path === undefined ? {} : { notes: (await readText(terminal, path)).trim() };
+}
+
+function slotTable({ slots, timezone }: Slots): string {
+  return sections(
+    facts([['Days are counted in', timezone]]),
+    table(
+      ['Slot', 'From (UTC)', 'Until (UTC)', 'Price', 'Priority'],
+      slots.map(({ id, start, end, price, isPriority }) => [id, moment(start), moment(end), price, isPriority]),
+    ),
+  );
+}
+
+function appointmentText(state: AppointmentState): string {
+  const { appointment, timeline, attention } = state;
+  return sections(
+    facts([
+      ['Order', state.orderId],
+      ['User', state.userId],
+      ['Phase', words(state.phase)],
+      ['Waiting for', state.outcome === undefined ? waiting(state.waiting) : undefined],
+      ['Appointment', appointment?.appointmentId],
+      ['Status', appointment?.status],
+      ['From (UTC)', moment(appointment?.startAt)],
+      ['Until (UTC)', moment(appointment?.endAt)],
+      ['Provider', appointment?.provider],
+      ['Can be moved', appointment?.canReschedule],
+      ['Outcome', words(state.outcome ?? '')],
+      ['The order was', state.order],
+    ]),
+    attention.map((reason) => `Attention: ${words(reason)}`).join('\n'),
+    table(
+      ['When (UTC)', 'What happened'],
+      timeline.map(({ at, what }) => [moment(at), what]),
+    ),
+  );
+}
+
+function appointmentLine({ timeline, phase, outcome, waiting: wait }: AppointmentState): string {
+  const last = timeline.at(-1);
+  const rest = outcome === undefined ? `waits for ${waiting(wait)}` : '';
+  return [moment(last?.at) ?? '', words(phase), last?.what ?? '', rest].filter((cell) => cell !== '').join('  ');
+}

@@ -1,0 +1,121 @@
+import { Option, type Command } from 'commander';
+import type {
+  RejectedEventEntry,
+  RejectedEventFilter,
+  RejectedEventState,
+  ReplayRejectedEventsResult,
+} from '../../workflows/rejected-events/messages.js';
+import type { CommandLine } from './command-line.js';
+import { UsageError } from './exit-codes.js';
+import { count } from './options.js';
+import { facts, moment, sections, table, words } from './output.js';
+
+interface Filter {
+  type?: string;
+  reason?: string;
+  before?: string;
+}
+
+interface ListOptions extends Filter {
+  state: RejectedEventState;
+  limit: number;
+}
+
+interface ReplayOptions extends Filter {
+  all?: true;
+  limit?: number;
+}
+
+const states = ['waiting', 'replayed', 'discarded'] as const;
+
+/** Verified events that could not be handled. What they hold stays in the worker's database. */
+export function rejectedEventCommands(program: Command, commandLine: CommandLine): void {
+  const rejected = program.command('rejected').description('webhooks that were verified and could not be handled');
+  const filtered = (command: Command): Command =>
+    command
+      .option('--type <event-type>', 'only events of exactly this type')
+      .option('--reason <reason>', 'only events whose reason begins so, such as not_handled')
+      .option('--before <id>', 'only events before this one: `next` of the answer before');
+
+  filtered(rejected.command('list'))
+    .description('rejected events, the latest first, and how many wait')
+    .addOption(new Option('--state <state>', 'what has become of them').choices(states).default('waiting'))
+    .option('--limit <number>', 'how many at most', count, 50)
+    .action(async ({ state, limit, ...filter }: ListOptions) =>
+      commandLine.run(async ({ lab }) => {
+        const page = await lab.rejectedEvents.list({ ...filterOf(filter), state, limit });
+        commandLine.print(page, () => sections(eventTable(page.events), facts([['Waiting in all', page.waiting]])));
+        if (page.next !== undefined) commandLine.note(`There are more: --before ${page.next}.`);
+      }),
+    );
+  filtered(rejected.command('replay [event-id]'))
+    .description('handle an event once more after what was wrong has been mended, or all that fit')
+    .option('--all', 'all that wait and fit the other options')
+    .option('--limit <number>', 'how many at most (default: 1000)', count)
+    .action(async (id: string | undefined, options: ReplayOptions) => {
+      const which = whichEvents(id, options);
+      await commandLine.run(async ({ lab, progress }) => {
+        progress.say('replaying');
+        const result = await lab.rejectedEvents.replay(which);
+        commandLine.print(result, () => replayText(result));
+        if (result.next !== undefined) commandLine.note(`The limit was reached: go on with --before ${result.next}.`);
+      }, 'endless');
+    });
+  rejected
+    .command('discard <event-id>')
+    .description('give an event up: what it held is erased, the reason stays')
+    .requiredOption('--reason <text>', 'why, for whoever looks later; nothing personal')
+    .option('--yes', 'do not ask for a confirmation')
+    .action(async (id: string, { reason, yes }: { reason: string; yes?: true }) => {
+      await commandLine.confirm(`What event ${id} holds will be erased.`, yes === true);
+      await commandLine.run(async ({ lab }) => {
+        await lab.rejectedEvents.discard(id, reason);
+        commandLine.print({ id, state: 'discarded' }, () => `Event ${id} is discarded.`);
+      });
+    });
+}
+
+/** Everything at once is asked for by its name: an id that was forgotten must not mean it. */
+function whichEvents(id: string | undefined, { all, limit, ...filter }: ReplayOptions) {
+  const isFiltered = limit !== undefined || Object.keys(filter).length > 0;
+  if (id !== undefined && all !== true && !isFiltered) return id;
+  if (id === undefined && all === true) return { ...filterOf(filter), ...(limit !== undefined && { limit }) };
+  throw new UsageError('Name one event by its id, or give --all, with --type and --reason where not all are meant');
+}
+
+function filterOf({ type, reason, before }: Filter): RejectedEventFilter {
+  return {
+    ...(type !== undefined && { eventType: type }),
+    ...(reason !== undefined && { reason }),
+    ...(before !== undefined && { before }),
+  };
+}
+
+function eventTable(events: readonly RejectedEventEntry[]): string {
+  return table(
+    ['Id', 'Received (UTC)', 'Type', 'Reason', 'What became of it'],
+    events.map(({ id, receivedAt, eventType, reason, state, discardReason }) => [
+      ...[id, moment(receivedAt), eventType, reason],
+      discardReason === undefined ? state : `${state}: ${discardReason}`,
+    ]),
+  );
+}
+
+function replayText({ replayed, left, leftEvents }: ReplayRejectedEventsResult): string {
+  const counted = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .map(([answer, events]) => `${events} ${words(answer)}`)
+      .join(', ') || 'none';
+  return sections(
+    facts([
+      ['Handled', counted(replayed)],
+      ['Go on waiting', counted(left)],
+    ]),
+    leftEvents.length === 0
+      ? undefined
+      : table(
+          ['Id', 'Why'],
+          leftEvents.map(({ id, answer }) => [id, words(answer)]),
+        ),
+  );
+}
