@@ -176,7 +176,8 @@ describe('a link', () => {
 describe('an appointment', () => {
   test('is arranged from its slots to its end, and shown without where it is', async () => {
     const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
-    const { order } = await service.orders.create(visitFor(await lab.newUser())).finally(() => service.close());
+    const { order } = await service.orders.create(visitFor(await lab.newUser()));
+    await service.close();
     const of = (command: string, ...args: string[]) => ['appointments', command, order.id, ...args];
     expect((await run(...of('show'))).stderr).toMatch(/^AppointmentNotFound: /);
     expect(await json(...of('start'))).toMatchObject({ orderId: order.id, phase: 'awaiting_choice' });

@@ -105,6 +105,7 @@ const ofWebhooks: Record<string, string> = {
 };
 
 const ofAppointments: Record<string, string> = {
+  ...ofTheService,
   InvalidCommand: 'AppointmentInvalid',
   AppointmentEnded: 'AppointmentEnded',
   AcceptedUpdateCompletedWorkflow: 'AppointmentEnded',
