@@ -16,7 +16,16 @@ import {
 } from './appointment-requests.js';
 import { BookingKeyExpired, ServiceRefused, SlotUnavailable } from './errors.js';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
-import { flagSchema, listSchema, numberSchema, partSchema, textSchema, timestampSchema } from './order.js';
+import {
+  answeredListSchema,
+  flagSchema,
+  idSchema,
+  listSchema,
+  numberSchema,
+  partSchema,
+  textSchema,
+  timestampSchema,
+} from './order.js';
 import { checkedRequest } from './validation.js';
 
 export type {
@@ -44,7 +53,7 @@ const placeSchema = z.looseObject({
 });
 
 export const appointmentSchema = z.looseObject({
-  id: z.string().min(1),
+  id: idSchema,
   user_id: textSchema,
   order_id: textSchema,
   order_transaction_id: textSchema,
@@ -102,7 +111,7 @@ export type TimeSlot = z.output<typeof timeSlotSchema>;
 export type Availability = z.output<typeof availabilitySchema>;
 
 export const cancellationReasonSchema = z.looseObject({
-  id: z.string().min(1),
+  id: idSchema,
   name: textSchema,
   is_refundable: flagSchema,
 });
@@ -185,7 +194,7 @@ export function createAppointments(transport: Transport): Appointments {
         method: 'GET',
         path: '/v3/order/phlebotomy/appointment/cancellation-reasons',
         options,
-        answer: z.array(cancellationReasonSchema),
+        answer: answeredListSchema(cancellationReasonSchema).transform(({ items }) => items),
       }),
   };
 }

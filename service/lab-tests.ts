@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
-import { flagSchema, listSchema, numberSchema, partSchema, textSchema } from './order.js';
+import { answeredListSchema, flagSchema, idSchema, listSchema, numberSchema, partSchema, textSchema } from './order.js';
 import { numberedPages } from './paging.js';
 
 export const labAccountSchema = z.looseObject({
-  id: z.string().min(1),
+  id: idSchema,
   lab: textSchema,
   org_id: textSchema,
   /** `active`, `pending`, `suspended`, `ready_to_launch`, or one not known yet. */
@@ -19,24 +19,33 @@ export const labAccountSchema = z.looseObject({
 
 export type LabAccount = z.output<typeof labAccountSchema>;
 
+/** Integers; one that is written as a text is read as its number. */
+const numberedIdSchema = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+]);
+
 const questionSchema = z.looseObject({
-  id: z.number(),
+  id: numberedIdSchema,
   required: flagSchema,
   code: textSchema,
   value: textSchema,
   /** `choice`, `text`, `numeric`, `multi_choice`, or one not known yet. */
   type: textSchema,
   sequence: numberSchema,
-  answers: listSchema(z.looseObject({ id: z.number(), code: textSchema, value: textSchema })),
+  answers: listSchema(z.looseObject({ id: numberedIdSchema, code: textSchema, value: textSchema })),
 });
 
 /** What a lab can measure. Only `id` is required; the rest is docs/lab-service.md's and may be missing. */
 export const markerSchema = z.looseObject({
-  id: z.number(),
+  id: numberedIdSchema,
   name: textSchema,
   slug: textSchema,
   description: textSchema,
-  lab_id: numberSchema,
+  lab_id: numberedIdSchema.nullish().catch(undefined),
   provider_id: textSchema,
   /** `biomarker`, `panel`, or one not known yet. */
   type: textSchema,
@@ -48,13 +57,13 @@ export const markerSchema = z.looseObject({
   worst_case_tat_days: numberSchema,
   /** Questions that an order of this marker has to answer. */
   aoe: partSchema(z.looseObject({ questions: listSchema(questionSchema) })),
-  expected_results: listSchema(z.looseObject({ id: z.number(), name: textSchema, slug: textSchema })),
+  expected_results: listSchema(z.looseObject({ id: numberedIdSchema, name: textSchema, slug: textSchema })),
 });
 
 export type Marker = z.output<typeof markerSchema>;
 
 const markerPageSchema = z.looseObject({
-  markers: z.array(markerSchema),
+  markers: answeredListSchema(markerSchema),
   total: numberSchema,
   size: numberSchema,
 });
@@ -98,8 +107,8 @@ export function createLabTests(transport: Transport): LabTests {
         query: { lab_account_id: filter.labAccountId, status: filter.status },
         options,
         answer: z
-          .looseObject({ data: z.array(labAccountSchema).nullish() })
-          .transform((answer): LabAccount[] => answer.data ?? []),
+          .looseObject({ data: answeredListSchema(labAccountSchema).nullish() })
+          .transform((answer): LabAccount[] => answer.data?.items ?? []),
       }),
   };
 }
@@ -119,14 +128,14 @@ function listMarkers(
     size,
   };
   const read = async (page: number) => {
-    const { markers: items, ...counts } = await transport.request({
+    const { markers, ...counts } = await transport.request({
       method: 'GET',
       path: '/v3/lab_tests/markers',
       query: { ...query, page },
       options,
       answer: markerPageSchema,
     });
-    return { items, total: counts.total, size: counts.size };
+    return { ...markers, total: counts.total, size: counts.size };
   };
   return numberedPages(read, size, ({ id }) => String(id));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
-import { listSchema, partSchema, textSchema, timestampSchema } from './order.js';
+import { answeredListSchema, idSchema, listSchema, partSchema, textSchema, timestampSchema } from './order.js';
 import { requiredTextSchema } from './order-requests.js';
 import { cursorPages } from './paging.js';
 import { checkedRequest } from './validation.js';
@@ -8,7 +8,7 @@ import { checkedRequest } from './validation.js';
 /* Management keys. The specification tells the two kinds; the shapes are docs/lab-service.md's. */
 
 export const managementKeySchema = z.looseObject({
-  id: z.string().min(1),
+  id: idSchema,
   label: textSchema,
   created_at: timestampSchema,
   /** `type` is `org_member`, `removed_org_member`, `service_staff`, `management_key`, or one not known yet. */
@@ -73,13 +73,13 @@ export interface ManagementKeys {
 const KEYS = '/v1/org/{org_id}/management_key';
 const KEY = `${KEYS}/{key_id}`;
 
-const pageSchema = z.looseObject({ data: z.array(managementKeySchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ data: answeredListSchema(managementKeySchema), next_cursor: textSchema });
 
 export function createManagementKeys(transport: Transport): ManagementKeys {
   return {
     list: (orgId, filter = {}, options) =>
       cursorPages(async (cursor) => {
-        const { data: items, next_cursor: nextCursor } = await transport.request({
+        const { data, next_cursor: nextCursor } = await transport.request({
           method: 'GET',
           path: KEYS,
           params: { org_id: orgId },
@@ -88,7 +88,7 @@ export function createManagementKeys(transport: Transport): ManagementKeys {
           options,
           answer: pageSchema,
         });
-        return { items, nextCursor };
+        return { items: data.items, nextCursor };
       }),
     create: async (orgId, request, options) => {
       const call = { method: 'POST', path: KEYS } as const;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import type { LabAccount, LabAccountFilter } from './lab-tests.js';
 import { labAccountSchema } from './lab-tests.js';
+import { answeredListSchema } from './order.js';
 import { requiredTextSchema } from './order-requests.js';
 import type { OrgRegion } from './team-api-keys.js';
 import { regionParams } from './team-api-keys.js';
@@ -36,8 +37,8 @@ export function createOrgLabAccounts(transport: Transport): OrgLabAccounts {
         auth: 'management',
         options,
         answer: z
-          .looseObject({ data: z.array(labAccountSchema).nullish() })
-          .transform((answer): LabAccount[] => answer.data ?? []),
+          .looseObject({ data: answeredListSchema(labAccountSchema).nullish() })
+          .transform((answer): LabAccount[] => answer.data?.items ?? []),
       }),
     setTeams: async (place, accountId, teamIds, options) => {
       const call = { method: 'PATCH', path: `${ACCOUNTS}/{account_id}` } as const;

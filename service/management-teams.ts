@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
-import { timestampSchema, textSchema } from './order.js';
+import { answeredListSchema, idSchema, listSchema, textSchema, timestampSchema } from './order.js';
 import { emailSchema, requiredTextSchema } from './order-requests.js';
 import { cursorPages } from './paging.js';
 import { checkedRequest } from './validation.js';
@@ -10,7 +10,7 @@ import { checkedRequest } from './validation.js';
 const settingsSchema = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
 export const teamSchema = z.looseObject({
-  id: z.string().min(1),
+  id: idSchema,
   name: textSchema,
   created_on: timestampSchema,
   /** `us`, `eu`, or one not known yet. */
@@ -18,7 +18,7 @@ export const teamSchema = z.looseObject({
   /** The customer's own key for the team. */
   integration_team_id: textSchema,
   /** Which of `sandbox` and `production` the two settings below were read of. */
-  environments: z.array(z.string()).nullish().catch(undefined),
+  environments: listSchema(z.string()),
   sandbox: settingsSchema,
   production: settingsSchema,
 });
@@ -86,7 +86,7 @@ export interface Teams {
 const TEAMS = '/v1/org/{org_id}/team';
 const TEAM = `${TEAMS}/{team_id}`;
 
-const pageSchema = z.looseObject({ teams: z.array(teamSchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ teams: answeredListSchema(teamSchema), next_cursor: textSchema });
 
 export function createTeams(transport: Transport): Teams {
   return {
@@ -98,7 +98,7 @@ export function createTeams(transport: Transport): Teams {
           search_query: filter.searchQuery,
           next_cursor: cursor,
         };
-        const { teams: items, next_cursor: nextCursor } = await transport.request({
+        const { teams, next_cursor: nextCursor } = await transport.request({
           method: 'GET',
           path: TEAMS,
           params: { org_id: orgId },
@@ -107,7 +107,7 @@ export function createTeams(transport: Transport): Teams {
           options,
           answer: pageSchema,
         });
-        return { items, nextCursor };
+        return { items: teams.items, nextCursor };
       }),
     create: async (orgId, request, options) => {
       const call = { method: 'POST', path: TEAMS } as const;

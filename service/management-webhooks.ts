@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
-import { flagSchema, numberSchema, textSchema, timestampSchema } from './order.js';
+import {
+  answeredListSchema,
+  flagSchema,
+  idSchema,
+  listSchema,
+  numberSchema,
+  textSchema,
+  timestampSchema,
+} from './order.js';
 import { requiredTextSchema } from './order-requests.js';
 import { cursorPages } from './paging.js';
 import { checkedRequest } from './validation.js';
@@ -16,13 +24,13 @@ export interface WebhookPlace {
 }
 
 export const webhookSchema = z.looseObject({
-  id: z.string().min(1),
+  id: idSchema,
   description: textSchema,
   rate_limit: numberSchema,
   url: textSchema,
   disabled: flagSchema,
   /** Event types that are delivered; null or empty: all. */
-  filter_types: z.array(z.string()).nullish().catch(undefined),
+  filter_types: listSchema(z.string()),
   created_at: timestampSchema,
   updated_at: timestampSchema,
 });
@@ -32,7 +40,7 @@ export type Webhook = z.output<typeof webhookSchema>;
 /** Headers that go along with every delivery. Those that are sensitive are named and not shown. */
 export const webhookHeadersSchema = z.looseObject({
   headers: z.record(z.string(), z.string()),
-  sensitive: z.array(z.string()).nullish().catch(undefined),
+  sensitive: listSchema(z.string()),
 });
 
 export type WebhookHeaders = z.output<typeof webhookHeadersSchema>;
@@ -113,18 +121,18 @@ export interface Webhooks {
 const WEBHOOKS = '/v1/org/{org_id}/team/{team_id}/{environment}/webhook';
 const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
 
-const pageSchema = z.looseObject({ data: z.array(webhookSchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ data: answeredListSchema(webhookSchema), next_cursor: textSchema });
 
 export function createWebhooks(transport: Transport): Webhooks {
   return {
     list: (place, options) =>
       cursorPages(async (cursor) => {
-        const { data: items, next_cursor: nextCursor } = await transport.request({
+        const { data, next_cursor: nextCursor } = await transport.request({
           ...at(place, undefined, { method: 'GET', path: WEBHOOKS, options }),
           query: { next_cursor: cursor, limit: options?.pageSize ?? 50 },
           answer: pageSchema,
         });
-        return { items, nextCursor };
+        return { items: data.items, nextCursor };
       }),
     create: async (place, request, options) => {
       const call = { method: 'POST', path: WEBHOOKS } as const;

@@ -30,6 +30,27 @@ export function listSchema<T extends z.ZodType>(entry: T) {
   return partSchema(entries as z.ZodType<z.output<T>[]>);
 }
 
+/**
+ * A list that was asked for. It has to be there, but one untidy entry does not hide the others: what is no object of
+ * this shape is left out, and still counted in `sent`, by which pages go. Where none of the entries can be read they
+ * are something else than what was asked for, and the answer is unreadable: it is not taken for an empty list.
+ */
+export function answeredListSchema<T extends z.ZodType>(entry: T) {
+  return z
+    .array(z.unknown())
+    .transform((sent) => ({
+      items: sent.flatMap((each): z.output<T>[] => {
+        const read = entry.safeParse(each);
+        return read.success ? [read.data] : [];
+      }),
+      sent: sent.length,
+    }))
+    .refine(({ items, sent }) => items.length > 0 || sent === 0, 'none of the entries can be read');
+}
+
+/** What tells things of one kind apart: text of any form; a number is read as its digits. */
+export const idSchema = z.union([z.string(), numberAsText]).refine((id) => id !== '', 'must not be empty');
+
 /** Ids are integers; a numeric string is read as its number, and anything else is kept as data. */
 const eventIdSchema = z
   .union([z.number(), z.string().transform((text) => (/^\d{1,15}$/.test(text) ? Number(text) : text))])
@@ -137,7 +158,7 @@ const physicianOfOrderSchema = z.looseObject({ first_name: textSchema, last_name
 
 export const orderSchema = z
   .looseObject({
-    id: z.union([z.string(), numberAsText]).refine((id) => id !== '', 'must not be empty'),
+    id: idSchema,
     team_id: textSchema,
     /** Bound to the patient at registration: it can change. */
     user_id: textSchema,

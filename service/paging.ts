@@ -23,6 +23,8 @@ export async function* cursorPages<T>(
 /** One page of a list that is read by page and size. */
 export interface NumberedPage<T> {
   items: readonly T[];
+  /** How many entries came, with those that could not be read; `items` are all of them where it is missing. */
+  sent?: number;
   /** Items of all pages, where the service tells. */
   total?: number | null | undefined;
   /** Items that a page may have; a deployment may cap what was asked for. */
@@ -46,7 +48,8 @@ export async function* numberedPages<T>(
     const fresh = answer.items.filter((item) => !before.has(idOf(item)));
     yield* fresh;
     const perPage = answer.size ?? size;
-    if (fresh.length === 0 || answer.items.length < perPage || page * perPage >= (answer.total ?? Infinity)) return;
+    const sent = answer.sent ?? answer.items.length;
+    if (fresh.length === 0 || sent < perPage || page * perPage >= (answer.total ?? Infinity)) return;
     before = new Set(answer.items.map(idOf));
   }
 }

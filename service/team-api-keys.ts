@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import { RequestInvalid } from './errors.js';
-import { textSchema, timestampSchema } from './order.js';
+import { answeredListSchema, idSchema, listSchema, textSchema, timestampSchema } from './order.js';
 import { requiredTextSchema } from './order-requests.js';
 import { cursorPages } from './paging.js';
 import { checkedRequest } from './validation.js';
@@ -18,7 +18,7 @@ export interface OrgRegion {
 }
 
 export const teamApiKeySchema = z.looseObject({
-  id: z.string().min(1),
+  id: idSchema,
   label: textSchema,
   /** The key itself: a credential that belongs in no log. */
   value: textSchema,
@@ -35,7 +35,7 @@ export const createTeamApiKeyRequestSchema = z.strictObject({
 
 export type CreateTeamApiKeyRequest = z.output<typeof createTeamApiKeyRequestSchema>;
 
-const idsSchema = z.array(z.string()).nullish().catch(undefined);
+const idsSchema = listSchema(idSchema);
 
 /** What became of each key that was to be deleted. */
 export const deletedTeamApiKeysSchema = z
@@ -62,13 +62,13 @@ export interface TeamApiKeys {
 
 const KEYS = '/v1/org/{org_id}/team_api_keys/{env}/{region}';
 
-const pageSchema = z.looseObject({ api_keys: z.array(teamApiKeySchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ api_keys: answeredListSchema(teamApiKeySchema), next_cursor: textSchema });
 
 export function createTeamApiKeys(transport: Transport): TeamApiKeys {
   return {
     list: (place, filter = {}, options) =>
       cursorPages(async (cursor) => {
-        const { api_keys: items, next_cursor: nextCursor } = await transport.request({
+        const { api_keys: keys, next_cursor: nextCursor } = await transport.request({
           method: 'GET',
           path: KEYS,
           params: regionParams(place),
@@ -77,7 +77,7 @@ export function createTeamApiKeys(transport: Transport): TeamApiKeys {
           options,
           answer: pageSchema,
         });
-        return { items, nextCursor };
+        return { items: keys.items, nextCursor };
       }),
     create: async (place, request, options) => {
       const call = { method: 'POST', path: KEYS } as const;

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { NotFound, RequestInvalid } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
-import { listSchema, numberSchema, partSchema, textSchema, timestampSchema } from './order.js';
+import {
+  answeredListSchema,
+  idSchema,
+  listSchema,
+  numberSchema,
+  partSchema,
+  textSchema,
+  timestampSchema,
+} from './order.js';
 import { birthDateSchema, emailSchema, requiredTextSchema } from './order-requests.js';
 import { checkedRequest } from './validation.js';
 
@@ -39,7 +47,7 @@ function withoutGaps(source: z.output<typeof sourceSchema> | null | undefined): 
 }
 
 export const userSchema = z.looseObject({
-  user_id: z.string().min(1),
+  user_id: idSchema,
   team_id: textSchema,
   /** The customer's own reference: free text, never a UUID to rely on. */
   client_user_id: textSchema,
@@ -56,7 +64,10 @@ export const userSchema = z.looseObject({
 
 export type User = z.output<typeof userSchema>;
 
-const userPageSchema = z.looseObject({ users: z.array(userSchema), total: numberSchema });
+const userPageSchema = z.looseObject({
+  users: answeredListSchema(userSchema),
+  total: numberSchema,
+});
 
 /** `POST /v2/user` (docs/lab-service.md; the specification gives no body). Dates are YYYY-MM-DD. */
 export const createUserRequestSchema = z.strictObject({
@@ -252,20 +263,22 @@ async function undoDelete(transport: Transport, user: DeletedUser, options?: Cal
 
 async function* listUsers(transport: Transport, options: UserListOptions = {}): AsyncGenerator<User, void, undefined> {
   const limit = options.pageSize ?? 100;
-  for (let offset = 0, total = 1; offset < total;) {
-    const page = await transport.request({
+  let before = new Set<string>();
+  for (let offset = 0; ;) {
+    const { users, total } = await transport.request({
       method: 'GET',
       path: transport.paths.users,
       query: { offset, limit },
       options,
       answer: userPageSchema,
     });
-    yield* page.users;
-    if (page.users.length === 0) return;
+    const fresh = users.items.filter(({ user_id: id }) => !before.has(id));
+    yield* fresh;
     // A deployment may cap the limit: what came counts, not what was asked for.
-    offset += page.users.length;
-    // One that does not tell how many there are is read until a page is empty.
-    total = page.total ?? Infinity;
+    offset += users.sent;
+    // One that ignored the offset and did not count would be read for ever.
+    if (fresh.length === 0 || offset >= (total ?? Infinity)) return;
+    before = new Set(users.items.map(({ user_id: id }) => id));
   }
 }
 

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { AnswerUnreadable } from '../../../service/errors.js';
+import type { LabService } from '../../../service/lab-service.js';
+import { appointmentSchema } from '../../../service/appointments.js';
+import { readEvent } from '../../../service/events.js';
+import { answering, rejection, serviceAt } from './recording-server.js';
+
+const KEY = 'mk_invented';
+const region = { orgId: 'org-1', environment: 'sandbox', region: 'us' };
+const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
+
+async function ids(list: AsyncIterable<unknown> | Promise<unknown[]>): Promise<unknown[]> {
+  const read: unknown[] = [];
+  for await (const each of (await list) as AsyncIterable<unknown>) read.push(each);
+  return read.map((each) => (each as { id?: unknown; user_id?: unknown }).user_id ?? (each as { id: unknown }).id);
+}
+
+const lists: [
+  name: string,
+  list: (service: LabService) => AsyncIterable<unknown> | Promise<unknown[]>,
+  key?: string,
+][] = [
+  ['users', ({ users }) => users.list(), 'users'],
+  ['markers', ({ labTests }) => labTests.listMarkers(), 'markers'],
+  ['lab accounts', ({ labTests }) => labTests.listLabAccounts(), 'data'],
+  ['cancellation reasons', ({ appointments }) => appointments.cancellationReasons()],
+  ["an organisation's lab accounts", ({ management }) => management.labAccounts.list(region), 'data'],
+  ['teams', ({ management }) => management.teams.list('org-1'), 'teams'],
+  ['webhook endpoints', ({ management }) => management.webhooks.list(place), 'data'],
+  ['management keys', ({ management }) => management.managementKeys.list('org-1'), 'data'],
+  ['team API keys', ({ management }) => management.teamApiKeys.list(region), 'api_keys'],
+];
+
+describe.each(lists)('the list of %s', (_name, list, key) => {
+  async function answered(entries: unknown) {
+    const { baseUrl } = await answering(({ url }) => {
+      const isFirst = !/offset=[1-9]/.test(url ?? '');
+      const page = isFirst ? entries : [];
+      return { body: key === undefined ? page : { [key]: page } };
+    });
+    return list(serviceAt(baseUrl, { managementKey: KEY }));
+  }
+
+  test('has the others where one entry is untidy', async () => {
+    const [first, last] = [
+      { id: 1, user_id: 1 },
+      { id: 2, user_id: '2' },
+    ];
+    const entries = [first, null, 'text', { id: { a: 1 }, user_id: '' }, { name: 'Invented' }, last];
+    expect((await ids(answered(entries) as Promise<unknown[]>)).map(String)).toEqual(['1', '2']);
+  });
+
+  test('is not taken for an empty one where no entry can be read, nor where it is no list', async () => {
+    for (const entries of [[{ name: 'Invented' }], 'none']) {
+      expect(await rejection(ids(answered(entries) as Promise<unknown[]>))).toBeInstanceOf(AnswerUnreadable);
+    }
+  });
+});
+
+describe('pages with an untidy entry', () => {
+  test('of markers are read to their end [322]', async () => {
+    const { baseUrl } = await answering(({ url }) => {
+      const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
+      return {
+        body: { markers: [{ id: page * 10 }, page === 1 ? null : { id: page * 10 + 1 }].slice(0, 4 - page), size: 2 },
+      };
+    });
+    expect(await ids(serviceAt(baseUrl).labTests.listMarkers({}, { pageSize: 2 }))).toEqual([10, 20, 21, 30]);
+  });
+
+  test('of users repeat and skip nobody [212, 320]', async () => {
+    const everybody = [{ user_id: 'a' }, { user_id: {} }, { user_id: 'b' }, { user_id: 'c' }];
+    const { baseUrl, requests } = await answering(({ url }) => {
+      const offset = Number(new URL(url ?? '', 'http://x').searchParams.get('offset'));
+      return { body: { users: everybody.slice(offset, offset + 2), total: everybody.length } };
+    });
+    expect(await ids(serviceAt(baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b', 'c']);
+    expect(requests).toHaveLength(2);
+  });
+
+  test('of users are read without a total, and once where the offset is not listened to', async () => {
+    const ignoring = await answering(() => ({ body: { users: [{ user_id: 'a' }, { user_id: 'b' }] } }));
+    expect(await ids(serviceAt(ignoring.baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b']);
+    const pages = [['a', 'b'], ['c'], []];
+    const { baseUrl } = await answering((_request, index) => ({
+      body: { users: (pages[index] ?? []).map((user_id) => ({ user_id })) },
+    }));
+    expect(await ids(serviceAt(baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b', 'c']);
+  });
+});
+
+test('a user whose fallbacks have another form still has everything else', async () => {
+  const user = { user_id: 'user-1', fallback_birth_date: '1990-01-01', fallback_time_zone: 'Europe/Berlin' };
+  const { baseUrl } = await answering(() => ({ body: { ...user, client_user_id: 'client-1' } }));
+  const read = await serviceAt(baseUrl).users.get('user-1');
+  expect(read.client_user_id).toBe('client-1');
+  expect([read.fallback_birth_date, read.fallback_time_zone]).toEqual([undefined, undefined]);
+});
+
+test('an appointment may be numbered, as an order may, and its event reaches its order', () => {
+  expect(appointmentSchema.parse({ id: 7 }).id).toBe('7');
+  const event = { event_type: 'labtest.appointment.updated', data: { id: 7, order_id: 8 } };
+  expect(readEvent(event)).toMatchObject({ kind: 'appointment', orderId: '8', appointment: { id: '7' } });
+  expect(appointmentSchema.safeParse({ id: '' }).success).toBe(false);
+});
