@@ -15,6 +15,7 @@ import type { LabService } from '../service/lab-service.js';
 import { slotOf } from '../workflows/appointment/address.js';
 import { isOpen, visitPhaseOf } from '../workflows/appointment/lifecycle.js';
 import { present } from './appointment-reading.js';
+import { meaningOfRefusal } from './appointment-refusals.js';
 import { addressOf, bookingKeyFor } from './appointment-slots.js';
 import { startAttempt, type Attempt } from './attempt.js';
 
@@ -73,8 +74,8 @@ export async function bookOnce(service: LabService, wish: BookSlot): Promise<App
         };
         return service.appointments.book(orderId, request, attempt.call());
       }),
-    attempt,
-    bookingTimeout,
+    ...{ attempt, bookingTimeout },
+    meaningOf: (error) => meaningOfRefusal(service, orderId, error, bookingTimeout),
   });
 }
 
@@ -115,8 +116,8 @@ export async function moveOnce(service: LabService, wish: RescheduleAppointment)
         const request = { booking_key: key, ...(notes !== undefined && { appointment_notes: notes }) };
         return service.appointments.reschedule(orderId, request, attempt.call());
       }),
-    attempt,
-    bookingTimeout,
+    ...{ attempt, bookingTimeout },
+    meaningOf: (error) => meaningOfRefusal(service, orderId, error, bookingTimeout),
   });
 }
 
@@ -147,13 +148,16 @@ interface Arrangement {
   act: () => Promise<Appointment>;
   attempt: Attempt;
   bookingTimeout: number;
+  /** What an answer means after which nothing that is wanted is there. */
+  meaningOf?: (error: unknown) => Promise<unknown>;
 }
 
 /**
  * Acts only where what is wanted is not there, and looks once more where the answer does not say whether it is now: an
  * answer that was lost, and a refusal too, for the first of two attempts may have been slow.
  */
-async function lookingTwice({ look, act, attempt, bookingTimeout }: Arrangement): Promise<AppointmentSnapshot> {
+async function lookingTwice(arrangement: Arrangement): Promise<AppointmentSnapshot> {
+  const { look, act, attempt, bookingTimeout, meaningOf = async (error) => error } = arrangement;
   const before = await look(attempt.call());
   if (before) return before;
   try {
@@ -163,7 +167,7 @@ async function lookingTwice({ look, act, attempt, bookingTimeout }: Arrangement)
     heartbeat();
     const after = await look({ timeoutMs: bookingTimeout }).catch(unlessExisting);
     if (after) return after;
-    throw error;
+    throw await meaningOf(error);
   }
 }
 

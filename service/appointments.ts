@@ -132,7 +132,7 @@ export interface Appointments {
   /** Slots near an address, for 14 days. */
   availability(address: AppointmentAddress, filter?: AvailabilityFilter, options?: CallOptions): Promise<Availability>;
   /**
-   * Takes a slot. `SlotUnavailable` where somebody else has it, `BookingKeyExpired` where the key came too late; either
+   * Takes a slot. `SlotUnavailable` where somebody else has it (see its `isStated`), `BookingKeyExpired` where the key came too late; either
    * asks for another slot. With `async_confirmation` the appointment stays `pending` until a webhook says more.
    */
   book(orderId: string, request: BookingRequest, options?: CallOptions): Promise<Appointment>;
@@ -210,9 +210,9 @@ async function takeSlot(transport: Transport, call: ServiceCall, bookingKey: str
 }
 
 /**
- * What a refusal says about the slot, where it does. Documented is only that a conflict answers 400 or 404; that the
- * sentence tells a slot that is gone from a key that expired, and both from other refusals, is assumed. A sentence that
- * speaks of neither leaves the refusal as it is.
+ * What a refusal says about the slot. Documented is only that a conflict answers 400 or 404; that the sentence tells a
+ * slot that is gone from a key that expired, and both from other refusals, is assumed. Where one of those two statuses
+ * comes with a sentence that speaks of nothing in particular, or with none, it is a conflict that is not stated.
  */
 function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
   if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
@@ -220,10 +220,14 @@ function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | unde
   const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
   if (KEY_GONE.test(said)) return new BookingKeyExpired(error, refusal);
   if (SLOT_GONE.test(said)) return new SlotUnavailable(error, refusal);
-  return undefined;
+  const isOfSlot = error.fields.every(({ field }) => field === '' || field === 'booking_key');
+  const mayBeConflict = CONFLICT_STATUSES.includes(error.status) && isOfSlot && !OF_SOMETHING_ELSE.test(said);
+  return mayBeConflict ? new SlotUnavailable(error, refusal, false) : undefined;
 }
 
 const SLOT_STATUSES = [400, 404, 409, 410, 422];
+/** docs/lab-service.md, "Appointments". */
+const CONFLICT_STATUSES = [400, 404];
 
 const GONE = '(?:expired|invalid|not (?:be )?found|unknown|no longer|not valid|does ?n.t exist|does not exist)';
 const KEY_GONE = new RegExp(`booking.?key.*${GONE}|${GONE}.*booking.?key`, 'i');
@@ -232,3 +236,6 @@ const TAKEN =
   '(?:un ?available|not (?:be )?(?:available|found)|no longer|taken|already (?:booked|reserved)|conflict|expired|fully booked)';
 const SLOT = String.raw`\b(?:time)?(?:slot|time)s?\b`;
 const SLOT_GONE = new RegExp(`${SLOT}.*${TAKEN}|${TAKEN}.*${SLOT}`, 'i');
+
+const OF_SOMETHING_ELSE =
+  /\b(?:orders?|patients?|users?|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection)\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;

@@ -100,6 +100,13 @@ export class FeatureNotEnabled extends ServiceRefused {
 /** The slot of a booking is gone: somebody else took it. Ask for the availability again and choose another one. */
 export class SlotUnavailable extends ServiceRefused {
   override readonly name: string = 'SlotUnavailable';
+  /** false: only the status says so, which may mean something else; what became of the order tells more. */
+  readonly isStated: boolean;
+
+  constructor(call: CallFacts & { status: number }, refusal: Refusal, isStated = true) {
+    super(call, refusal);
+    this.isStated = isStated;
+  }
 }
 
 /** The booking key is not good any more. Ask for the availability again: the slot may still be free, under another key. */

@@ -75,6 +75,25 @@ describe('a slot that is chosen', () => {
     },
   );
 
+  test.each([
+    { status: 400, body: { detail: 'Booking failed' } },
+    { status: 404, body: {} },
+  ])('that the service refuses without a word of it ($status) asks for another choice', async (answer) => {
+    const visit = await AVisit.start(stage);
+    await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', ...answer } });
+    await expect(visit.chooses()).rejects.toMatchObject({ name: 'SlotGone', status: answer.status });
+    await visit.chooses(1);
+    await visit.shows({ phase: 'confirmed' });
+  });
+
+  test('that is refused without a word because the order was cancelled is a refusal: no other slot would do', async () => {
+    const visit = await AVisit.start(stage);
+    const slot = await visit.slot();
+    await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', status: 400, body: {} } });
+    await stage.service.orders.cancel(visit.orderId);
+    await expect(visit.handle.choose({ slotId: slot.id })).rejects.toMatchObject({ name: 'BookingRefused' });
+  });
+
   test('that the provider declines is gone, and nothing is booked', async () => {
     await stage.sandbox.changeSettings({ appointmentConfirmation: 'decline' });
     const visit = await AVisit.start(stage);

@@ -229,7 +229,10 @@ describe('slots', () => {
       [400, { detail: 'Order is not in a state to be booked' }, 'ServiceRefused'],
       [400, { detail: 'Appointment cannot be rescheduled' }, 'ServiceRefused'],
       [404, { detail: 'Appointment not found' }, 'NotFound'],
-      [404, {}, 'NotFound'],
+      [404, { detail: "This order doesn't exist." }, 'NotFound'],
+      [400, { detail: 'The patient has no phone number' }, 'ServiceRefused'],
+      [400, { detail: [{ loc: ['body', 'appointment_notes'], msg: 'Too long', type: 'x' }] }, 'ServiceRefused'],
+      [409, {}, 'ServiceRefused'],
       [422, { detail: [{ loc: ['body', 'booking_key'], msg: 'Field required', type: 'missing' }] }, 'ServiceRefused'],
       [401, { detail: 'The slot is no longer available' }, 'Unauthorized'],
     ])('the refusal %i %j is a %s', async (status, body, name) => {
@@ -237,6 +240,19 @@ describe('slots', () => {
       const error = await rejection(call(serviceAt(baseUrl).appointments));
       expect(error).toMatchObject({ name, status });
       expect(inspect(error, { depth: null })).not.toContain(KEY);
+    });
+
+    // The documentation gives a conflict two statuses and no words.
+    test.each<[number, unknown]>([
+      [400, { detail: 'Booking failed' }],
+      [400, {}],
+      [404, {}],
+      [404, '<html>Not found</html>'],
+      [400, { error: 'Bad Request', message: 'Appointment could not be booked', status_code: 400 }],
+    ])('the refusal %i %j may be a conflict, and says that nobody stated it', async (status, body) => {
+      const { baseUrl } = await answering(() => ({ status, body }));
+      const error = await rejection(call(serviceAt(baseUrl).appointments));
+      expect(error).toMatchObject({ name: 'SlotUnavailable', status, isStated: false });
     });
   });
 });
