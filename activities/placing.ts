@@ -72,8 +72,8 @@ async function placeFirst(dependencies: ActivityDependencies, wish: CreateKitOrd
   const found = await placedBefore(dependencies, wanted, attempt);
   if (found) return { snapshot: snapshotOf(found), adopted: true };
   if (request.kind === 'with_patient') {
-    const { lab_account_id: labAccountId, physician } = request.order;
-    await demandPhysician(dependencies.service, labAccountId, physician, attempt.call());
+    const { lab_account_id: labAccountId, order_set: orderSet, physician } = request.order;
+    await demandPhysician(dependencies.service, labAccountId ?? orderSet?.lab_account_id, physician, attempt.call());
   }
   return create(dependencies, request, passthrough, attempt);
 }

@@ -54,6 +54,10 @@ export const commentSchema = z
   .refine((text) => [...text].length <= COMMENT_CODE_POINTS, 'must be at most 1,000 characters long')
   .nullish();
 
+const dateSchema = z.string().refine(isCalendarDate, 'must be a date that exists, written YYYY-MM-DD');
+
+const countSchema = z.int('must be a whole number').min(0, 'must not be negative').nullish();
+
 const instantSchema = z.iso.datetime({ offset: true, error: 'must be a timestamp with a zone (ISO 8601)' });
 
 const addressLines = {
@@ -78,6 +82,26 @@ export const patientAddressSchema = z.strictObject({
   access_notes: commentSchema,
 });
 
+/** Somebody's who is not examined: no rule is documented for its zip and country, so those of any form go out. */
+const otherAddressSchema = z.strictObject({
+  ...addressLines,
+  zip: requiredTextSchema,
+  country: requiredTextSchema,
+  access_notes: commentSchema,
+});
+
+/** Who answers for a patient that cannot. */
+export const medicalProxySchema = z.strictObject({
+  first_name: requiredTextSchema,
+  last_name: requiredTextSchema,
+  address: otherAddressSchema,
+  phone_number: requiredTextSchema,
+  email: emailSchema.nullish(),
+  /** In whole dollars a year, as far as is known; the unit is not documented. */
+  household_income: countSchema,
+  household_size: countSchema,
+});
+
 export const patientDetailsSchema = z.strictObject({
   first_name: nameSchema,
   last_name: nameSchema,
@@ -86,6 +110,46 @@ export const patientDetailsSchema = z.strictObject({
   gender: requiredTextSchema,
   phone_number: requiredTextSchema,
   email: emailSchema,
+  medical_proxy: medicalProxySchema.nullish(),
+  /** Slugs of open lists, for instance `white_caucasian`, `non_hispanic`, `heterosexual_or_straight`, `female`. */
+  race: optionalTextSchema,
+  ethnicity: optionalTextSchema,
+  sexual_orientation: optionalTextSchema,
+  gender_identity: optionalTextSchema,
+  /** As the medical proxy's. */
+  household_income: countSchema,
+  household_size: countSchema,
+});
+
+/**
+ * What an insurer is told. Photographs of the card and the signature are left out: how JSON is to carry a file is not
+ * documented, and files never go through Temporal.
+ */
+export const healthInsuranceSchema = z.strictObject({
+  payor_code: optionalTextSchema,
+  insurance_id: optionalTextSchema,
+  /** `Self`, `Spouse`, `Other`; the list grows. */
+  responsible_relationship: optionalTextSchema,
+  responsible_details: z
+    .strictObject({
+      first_name: requiredTextSchema,
+      last_name: requiredTextSchema,
+      address: otherAddressSchema,
+      phone_number: requiredTextSchema,
+      /** The service assumes `Mobile`. */
+      phone_type: z.string().optional(),
+    })
+    .nullish(),
+  diagnosis_codes: z.array(requiredTextSchema).nullish(),
+  subjective: optionalTextSchema,
+  assessment_plan: optionalTextSchema,
+});
+
+/** What the patient answered to a question that a marker asks at ordering (`aoe` of a marker). */
+export const questionAnswerSchema = z.strictObject({
+  marker_id: z.int('must be a whole number'),
+  question_id: z.int('must be a whole number'),
+  answer: z.string(),
 });
 
 /** The form of an NPI is not documented, so any text is sent. */
@@ -93,6 +157,9 @@ export const physicianSchema = z.strictObject({
   first_name: requiredTextSchema,
   last_name: requiredTextSchema,
   npi: requiredTextSchema,
+  email: optionalTextSchema,
+  /** Two-letter codes. */
+  licensed_states: z.array(requiredTextSchema).optional(),
 });
 
 /** `terms-of-use`, `telehealth-informed-consent`, `notice-of-privacy-practices`; the list grows. */
@@ -102,29 +169,6 @@ export const consentSchema = z.strictObject({
   version: optionalTextSchema,
   /** ISO 8601. */
   timeOfConsent: optionalTextSchema,
-});
-
-/** `POST /v3/order/testkit`: a kit for nobody yet, to be registered later. */
-export const testkitOrderRequestSchema = z.strictObject({
-  user_id: requiredTextSchema,
-  lab_test_id: requiredTextSchema,
-  shipping_details: shippingDetailsSchema,
-  passthrough: optionalTextSchema,
-  lab_account_id: optionalTextSchema,
-});
-
-/** `POST /v3/order`: an order whose patient is known. Delegated lab accounts require `physician`. */
-export const orderRequestSchema = z.strictObject({
-  user_id: requiredTextSchema,
-  lab_test_id: requiredTextSchema,
-  patient_details: patientDetailsSchema,
-  patient_address: patientAddressSchema,
-  physician: physicianSchema.nullish(),
-  consents: z.array(consentSchema).optional(),
-  /** The order's comment; the lab account's default is put with it on the requisition. */
-  clinical_notes: commentSchema,
-  lab_account_id: optionalTextSchema,
-  passthrough: optionalTextSchema,
 });
 
 /** Which tests an order is made of; at least one of the three has to be there. */
@@ -144,6 +188,51 @@ export const orderSetSchema = z
       [tests, more?.marker_ids, more?.provider_ids].some((ids) => ids != null && ids.length > 0),
     'must name a lab test or a marker',
   );
+
+/** `POST /v3/order/testkit`: a kit for nobody yet, to be registered later. */
+export const testkitOrderRequestSchema = z.strictObject({
+  user_id: requiredTextSchema,
+  lab_test_id: requiredTextSchema,
+  shipping_details: shippingDetailsSchema,
+  passthrough: optionalTextSchema,
+  lab_account_id: optionalTextSchema,
+});
+
+/** `POST /v3/order`: an order whose patient is known. Delegated lab accounts require `physician`. */
+export const orderRequestSchema = z
+  .strictObject({
+    user_id: requiredTextSchema,
+    /** This or `order_set` says what is ordered. */
+    lab_test_id: requiredTextSchema.nullish(),
+    order_set: orderSetSchema.nullish(),
+    /** As in an import; the lab test's own where it is absent. */
+    collection_method: requiredTextSchema.nullish(),
+    patient_details: patientDetailsSchema,
+    patient_address: patientAddressSchema,
+    physician: physicianSchema.nullish(),
+    health_insurance: healthInsuranceSchema.nullish(),
+    /** As in an import. */
+    billing_type: requiredTextSchema.optional(),
+    /** Diagnoses, ICD-10. */
+    icd_codes: z.array(requiredTextSchema).nullish(),
+    aoe_answers: z.array(questionAnswerSchema).nullish(),
+    priority: z.boolean().optional(),
+    /** The order is for a later day: YYYY-MM-DD. */
+    activate_by: dateSchema.nullish(),
+    consents: z.array(consentSchema).optional(),
+    /** The order's comment; the lab account's default is put with it on the requisition. */
+    clinical_notes: commentSchema,
+    lab_account_id: optionalTextSchema,
+    /** Of the team's member who ordered, where it was a person. */
+    creator_member_id: optionalTextSchema,
+    passthrough: optionalTextSchema,
+  })
+  .refine(({ lab_test_id: test, order_set: set }) => test != null || set != null, {
+    path: ['lab_test_id'],
+    error: 'or order_set must say what is ordered',
+    // Said along with whatever else is wrong.
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  });
 
 /**
  * `POST /v3/order/import`: an order whose sample the lab has, or will have, on other ways. Lab accounts that are still
@@ -196,6 +285,7 @@ export const registerRequestSchema = z.strictObject({
   patient_address: patientAddressSchema,
   consents: z.array(consentSchema).optional(),
   physician: physicianSchema.nullish(),
+  health_insurance: healthInsuranceSchema.nullish(),
 });
 
 export type ShippingDetails = z.output<typeof shippingDetailsSchema>;

@@ -10,7 +10,7 @@ import {
   textSchema,
   timestampSchema,
 } from './order.js';
-import { birthDateSchema, emailSchema, requiredTextSchema } from './order-requests.js';
+import { birthDateSchema, emailSchema, medicalProxySchema, requiredTextSchema } from './order-requests.js';
 import { checkedRequest } from './validation.js';
 
 const sourceFieldsSchema = z.looseObject({
@@ -128,6 +128,7 @@ export const demographicsRequestSchema = z.strictObject({
     country: requiredTextSchema,
     access_notes: z.string().nullish(),
   }),
+  medical_proxy: medicalProxySchema.nullish(),
   race: z.string().nullish(),
   ethnicity: z.string().nullish(),
   sexual_orientation: z.string().nullish(),

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { AmbiguousOrder } from '../../client/orders/errors.js';
 import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
+import type { PlaceKitOrderInput } from '../../workflows/order/messages.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
 import { ALink } from './a-link.js';
 import { setStage } from './story.js';
+
+type PlaceWithPatient = Extract<PlaceKitOrderInput, { kind: 'with_patient' }>['order'];
 
 /** The service shows no passthrough again, and the product has no endpoint for notifications. */
 const stage = setStage({ echoesPassthrough: false, notifies: false });
@@ -17,6 +20,19 @@ describe('an order that an earlier attempt created', () => {
     await stage.skip('2 minutes');
     const orderId = await handle.orderId();
     expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
+  });
+
+  test('from a set of tests is recognised too, whatever test the service made of it', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: '/v3/order', times: 1, action: { kind: 'drop_response' } });
+    const { reference, order } = await stage.input({ kind: 'with_patient' });
+    const { lab_test_id: test, ...rest } = order as PlaceWithPatient;
+    const set = { ...rest, order_set: { lab_test_ids: [test ?? ''] } };
+    const handle = await stage.product.orders.place({ reference, kind: 'with_patient', order: set });
+    await stage.seesRequests('POST', '/v3/order');
+    await stage.skip('2 minutes');
+    const orderId = await handle.orderId();
+    expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
+    expect(await stage.countRequests('POST', '/v3/order')).toBe(1);
   });
 
   test('is not mistaken for another order of the same kind, which has a reference of its own', async () => {

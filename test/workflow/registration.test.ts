@@ -3,6 +3,7 @@ import { PhysicianRequired, RegisteredAnotherOrder, RegistrationRefused } from '
 import { LAB_ACCOUNT_IDS } from '../../sandbox/lab-service/seed.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
 import { kitOrderId } from '../../workflows/order/address.js';
+import type { OrderRequest } from '../../service/orders.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -187,6 +188,14 @@ describe('a lab account whose orders need a physician', () => {
     expect(refusal).toBeInstanceOf(PhysicianRequired);
     expect(refusal).toMatchObject({ fields: [{ field: 'physician' }] });
     expect(await stage.countRequests('POST', '/v3/order')).toBe(0);
+  });
+
+  test('is the account that a set of tests names, too', async () => {
+    const { reference, order } = await stage.input({ kind: 'with_patient' });
+    const { lab_test_id: test, ...rest } = order as OrderRequest;
+    const set = { ...rest, order_set: { lab_test_ids: [test ?? ''], lab_account_id: labAccountId } };
+    const handle = await stage.product.orders.place({ reference, kind: 'with_patient', order: set });
+    await expect(handle.orderId()).rejects.toThrow(PhysicianRequired);
   });
 
   test('with one it is placed, and awaits no registration', async () => {

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import type { OrderRequest, RegisterRequest } from '../../../service/orders.js';
+import { ADDRESS, ORDER, PATIENT, PHYSICIAN, REGISTRATION } from './persons.js';
+import { answering, rejection, serviceAt } from './recording-server.js';
+
+/* Invented throughout. */
+
+const PROXY_ADDRESS = {
+  first_line: '1 Nowhere Lane',
+  second_line: null,
+  city: 'Phantomville',
+  state: 'AZ',
+  zip: 'A1 2BC',
+  country: 'Nowhere',
+  access_notes: 'Gate code invented',
+};
+
+const PROXY = {
+  first_name: 'Testperson',
+  last_name: 'Invented',
+  address: PROXY_ADDRESS,
+  phone_number: '+15550100',
+  email: 'testperson@example.com',
+  household_income: 0,
+  household_size: 2,
+};
+
+const FULL_PATIENT = {
+  ...PATIENT,
+  medical_proxy: PROXY,
+  race: 'other',
+  ethnicity: 'non_hispanic',
+  sexual_orientation: 'dont_know',
+  gender_identity: 'female',
+  household_income: 12_000,
+  household_size: 3,
+};
+
+const INSURANCE = {
+  payor_code: 'INVENTED',
+  insurance_id: 'invented-1',
+  responsible_relationship: 'Spouse',
+  responsible_details: {
+    first_name: 'Testperson',
+    last_name: 'Invented',
+    address: PROXY_ADDRESS,
+    phone_number: '+15550100',
+    phone_type: 'Home',
+  },
+  diagnosis_codes: ['Z00.0'],
+  subjective: 'invented',
+  assessment_plan: 'invented',
+};
+
+const FULL_PHYSICIAN = { ...PHYSICIAN, email: 'doctor@example.com', licensed_states: ['AZ', 'IL'] };
+
+const { lab_test_id: _labTestId, ...NO_TEST } = ORDER;
+
+const FULL_ORDER: OrderRequest = {
+  ...NO_TEST,
+  order_set: { lab_test_ids: ['test-1'], add_on: { marker_ids: [11], provider_ids: ['p-1'] }, lab_account_id: 'a-1' },
+  collection_method: 'walk_in_test',
+  patient_details: FULL_PATIENT,
+  patient_address: ADDRESS,
+  physician: FULL_PHYSICIAN,
+  health_insurance: INSURANCE,
+  billing_type: 'commercial_insurance',
+  icd_codes: ['Z00.0'],
+  aoe_answers: [{ marker_id: 11, question_id: 5, answer: 'yes' }],
+  priority: true,
+  activate_by: '2030-02-28',
+  creator_member_id: 'member-1',
+};
+
+async function sent(call: (service: ReturnType<typeof serviceAt>) => Promise<unknown>): Promise<unknown> {
+  const { baseUrl, requests } = await answering(() => ({ body: { order: { id: 'order-1' } } }));
+  await call(serviceAt(baseUrl));
+  return requests[0]?.body;
+}
+
+test('an order goes out with everything that is documented of it, field by field [217]', async () => {
+  expect(await sent(({ orders }) => orders.create(FULL_ORDER))).toEqual(FULL_ORDER);
+});
+
+test('a registration may tell of an insurance, and more of patient and physician', async () => {
+  const registration: RegisterRequest = {
+    ...REGISTRATION,
+    ...{ patient_details: FULL_PATIENT, physician: FULL_PHYSICIAN, health_insurance: INSURANCE },
+  };
+  expect(await sent(({ orders }) => orders.register(registration))).toEqual(registration);
+});
+
+describe('an order', () => {
+  test.each<[string, object]>([
+    ['lab_test_id', { lab_test_id: null, order_set: null }],
+    ['order_set', { order_set: { add_on: {} } }],
+    ['collection_method', { collection_method: '' }],
+    ['billing_type', { billing_type: ' ' }],
+    ['icd_codes.0', { icd_codes: [''] }],
+    ['aoe_answers.0.question_id', { aoe_answers: [{ marker_id: 1, question_id: 1.5, answer: '' }] }],
+    ['activate_by', { activate_by: '2030-02-30' }],
+    ['health_insurance.front_image', { health_insurance: { front_image: { content: '', content_type: 'image/png' } } }],
+    ['physician.signature_image', { physician: { ...PHYSICIAN, signature_image: null } }],
+    ['patient_details.medical_proxy.address.city', { patient_details: { ...PATIENT, medical_proxy: broken() } }],
+    ['patient_details.household_size', { patient_details: { ...PATIENT, household_size: -1 } }],
+  ])('is not sent with a fault in %s', async (field, change) => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    const error = await rejection(serviceAt(baseUrl).orders.create({ ...FULL_ORDER, ...change }));
+    expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
+    expect(requests).toEqual([]);
+  });
+
+  test('that names nothing to order is told so along with its other faults', async () => {
+    const { baseUrl } = await answering(() => ({ body: {} }));
+    const error = await rejection(serviceAt(baseUrl).orders.create({ ...NO_TEST, user_id: '' }));
+    expect(error).toMatchObject({
+      fields: [{ field: 'user_id' }, { field: 'lab_test_id', rule: 'or order_set must say what is ordered' }],
+    });
+    const nothing = await rejection(serviceAt(baseUrl).orders.create(null as never));
+    expect(nothing).toMatchObject({ fields: [{ field: 'request' }] });
+  });
+});
+
+function broken(): object {
+  return { ...PROXY, address: { ...PROXY_ADDRESS, city: '' } };
+}
