@@ -185,6 +185,17 @@ describe('while nobody chooses', () => {
     await stage.skip('1 day');
     await visit.shows({ outcome: 'expired' });
   });
+
+  test('a service that stays down is waited for a day, asked now and then, and then it ends all the same', async () => {
+    const visit = await AVisit.start(stage, { policy: { choiceReminders: [], choiceWait: '1d' } });
+    await visit.shows({ phase: 'awaiting_choice' });
+    const before = await stage.countRequests('GET', '/v3/order/*');
+    const action = { kind: 'answer', status: 401, body: {} } as const;
+    await stage.sandbox.addFault({ method: 'GET', path: '/v3/order/*', action });
+    expect(await visit.ends()).toMatchObject({ outcome: 'expired' });
+    expect((await stage.countRequests('GET', '/v3/order/*')) - before).toBeLessThan(12);
+    await stage.sandbox.removeFaults();
+  });
 });
 
 describe('before an appointment', () => {

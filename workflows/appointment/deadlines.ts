@@ -13,6 +13,8 @@ export interface Deadline extends Moment {
   key: string;
   /** Which of several reminders, from 1. */
   ordinal: number;
+  /** Of an end, which waits for the service's answer: when it comes without one; milliseconds since the epoch. */
+  latest?: number;
 }
 
 /** Those that are not met yet, the earliest first. */
@@ -27,7 +29,7 @@ function stageDeadlines(kase: AppointmentCase): Deadline[] {
   const { stage, policy } = kase;
   switch (stage.phase) {
     case 'awaiting_choice':
-      return [...choiceReminders(kase), deadline(kase, 'choice', pausedFrom(kase, stage.since + policy.choiceWait))];
+      return [...choiceReminders(kase), end(kase, 'choice', stage.since + policy.choiceWait)];
     case 'awaiting_confirmation':
       return overdue(kase, 'confirmation', stage.since + policy.confirmationWait);
     case 'confirmed':
@@ -52,15 +54,17 @@ function overdue(kase: AppointmentCase, name: 'confirmation' | 'visit', at: numb
   const missed = deadline(kase, name, at);
   if (!kase.met.includes(missed.key)) return [missed];
   const since = Math.max(at, kase.stage.since);
-  return [deadline(kase, 'give_up', pausedFrom(kase, since + kase.policy.giveUpAfter))];
+  return [end(kase, 'give_up', since + kase.policy.giveUpAfter)];
 }
 
 /** What cannot be undone waits until the service has answered, for a day at most. */
-function pausedFrom(kase: AppointmentCase, at: number): number {
-  return kase.unanswered ? Math.max(at, Math.min(nextRead(kase), at + longestOutage)) : at;
+function end(kase: AppointmentCase, name: 'choice' | 'give_up', from: number): Deadline {
+  const latest = from + longestOutage;
+  const at = kase.unanswered ? Math.max(from, Math.min(nextRead(kase), latest)) : from;
+  return { ...deadline(kase, name, at), latest };
 }
 
-export const longestOutage = 24 * 60 * 60_000;
+const longestOutage = 24 * 60 * 60_000;
 
 function choiceReminders(kase: AppointmentCase): Deadline[] {
   const { stage, policy, wanted } = kase;

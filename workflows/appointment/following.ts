@@ -1,6 +1,6 @@
 import { announceFall, announceNews, clear, enqueue, headOf, raise } from './announcements.js';
 import { note, openAppointment, type AppointmentCase } from './case.js';
-import { deadlinesOf, longestOutage, waitingUntil, type Deadline } from './deadlines.js';
+import { deadlinesOf, waitingUntil, type Deadline } from './deadlines.js';
 import type { AppointmentAttention } from './messages.js';
 import { readAppointment } from './reading.js';
 
@@ -67,12 +67,12 @@ function remind(kase: AppointmentCase, { name, ordinal, key }: Deadline, now: nu
 /** An appointment may have been made unheard: without the service's answer nothing ends, for a day at most. */
 function endUnheard(
   kase: AppointmentCase,
-  { at }: Deadline,
+  { latest = 0 }: Deadline,
   isAnswered: boolean,
   ending: 'expired' | 'unresolved',
   now: number,
 ): void {
-  if (isAnswered || now >= at + longestOutage) kase.ending = ending;
+  if (isAnswered || now >= latest) kase.ending = ending;
 }
 
 function ask(kase: AppointmentCase, { key }: Deadline, reason: AppointmentAttention, now: number): void {
