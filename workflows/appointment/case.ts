@@ -26,6 +26,8 @@ export interface AppointmentCase {
   notifies?: boolean;
   /** The present appointment, or the last one where it was cancelled. */
   known?: AppointmentSnapshot;
+  /** The last one that the service did not show any more: a late webhook of it is no proof that it is back. */
+  goneId?: string;
   /** How much news webhooks brought: an answer that was asked for before some of it may be older than that. */
   heard: number;
   /** Something was heard that only the service can put in order. */
@@ -106,7 +108,8 @@ export function note(kase: AppointmentCase, what: string, now: number): void {
 /** Takes in what a webhook told. Says whether anything has to be done about it. */
 export function hearOf(kase: AppointmentCase, heard: AppointmentSnapshot, now: number): boolean {
   if (heard.userId !== undefined) kase.userId ??= heard.userId;
-  const compared = compareHeard(kase.known, heard);
+  const { known, goneId } = kase;
+  const compared = !known && heard.appointmentId === goneId ? 'unclear' : compareHeard(known, heard);
   if (compared === 'nothing') return false;
   kase.heard += 1;
   if (compared === 'unclear') kase.unclear = true;
@@ -148,6 +151,7 @@ export function takeNone(kase: AppointmentCase, asked: number, now: number): boo
 
 /** The appointment that is known is not there any more. */
 export function forget(kase: AppointmentCase, now: number): void {
+  if (kase.known) kase.goneId = kase.known.appointmentId;
   delete kase.known;
   kase.missing = 0;
   enterStage(kase, now);

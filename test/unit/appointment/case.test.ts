@@ -60,6 +60,19 @@ describe('an answer of the service', () => {
     expect(kase).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'not_shown' } });
   });
 
+  test('that showed none is not overruled by a late webhook of it: the service is read again', () => {
+    const kase = wantedCase(booked);
+    for (let n = 0; n < 2; n += 1) takeNone(kase, 0, start);
+    expect(hearOf(kase, booked, start)).toBe(true);
+    expect(kase).toMatchObject({ unclear: true, stage: { phase: 'awaiting_choice' } });
+    expect(takeAnswer(kase, booked, kase.heard, start)).toBe(true);
+    expect(kase.stage.phase).toBe('confirmed');
+    const again = wantedCase(booked);
+    for (let n = 0; n < 2; n += 1) takeNone(again, 0, start);
+    hearOf(again, other, start);
+    expect(again).toMatchObject({ unclear: false, stage: { phase: 'awaiting_confirmation' } });
+  });
+
   test('that shows none says nothing of one at a service centre, or of one that was heard of meanwhile', () => {
     const centre = wantedCase({ ...booked, type: 'patient_service_center' });
     const heard = wantedCase(booked, { heard: 1 });
