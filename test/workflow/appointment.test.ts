@@ -246,6 +246,27 @@ describe('a cancellation', () => {
     expect(await stage.countRequests('PATCH', path.replace('*', visit.orderId))).toBe(1);
   });
 
+  test('of one at a service centre, which the service has no call for, is refused: it stands', async () => {
+    const visit = await AVisit.start(stage);
+    const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
+    await stage.syncClock();
+    const { now } = await stage.sandbox.clock();
+    const events = [{ at: now, status: 'confirmed' }];
+    const type = 'patient_service_center';
+    const startAt = new Date(Date.parse(now) + 5 * 86_400_000).toISOString();
+    const centre = { appointmentId: 'centre-1', type, status: 'confirmed', startAt, events };
+    await workflow.signal(appointmentChangedSignal, centre);
+    await visit.shows({ phase: 'confirmed' });
+    for (const rebook of [true, false]) {
+      await expect(visit.handle.cancel({ rebook })).rejects.toMatchObject({ name: 'CancellationRefused' });
+      await visit.shows({
+        phase: 'confirmed',
+        appointment: { appointmentId: 'centre-1', status: 'confirmed', startAt },
+      });
+    }
+    await workflow.cancel();
+  });
+
   test('by an operator, as a workflow, leaves everything at the service as it is', async () => {
     const visit = await AVisit.start(stage);
     await visit.chooses();

@@ -175,6 +175,7 @@ async function cancelAtService(
 
 /** What was to be cancelled is not there. Another one that somebody made meanwhile is for the caller to decide on. */
 async function expectNoOther(kase: AppointmentCase, appointmentId: string): Promise<void> {
+  if (kase.known?.type === 'patient_service_center') throw keptElsewhere();
   if (kase.known?.appointmentId === appointmentId) forget(kase, Date.now());
   await lookOrRefuse(kase);
   const open = openAppointment(kase);
@@ -185,6 +186,12 @@ function alreadyThere({ startAt }: AppointmentSnapshot): ApplicationFailure {
   const when = startAt === undefined ? 'without a time yet' : `at ${startAt}`;
   const message = `The order has an appointment ${when}: reschedule or cancel it`;
   return ApplicationFailure.nonRetryable(message, 'AppointmentExists', { fields: [] });
+}
+
+/** The service shows only appointments at home, so that it is not shown says nothing. */
+function keptElsewhere(): ApplicationFailure {
+  const message = 'The appointment is at a service centre, of which the service cancels none here: it still stands';
+  return ApplicationFailure.nonRetryable(message, 'CancellationRefused', { fields: [] });
 }
 
 function nothingBooked(): ApplicationFailure {
