@@ -1,0 +1,94 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, test } from 'vitest';
+import { bookOnce, moveOnce } from '../../../activities/appointment-changes.js';
+import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import type { LabService } from '../../../service/lab-service.js';
+import { slotIdOf } from '../../../workflows/appointment/address.js';
+import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
+
+const start = '2030-02-01T16:00:00.000Z';
+const end = '2030-02-01T17:00:00.000Z';
+const wish = { orderId: 'order-1', slotId: slotIdOf({ day: '2030-02-01', start, end }), bookingTimeout: 5_000 };
+const appointmentAt = (id: string, startAt: string): object => ({ id, status: 'confirmed', start_at: startAt });
+
+const order = {
+  id: 'order-1',
+  patient_address: { first_line: '1 Nowhere Lane', city: 'Phantomville', state: 'AZ', zip: '85004' },
+  details: { type: 'at_home_phlebotomy' },
+  events: [{ id: 1, created_at: '2030-01-01T00:00:00Z', status: 'received.at_home_phlebotomy.ordered' }],
+};
+const slots = { slots: [{ date: '2030-02-01', slots: [{ booking_key: 'bk_invented', start, end }] }] };
+
+/** A service that answers by the last part of the path; a list is answered one by one, its last for ever. */
+async function serviceWith(answers: Record<string, Answer[]>): Promise<{ service: LabService; asked: string[] }> {
+  const asked: string[] = [];
+  const { baseUrl } = await answering(({ method, url }) => {
+    const what = `${method} ${url?.split('?')[0]?.split('/').at(-1)}`;
+    asked.push(what);
+    const [answer = { status: 404, body: { detail: 'Not found' } }, ...rest] = answers[what] ?? [];
+    if (rest.length > 0) answers[what] = rest;
+    return answer;
+  });
+  return { service: serviceAt(baseUrl), asked };
+}
+
+const arranged = (work: () => Promise<AppointmentSnapshot>) =>
+  new MockActivityEnvironment({ startToCloseTimeoutMs: 150_000, scheduleToCloseTimeoutMs: 0 }).run(work);
+
+describe('a move', () => {
+  const move = { ...wish, appointmentId: 'appointment-1' };
+
+  test('whose answer was lost has been made also where the service gave the appointment a new id', async () => {
+    const { service, asked } = await serviceWith({
+      'GET appointment': [{ body: appointmentAt('appointment-2', start) }],
+    });
+    const moved = await arranged(() => moveOnce(service, move));
+    expect(moved).toMatchObject({ appointmentId: 'appointment-2', startAt: start });
+    expect(asked).toEqual(['GET appointment']);
+  });
+
+  test('of an appointment that another one has taken the place of is not tried', async () => {
+    const { service, asked } = await serviceWith({
+      'GET appointment': [{ body: appointmentAt('appointment-2', '2030-02-03T16:00:00Z') }],
+    });
+    expect(await rejection(arranged(() => moveOnce(service, move)))).toMatchObject({ type: 'NothingBooked' });
+    expect(asked).toEqual(['GET appointment']);
+  });
+});
+
+describe('a booking that is refused without a word of why', () => {
+  const refused: Answer = { status: 400, body: { detail: 'Booking failed' } };
+  const free = { 'POST availability': [{ body: slots }], 'POST book': [refused] };
+
+  test.each<[string, object, string]>([
+    ['waits for its draw at home is a conflict', order, 'SlotUnavailable'],
+    ['does not say how it is collected is a conflict', { ...order, details: null }, 'SlotUnavailable'],
+    ['is collected otherwise is a refusal', { ...order, details: { type: 'walk_in_test' } }, 'ServiceRefused'],
+    [
+      'was cancelled is a refusal',
+      { ...order, events: [eventOf('cancelled.at_home_phlebotomy.cancelled')] },
+      'ServiceRefused',
+    ],
+  ])('of an order that %s', async (_what, shown, name) => {
+    const { service } = await serviceWith({ ...free, 'GET order-1': [{ body: shown }] });
+    expect(await rejection(arranged(() => bookOnce(service, wish)))).toMatchObject({ name, status: 400 });
+  });
+
+  test('of an order that cannot be read now is a conflict: another choice does no harm', async () => {
+    const { service } = await serviceWith({ ...free, 'GET order-1': [{ body: order }, { status: 503 }] });
+    expect(await rejection(arranged(() => bookOnce(service, wish)))).toMatchObject({ name: 'SlotUnavailable' });
+  });
+
+  test('is none where the appointment is there after all', async () => {
+    const { service } = await serviceWith({
+      ...free,
+      'GET order-1': [{ body: order }],
+      'GET appointment': [{ status: 404, body: {} }, { body: appointmentAt('appointment-1', start) }],
+    });
+    expect(await arranged(() => bookOnce(service, wish))).toMatchObject({ appointmentId: 'appointment-1' });
+  });
+});
+
+function eventOf(status: string): object {
+  return { id: 2, created_at: '2030-01-02T00:00:00Z', status };
+}
