@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AppointmentState, Slots } from '../../workflows/appointment/messages.js';
 import type { AppointmentHandle } from '../appointments/appointment-handle.js';
-import type { CommandLine } from './command-line.js';
+import type { CommandLine, Patience } from './command-line.js';
 import { readText } from './input.js';
 import { facts, moment, sections, table, waiting, words } from './output.js';
 
@@ -16,6 +16,9 @@ interface CancelOptions extends NotesOption {
 
 const notesFile = ['--notes-file <path>', 'notes for whoever comes, from a file; - reads standard input'] as const;
 
+/** A booking may take five minutes, and one before it may have to be waited for and read first. */
+const patience: Patience = '10m';
+
 /** Appointments for a blood draw at home, each by the id of its order. */
 export function appointmentCommands(program: Command, commandLine: CommandLine): void {
   const appointments = program.command('appointments').description('arrange appointments for a blood draw at home');
@@ -23,7 +26,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
     appointments.command(`${name} <order-id>`).description(description);
   const show = (state: AppointmentState): void => commandLine.print(state, () => appointmentText(state));
   const send = (orderId: string, command: (handle: AppointmentHandle) => Promise<AppointmentState>): Promise<void> =>
-    commandLine.run(async ({ lab }) => show(await command(await lab.appointments.get({ orderId }))));
+    commandLine.run(async ({ lab }) => show(await command(await lab.appointments.get({ orderId }))), patience);
 
   onOrder('start', 'start arranging an appointment, or join what is under way').action(async (orderId: string) =>
     commandLine.run(async ({ lab }) => show(await (await lab.appointments.start({ orderId })).state())),
@@ -35,7 +38,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
         const handle = await lab.appointments.get({ orderId });
         const slots = await handle.slots(startDate === undefined ? {} : { startDate });
         commandLine.print(slots, () => slotTable(slots));
-      }),
+      }, patience),
     );
   onOrder('choose', 'book a slot for the draw')
     .requiredOption('--slot <slot-id>', 'one of `slots`')
@@ -85,6 +88,7 @@ async function notesFrom({ terminal }: CommandLine, path: string | undefined): P
 }
 
 function slotTable({ slots, timezone }: Slots): string {
+  if (slots.length === 0) return 'No slots in these 14 days.';
   return sections(
     facts([['Days are counted in', timezone]]),
     table(
