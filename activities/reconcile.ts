@@ -6,7 +6,7 @@ import { standingOf } from '../workflows/order/lifecycle.js';
 import { kitOrderName, orderChangedSignal } from '../workflows/order/messages.js';
 import { kitOrderStart } from '../workflows/order/start.js';
 import type { LabService } from '../service/lab-service.js';
-import type { Order } from '../service/orders.js';
+import type { OrderPage } from '../service/orders.js';
 import type { ReconcileCounts } from '../workflows/reconcile/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
@@ -25,8 +25,8 @@ export interface PageReconciled {
   nextPage?: number;
 }
 
-/** The largest page that the service gives: a pass of a quiet hour is one call. */
-const pageSize = 100;
+/** As many as one answer holds, however large the orders are (`maxResponseBytes`): a page that is cut off would stop every pass. */
+const pageSize = 50;
 
 /** Between two signals: ten a second leave Temporal and the workers free for what is under way. */
 const pauseMs = 100;
@@ -37,13 +37,17 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
     /** Tells the workflows of one page's orders what the service shows. Telling twice does no harm: the fold converges. */
     async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
       return asFailures('ServiceRefused', async () => {
-        const { orders, nextPage } = await readPage(service, range, page);
+        const { pages, nextPage } = await readPages(service, range, page);
         const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0 };
-        for await (const order of orders) {
+        for await (const { orders, unreadable } of pages) {
           heartbeat();
-          counts.listed += 1;
-          counts[await tell(dependencies, snapshotOf(order), range.seenUntil)] += 1;
-          await sleep(pauseMs);
+          passOver(unreadable, counts);
+          for (const order of orders) {
+            heartbeat();
+            counts.listed += 1;
+            counts[await tell(dependencies, snapshotOf(order), range.seenUntil)] += 1;
+            await sleep(pauseMs);
+          }
         }
         return { counts, ...(nextPage !== undefined && { nextPage }) };
       });
@@ -51,21 +55,45 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
   };
 }
 
-interface Page {
-  orders: Iterable<Order> | AsyncIterable<Order>;
+interface Pages {
+  pages: Iterable<OrderPage> | AsyncIterable<OrderPage>;
   nextPage?: number;
 }
 
 /** A service that does not say how many there are is read from the first page to the last, in one go. */
-async function readPage(service: LabService, { from, to }: PageToReconcile, page?: number): Promise<Page> {
+async function readPages(service: LabService, { from, to }: PageToReconcile, page?: number): Promise<Pages> {
   const filter = { updatedStartDate: from, updatedEndDate: to };
   const read = await service.orders.page(filter, page ?? 1, { pageSize });
-  if (page !== undefined) return { orders: read.orders, ...before(page) };
-  if (read.total === undefined) return { orders: service.orders.list(filter, { pageSize }) };
+  if (page !== undefined) return { pages: [read], ...before(page) };
+  if (read.total === undefined)
+    return { pages: andAllAfter(read, (n) => service.orders.page(filter, n, { pageSize })) };
   const last = Math.ceil(read.total / read.size);
-  if (last <= 1) return { orders: read.orders };
-  const { orders } = await service.orders.page(filter, last, { pageSize });
-  return { orders, ...before(last) };
+  if (last <= 1) return { pages: [read] };
+  return { pages: [await service.orders.page(filter, last, { pageSize })], ...before(last) };
+}
+
+/** A page that is not full is the last one; one that brings nothing new is, too: a service may not know pages. */
+async function* andAllAfter(
+  first: OrderPage,
+  read: (page: number) => Promise<OrderPage>,
+): AsyncGenerator<OrderPage, void, undefined> {
+  let current = first;
+  for (let n = 2; ; n += 1) {
+    yield current;
+    const { orders, unreadable, size } = current;
+    if (orders.length + unreadable < size) return;
+    const known = new Set(orders.map(({ id }) => id));
+    current = await read(n);
+    if (current.orders.every(({ id }) => known.has(id))) return;
+  }
+}
+
+/** One order that nobody can read must not keep the others unheard. */
+function passOver(unreadable: number, counts: ReconcileCounts): void {
+  if (unreadable === 0) return;
+  log.warn('orders that cannot be read were passed over', { unreadable });
+  counts.listed += unreadable;
+  counts.passedOver += unreadable;
 }
 
 function before(page: number): { nextPage?: number } {

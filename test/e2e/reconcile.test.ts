@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createLabService } from '../../service/lab-service.js';
+import type { Order } from '../../service/orders.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import {
   reconcileScheduleId,
@@ -26,6 +28,17 @@ async function dashboardOrder(...statuses: string[]): Promise<string> {
   const { order } = await lab.sandbox.createOrder();
   for (const status of statuses) await lab.sandbox.move(order.id, status);
   return order.id;
+}
+
+/** The order as the service shows it. */
+async function orderAtService(orderId: string): Promise<Order> {
+  const { url: baseUrl, apiKey } = lab.service;
+  const service = createLabService({ baseUrl, apiKey });
+  try {
+    return await service.orders.get(orderId);
+  } finally {
+    await service.close();
+  }
 }
 
 const toTheEnd = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
@@ -70,6 +83,37 @@ describe('a range of time', () => {
     }
   });
 
+  test.each([{ total: 2 }, {}])(
+    'with an order that cannot be read is read all the same, where the list says %j',
+    async (more) => {
+      const from = await hoursAgo(45);
+      const open = await dashboardOrder('transit_customer');
+      const order = await orderAtService(open);
+      const body = { orders: [{ status: 'received' }, order], ...more };
+      await lab.sandbox.addFault({
+        method: 'GET',
+        path: '/orders',
+        times: 1,
+        action: { kind: 'answer', status: 200, body },
+      });
+      const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+      expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 1, passedOver: 1 });
+      expect((await (await lab.labs.orders.get({ orderId: open })).state()).orderId).toBe(open);
+    },
+  );
+
+  test('is read to its end by a service that tells neither its number of orders nor where they end', async () => {
+    const from = await hoursAgo(43);
+    const orders = [await dashboardOrder(), await dashboardOrder()];
+    for (const order of [...orders, orders.at(-1) ?? '']) {
+      const body = { orders: [await orderAtService(order)], size: 1 };
+      const action = { kind: 'answer', status: 200, body } as const;
+      await lab.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
+    }
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 2 });
+  });
+
   test('with more orders than fit a page is read to its end', async () => {
     const from = await hoursAgo(40);
     const orders = [];
@@ -79,7 +123,7 @@ describe('a range of time', () => {
     const result = await lab.labs.orders.reconcile(range, (progress) => told.push(progress));
     expect(result).toMatchObject({ listed: 103, told: 103 });
     expect(told[0]).toMatchObject({ listed: 0 });
-    expect(told).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 1 }));
+    expect(told).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 2 }));
     for (const orderId of [orders[0], orders[50], orders[102]]) {
       expect((await (await lab.labs.orders.get({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
     }

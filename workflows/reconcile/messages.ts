@@ -31,7 +31,7 @@ export interface ReconcileCounts {
   finished: number;
   /** Finished orders that nobody had heard the end of: a run reads and announces it. */
   reopened: number;
-  /** Orders that cannot be read or addressed; the worker's log names them. */
+  /** Orders that cannot be read or addressed; the worker's log tells of them. */
   passedOver: number;
 }
 
