@@ -10,11 +10,11 @@ import type { OrderPage } from '../service/orders.js';
 import type { ReconcileCounts } from '../workflows/reconcile/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
+import { isHeard, lastRunOf } from './heard-ends.js';
 
 export interface PageToReconcile {
   from: string;
   to: string;
-  seenUntil: string;
   /** Without it: the last one. */
   page?: number;
 }
@@ -45,7 +45,7 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
           for (const order of orders) {
             heartbeat();
             counts.listed += 1;
-            counts[await tell(dependencies, snapshotOf(order), range.seenUntil)] += 1;
+            counts[await tell(dependencies, snapshotOf(order), range.from)] += 1;
             await sleep(pauseMs);
           }
         }
@@ -103,7 +103,7 @@ function before(page: number): { nextPage?: number } {
 async function tell(
   { temporal, taskQueue }: ActivityDependencies,
   snapshot: OrderSnapshot,
-  seenUntil: string,
+  from: string,
 ): Promise<Exclude<keyof ReconcileCounts, 'listed'>> {
   const root = rootOf(snapshot);
   if (!isAddressable(snapshot.orderId) || !isAddressable(root)) {
@@ -127,8 +127,7 @@ async function tell(
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
-  // Its workflow has ended with it, as it should, or was never started.
-  if (last === undefined || last.at <= seenUntil) return 'finished';
+  if (isHeard(await lastRunOf(temporal, root), snapshot, last, from)) return 'finished';
   await temporal.workflow.signalWithStart(kitOrderName, start);
   return 'reopened';
 }

@@ -72,6 +72,18 @@ describe('a range of time', () => {
     await expect.poll(() => lab.receiver.about(ended).map(({ type }) => type), patience).toContain('result');
   });
 
+  test('whose ends have been heard starts no second run, nor one that an operator has ended', async () => {
+    const from = await hoursAgo(47);
+    const [heard, unwanted] = [await dashboardOrder(...toTheEnd), await dashboardOrder('transit_customer')];
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 1, reopened: 1 });
+    await lab.rig.client.workflow.getHandle(kitOrderId(heard)).result();
+    await lab.rig.client.workflow.getHandle(kitOrderId(unwanted)).terminate('by the test');
+    for (const status of toTheEnd.slice(1)) await lab.sandbox.move(unwanted, status);
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, finished: 2, reopened: 0 });
+    expect(await lab.runsOf(heard)).toHaveLength(1);
+  });
+
   test('that has no order is empty, and one that is none is refused in the product’s words', async () => {
     const range = { from: '2001-01-01', to: '2001-01-02' };
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 0, watermark: '2001-01-02T00:00:00.000Z' });
@@ -144,6 +156,19 @@ describe('the schedule', () => {
     expect(second).toMatchObject({ listed: 1, told: 1, reopened: 0 });
     expect((await (await lab.labs.orders.get({ orderId: later })).state()).phase).toBe('in_transit_to_customer');
     await lab.untilListedAsEnded(ended, 1);
+  });
+
+  test('hears an end that is listed only long after it happened, once', async () => {
+    const { watermark } = await scheduledPass();
+    await hoursAgo(30);
+    const ended = await dashboardOrder(...toTheEnd);
+    const order = { ...(await orderAtService(ended)), updated_at: watermark };
+    const list = { kind: 'answer', status: 200, body: { orders: [order], total: 1, size: 50 } } as const;
+    await lab.sandbox.addFault({ method: 'GET', path: '/orders', action: list });
+    expect(await scheduledPass()).toMatchObject({ listed: 1, reopened: 1 });
+    await lab.rig.client.workflow.getHandle(kitOrderId(ended)).result();
+    expect(await scheduledPass()).toMatchObject({ listed: 1, finished: 1, reopened: 0 });
+    expect(await lab.runsOf(ended)).toHaveLength(1);
   });
 
   test('leaves alone what the webhooks may still bring', async () => {

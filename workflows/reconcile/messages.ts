@@ -27,7 +27,7 @@ export interface ReconcileCounts {
   listed: number;
   /** Unfinished orders whose workflow was told, and started where there was none. */
   told: number;
-  /** Finished orders whose workflow still ran, and was told. */
+  /** Finished orders whose end had been heard, or whose workflow still ran and was told. */
   finished: number;
   /** Finished orders that nobody had heard the end of: a run reads and announces it. */
   reopened: number;

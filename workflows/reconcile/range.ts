@@ -4,8 +4,6 @@ import type { ReconcileInput } from './messages.js';
 export interface ReconcileRange {
   from: string;
   to: string;
-  /** An order that ended before this was seen by an earlier pass: no run is started for it. */
-  seenUntil: string;
 }
 
 const minute = 60_000;
@@ -21,10 +19,9 @@ const firstLook = 5 * 24 * hour;
 /** @throws RangeError when a time is none, or the range is empty */
 export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
   const to = input.to === undefined ? now - settling : timeOf('to', input.to);
-  const seenUntil = input.from === undefined ? sinceWatermark(watermark, to) : timeOf('from', input.from);
-  const from = input.from === undefined ? seenUntil - overlap : seenUntil;
+  const from = input.from === undefined ? sinceWatermark(watermark, to) - overlap : timeOf('from', input.from);
   if (from > to) throw new RangeError('from is later than to');
-  return { from: iso(from), to: iso(to), seenUntil: iso(seenUntil) };
+  return { from: iso(from), to: iso(to) };
 }
 
 /** A watermark of a clock that ran ahead is no reason to look at nothing. */

@@ -78,7 +78,7 @@ function detailsOf({ from, to }: ReconcileRange, counts: ReconcileCounts, page: 
   return [
     page === undefined ? '### Complete' : `### ${page} pages to go`,
     `Orders updated from ${from} to ${to}`,
-    '| Listed | Told | Finished, told | Finished, unheard | Passed over |\n| --- | --- | --- | --- | --- |\n' +
+    '| Listed | Told | Finished, heard | Finished, unheard | Passed over |\n| --- | --- | --- | --- | --- |\n' +
       `| ${listed} | ${told} | ${finished} | ${reopened} | ${passedOver} |`,
   ].join('\n\n');
 }
