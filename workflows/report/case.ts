@@ -28,6 +28,8 @@ export interface ReportCase {
   stage: { reviewing: boolean; since: number };
   /** When something new was learnt, or the job was last read; milliseconds since the epoch. */
   lookedAt: number;
+  /** Since when the job is not found, in words that are not the service's; milliseconds since the epoch. */
+  absentSince?: number;
   /** Reads since then that said nothing new. */
   silentReads: number;
   /** Ids of what was announced of the job itself. */
@@ -107,6 +109,12 @@ export function learnFromRead(kase: ReportCase, snapshot: ReportSnapshot, asked:
   kase.lookedAt = now;
   kase.silentReads = isNews ? 0 : kase.silentReads + 1;
   return isNews;
+}
+
+/** A read that told nothing of the job. */
+export function saidNothing(kase: ReportCase, now: number): void {
+  kase.lookedAt = now;
+  kase.silentReads += 1;
 }
 
 function learn(kase: ReportCase, reported: Reported, now: number): boolean {
