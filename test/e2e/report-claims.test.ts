@@ -201,6 +201,14 @@ describe('another submission of the user that was refused before anything was se
     await untilListed(`WorkflowId = '${parsingJobId(first)}'`);
     const superseded: unknown = await lab.rig.client.workflow.getHandle(parsingJobId(first)).result();
     expect(superseded).toMatchObject({ outcome: 'superseded', supersededBy: second });
+    // A job says nothing of its file: should it be another report, its result is told.
+    await lab.sandbox.moveJob(first, { status: 'completed', results: 'sample' });
+    const told = () => lab.receiver.about(first).map(({ type, data }) => [type, data['superseded_by']]);
+    const expected = [
+      ['ended', second],
+      ['completed', second],
+    ];
+    await expect.poll(told, patience).toEqual(expected);
     await finish(handle);
   });
 });

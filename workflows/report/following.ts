@@ -40,8 +40,7 @@ export function review(run: ReportRun): void {
   const { kase } = run;
   const now = Date.now();
   clear(kase, answeredQuestions(kase), now);
-  // A job that nobody follows any more, or whose place another one has taken, is no news.
-  if (kase.ending !== 'superseded' && kase.ending !== 'abandoned') announceNews(kase, now);
+  announceNews(kase, now);
   show(kase);
 }
 
