@@ -21,6 +21,8 @@ export interface PageToReconcile {
 
 export interface PageReconciled {
   counts: ReconcileCounts;
+  /** Orders that the service listed though they were not updated in the range; nobody was told of them. */
+  outside: number;
   /** The page before; missing after the first. */
   nextPage?: number;
 }
@@ -39,17 +41,21 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
       return asFailures('ServiceRefused', async () => {
         const { pages, nextPage } = await readPages(service, range, page);
         const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0 };
+        let outside = 0;
         for await (const { orders, unreadable } of pages) {
           heartbeat();
           passOver(unreadable, counts);
-          for (const order of orders) {
+          const snapshots = orders.map(snapshotOf);
+          const inside = snapshots.filter((snapshot) => isWithin(range, snapshot));
+          outside += snapshots.length - inside.length;
+          for (const snapshot of inside) {
             heartbeat();
             counts.listed += 1;
-            counts[await tell(dependencies, snapshotOf(order), range.from)] += 1;
+            counts[await tell(dependencies, snapshot, range.from)] += 1;
             await sleep(pauseMs);
           }
         }
-        return { counts, ...(nextPage !== undefined && { nextPage }) };
+        return { counts, outside, ...(nextPage !== undefined && { nextPage }) };
       });
     },
   };
@@ -86,6 +92,16 @@ async function* andAllAfter(
     current = await read(n);
     if (current.orders.every(({ id }) => known.has(id))) return;
   }
+}
+
+/**
+ * The list's filters are not in the specification: a service that does not know them lists everything it has. An order that
+ * does not say when it was updated is told of: that does no harm.
+ */
+function isWithin({ from, to }: PageToReconcile, { updatedAt }: OrderSnapshot): boolean {
+  if (updatedAt === undefined) return true;
+  const at = Date.parse(updatedAt);
+  return Date.parse(from) <= at && at <= Date.parse(to);
 }
 
 /** One order that nobody can read must not keep the others unheard. */

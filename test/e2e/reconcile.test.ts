@@ -126,6 +126,18 @@ describe('a range of time', () => {
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 2 });
   });
 
+  test('is kept to where the service’s list does not keep to it, which the log says once', async () => {
+    const from = await hoursAgo(41);
+    const [inside, outside] = [await dashboardOrder(), await dashboardOrder()];
+    const order = { ...(await orderAtService(outside)), updated_at: '2020-01-01T00:00:00+00:00' };
+    const body = { orders: [await orderAtService(inside), order], total: 2, size: 50 };
+    await lab.sandbox.addFault({ method: 'GET', path: '/orders', action: { kind: 'answer', status: 200, body } });
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, told: 1 });
+    await expect(lab.labs.orders.get({ orderId: outside })).rejects.toMatchObject({ name: 'OrderNotFound' });
+    await expect.poll(() => lab.worker.output().match(/it ignores the filter/g), patience).toHaveLength(1);
+  });
+
   test('with more orders than fit a page is read to its end', async () => {
     const from = await hoursAgo(40);
     const orders = [];

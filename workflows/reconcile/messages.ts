@@ -23,7 +23,7 @@ export interface ReconcileInput {
 }
 
 export interface ReconcileCounts {
-  /** Orders that the service listed. */
+  /** Orders that the service listed and that were updated in the range. */
   listed: number;
   /** Unfinished orders whose workflow was told, and started where there was none. */
   told: number;
