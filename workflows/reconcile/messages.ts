@@ -18,7 +18,7 @@ export function reconcileOrdersId({ from, to }: { from: string; to: string }): s
 export interface ReconcileInput {
   /** Orders updated at or after, ISO 8601 in UTC. Without it: since the last complete pass of the schedule. */
   from?: string;
-  /** Orders updated at or before. Without it: up to ten minutes ago. */
+  /** Orders updated at or before, ten minutes ago at the latest: what is fresher is its webhooks' work. Without it: ten minutes ago. */
   to?: string;
 }
 
@@ -44,6 +44,6 @@ export interface ReconcileProgress extends ReconcileCounts {
 export const reconcileProgressQuery = defineQuery<ReconcileProgress>('progress');
 
 export interface ReconcileResult extends ReconcileCounts {
-  /** Up to when everything has been seen: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */
+  /** Up to when everything has been seen, which may be before the `to` that was given: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */
   watermark: string;
 }

@@ -18,8 +18,10 @@ const firstLook = 5 * 24 * hour;
 
 /** @throws RangeError when a time is none, or the range is empty */
 export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
-  const to = input.to === undefined ? now - settling : timeOf('to', input.to);
+  const settled = now - settling;
+  const to = input.to === undefined ? settled : Math.min(timeOf('to', input.to), settled);
   const from = input.from === undefined ? sinceWatermark(watermark, to) - overlap : timeOf('from', input.from);
+  if (from > settled) throw new RangeError('from is less than ten minutes ago: its webhooks may be on their way');
   if (from > to) throw new RangeError('from is later than to');
   return { from: iso(from), to: iso(to) };
 }

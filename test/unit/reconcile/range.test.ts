@@ -33,6 +33,15 @@ describe('a range that somebody asks for', () => {
     });
   });
 
+  test('ends ten minutes ago at the latest, and may not begin later', () => {
+    expect(rangeOf({ from: '2026-03-10', to: '2026-03-11' }, undefined, now)).toEqual({
+      from: '2026-03-10T00:00:00.000Z',
+      to: '2026-03-10T11:50:00.000Z',
+    });
+    const fresh = { from: '2026-03-10T11:55:00Z', to: '2026-03-10T12:00:00Z' };
+    expect(() => rangeOf(fresh, undefined, now)).toThrow('from is less than ten minutes ago');
+  });
+
   test.each([
     [{ from: '2026-01-02', to: '2026-01-01' }, 'from is later than to'],
     [{ from: 'yesterday', to: '2026-01-01' }, 'from must be a date'],
