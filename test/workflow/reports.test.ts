@@ -244,6 +244,24 @@ test('a job that the service no longer knows ends as gone', async () => {
   await report.tells('phase_changed', 'ended job_gone');
 });
 
+test('a webhook that comes after a status that is not known has the job read, whichever of the two is the later', async () => {
+  const report = await submit(stage);
+  await report.goes('started', { status: 'queued', webhook: false });
+  await stage.skip('3 minutes');
+  await report.shows({ status: 'queued' });
+  await report.goes('pending_review');
+  await report.shows({ phase: 'in_review' });
+  await report.tells('phase_changed', 'review_needed');
+  const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
+  await stage.sandbox.moveJob(report.jobId, { status: 'quality_hold', webhook: false });
+  await stage.skip('1 day');
+  await report.shows({ status: 'quality_hold' });
+  const reads = await stage.countRequests('GET', `${uploadPath}/${report.jobId}`);
+  await workflow.signal(jobChangedSignal, { jobId: report.jobId, status: 'processing' });
+  await stage.seesRequests('GET', `${uploadPath}/${report.jobId}`, reads + 1);
+  await report.shows({ status: 'quality_hold' });
+});
+
 describe('a 404 that is not in the service’s own words', () => {
   const foreign = { kind: 'answer', status: 404, body: '<html><h1>404 Not Found</h1></html>' } as const;
 

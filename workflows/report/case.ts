@@ -28,6 +28,8 @@ export interface ReportCase {
   stage: { reviewing: boolean; since: number };
   /** When something new was learnt, or the job was last read; milliseconds since the epoch. */
   lookedAt: number;
+  /** A webhook differs from a status that is not known here: only a read tells which of the two came later. */
+  contradicted?: boolean;
   /** Since when the job is not found, in words that are not the service's; milliseconds since the epoch. */
   absentSince?: number;
   /** Reads since then that said nothing new. */
@@ -101,6 +103,12 @@ export function outcomeOf(kase: ReportCase): ReportOutcome | undefined {
 /** Folds a webhook in; says whether it told anything new. */
 export function learnFromWebhook(kase: ReportCase, snapshot: ReportSnapshot, now: number): boolean {
   return learn(kase, hearOf(kase.reported, snapshot), now);
+}
+
+/** Whether a webhook that told nothing new may all the same be the later one: an unknown status has no place on the way. */
+export function contradicts(kase: ReportCase, { status }: ReportSnapshot): boolean {
+  const { status: known } = currentJob(kase);
+  return outcomeOf(kase) === undefined && isUnknown(known) && status !== undefined && status !== known;
 }
 
 /** Folds a read in that was asked for when `asked` was all that was reported; says whether it told anything new. */

@@ -2,6 +2,7 @@ import { log } from '@temporalio/workflow';
 import { announceClaim } from './announcements.js';
 import { raise } from './attention.js';
 import {
+  contradicts,
   learnFromRead,
   learnFromWebhook,
   outcomeOf,
@@ -26,8 +27,9 @@ export function hear(run: ReportRun, reported: unknown): void {
   }
   // The service has just told of the job.
   delete kase.absentSince;
-  if (!learnFromWebhook(kase, snapshot, Date.now())) return;
-  reopen(kase);
+  if (learnFromWebhook(kase, snapshot, Date.now())) reopen(kase);
+  else if (contradicts(kase, snapshot)) kase.contradicted = true;
+  else return;
   run.heard = true;
 }
 
