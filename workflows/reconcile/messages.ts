@@ -16,9 +16,12 @@ export function reconcileOrdersId({ from, to }: { from: string; to: string }): s
 }
 
 export interface ReconcileInput {
-  /** Orders updated at or after, ISO 8601 in UTC. Without it: since the last complete pass of the schedule. */
+  /** Orders updated at or after, ISO 8601: a date (its midnight in UTC), or a time with its zone. Without it: since the last complete pass of the schedule. */
   from?: string;
-  /** Orders updated at or before, ten minutes ago at the latest: what is fresher is its webhooks' work. Without it: ten minutes ago. */
+  /**
+   * Orders updated at or before; the day of a date is not included. Ten minutes ago at the latest, and without it: what is
+   * fresher is the webhooks' work.
+   */
   to?: string;
 }
 

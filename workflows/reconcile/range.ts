@@ -26,15 +26,30 @@ export function rangeOf(input: ReconcileInput, watermark: string | undefined, no
   return { from: iso(from), to: iso(to) };
 }
 
+/** What is wrong with a range that somebody asks for, by field. A caller in plain JavaScript is checked by no compiler. */
+export function rangeFaults(range: unknown): { field: string; message: string }[] {
+  const given = (typeof range === 'object' && range !== null ? range : {}) as Record<string, unknown>;
+  const faults = (['from', 'to'] as const).filter((field) => !isTime(given[field]));
+  if (faults.length > 0) return faults.map((field) => ({ field, message: mustBeTime }));
+  const { from, to } = given as { from: string; to: string };
+  return Date.parse(from) > Date.parse(to) ? [{ field: 'from', message: 'is later than to' }] : [];
+}
+
 /** A watermark of a clock that ran ahead is no reason to look at nothing. */
 function sinceWatermark(watermark: string | undefined, to: number): number {
   return Math.min(watermark === undefined ? to - firstLook : Date.parse(watermark), to);
 }
 
-function timeOf(field: string, text: string): number {
-  const time = /^\d{4}-\d{2}-\d{2}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new RangeError(`${field} must be a date, or a time with its zone, in ISO 8601`);
-  return time;
+function timeOf(field: string, text: unknown): number {
+  if (!isTime(text)) throw new RangeError(`${field} ${mustBeTime}`);
+  return Date.parse(text);
+}
+
+const mustBeTime = 'must be a date, or a time with its zone, in ISO 8601';
+
+function isTime(text: unknown): text is string {
+  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return false;
+  return !Number.isNaN(Date.parse(text));
 }
 
 function iso(time: number): string {
