@@ -24,7 +24,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
             ['Passed over', result.passedOver],
           ]),
         );
-        if (result.passedOver > 0) commandLine.note("The worker's log names the orders that were passed over.");
+        if (result.passedOver > 0) commandLine.note("The worker's log warns of the orders that were passed over.");
       }, 'endless'),
     );
 }

@@ -126,6 +126,17 @@ describe('a range of time', () => {
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 2 });
   });
 
+  test('with an order whose id cannot stand in a workflow ID passes it over, and does not log that id', async () => {
+    const from = await hoursAgo(42);
+    const order = { ...(await orderAtService(await dashboardOrder())), id: "Testperson's order" };
+    const action = { kind: 'answer', status: 200, body: { orders: [order], total: 1 } } as const;
+    await lab.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, passedOver: 1 });
+    await expect.poll(() => lab.worker.output(), patience).toMatch(/cannot be addressed was passed over/);
+    expect(lab.worker.output()).not.toContain('Testperson');
+  });
+
   test('is kept to where the service’s list does not keep to it, which the log says once', async () => {
     const from = await hoursAgo(41);
     const [inside, outside] = [await dashboardOrder(), await dashboardOrder()];
