@@ -6,27 +6,29 @@ import { standingOf } from '../workflows/order/lifecycle.js';
 import { kitOrderName, orderChangedSignal } from '../workflows/order/messages.js';
 import { kitOrderStart } from '../workflows/order/start.js';
 import type { LabService } from '../service/lab-service.js';
-import type { Order } from '../service/orders.js';
+import type { OrderPage } from '../service/orders.js';
 import type { ReconcileCounts } from '../workflows/reconcile/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
+import { isHeard, lastRunOf } from './heard-ends.js';
 
 export interface PageToReconcile {
   from: string;
   to: string;
-  seenUntil: string;
   /** Without it: the last one. */
   page?: number;
 }
 
 export interface PageReconciled {
   counts: ReconcileCounts;
+  /** Orders that the service listed though they were not updated in the range; nobody was told of them. */
+  outside: number;
   /** The page before; missing after the first. */
   nextPage?: number;
 }
 
-/** The largest page that the service gives: a pass of a quiet hour is one call. */
-const pageSize = 100;
+/** As many as one answer holds, however large the orders are (`maxResponseBytes`): a page that is cut off would stop every pass. */
+const pageSize = 50;
 
 /** Between two signals: ten a second leave Temporal and the workers free for what is under way. */
 const pauseMs = 100;
@@ -37,35 +39,77 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
     /** Tells the workflows of one page's orders what the service shows. Telling twice does no harm: the fold converges. */
     async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
       return asFailures('ServiceRefused', async () => {
-        const { orders, nextPage } = await readPage(service, range, page);
+        const { pages, nextPage } = await readPages(service, range, page);
         const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0 };
-        for await (const order of orders) {
+        let outside = 0;
+        for await (const { orders, unreadable } of pages) {
           heartbeat();
-          counts.listed += 1;
-          counts[await tell(dependencies, snapshotOf(order), range.seenUntil)] += 1;
-          await sleep(pauseMs);
+          passOver(unreadable, counts);
+          const snapshots = orders.map(snapshotOf);
+          const inside = snapshots.filter((snapshot) => isWithin(range, snapshot));
+          outside += snapshots.length - inside.length;
+          for (const snapshot of inside) {
+            heartbeat();
+            counts.listed += 1;
+            counts[await tell(dependencies, snapshot, range.from)] += 1;
+            await sleep(pauseMs);
+          }
         }
-        return { counts, ...(nextPage !== undefined && { nextPage }) };
+        return { counts, outside, ...(nextPage !== undefined && { nextPage }) };
       });
     },
   };
 }
 
-interface Page {
-  orders: Iterable<Order> | AsyncIterable<Order>;
+interface Pages {
+  pages: Iterable<OrderPage> | AsyncIterable<OrderPage>;
   nextPage?: number;
 }
 
 /** A service that does not say how many there are is read from the first page to the last, in one go. */
-async function readPage(service: LabService, { from, to }: PageToReconcile, page?: number): Promise<Page> {
+async function readPages(service: LabService, { from, to }: PageToReconcile, page?: number): Promise<Pages> {
   const filter = { updatedStartDate: from, updatedEndDate: to };
   const read = await service.orders.page(filter, page ?? 1, { pageSize });
-  if (page !== undefined) return { orders: read.orders, ...before(page) };
-  if (read.total === undefined) return { orders: service.orders.list(filter, { pageSize }) };
+  if (page !== undefined) return { pages: [read], ...before(page) };
+  if (read.total === undefined)
+    return { pages: andAllAfter(read, (n) => service.orders.page(filter, n, { pageSize })) };
   const last = Math.ceil(read.total / read.size);
-  if (last <= 1) return { orders: read.orders };
-  const { orders } = await service.orders.page(filter, last, { pageSize });
-  return { orders, ...before(last) };
+  if (last <= 1) return { pages: [read] };
+  return { pages: [await service.orders.page(filter, last, { pageSize })], ...before(last) };
+}
+
+/** A page that is not full is the last one; one that brings nothing new is, too: a service may not know pages. */
+async function* andAllAfter(
+  first: OrderPage,
+  read: (page: number) => Promise<OrderPage>,
+): AsyncGenerator<OrderPage, void, undefined> {
+  let current = first;
+  for (let n = 2; ; n += 1) {
+    yield current;
+    const { orders, unreadable, size } = current;
+    if (orders.length + unreadable < size) return;
+    const known = new Set(orders.map(({ id }) => id));
+    current = await read(n);
+    if (current.orders.every(({ id }) => known.has(id))) return;
+  }
+}
+
+/**
+ * The list's filters are not in the specification: a service that does not know them lists everything it has. An order that
+ * does not say when it was updated is told of: that does no harm.
+ */
+function isWithin({ from, to }: PageToReconcile, { updatedAt }: OrderSnapshot): boolean {
+  if (updatedAt === undefined) return true;
+  const at = Date.parse(updatedAt);
+  return Date.parse(from) <= at && at <= Date.parse(to);
+}
+
+/** One order that nobody can read must not keep the others unheard. */
+function passOver(unreadable: number, counts: ReconcileCounts): void {
+  if (unreadable === 0) return;
+  log.warn('orders that cannot be read were passed over', { unreadable });
+  counts.listed += unreadable;
+  counts.passedOver += unreadable;
 }
 
 function before(page: number): { nextPage?: number } {
@@ -75,11 +119,12 @@ function before(page: number): { nextPage?: number } {
 async function tell(
   { temporal, taskQueue }: ActivityDependencies,
   snapshot: OrderSnapshot,
-  seenUntil: string,
+  from: string,
 ): Promise<Exclude<keyof ReconcileCounts, 'listed'>> {
   const root = rootOf(snapshot);
   if (!isAddressable(snapshot.orderId) || !isAddressable(root)) {
-    log.warn('an order that cannot be addressed was passed over', { orderId: snapshot.orderId });
+    // It may be anything, a person's name too: its length has to do.
+    log.warn('an order that cannot be addressed was passed over', { orderIdLength: snapshot.orderId.length });
     return 'passedOver';
   }
   const start = {
@@ -99,8 +144,7 @@ async function tell(
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
-  // Its workflow has ended with it, as it should, or was never started.
-  if (last === undefined || last.at <= seenUntil) return 'finished';
+  if (isHeard(await lastRunOf(temporal, root), snapshot, last, from)) return 'finished';
   await temporal.workflow.signalWithStart(kitOrderName, start);
   return 'reopened';
 }

@@ -36,9 +36,18 @@ export async function standingOf(
   }
 }
 
+/** What a run may have made, and of which report. */
+interface LostByRun {
+  digest: unknown;
+  uploads: LostUpload[];
+}
+
 /**
  * What earlier runs of a reference may have made and left to nobody. A run that was refused, by the service or before
  * anything was sent, made nothing: to look for its job would find somebody else's.
+ *
+ * @throws ReferenceConflict when one of them was for another report: to take its job over would give this report the results of
+ * another file, and to upload beside it would follow a second job for the reference
  */
 export async function lostByEarlierRuns(
   temporal: Client,
@@ -46,19 +55,39 @@ export async function lostByEarlierRuns(
   currentRunId: string | undefined,
 ): Promise<LostUpload[]> {
   const runs = await runsOf(temporal, submitReportId(reference));
-  let lost: LostUpload[] = [];
-  let began: Date | undefined;
+  let lost: LostByRun[] = [];
+  let first: WorkflowExecutionInfo | undefined;
   for (const run of runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())) {
-    began ??= run.startTime;
+    first ??= run;
     if (run.status.name === 'CONTINUED_AS_NEW' || run.runId === currentRunId) continue;
+    const { startTime: began } = first;
     const { isRunning, jobId, lostUploads } = await standingOf(temporal, run, began);
     // The list lags: two runs of one ID are never under way together.
-    const its = isRunning ? [{ from: began.toISOString(), until: new Date().toISOString() }] : lostUploads;
+    const uploads = isRunning ? [{ from: began.toISOString(), until: new Date().toISOString() }] : lostUploads;
+    const its = uploads.length > 0 ? [{ digest: digestOf(first), uploads }] : [];
     // One that ended with a job has taken over what was lost before it.
     lost = jobId === undefined ? [...lost, ...its] : its;
-    began = undefined;
+    first = undefined;
   }
-  return [...new Map(lost.map((upload) => [`${upload.from} ${upload.until}`, upload])).values()];
+  if (lost.length === 0) return [];
+  // The list lags: where it does not have the current run yet, Temporal itself does.
+  const current = first ?? (await temporal.workflow.getHandle(submitReportId(reference), currentRunId).describe());
+  const digest = digestOf(current);
+  if (lost.some((other) => other.digest !== digest)) throw anotherReport(reference);
+  const all = lost.flatMap(({ uploads }) => uploads);
+  return [...new Map(all.map((upload) => [`${upload.from} ${upload.until}`, upload])).values()];
+}
+
+/** The client's digest of the report that a run is for; a backend that gives none says that it is always the same one. */
+function digestOf({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): unknown {
+  return memo?.['inputDigest'];
+}
+
+function anotherReport(reference: string): ApplicationFailure {
+  const message =
+    `The reference ${reference} was used for another report, of which there may be a job already: ` +
+    'submit this one with a reference of its own';
+  return ApplicationFailure.nonRetryable(message, 'ReferenceConflict', { fields: [{ field: 'reference', message }] });
 }
 
 /** A submission that fails after a lost answer says so in its failure's details; a fault of ours says nothing. */

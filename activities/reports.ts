@@ -2,6 +2,7 @@ import { log } from '@temporalio/activity';
 import { NotFound, ServiceError } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
+import { isStatedUnknownJob } from '../service/reports.js';
 import { parsingJobId } from '../workflows/report/address.js';
 import {
   parsingJobName,
@@ -28,12 +29,19 @@ export interface IdentifyJob {
 export interface JobReading {
   /** The job as it is now, where it can be read. */
   snapshot?: ReportSnapshot;
-  /** The service does not know the job. */
+  /** The service does not know the job, and says so in its own words. */
   gone: boolean;
+  /** A 404 that may be a proxy's, or a path's: it is believed only when a later read says the same. */
+  unsure?: boolean;
   notifies: boolean;
   /** What the last run for the same job ended with. */
   previous?: ParsingJobResult;
   owner: JobOwner;
+}
+
+/** A 404 that is not in the service's own words. */
+export interface UnsureAbsence {
+  unsure: true;
 }
 
 /** The job of a lost answer, and the lost uploads that remain; neither where there is none. */
@@ -68,8 +76,8 @@ export function reportActivities(dependencies: ActivityDependencies) {
       });
     },
 
-    /** The job as it is now; null when the service does not know it. */
-    async readParsingJob(jobId: string): Promise<ReportSnapshot | null> {
+    /** The job as it is now; null when the service does not know it, `unsure` when somebody else may say so. */
+    async readParsingJob(jobId: string): Promise<ReportSnapshot | UnsureAbsence | null> {
       return asFailures('ServiceRefused', () => readIfKnown(service, jobId));
     },
 
@@ -78,7 +86,7 @@ export function reportActivities(dependencies: ActivityDependencies) {
      * retried: what a run is for cannot be decided without those answers.
      */
     async identifyJob({ jobId, userId, since }: IdentifyJob): Promise<JobReading> {
-      const { snapshot, gone } = await readIfReadable(service, jobId);
+      const { snapshot, gone, unsure } = await readIfReadable(service, jobId);
       const previous = await lastResultOf<ParsingJobResult>(temporal, parsingJobId(jobId));
       const whose = userId ?? previous?.userId ?? snapshot?.userId;
       const owner =
@@ -86,6 +94,7 @@ export function reportActivities(dependencies: ActivityDependencies) {
       return {
         ...(snapshot && { snapshot }),
         gone,
+        ...(unsure && { unsure }),
         notifies: target !== undefined,
         ...(previous && { previous }),
         owner: 'kind' in owner ? owner : { kind: 'none' },
@@ -94,11 +103,11 @@ export function reportActivities(dependencies: ActivityDependencies) {
   };
 }
 
-async function readIfKnown(service: LabService, jobId: string): Promise<ReportSnapshot | null> {
+async function readIfKnown(service: LabService, jobId: string): Promise<ReportSnapshot | UnsureAbsence | null> {
   try {
     return reportSnapshotOf(await service.reports.getJob(jobId));
   } catch (error) {
-    if (error instanceof NotFound) return null;
+    if (error instanceof NotFound) return isStatedUnknownJob(error) ? null : { unsure: true };
     throw error;
   }
 }
@@ -124,10 +133,11 @@ async function hasWish(service: LabService, jobId: string, needsHumanReview: boo
 async function readIfReadable(
   service: LabService,
   jobId: string,
-): Promise<{ snapshot?: ReportSnapshot; gone: boolean }> {
+): Promise<Pick<JobReading, 'snapshot' | 'gone' | 'unsure'>> {
   try {
-    const snapshot = await readIfKnown(service, jobId);
-    return snapshot ? { snapshot, gone: false } : { gone: true };
+    const read = await readIfKnown(service, jobId);
+    if (read === null) return { gone: true };
+    return 'unsure' in read ? { gone: false, unsure: true } : { snapshot: read, gone: false };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { name, message, status } = error;

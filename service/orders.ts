@@ -63,6 +63,9 @@ const orderPageSchema = z.looseObject({
   size: numberSchema,
 });
 
+/** A page whose orders are read one by one: one that cannot be read must not hide the others. */
+const untidyPageSchema = orderPageSchema.extend({ orders: z.array(z.unknown()) });
+
 const resentSchema = z
   .looseObject({ order_ids: listSchema(z.string()) })
   .transform((answer): string[] => answer.order_ids ?? []);
@@ -113,6 +116,8 @@ export interface OrderListOptions extends CallOptions {
 
 export interface OrderPage {
   orders: Order[];
+  /** How many orders the page has beside them that cannot be read, for instance for want of an id. */
+  unreadable: number;
   /** Of all pages; missing where the service does not say. */
   total?: number;
   /** Orders per page; a deployment may cap what was asked for. */
@@ -142,7 +147,7 @@ export interface Orders {
   get(orderId: string, options?: CallOptions): Promise<Order>;
   /** Newest first unless asked otherwise, page by page as they are consumed; the options hold for each page's call. No order comes twice in a row of pages. */
   list(filter?: OrderFilter, options?: OrderListOptions): AsyncGenerator<Order, void, undefined>;
-  /** One page, from 1. */
+  /** One page, from 1. An order that cannot be read is counted; `list` rejects with `AnswerUnreadable` there. */
   page(filter: OrderFilter, page: number, options?: OrderListOptions): Promise<OrderPage>;
   /** `ServiceRefused` with status 400 once the kit has shipped. */
   cancel(orderId: string, options?: CallOptions): Promise<OrderAnswer>;
@@ -269,9 +274,14 @@ async function readPage(
     path: transport.paths.orders,
     query: { ...orderQuery(filter), size: asked, page },
     options,
-    answer: orderPageSchema,
+    answer: untidyPageSchema,
   });
-  return { orders, ...(total != null && { total }), size: Math.max(1, size ?? asked) };
+  const readable = orders.flatMap((order) => {
+    const read = orderSchema.safeParse(order);
+    return read.success ? [read.data] : [];
+  });
+  const unreadable = orders.length - readable.length;
+  return { orders: readable, unreadable, ...(total != null && { total }), size: Math.max(1, size ?? asked) };
 }
 
 function orderQuery(filter: OrderFilter) {

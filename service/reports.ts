@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RequestInvalid } from './errors.js';
+import { NotFound, RequestInvalid } from './errors.js';
 import type { CallFacts } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import { multipartForm } from './multipart.js';
@@ -68,6 +68,17 @@ export interface Reports {
   createJob(request: ParsingJobRequest, options?: UploadOptions): Promise<ParsingJob>;
   /** The job as it is now, with everything that was read. */
   getJob(jobId: string, options?: CallOptions): Promise<ParsingJob>;
+}
+
+/**
+ * Whether a 404 says in the service's own words that there is no such job (its sentence is not documented). Anything else may
+ * come from a proxy, or from a path that does not exist.
+ */
+export function isStatedUnknownJob(error: unknown): boolean {
+  if (!(error instanceof NotFound) || error.reason === undefined) return false;
+  return (
+    /^Not found\.?$/.test(error.reason) || /\b(?:job|report)\b.*(?:\bnot\b|\bno longer\b|n't\b)/i.test(error.reason)
+  );
 }
 
 export function createReports(transport: Transport): Reports {

@@ -138,7 +138,7 @@ export function callingAboutUser(patience: Patience) {
 }
 
 /**
- * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 100 signals at ten a second
+ * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 50 signals at ten a second
  * and two calls of the service; it shows life at every one.
  */
 export const reconciling = proxyActivities<Pick<Activities, 'reconcilePage'>>({

@@ -8,8 +8,8 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
   program
     .command('reconcile')
     .description('compare orders updated in a range of time with what the workflows have heard, and tell them')
-    .requiredOption('--from <time>', 'ISO 8601: a date, or a time with its zone')
-    .requiredOption('--to <time>', 'the same')
+    .requiredOption('--from <time>', 'ISO 8601: a date (midnight in UTC), or a time with its zone')
+    .requiredOption('--to <time>', 'the same; the day of a date is not included')
     .action(async (range: { from: string; to: string }) =>
       commandLine.run(async ({ lab, progress }) => {
         progress.say('reconciling');
@@ -24,7 +24,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
             ['Passed over', result.passedOver],
           ]),
         );
-        if (result.passedOver > 0) commandLine.note("The worker's log names the orders that were passed over.");
+        if (result.passedOver > 0) commandLine.note("The worker's log warns of the orders that were passed over.");
       }, 'endless'),
     );
 }

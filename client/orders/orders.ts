@@ -100,9 +100,10 @@ export class OrderOperations {
   /**
    * Compares the service's list of orders updated in a range of time with what the workflows have heard, and tells them.
    * The worker does this every hour by itself; here it is for a range that lies further back. Waits for the end.
-   * @param range ISO 8601: dates, or times with their zone
+   * @param range ISO 8601: dates, or times with their zone. A date is its midnight in UTC, so that the day of a `to` is not
+   * included. It ends ten minutes ago at the latest
    * @param onProgress is told every few seconds how far it has come. Each time is a query: a billable action
-   * @throws OrderInvalid for a range that is none, ServiceDown
+   * @throws OrderInvalid for a range that is none, before anything is started; ServiceDown
    */
   async reconcile(
     range: { from: string; to: string },

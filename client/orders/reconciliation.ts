@@ -6,9 +6,10 @@ import {
   type ReconcileProgress,
   type ReconcileResult,
 } from '../../workflows/reconcile/messages.js';
+import { rangeFaults } from '../../workflows/reconcile/range.js';
 import { watchState } from '../watching.js';
 import { inWords } from '../workflow-calls.js';
-import { orderWords } from './errors.js';
+import { OrderInvalid, orderWords } from './errors.js';
 
 /** Starts a run for a range, or joins the one that is under way, and waits for its end. */
 export async function reconcileRange(
@@ -17,6 +18,11 @@ export async function reconcileRange(
   range: { from: string; to: string },
   onProgress?: (progress: ReconcileProgress) => void,
 ): Promise<ReconcileResult> {
+  const faults = rangeFaults(range);
+  if (faults.length > 0) {
+    const said = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
+    throw new OrderInvalid(`The range is not valid: ${said}`, { fields: faults });
+  }
   return inWords(orderWords, async () => {
     const handle = await temporal.workflow.start(reconcileOrdersName, {
       workflowId: reconcileOrdersId(range),

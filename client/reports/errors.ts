@@ -5,8 +5,11 @@ export class ReportNotFound extends Refusal {
   override readonly name = 'ReportNotFound';
 }
 
-/** The reference was already used for a report of another user, another file or other options. Use a new reference for a new report. */
-export class ReportReferenceConflict extends LabOperationsError {
+/**
+ * The reference was already used for a report of another user, another file or other options. Use a new reference for a
+ * new report. Where the first was ended in mid-upload, `jobId` and `result` say so, not `submit`.
+ */
+export class ReportReferenceConflict extends Refusal {
   override readonly name = 'ReportReferenceConflict';
 }
 
@@ -57,6 +60,7 @@ export const reportWords: Words = {
   interrupted: ReportInterrupted,
   refusals: {
     ReferenceInvalid: ReportInvalid,
+    ReferenceConflict: ReportReferenceConflict,
     PolicyInvalid: ReportInvalid,
     InvalidCommand: ReportInvalid,
     SignedUrlRefused,

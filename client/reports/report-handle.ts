@@ -28,7 +28,7 @@ export class ReportHandle {
 
   /**
    * The service's id of the parsing job. Waits until the file is uploaded, however long an outage lasts.
-   * @throws ReportFileRefused, ReportRefused, SignedUrlRefused and others: why it could not be uploaded
+   * @throws ReportFileRefused, ReportRefused, SignedUrlRefused, ReportReferenceConflict and others: why it could not be uploaded
    */
   async jobId(): Promise<string> {
     this.knownJobId ??= await this.submitted();

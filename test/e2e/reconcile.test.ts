@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createLabService } from '../../service/lab-service.js';
+import type { Order } from '../../service/orders.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import {
   reconcileScheduleId,
@@ -26,6 +28,17 @@ async function dashboardOrder(...statuses: string[]): Promise<string> {
   const { order } = await lab.sandbox.createOrder();
   for (const status of statuses) await lab.sandbox.move(order.id, status);
   return order.id;
+}
+
+/** The order as the service shows it. */
+async function orderAtService(orderId: string): Promise<Order> {
+  const { url: baseUrl, apiKey } = lab.service;
+  const service = createLabService({ baseUrl, apiKey });
+  try {
+    return await service.orders.get(orderId);
+  } finally {
+    await service.close();
+  }
 }
 
 const toTheEnd = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
@@ -59,6 +72,18 @@ describe('a range of time', () => {
     await expect.poll(() => lab.receiver.about(ended).map(({ type }) => type), patience).toContain('result');
   });
 
+  test('whose ends have been heard starts no second run, nor one that an operator has ended', async () => {
+    const from = await hoursAgo(47);
+    const [heard, unwanted] = [await dashboardOrder(...toTheEnd), await dashboardOrder('transit_customer')];
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 1, reopened: 1 });
+    await lab.rig.client.workflow.getHandle(kitOrderId(heard)).result();
+    await lab.rig.client.workflow.getHandle(kitOrderId(unwanted)).terminate('by the test');
+    for (const status of toTheEnd.slice(1)) await lab.sandbox.move(unwanted, status);
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, finished: 2, reopened: 0 });
+    expect(await lab.runsOf(heard)).toHaveLength(1);
+  });
+
   test('that has no order is empty, and one that is none is refused in the product’s words', async () => {
     const range = { from: '2001-01-01', to: '2001-01-02' };
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 0, watermark: '2001-01-02T00:00:00.000Z' });
@@ -70,6 +95,60 @@ describe('a range of time', () => {
     }
   });
 
+  test.each([{ total: 2 }, {}])(
+    'with an order that cannot be read is read all the same, where the list says %j',
+    async (more) => {
+      const from = await hoursAgo(45);
+      const open = await dashboardOrder('transit_customer');
+      const order = await orderAtService(open);
+      const body = { orders: [{ status: 'received' }, order], ...more };
+      await lab.sandbox.addFault({
+        method: 'GET',
+        path: '/orders',
+        times: 1,
+        action: { kind: 'answer', status: 200, body },
+      });
+      const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+      expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 1, passedOver: 1 });
+      expect((await (await lab.labs.orders.get({ orderId: open })).state()).orderId).toBe(open);
+    },
+  );
+
+  test('is read to its end by a service that tells neither its number of orders nor where they end', async () => {
+    const from = await hoursAgo(43);
+    const orders = [await dashboardOrder(), await dashboardOrder()];
+    for (const order of [...orders, orders.at(-1) ?? '']) {
+      const body = { orders: [await orderAtService(order)], size: 1 };
+      const action = { kind: 'answer', status: 200, body } as const;
+      await lab.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
+    }
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 2 });
+  });
+
+  test('with an order whose id cannot stand in a workflow ID passes it over, and does not log that id', async () => {
+    const from = await hoursAgo(42);
+    const order = { ...(await orderAtService(await dashboardOrder())), id: "Testperson's order" };
+    const action = { kind: 'answer', status: 200, body: { orders: [order], total: 1 } } as const;
+    await lab.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, passedOver: 1 });
+    await expect.poll(() => lab.worker.output(), patience).toMatch(/cannot be addressed was passed over/);
+    expect(lab.worker.output()).not.toContain('Testperson');
+  });
+
+  test('is kept to where the service’s list does not keep to it, which the log says once', async () => {
+    const from = await hoursAgo(41);
+    const [inside, outside] = [await dashboardOrder(), await dashboardOrder()];
+    const order = { ...(await orderAtService(outside)), updated_at: '2020-01-01T00:00:00+00:00' };
+    const body = { orders: [await orderAtService(inside), order], total: 2, size: 50 };
+    await lab.sandbox.addFault({ method: 'GET', path: '/orders', action: { kind: 'answer', status: 200, body } });
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, told: 1 });
+    await expect(lab.labs.orders.get({ orderId: outside })).rejects.toMatchObject({ name: 'OrderNotFound' });
+    await expect.poll(() => lab.worker.output().match(/it ignores the filter/g), patience).toHaveLength(1);
+  });
+
   test('with more orders than fit a page is read to its end', async () => {
     const from = await hoursAgo(40);
     const orders = [];
@@ -79,7 +158,7 @@ describe('a range of time', () => {
     const result = await lab.labs.orders.reconcile(range, (progress) => told.push(progress));
     expect(result).toMatchObject({ listed: 103, told: 103 });
     expect(told[0]).toMatchObject({ listed: 0 });
-    expect(told).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 1 }));
+    expect(told).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 2 }));
     for (const orderId of [orders[0], orders[50], orders[102]]) {
       expect((await (await lab.labs.orders.get({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
     }
@@ -100,6 +179,19 @@ describe('the schedule', () => {
     expect(second).toMatchObject({ listed: 1, told: 1, reopened: 0 });
     expect((await (await lab.labs.orders.get({ orderId: later })).state()).phase).toBe('in_transit_to_customer');
     await lab.untilListedAsEnded(ended, 1);
+  });
+
+  test('hears an end that is listed only long after it happened, once', async () => {
+    const { watermark } = await scheduledPass();
+    await hoursAgo(30);
+    const ended = await dashboardOrder(...toTheEnd);
+    const order = { ...(await orderAtService(ended)), updated_at: watermark };
+    const list = { kind: 'answer', status: 200, body: { orders: [order], total: 1, size: 50 } } as const;
+    await lab.sandbox.addFault({ method: 'GET', path: '/orders', action: list });
+    expect(await scheduledPass()).toMatchObject({ listed: 1, reopened: 1 });
+    await lab.rig.client.workflow.getHandle(kitOrderId(ended)).result();
+    expect(await scheduledPass()).toMatchObject({ listed: 1, finished: 1, reopened: 0 });
+    expect(await lab.runsOf(ended)).toHaveLength(1);
   });
 
   test('leaves alone what the webhooks may still bring', async () => {

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { ReportHandle, ReportSubmission } from '../../client/index.js';
+import { ReportReferenceConflict, type ReportHandle, type ReportSubmission } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
 import {
@@ -155,6 +155,23 @@ describe('a submission that is terminated in mid-upload and repeated', () => {
     expect(superseded).toMatchObject({ outcome: 'superseded', supersededBy: second });
     await finish(handle);
   });
+
+  test('is refused for another file, which must not get the results of the first', async () => {
+    const late = { kind: 'delay', phase: 'after_work', delayMs: 3_000 } as const;
+    await lab.sandbox.addFault({ ...lose, action: late });
+    const given = await submission({ policy: { ...quick, creationTimeout: '10s', lostAnswerWait: '60s' } });
+    await lab.labs.reports.submit(given);
+    await expect.poll(() => jobsOf(given.userId), patience).toHaveLength(1);
+    await lab.rig.client.workflow.getHandle(submitReportId(given.reference)).terminate('by the test');
+    await untilEnded(given.reference, 'Terminated');
+    const other = await lab.labs.reports.submit({ ...given, file: (await submission({ userId: given.userId })).file });
+    await expect(other.jobId()).rejects.toBeInstanceOf(ReportReferenceConflict);
+    await untilEnded(given.reference, 'Failed');
+    const again = await lab.labs.reports.submit(given);
+    expect(await jobsOf(given.userId)).toEqual([await again.jobId()]);
+    expect(await submissionOf(again)).toMatchObject({ adopted: true, lostUploads: [] });
+    await finish(again);
+  });
 });
 
 describe('another submission of the user that was refused before anything was sent', () => {
@@ -184,6 +201,14 @@ describe('another submission of the user that was refused before anything was se
     await untilListed(`WorkflowId = '${parsingJobId(first)}'`);
     const superseded: unknown = await lab.rig.client.workflow.getHandle(parsingJobId(first)).result();
     expect(superseded).toMatchObject({ outcome: 'superseded', supersededBy: second });
+    // A job says nothing of its file: should it be another report, its result is told.
+    await lab.sandbox.moveJob(first, { status: 'completed', results: 'sample' });
+    const told = () => lab.receiver.about(first).map(({ type, data }) => [type, data['superseded_by']]);
+    const expected = [
+      ['ended', second],
+      ['completed', second],
+    ];
+    await expect.poll(told, patience).toEqual(expected);
     await finish(handle);
   });
 });

@@ -244,6 +244,61 @@ test('a job that the service no longer knows ends as gone', async () => {
   await report.tells('phase_changed', 'ended job_gone');
 });
 
+test('a webhook that comes after a status that is not known has the job read, whichever of the two is the later', async () => {
+  const report = await submit(stage);
+  await report.goes('started', { status: 'queued', webhook: false });
+  await stage.skip('3 minutes');
+  await report.shows({ status: 'queued' });
+  await report.goes('pending_review');
+  await report.shows({ phase: 'in_review' });
+  await report.tells('phase_changed', 'review_needed');
+  const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
+  await stage.sandbox.moveJob(report.jobId, { status: 'quality_hold', webhook: false });
+  await stage.skip('1 day');
+  await report.shows({ status: 'quality_hold' });
+  const reads = await stage.countRequests('GET', `${uploadPath}/${report.jobId}`);
+  await workflow.signal(jobChangedSignal, { jobId: report.jobId, status: 'processing' });
+  await stage.seesRequests('GET', `${uploadPath}/${report.jobId}`, reads + 1);
+  await report.shows({ status: 'quality_hold' });
+});
+
+describe('a 404 that is not in the service’s own words', () => {
+  const foreign = { kind: 'answer', status: 404, body: '<html><h1>404 Not Found</h1></html>' } as const;
+
+  test('ends nothing, however often it comes within ten minutes: the job is followed on', async () => {
+    const report = await submit(stage);
+    await report.goes('started');
+    const fault = await stage.sandbox.addFault({ method: 'GET', path: jobPath, action: foreign });
+    await stage.skip('8 minutes');
+    await report.shows({ status: 'started' });
+    expect(await stage.countRequests('GET', `${uploadPath}/${report.jobId}`)).toBeGreaterThan(1);
+    await stage.sandbox.removeFaults(fault);
+    await report.goes({ status: 'completed', results: 'sample' });
+    expect(await report.ends()).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('does not end a job that a webhook brought', async () => {
+    await stage.sandbox.addFault({ method: 'GET', path: jobPath, times: 1, action: foreign });
+    const { id } = await stage.sandbox.createJob({ user_id: await stage.newUser(), outcome: 'stuck' });
+    stage.endsBy(() => endJob(stage, id));
+    const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
+    const report = new Report(stage, handle, id);
+    await stage.skip('15 seconds');
+    await stage.seesRequests('GET', `${uploadPath}/${id}`);
+    await report.goes({ status: 'completed', results: 'sample' });
+    expect(await report.ends()).toMatchObject({ outcome: 'completed' });
+    expect(report.told).not.toContain('ended job_gone');
+  });
+
+  test('is believed when it lasts', async () => {
+    const report = await submit(stage);
+    await report.goes('started');
+    await stage.sandbox.addFault({ method: 'GET', path: jobPath, action: foreign });
+    await stage.skip('1 hour');
+    expect(await report.ends()).toMatchObject({ outcome: 'job_gone' });
+  });
+});
+
 test('cancelling stops following the job, of which the service is told nothing; it cannot be done twice', async () => {
   const report = await submit(stage);
   await report.goes('started');

@@ -16,22 +16,25 @@ export function reconcileOrdersId({ from, to }: { from: string; to: string }): s
 }
 
 export interface ReconcileInput {
-  /** Orders updated at or after, ISO 8601 in UTC. Without it: since the last complete pass of the schedule. */
+  /** Orders updated at or after, ISO 8601: a date (its midnight in UTC), or a time with its zone. Without it: since the last complete pass of the schedule. */
   from?: string;
-  /** Orders updated at or before. Without it: up to ten minutes ago. */
+  /**
+   * Orders updated at or before; the day of a date is not included. Ten minutes ago at the latest, and without it: what is
+   * fresher is the webhooks' work.
+   */
   to?: string;
 }
 
 export interface ReconcileCounts {
-  /** Orders that the service listed. */
+  /** Orders that the service listed and that were updated in the range. */
   listed: number;
   /** Unfinished orders whose workflow was told, and started where there was none. */
   told: number;
-  /** Finished orders whose workflow still ran, and was told. */
+  /** Finished orders whose end had been heard, or whose workflow still ran and was told. */
   finished: number;
   /** Finished orders that nobody had heard the end of: a run reads and announces it. */
   reopened: number;
-  /** Orders that cannot be read or addressed; the worker's log names them. */
+  /** Orders that cannot be read or addressed; the worker's log tells of them. */
   passedOver: number;
 }
 
@@ -44,6 +47,6 @@ export interface ReconcileProgress extends ReconcileCounts {
 export const reconcileProgressQuery = defineQuery<ReconcileProgress>('progress');
 
 export interface ReconcileResult extends ReconcileCounts {
-  /** Up to when everything has been seen: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */
+  /** Up to when everything has been seen, which may be before the `to` that was given: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */
   watermark: string;
 }

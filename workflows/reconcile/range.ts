@@ -4,8 +4,6 @@ import type { ReconcileInput } from './messages.js';
 export interface ReconcileRange {
   from: string;
   to: string;
-  /** An order that ended before this was seen by an earlier pass: no run is started for it. */
-  seenUntil: string;
 }
 
 const minute = 60_000;
@@ -20,11 +18,21 @@ const firstLook = 5 * 24 * hour;
 
 /** @throws RangeError when a time is none, or the range is empty */
 export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
-  const to = input.to === undefined ? now - settling : timeOf('to', input.to);
-  const seenUntil = input.from === undefined ? sinceWatermark(watermark, to) : timeOf('from', input.from);
-  const from = input.from === undefined ? seenUntil - overlap : seenUntil;
+  const settled = now - settling;
+  const to = input.to === undefined ? settled : Math.min(timeOf('to', input.to), settled);
+  const from = input.from === undefined ? sinceWatermark(watermark, to) - overlap : timeOf('from', input.from);
+  if (from > settled) throw new RangeError('from is less than ten minutes ago: its webhooks may be on their way');
   if (from > to) throw new RangeError('from is later than to');
-  return { from: iso(from), to: iso(to), seenUntil: iso(seenUntil) };
+  return { from: iso(from), to: iso(to) };
+}
+
+/** What is wrong with a range that somebody asks for, by field. A caller in plain JavaScript is checked by no compiler. */
+export function rangeFaults(range: unknown): { field: string; message: string }[] {
+  const given = (typeof range === 'object' && range !== null ? range : {}) as Record<string, unknown>;
+  const faults = (['from', 'to'] as const).filter((field) => !isTime(given[field]));
+  if (faults.length > 0) return faults.map((field) => ({ field, message: mustBeTime }));
+  const { from, to } = given as { from: string; to: string };
+  return Date.parse(from) > Date.parse(to) ? [{ field: 'from', message: 'is later than to' }] : [];
 }
 
 /** A watermark of a clock that ran ahead is no reason to look at nothing. */
@@ -32,10 +40,16 @@ function sinceWatermark(watermark: string | undefined, to: number): number {
   return Math.min(watermark === undefined ? to - firstLook : Date.parse(watermark), to);
 }
 
-function timeOf(field: string, text: string): number {
-  const time = /^\d{4}-\d{2}-\d{2}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new RangeError(`${field} must be a date, or a time with its zone, in ISO 8601`);
-  return time;
+function timeOf(field: string, text: unknown): number {
+  if (!isTime(text)) throw new RangeError(`${field} ${mustBeTime}`);
+  return Date.parse(text);
+}
+
+const mustBeTime = 'must be a date, or a time with its zone, in ISO 8601';
+
+function isTime(text: unknown): text is string {
+  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return false;
+  return !Number.isNaN(Date.parse(text));
 }
 
 function iso(time: number): string {

@@ -1,4 +1,4 @@
-import { ApplicationFailure, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { reconciling } from '../proxies.js';
 import {
@@ -20,6 +20,7 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
   const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0 };
   let page: number | undefined;
   let pagesToGo: number | undefined;
+  let outside = 0;
   setHandler(
     reconcileProgressQuery,
     (): ReconcileProgress => ({ ...counts, ...(pagesToGo !== undefined && { pagesToGo }) }),
@@ -30,10 +31,13 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
   do {
     const passed = await passPage(range, page);
     add(counts, passed.counts);
+    outside += passed.outside;
     page = passed.nextPage;
     pagesToGo = page ?? 0;
     setCurrentDetails(detailsOf(range, counts, page));
   } while (page !== undefined);
+  if (outside > 0)
+    log.warn('the service lists orders that were not updated in the range: it ignores the filter', { outside });
   return { watermark: range.to, ...counts };
 }
 
@@ -78,7 +82,7 @@ function detailsOf({ from, to }: ReconcileRange, counts: ReconcileCounts, page: 
   return [
     page === undefined ? '### Complete' : `### ${page} pages to go`,
     `Orders updated from ${from} to ${to}`,
-    '| Listed | Told | Finished, told | Finished, unheard | Passed over |\n| --- | --- | --- | --- | --- |\n' +
+    '| Listed | Told | Finished, heard | Finished, unheard | Passed over |\n| --- | --- | --- | --- | --- |\n' +
       `| ${listed} | ${told} | ${finished} | ${reopened} | ${passedOver} |`,
   ].join('\n\n');
 }

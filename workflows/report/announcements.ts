@@ -21,11 +21,15 @@ export function headOf(kase: ReportCase, key: string, type: string, now: number)
 /**
  * Announces where the job is, if the product was not told yet, however many reports brought it there. That it was
  * uploaded is nothing new to whoever uploaded it. A review may change the results, so a result is told once more after it.
+ *
+ * A job that nobody follows any more is no news. Of one that another has superseded only the result is: a job says nothing of
+ * its file, so it may be another report of the same user, whose result must not be lost.
  */
 export function announceNews(kase: ReportCase, now: number): void {
   const phase = currentPhase(kase);
   const { status = 'unknown', isReviewed = false, failureReason, counts } = currentJob(kase);
   const isEnd = phase === 'completed' || phase === 'failed';
+  if (kase.ending === 'abandoned' || (kase.ending === 'superseded' && !isEnd)) return;
   if (phase === 'uploaded' || (phase === kase.announcedPhase && !isEnd)) return;
   kase.announcedPhase = phase;
   const key = isEnd && isReviewed ? `${status}.reviewed` : status;
@@ -33,16 +37,18 @@ export function announceNews(kase: ReportCase, now: number): void {
   const head = headOf(kase, key, type, now);
   if (kase.announced.includes(head.id)) return;
   kase.announced.push(head.id);
+  const superseding = kase.supersededBy === undefined ? {} : { supersededBy: kase.supersededBy };
   switch (type) {
     case 'phase_changed':
       return enqueue(kase, { ...head, type, data: { phase, status } });
     case 'review_needed':
       return enqueue(kase, { ...head, type, data: { status } });
     case 'completed':
-      return enqueue(kase, { ...head, type, data: { isReviewed, ...counts } });
+      return enqueue(kase, { ...head, type, data: { isReviewed, ...counts, ...superseding } });
     case 'failed': {
       const { reason, sentence } = failureOf(failureReason);
-      return enqueue(kase, { ...head, type, data: { failureReason: reason, failureSentence: sentence } });
+      const data = { failureReason: reason, failureSentence: sentence, ...superseding };
+      return enqueue(kase, { ...head, type, data });
     }
     default:
       return type satisfies never;

@@ -28,6 +28,10 @@ export interface ReportCase {
   stage: { reviewing: boolean; since: number };
   /** When something new was learnt, or the job was last read; milliseconds since the epoch. */
   lookedAt: number;
+  /** A webhook differs from a status that is not known here: only a read tells which of the two came later. */
+  contradicted?: boolean;
+  /** Since when the job is not found, in words that are not the service's; milliseconds since the epoch. */
+  absentSince?: number;
   /** Reads since then that said nothing new. */
   silentReads: number;
   /** Ids of what was announced of the job itself. */
@@ -101,12 +105,24 @@ export function learnFromWebhook(kase: ReportCase, snapshot: ReportSnapshot, now
   return learn(kase, hearOf(kase.reported, snapshot), now);
 }
 
+/** Whether a webhook that told nothing new may all the same be the later one: an unknown status has no place on the way. */
+export function contradicts(kase: ReportCase, { status }: ReportSnapshot): boolean {
+  const { status: known } = currentJob(kase);
+  return outcomeOf(kase) === undefined && isUnknown(known) && status !== undefined && status !== known;
+}
+
 /** Folds a read in that was asked for when `asked` was all that was reported; says whether it told anything new. */
 export function learnFromRead(kase: ReportCase, snapshot: ReportSnapshot, asked: Reported, now: number): boolean {
   const isNews = learn(kase, readOf(kase.reported, snapshot, asked), now);
   kase.lookedAt = now;
   kase.silentReads = isNews ? 0 : kase.silentReads + 1;
   return isNews;
+}
+
+/** A read that told nothing of the job. */
+export function saidNothing(kase: ReportCase, now: number): void {
+  kase.lookedAt = now;
+  kase.silentReads += 1;
 }
 
 function learn(kase: ReportCase, reported: Reported, now: number): boolean {

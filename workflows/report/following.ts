@@ -9,7 +9,7 @@ import { show } from './visibility.js';
 /** Reads the job where nobody has told of it for too long, and asks a person where it really stands still. */
 export async function meetDeadlines(run: ReportRun): Promise<void> {
   const { kase } = run;
-  if (isIncompleteEnd(kase)) return readJob(run);
+  if (isContradicted(kase) || isIncompleteEnd(kase)) return readJob(run);
   if (outcomeOf(kase) !== undefined || !isDue(kase, Date.now())) return;
   // Silence may only mean a lost webhook.
   await readJob(run);
@@ -18,6 +18,13 @@ export async function meetDeadlines(run: ReportRun): Promise<void> {
   const { reason, at } = deadlineOf(kase);
   if (at <= now) raise(kase, reason, now);
   if (giveUpAt(kase) <= now) kase.ending = 'unresolved';
+}
+
+/** Asked once for each time: a read that fails is repeated when the job is read next. */
+function isContradicted(kase: ReportCase): boolean {
+  const { contradicted = false } = kase;
+  delete kase.contradicted;
+  return contradicted && outcomeOf(kase) === undefined;
 }
 
 /** A webhook may tell of an end and leave out what came of it; a read is the whole job, or all there is. */
@@ -40,8 +47,7 @@ export function review(run: ReportRun): void {
   const { kase } = run;
   const now = Date.now();
   clear(kase, answeredQuestions(kase), now);
-  // A job that nobody follows any more, or whose place another one has taken, is no news.
-  if (kase.ending !== 'superseded' && kase.ending !== 'abandoned') announceNews(kase, now);
+  announceNews(kase, now);
   show(kase);
 }
 

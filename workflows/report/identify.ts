@@ -3,8 +3,8 @@ import type { JobReading } from '../../activities/reports.js';
 import { readingPatiently } from '../proxies.js';
 import { announceClaim } from './announcements.js';
 import { raise } from './attention.js';
-import { hasEndedByItself, outcomeOf, type ReportCase } from './case.js';
-import { setNotifies, takeRead } from './intake.js';
+import { hasEndedByItself, type ReportCase } from './case.js';
+import { setNotifies, takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
 import type { ParsingJobResult, ReportTimelineEntry } from './messages.js';
 import type { ReportRun } from './run.js';
 import { knownOf } from './state.js';
@@ -68,12 +68,13 @@ async function readUp(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
   const reported = kase.reported;
   const question = { jobId: kase.jobId, since, ...(kase.userId !== undefined && { userId: kase.userId }) };
   const reading = await readingPatiently.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [question]);
-  const { snapshot, gone, notifies, previous } = reading;
+  const { snapshot, gone, unsure, notifies, previous } = reading;
   if (previous) resume(kase, previous);
   if (snapshot) takeRead(run, snapshot, reported);
   setNotifies(kase, notifies);
   if (previous && staysEnded(kase, previous)) stayEnded(kase, previous);
-  else if (gone && outcomeOf(kase) === undefined) kase.ending = 'job_gone';
+  else if (gone) takeAbsence(kase);
+  else if (unsure) takeUnsureAbsence(kase, Date.now());
   if (previous) kase.identified = true;
   else if (isOpen(kase) && !tooSoon) settleOwner(kase, reading);
 }

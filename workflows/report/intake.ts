@@ -1,7 +1,16 @@
 import { log } from '@temporalio/workflow';
 import { announceClaim } from './announcements.js';
 import { raise } from './attention.js';
-import { learnFromRead, learnFromWebhook, reopen, withdrawEnding, type ReportCase } from './case.js';
+import {
+  contradicts,
+  learnFromRead,
+  learnFromWebhook,
+  outcomeOf,
+  reopen,
+  saidNothing,
+  withdrawEnding,
+  type ReportCase,
+} from './case.js';
 import type { ReportSubmitted } from './messages.js';
 import type { ReportRun } from './run.js';
 import type { Reported } from './state.js';
@@ -16,8 +25,11 @@ export function hear(run: ReportRun, reported: unknown): void {
     log.error('a signal that is no snapshot of this job was dropped');
     return;
   }
-  if (!learnFromWebhook(kase, snapshot, Date.now())) return;
-  reopen(kase);
+  // The service has just told of the job.
+  delete kase.absentSince;
+  if (learnFromWebhook(kase, snapshot, Date.now())) reopen(kase);
+  else if (contradicts(kase, snapshot)) kase.contradicted = true;
+  else return;
   run.heard = true;
 }
 
@@ -66,7 +78,23 @@ export function setNotifies(kase: ReportCase, notifies: boolean): void {
 
 /** A read is the job as it is now, whatever was heard before it was asked for. */
 export function takeRead(run: ReportRun, snapshot: unknown, asked: Reported): void {
+  delete run.kase.absentSince;
   const read = readReportSnapshot(snapshot);
   // The service may answer with another spelling of the id.
   if (read && learnFromRead(run.kase, { ...read, jobId: run.kase.jobId }, asked, Date.now())) run.heard = true;
+}
+
+/** The service does not know the job any more, by its own word. */
+export function takeAbsence(kase: ReportCase): void {
+  if (outcomeOf(kase) === undefined) kase.ending = 'job_gone';
+}
+
+/** How long a 404 that may be a proxy's has to last until it is believed: longer than a rollout of the service takes. */
+const absenceBelieved = 10 * 60_000;
+
+/** A 404 in nobody's words counts once a later read says the same. */
+export function takeUnsureAbsence(kase: ReportCase, now: number): void {
+  kase.absentSince ??= now;
+  if (now - kase.absentSince >= absenceBelieved) takeAbsence(kase);
+  else saidNothing(kase, now);
 }

@@ -148,7 +148,10 @@ export type ReportOutcome =
   | 'unresolved'
   /** The service no longer knows the job. */
   | 'job_gone'
-  /** It was made by an upload whose answer was lost, and another job was made of the same file. */
+  /**
+   * It was probably made by an upload whose answer was lost, and another job was made of the same file. Its result is
+   * announced all the same.
+   */
   | 'superseded';
 
 export interface ParsingJobResult {

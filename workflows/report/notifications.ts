@@ -9,8 +9,8 @@ export type ReportNotification = ReportNotificationHead &
   (
     | { type: 'phase_changed'; data: { phase: ReportPhase; status: string } }
     | { type: 'review_needed'; data: { status: string } }
-    | { type: 'completed'; data: { isReviewed: boolean } & Partial<ReportCounts> }
-    | { type: 'failed'; data: { failureReason: string; failureSentence: string } }
+    | { type: 'completed'; data: { isReviewed: boolean; supersededBy?: string } & Partial<ReportCounts> }
+    | { type: 'failed'; data: { failureReason: string; failureSentence: string; supersededBy?: string } }
     /** A job that was told of before turns out to be the one of this reference. */
     | { type: 'claimed'; data: { status: string } }
     | { type: 'attention_raised'; data: ReportAttention }

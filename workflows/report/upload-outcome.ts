@@ -26,6 +26,7 @@ const certain: readonly string[] = [
 /** What fails a submission for good before anything was sent, or by the service's own word. */
 const refused: readonly string[] = [
   'ReferenceInvalid',
+  'ReferenceConflict',
   'PolicyInvalid',
   'InvalidCommand',
   'SignedUrlRefused',

@@ -85,6 +85,7 @@ const ofLinks: Record<string, string> = {
 const ofReports: Record<string, string> = {
   ...ofTheService,
   ReferenceInvalid: 'ReportInvalid',
+  ReferenceConflict: 'ReportReferenceConflict',
   PolicyInvalid: 'ReportInvalid',
   InvalidCommand: 'ReportInvalid',
   SignedUrlRefused: 'SignedUrlRefused',

@@ -8,14 +8,12 @@ describe('a pass of the schedule', () => {
     expect(rangeOf({}, '2026-03-10T10:50:00.000Z', now)).toEqual({
       from: '2026-03-10T09:50:00.000Z',
       to: '2026-03-10T11:50:00.000Z',
-      seenUntil: '2026-03-10T10:50:00.000Z',
     });
   });
 
   test('that is the first looks five days back', () => {
     expect(rangeOf({}, undefined, now)).toMatchObject({
       from: '2026-03-05T10:50:00.000Z',
-      seenUntil: '2026-03-05T11:50:00.000Z',
     });
   });
 
@@ -32,8 +30,16 @@ describe('a range that somebody asks for', () => {
     expect(rangeOf({ from: '2026-01-01', to: '2026-01-02T12:00:00+02:00' }, '2026-03-10T10:50:00.000Z', now)).toEqual({
       from: '2026-01-01T00:00:00.000Z',
       to: '2026-01-02T10:00:00.000Z',
-      seenUntil: '2026-01-01T00:00:00.000Z',
     });
+  });
+
+  test('ends ten minutes ago at the latest, and may not begin later', () => {
+    expect(rangeOf({ from: '2026-03-10', to: '2026-03-11' }, undefined, now)).toEqual({
+      from: '2026-03-10T00:00:00.000Z',
+      to: '2026-03-10T11:50:00.000Z',
+    });
+    const fresh = { from: '2026-03-10T11:55:00Z', to: '2026-03-10T12:00:00Z' };
+    expect(() => rangeOf(fresh, undefined, now)).toThrow('from is less than ten minutes ago');
   });
 
   test.each([

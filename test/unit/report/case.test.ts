@@ -50,6 +50,26 @@ describe('the product is told', () => {
     expect(told(kase)).toEqual(['completed/completed']);
   });
 
+  test('of the result alone of a job that another has superseded, with that other', () => {
+    const kase = handedOver({ ending: 'superseded', supersededBy: 'other-job' });
+    for (const report of [job('started'), job('pending_review'), job('failed'), job('completed', { counts })]) {
+      learnFromWebhook(kase, report, began);
+      announceNews(kase, began);
+    }
+    expect(told(kase)).toEqual(['failed/failed', 'completed/completed']);
+    expect(kase.outbox).toMatchObject([
+      { data: { supersededBy: 'other-job', failureReason: expect.any(String) as string } },
+      { data: { supersededBy: 'other-job', results: 3 } },
+    ]);
+  });
+
+  test('of nothing of a job that nobody follows any more', () => {
+    const kase = handedOver({ ending: 'abandoned' });
+    learnFromWebhook(kase, job('completed'), began);
+    announceNews(kase, began);
+    expect(told(kase)).toEqual([]);
+  });
+
   test('of a result once more after its review, with the counts', () => {
     const kase = follow('completed');
     learnFromWebhook(kase, job('completed', { isReviewed: true, counts }), began);

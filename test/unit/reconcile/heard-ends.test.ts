@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { isHeard, type LastRun } from '../../../activities/heard-ends.js';
+
+const from = '2026-03-10T11:00:00.000Z';
+const order = { orderId: 'order-1', updatedAt: '2026-03-10T12:58:00.000Z' };
+const last = { id: 7, at: '2026-03-10T12:00:00.000Z' };
+
+describe('an end without a run that is retained', () => {
+  test.each([
+    [false, 'is in the range', last],
+    [false, 'was dated back by days', { id: 7, at: '2026-03-04T12:00:00.000Z' }],
+    [true, 'lies weeks back', { id: 7, at: '2026-02-10T12:00:00.000Z' }],
+    [false, 'is told by the status alone', undefined],
+  ])('is heard: %s, where its event %s', (heard, _what, event) => {
+    expect(isHeard(undefined, order, event, from)).toBe(heard);
+  });
+});
+
+describe('an end after a run that ended by itself', () => {
+  const entry = { at: last.at, status: 'completed.testkit.completed' };
+  const knowing = (orderId: string, eventId: number): LastRun => ({
+    ended: 'by_itself',
+    timeline: [{ ...entry, orderId, eventId }],
+  });
+
+  test.each([
+    [true, 'knew the event', knowing('order-1', 7), last],
+    [false, 'knew an earlier one only', knowing('order-1', 6), last],
+    [false, 'knew that of another order', knowing('order-2', 7), last],
+    [true, 'ended with the status that is the only word of it', knowing('order-1', 6), undefined],
+  ])('is heard: %s, where the run %s, whenever that is said to have been', (heard, _what, run, event) => {
+    expect(isHeard(run, order, event, from)).toBe(heard);
+  });
+});
+
+describe('an end after a run that somebody ended', () => {
+  test.each([
+    [true, '2026-03-10T12:59:00.000Z'],
+    [false, '2026-03-10T12:30:00.000Z'],
+    [false, '2026-03-10T11:30:00.000Z'],
+  ])('is heard: %s, where that was at %s', (heard, at) => {
+    expect(isHeard({ ended: 'otherwise', at: new Date(at) }, order, last, from)).toBe(heard);
+  });
+});
+
+test('a run that was started meanwhile is told', () => {
+  expect(isHeard({}, order, last, from)).toBe(false);
+});
