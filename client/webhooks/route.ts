@@ -39,15 +39,22 @@ export type HealthDataSink = (
   body: string,
 ) => Promise<unknown>;
 
-/** An event that is let go with 204, because it will never be handled. */
+/** An event that is let go with 204, because it will never be handled; or a signed body that is no JSON object. */
 export interface RejectedEventReceived {
-  reason: 'not_handled' | 'unreadable' | 'not_addressable';
+  reason: 'not_handled' | 'unreadable' | 'not_addressable' | UnparsedBody['reason'];
   /** What cannot be read, without a value of the event. */
   problem?: string;
   eventType?: string;
   /** The envelope's user, else the one inside the data. */
   userId?: string;
   /** The whole event as it was sent. It may hold anything, a patient's name and address included. */
+  body: string;
+}
+
+/** A signed body of which no event can be told: Python writes NaN where JSON has no word for it, for instance. */
+export interface UnparsedBody {
+  reason: 'not_json' | 'not_an_object';
+  /** What is no UTF-8 in it is U+FFFD. */
   body: string;
 }
 
@@ -110,7 +117,7 @@ async function bring(event: ReceivedEvent, message: Message, destinations: Desti
   }
 }
 
-type LetGo = Routed & { name: RejectedEventReceived['reason'] };
+type LetGo = Routed & { name: Exclude<RejectedEventReceived['reason'], UnparsedBody['reason']> };
 
 function isLetGo(routed: Routed): routed is LetGo {
   return ['not_handled', 'unreadable', 'not_addressable'].includes(routed.name);
@@ -120,9 +127,8 @@ async function putAside(
   routed: LetGo,
   eventType: string | undefined,
   { id, body, value }: Message,
-  { rejected, deadlineMs }: Destinations,
+  destinations: Destinations,
 ): Promise<Routed> {
-  if (!rejected) return routed;
   const userId = userOf(value);
   const event: RejectedEventReceived = {
     reason: routed.name,
@@ -131,9 +137,30 @@ async function putAside(
     ...(userId !== undefined && { userId }),
     body,
   };
+  return handToRejected(event, id, destinations, { kept: routed, without: routed });
+}
+
+/** Has a signed body kept of which no event can be told; without a sink the sender, who alone has it then, is told. */
+export async function putBodyAside(
+  { id, reason, body }: UnparsedBody & { id: string },
+  destinations: Destinations,
+): Promise<Routed> {
+  return handToRejected({ reason, body }, id, destinations, {
+    kept: { name: 'body_set_aside', problem: reason },
+    without: { name: reason },
+  });
+}
+
+async function handToRejected(
+  event: RejectedEventReceived,
+  id: string,
+  { rejected, deadlineMs }: Destinations,
+  answer: { kept: Routed; without: Routed },
+): Promise<Routed> {
+  if (!rejected) return answer.without;
   try {
     await within(deadlineMs, rejected(event, id));
-    return routed;
+    return answer.kept;
   } catch (error) {
     return { name: 'rejected_failed', error };
   }

@@ -97,6 +97,14 @@ describeStores('rejected events', (rig) => {
     expect(await store.rejected.count()).toBe(before + 1);
   });
 
+  test('a body that is no JSON is put aside too, with U+FFFD where it has NUL', async () => {
+    const { store } = rig();
+    const id = randomUUID();
+    expect(await store.setAside({ reason: 'not_json' }, { id, body: '{"value":NaN}\0' })).toBe('set_aside');
+    const { body } = await store.rejected.get((await ofMessage(id))?.id ?? '');
+    expect(body).toBe('{"value":NaN}\ufffd');
+  });
+
   test('are listed the latest first, a page at a time', async () => {
     const { store } = rig();
     for (const body of ['1', '2', '3']) {
