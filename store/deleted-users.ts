@@ -1,15 +1,7 @@
 import type { Database, Transaction } from './database.js';
+import type { UserTransactions } from './user-transactions.js';
 
-/**
- * From here to the end of the transaction nothing else is written of the user, and the user is not deleted. So of two
- * events the later replaces the earlier, and no event that was being written outlives a deletion. Users whose ids have
- * one hash wait for each other, too; that is rare and does no harm.
- */
-export async function lockUser(transaction: Transaction, userId: string): Promise<void> {
-  await transaction.query('select pg_advisory_xact_lock(540239104, hashtext($1))', [userId]);
-}
-
-/** Whether the user's data were deleted, and no more are wanted. Lock the user first. */
+/** Whether the user's data were deleted, and no more are wanted. Within a transaction of the user. */
 export async function isDeleted(transaction: Transaction, userId: string): Promise<boolean> {
   const rows = await transaction.query('select 1 as found from health_data.deleted_users where user_id = $1', [userId]);
   return rows.length > 0;
@@ -24,9 +16,12 @@ const tablesOfUsers = ['samples', 'summaries', 'workout_streams', 'history_notic
  * Deletes everything of a user and refuses whatever comes later. The refusal comes first and stays, so that a deletion
  * that broke off is finished by calling it again.
  */
-export async function deleteUser(database: Database, userId: string, clientUserId: string | undefined): Promise<void> {
-  await database.transaction(async (transaction) => {
-    await lockUser(transaction, userId);
+export async function deleteUser(
+  database: Database,
+  transactions: UserTransactions,
+  { userId, clientUserId }: { userId: string; clientUserId: string | undefined },
+): Promise<void> {
+  await transactions.run(userId, async (transaction) => {
     await transaction.query(
       'insert into health_data.deleted_users (user_id) values ($1) on conflict (user_id) do nothing',
       [userId],

@@ -119,6 +119,30 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await store.close();
   });
 
+  test('is there for everybody else while the events of one user wait for each other', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore(place);
+    const elsewhere = await heldUsers(place.databaseUrl, ['backfilling']);
+    const waiting = Array.from({ length: 30 }, (_, n) => receive(store, activity('backfilling', String(n))));
+    expect(await receive(store, activity('other', '1'))).toBe('stored');
+    expect(await store.summaries({ userId: 'backfilling' })).toEqual([]);
+    await elsewhere.end();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['stored']));
+    await store.close();
+  });
+
+  test('is read while every connection for writing waits', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore({ ...place, poolSize: 2 });
+    const users = ['one', 'two', 'three'];
+    const elsewhere = await heldUsers(place.databaseUrl, users);
+    const waiting = users.map((userId) => receive(store, activity(userId, '1')));
+    expect(await store.rejected.count()).toBe(0);
+    await elsewhere.end();
+    expect(await Promise.all(waiting)).toEqual(['stored', 'stored', 'stored']);
+    await store.close();
+  });
+
   test('that is away is told by a StoreFailed that can be logged, password left out', async () => {
     const databaseUrl = `postgres://lab:Testpassword@127.0.0.1:${await closedPort()}/x`;
     const failed = await openStore({ databaseUrl }).catch((error: unknown) => error);
@@ -136,6 +160,14 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     mute.close();
   });
 });
+
+/** Another process that writes of these users, until its connection ends. */
+async function heldUsers(databaseUrl: string, userIds: readonly string[]): Promise<Client> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const userId of userIds) await client.query('select pg_advisory_lock(540239104, hashtext($1))', [userId]);
+  return client;
+}
 
 test('PostgreSQL is found on PATH, else the latest of the packages', async () => {
   expect(await findPostgres('', '/nowhere')).toBeUndefined();
