@@ -49,7 +49,7 @@ describe('the worker', () => {
       reportFiles: { maxBytes: 10_485_760, allowedHosts: [], headerSets: {} },
       maxCachedWorkflows: 1000,
       reconcileEveryMinutes: 60,
-    databasePoolSize: 10,
+      databasePoolSize: 10,
     });
   });
 
