@@ -1,6 +1,6 @@
 import type { HealthDataRead } from '../service/health-data.js';
 import { StoreFailed, type Transaction } from './database.js';
-import { isDeleted } from './deleted-users.js';
+import { isDeleted, namesDeleted } from './deleted-users.js';
 import { keyed, userKey } from './keys.js';
 import { isNew, type ReceivedMessage } from './messages.js';
 import { type EventPutAside, putAside } from './rejected-events.js';
@@ -57,7 +57,9 @@ async function once(
   const userId = userKey(user);
   return transactions.run(userId, async (transaction) => {
     if (!(await isNew(transaction, message.id))) return 'repeated';
-    if (userId !== undefined && (await isDeleted(transaction, userId))) return 'user_deleted';
+    const isUnwanted =
+      userId === undefined ? await namesDeleted(transaction, message.body) : await isDeleted(transaction, userId);
+    if (isUnwanted) return 'user_deleted';
     return take(transaction);
   });
 }

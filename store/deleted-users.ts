@@ -1,9 +1,23 @@
 import type { Database, Transaction } from './database.js';
-import type { UserTransactions } from './user-transactions.js';
+import { clientUserHash, usersNamedIn } from './named-users.js';
+import { lockUnnamed, type UserTransactions } from './user-transactions.js';
 
 /** Whether the user's data were deleted, and no more are wanted. Within a transaction of the user. */
 export async function isDeleted(transaction: Transaction, userId: string): Promise<boolean> {
   const rows = await transaction.query('select 1 as found from health_data.deleted_users where user_id = $1', [userId]);
+  return rows.length > 0;
+}
+
+/** The same for a message that does not tell its user where it should, by what its body says anywhere. */
+export async function namesDeleted(transaction: Transaction, body: string): Promise<boolean> {
+  const { userIds, clientUserHashes } = usersNamedIn(body);
+  if (userIds.length + clientUserHashes.length === 0) return false;
+  const rows = await transaction.query(
+    `select 1 as found from health_data.deleted_users
+     where user_id in (select jsonb_array_elements_text($1::jsonb))
+       or client_user_hash in (select jsonb_array_elements_text($2::jsonb)) limit 1`,
+    [JSON.stringify(userIds), JSON.stringify(clientUserHashes)],
+  );
   return rows.length > 0;
 }
 
@@ -22,9 +36,11 @@ export async function deleteUser(
   { userId, clientUserId }: { userId: string; clientUserId: string | undefined },
 ): Promise<void> {
   await transactions.run(userId, async (transaction) => {
+    await lockUnnamed(transaction);
     await transaction.query(
-      'insert into health_data.deleted_users (user_id) values ($1) on conflict (user_id) do nothing',
-      [userId],
+      `insert into health_data.deleted_users as kept (user_id, client_user_hash) values ($1, $2)
+       on conflict (user_id) do update set client_user_hash = coalesce(excluded.client_user_hash, kept.client_user_hash)`,
+      [userId, clientUserId === undefined ? null : clientUserHash(clientUserId)],
     );
   });
   for (const table of tablesOfUsers) await deleteFrom(database, table, userId);

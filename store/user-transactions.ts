@@ -17,11 +17,16 @@ export class UserTransactions {
   }
 
   /**
-   * @param userId without one nothing is waited for
+   * @param userId without one nothing is waited for but deletions that begin
    * @throws StoreFailed when too many of the user's wait already
    */
   async run<Result>(userId: string | undefined, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    if (userId === undefined) return this.#database.transaction(work);
+    if (userId === undefined) {
+      return this.#database.transaction(async (transaction) => {
+        await transaction.query(`select pg_advisory_xact_lock_shared(${unnamedLock})`);
+        return work(transaction);
+      });
+    }
     return this.#inLine(userId, () =>
       this.#database.transaction(async (transaction) => {
         await lockUser(transaction, userId);
@@ -56,4 +61,15 @@ export class UserTransactions {
  */
 async function lockUser(transaction: Transaction, userId: string): Promise<void> {
   await transaction.query('select pg_advisory_xact_lock(540239104, hashtext($1))', [userId]);
+}
+
+/** Held together by all transactions that do not know their user, and alone by a deletion that begins. */
+const unnamedLock = 5_402_391_045;
+
+/**
+ * Waits until what is being written of unknown users is there, and what comes after it waits for this transaction: so a
+ * deletion sees the former, and is seen by the latter.
+ */
+export async function lockUnnamed(transaction: Transaction): Promise<void> {
+  await transaction.query(`select pg_advisory_xact_lock(${unnamedLock})`);
 }

@@ -92,6 +92,27 @@ describeStores('deleting a user', (rig) => {
     expect((await countsOf(word)).at(-1)).toBe(0);
   });
 
+  test('refuses later what names the user by the own reference of the product alone, in any spelling', async () => {
+    const { store } = rig();
+    const clientUserId = `Ren\u00e9e "${randomUUID()}" /`;
+    const userId = randomUUID();
+    const aside = (body: string) => store.setAside({ reason: 'not_json' }, { id: randomUUID(), body });
+    const spelled = JSON.stringify(clientUserId);
+    const bodies = [
+      `{"event_type":"other","client_user_id":${spelled}}`,
+      `[{"data":{"client_user_id" : ${spelled.replace('\u00e9', '\\u00E9').replace('/', '\\/')},"value":NaN}}]`,
+    ];
+    await store.deleteUserData(userId, { clientUserId });
+    await store.deleteUserData(userId);
+    for (const body of bodies) expect(await aside(body)).toBe('user_deleted');
+    expect(await aside(`{"value":NaN,"user_id":"${userId.toUpperCase()}"}`)).toBe('user_deleted');
+    const unnamed = { event_type: 'daily.data.steps.created', client_user_id: clientUserId, data: { id: '1' } };
+    expect(await receive(store, unnamed)).toBe('user_deleted');
+    // The reference may be somebody else's by now.
+    expect(await aside(`{"value":NaN,"client_user_id":${spelled},"user_id":"${randomUUID()}"}`)).toBe('set_aside');
+    expect(await aside('{"client_user_id":"somebody else"}')).toBe('set_aside');
+  });
+
   test('deletes more than fits into one statement', async () => {
     const { store } = rig();
     const userId = randomUUID();

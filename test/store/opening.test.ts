@@ -100,7 +100,11 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     const client = new Client({ connectionString: place.databaseUrl });
     await client.connect();
     const { rows } = await client.query('select name from health_data.migrations');
-    expect(rows).toEqual([{ name: '0001-tables' }, { name: '0002-stream-versions' }]);
+    expect(rows.map(({ name }: { name: string }) => name)).toEqual([
+      '0001-tables',
+      '0002-stream-versions',
+      '0003-deleted-client-users',
+    ]);
     await client.end();
     await Promise.all(stores.map((store) => store.close()));
   });
