@@ -1,5 +1,5 @@
 import type { Database, Transaction } from './database.js';
-import { clientUserHash, usersNamedIn } from './named-users.js';
+import { clientUserHash, spellings, usersNamedIn } from './named-users.js';
 import { lockUnnamed, type UserTransactions } from './user-transactions.js';
 
 /** Whether the user's data were deleted, and no more are wanted. Within a transaction of the user. */
@@ -44,9 +44,8 @@ export async function deleteUser(
     );
   });
   for (const table of tablesOfUsers) await deleteFrom(database, table, userId);
-  for (const id of [userId, ...(clientUserId === undefined ? [] : [clientUserId])]) {
-    await deleteRejectedThatName(database, id);
-  }
+  const names = clientUserId === undefined ? [userId] : [userId, clientUserId];
+  await deleteRejectedThatSay(database, names.flatMap(spellings));
 }
 
 async function deleteFrom(database: Database, table: string, userId: string): Promise<void> {
@@ -63,9 +62,11 @@ async function deleteFrom(database: Database, table: string, userId: string): Pr
 }
 
 /** An event that could not be read may name the user in any place. */
-async function deleteRejectedThatName(database: Database, id: string): Promise<void> {
+async function deleteRejectedThatSay(database: Database, texts: readonly string[]): Promise<void> {
   await database.query(
-    'delete from health_data.rejected_events where position(lower(to_json($1::text)::text) in lower(body)) > 0',
-    [id],
+    `delete from health_data.rejected_events where exists (
+       select 1 from (select lower(body) as lowered offset 0) as said, jsonb_array_elements_text($1::jsonb) as spelled
+       where position(lower(spelled) in lowered) > 0)`,
+    [JSON.stringify(texts)],
   );
 }

@@ -36,9 +36,24 @@ export function clientUserHash(clientUserId: string): string {
   return createHash('sha256').update(clientUserId).digest('hex');
 }
 
+/**
+ * A text as the usual writers of JSON spell it, quotes included: JavaScript as it is, Python in ASCII, PHP in ASCII and with
+ * slashes escaped, Go with HTML's characters escaped. Hexadecimal digits are in lower case.
+ */
+export function spellings(text: string): string[] {
+  const plain = JSON.stringify(text);
+  const ascii = byNumber(plain, /[\u0080-\uffff]/g);
+  const slashes = [plain, ascii].map((each) => each.replaceAll('/', '\\/'));
+  return [...new Set([plain, ascii, ...slashes, byNumber(plain, /[<>&\u2028\u2029]/g)])];
+}
+
+function byNumber(text: string, characters: RegExp): string {
+  return text.replace(characters, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** What a JSON text stands for. One with a line break in it is no JSON, and stands for itself. */
 function unspelled(text: string): string {
-  return text.slice(1, -1).replaceAll(/\\(?:u([0-9a-f]{4})|(.))/gi, (_all, hex?: string, plain = '') => {
+  return text.slice(1, -1).replaceAll(/\\(?:u([0-9a-f]{4})|(.))/gi, (_all, hex: string | undefined, plain: string) => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
     return controls[plain] ?? plain;
   });
