@@ -15,6 +15,13 @@ function read(body: object) {
 const of = (resource: string, data: unknown) => ({ event_type: `daily.data.${resource}.created`, user_id: 'u', data });
 
 describe('what an event brings is told by its shape', () => {
+  test('the past of workout streams is announced like any other, and a workout that it names is a notice', () => {
+    const past = { event_type: 'historical.data.workout_stream.created', user_id: 'u' };
+    expect(read(past)).toMatchObject({ kind: 'history_notice', resource: 'workout_stream' });
+    expect(read({ ...past, data: { start_date: '2026-01-05' } })).toMatchObject({ kind: 'history_notice' });
+    expect(read({ ...past, data: { workout_id: 'w' } })).toMatchObject({ kind: 'stream_notice', workoutId: 'w' });
+  });
+
   test('data with a list of samples is a batch, whatever its resource', () => {
     for (const resource of ['glucose', 'steps', 'calories_active', 'invented_next_year']) {
       expect(read(of(resource, { data: [{ timestamp: '2026-01-05T10:00:00Z' }], id: 7 }))).toMatchObject({
