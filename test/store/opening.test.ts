@@ -123,6 +123,29 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await store.close();
   });
 
+  test('needs no more rights than it uses: those of its schema, and once that is migrated, of its tables', async () => {
+    const { databaseUrl } = await newDatabase(postgresUrl ?? '');
+    const name = databaseUrl.split('/').at(-1) ?? '';
+    const admin = new Client({ connectionString: databaseUrl });
+    await admin.connect();
+    await admin.query(`create role owner_${name} login; create schema health_data authorization owner_${name}`);
+    const asRole = (role: string) => ({ databaseUrl: databaseUrl.replace(/\/\/[^@/]*@/, `//${role}_${name}@`) });
+    for (const _start of ['first', 'second']) await (await openStore(asRole('owner'))).close();
+    await admin.query(`
+      create role user_${name} login;
+      grant usage on schema health_data to user_${name};
+      grant select, insert, update, delete on all tables in schema health_data to user_${name};
+    `);
+    const store = await openStore(asRole('user'));
+    expect(await receive(store, activity('u', '1'))).toBe('stored');
+    await store.close();
+    await admin.query(`
+      drop owned by user_${name}, owner_${name};
+      drop role user_${name}, owner_${name};
+    `);
+    await admin.end();
+  });
+
   test('is there for everybody else while the events of one user wait for each other', async () => {
     const place = await newDatabase(postgresUrl ?? '');
     const store = await openStore(place);
