@@ -137,6 +137,17 @@ describeStores('deleting a user', (rig) => {
     expect(await aside('{"client_user_id":"somebody else"}')).toBe('set_aside');
   });
 
+  test('searches more rejected events than one statement does', async () => {
+    const { store } = rig();
+    const userId = randomUUID();
+    const before = await store.rejected.count();
+    const bodies = Array.from({ length: 450 }, (_, n) => `{"order":{"user":"${n % 3 === 0 ? userId : n}"}}`);
+    for (const body of bodies) await store.setAside({ reason: 'unreadable' }, { id: randomUUID(), body });
+    await store.deleteUserData(userId);
+    expect(await store.rejected.count()).toBe(before + 300);
+    expect((await countsOf(userId)).at(-1)).toBe(0);
+  });
+
   test('deletes more than fits into one statement', async () => {
     const { store } = rig();
     const userId = randomUUID();
