@@ -3,7 +3,7 @@ import { accept, type Acceptance, setAside } from './accepting.js';
 import { type Database, StoreFailed } from './database.js';
 import { deleteUser, isDeleted } from './deleted-users.js';
 import { canonicalUser, keyPart } from './keys.js';
-import { forgetOldMessages, type ReceivedMessage } from './messages.js';
+import { OldMessages, type ReceivedMessage } from './messages.js';
 import { migrate } from './migrations.js';
 import { pglite } from './pglite.js';
 import { postgres } from './postgres.js';
@@ -34,9 +34,6 @@ import { writeStream } from './writing.js';
  */
 export type StorePlace = { databaseUrl: string; poolSize?: number } | { directory: string };
 
-/** How often a store forgets old messages, while it takes new ones. */
-const forgetEveryMs = 3_600_000;
-
 /**
  * Opens the store and brings its tables up to date.
  * @throws StoreFailed when the database cannot be reached or refuses; DirectoryInUse
@@ -57,23 +54,24 @@ export class HealthDataStore {
   readonly rejected: RejectedEvents;
   readonly #database: Database;
   readonly #transactions: UserTransactions;
-  #forgotAt = 0;
+  readonly #oldMessages: OldMessages;
 
   constructor(database: Database) {
     this.#database = database;
     this.#transactions = new UserTransactions(database);
+    this.#oldMessages = new OldMessages(database);
     this.rejected = new RejectedEvents(database);
   }
 
   /** Takes an event, once for each message id, all or nothing. Settles when it is durable. */
   async accept(event: HealthDataRead, message: ReceivedMessage): Promise<Acceptance> {
-    const acceptance = await accept(this.#transactions, event, message);
-    await this.#forgetOldMessages();
-    return acceptance;
+    this.#oldMessages.forgetNowAndThen();
+    return accept(this.#transactions, event, message);
   }
 
   /** Puts an event that nobody handles among the rejected ones, once for each message id. */
   async setAside(event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
+    this.#oldMessages.forgetNowAndThen();
     return setAside(this.#transactions, event, message);
   }
 
@@ -151,13 +149,8 @@ export class HealthDataStore {
 
   /** Ends the connections, and frees a directory. */
   async close(): Promise<void> {
+    await this.#oldMessages.close();
     await this.#database.close();
-  }
-
-  async #forgetOldMessages(): Promise<void> {
-    if (Date.now() - this.#forgotAt < forgetEveryMs) return;
-    this.#forgotAt = Date.now();
-    await forgetOldMessages(this.#database);
   }
 }
 

@@ -146,6 +146,21 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await admin.end();
   });
 
+  test('forgets all messages that are too old, while it takes others', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore(place);
+    const client = new Client({ connectionString: place.databaseUrl });
+    await client.connect();
+    await client.query(`insert into health_data.received_messages (message_id, received_at)
+      select 'old-' || number, now() - interval '31 days' from generate_series(1, 25000) as number`);
+    await store.setAside({ reason: 'not_handled' }, { id: 'new', body: '{}' });
+    const remembered = async () =>
+      (await client.query<{ message_id: string }>('select message_id from health_data.received_messages')).rows;
+    await expect.poll(remembered, { timeout: 20_000 }).toEqual([{ message_id: 'new' }]);
+    await client.end();
+    await store.close();
+  });
+
   test('is there for everybody else while the events of one user wait for each other', async () => {
     const place = await newDatabase(postgresUrl ?? '');
     const store = await openStore(place);
