@@ -17,9 +17,9 @@ import { activity, glucose, receive, sample } from './received.js';
 describeStores('a store', (rig) => {
   test('says nothing of what it holds when the database refuses', async () => {
     const { store } = rig();
-    const refused = await store.summaries({ userId: 'u', from: 'Testperson' }).catch((error: unknown) => error);
+    const refused = await store.summaries({ userId: 'Testperson\0' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StoreFailed);
-    expect(refused).toMatchObject({ code: '22007', message: 'The database refused a statement (SQLSTATE 22007)' });
+    expect(refused).toMatchObject({ code: '22021', message: 'The database refused a statement (SQLSTATE 22021)' });
     const { stack = '', cause } = refused as Error;
     expect(JSON.stringify([refused, stack, cause ?? null])).not.toContain('Testperson');
   });
