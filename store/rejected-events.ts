@@ -126,7 +126,7 @@ export class RejectedEvents {
     if (state !== 'waiting' || body === null) throw new RejectedEventSettled(id, state);
     // No transaction meanwhile: PGlite has one connection, and the handling may well need it.
     await handle({ id: `${messageId}/replay/${id}`, body, receivedAt });
-    await this.#settle(id, 'replayed', null);
+    if (!(await this.#settle(id, 'replayed', null))) throw await this.#whySettled(id);
   }
 
   async #settle(id: string, state: 'replayed' | 'discarded', reason: string | null): Promise<boolean> {

@@ -153,6 +153,14 @@ describeStores('rejected events', (rig) => {
       await expect(store.rejected.replay(id, () => Promise.resolve())).rejects.toThrow(RejectedEventSettled);
     });
 
+    test('tells when the event was discarded while it was handled', async () => {
+      const { store } = rig();
+      const id = await aside('{}');
+      const handle = () => store.rejected.discard(id, 'a trial of the service');
+      await expect(store.rejected.replay(id, handle)).rejects.toThrow(RejectedEventSettled);
+      expect(await store.rejected.get(id)).toMatchObject({ state: 'discarded' });
+    });
+
     test('leaves the event waiting when its handling fails', async () => {
       const { store } = rig();
       const id = await aside('{}');
