@@ -58,7 +58,10 @@ export interface UnparsedBody {
   body: string;
 }
 
-/** Takes events before they are let go. It settles once they are durable; when it rejects, the answer is 503. */
+/**
+ * Takes events before they are let go. It settles once they are durable; when it rejects, the answer is 503. It may say
+ * `user_deleted`, which is counted as such.
+ */
 export type RejectedEventSink = (event: RejectedEventReceived, messageId: string) => Promise<unknown>;
 
 /** A verified message. */
@@ -159,8 +162,8 @@ async function handToRejected(
 ): Promise<Routed> {
   if (!rejected) return answer.without;
   try {
-    await within(deadlineMs, rejected(event, id));
-    return answer.kept;
+    const outcome = await within(deadlineMs, rejected(event, id));
+    return outcome === 'user_deleted' ? { name: 'health_data_unwanted' } : answer.kept;
   } catch (error) {
     return { name: 'rejected_failed', error };
   }

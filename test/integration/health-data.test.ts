@@ -103,7 +103,8 @@ describe('an ingress with a store', () => {
     const userId = randomUUID();
     await store.deleteUserData(userId);
     expect((await send(ingress.url, activity(userId, 'day'))).status).toBe(204);
-    expect(ingress.counts().answers).toMatchObject({ health_data_unwanted: 1 });
+    expect((await send(ingress.url, { event_type: 'other', user_id: userId })).status).toBe(204);
+    expect(ingress.counts().answers).toMatchObject({ health_data_unwanted: 2, not_handled: 0 });
     expect(await store.summaries({ userId })).toEqual([]);
   });
 });

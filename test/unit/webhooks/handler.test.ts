@@ -103,6 +103,15 @@ describe('the refusals, in their order', () => {
     expect((await failing.handle(signed(body))).status).toBe(503);
   });
 
+  test.each(['{"event_type":"other"}', 'no JSON'])(
+    'what a sink says is of a deleted user is counted so: %s',
+    async (body) => {
+      const handler = await handlerWithoutTemporal({ rejected: () => Promise.resolve('user_deleted') });
+      expect((await handler.handle(signed(body))).status).toBe(204);
+      expect(handler.counts().answers).toMatchObject({ health_data_unwanted: 1, not_handled: 0, body_set_aside: 0 });
+    },
+  );
+
   test('every answer that is not 204 says what is wrong and what to do', async () => {
     const handler = await handlerWithoutTemporal();
     const answer = await handler.handle(signed('[]'));
