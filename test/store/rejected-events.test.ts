@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { readEvent } from '../../service/events.js';
+import { readHealthData } from '../../service/health-data.js';
 import { RejectedEventNotFound, RejectedEventSettled } from '../../store/rejected-events.js';
 import { describeStores } from '../rig/stores.js';
 import { activity, glucose, receive, sample, source, valuesOf } from './received.js';
@@ -57,6 +59,24 @@ describeStores('rejected events', (rig) => {
         '5 of 7 samples cannot be stored: no object (at 1, 2); neither timestamp nor start can be read (at 3, 4); ' +
         'has a text with a character that cannot be stored (NUL, or half of a surrogate pair) (at 5)',
     });
+  });
+
+  test('a number that is too large for a double is put aside as it was sent, instead of stored as null', async () => {
+    const { store } = rig();
+    const [id, user] = [randomUUID(), randomUUID()];
+    const body = JSON.stringify(glucose(user, [sample(at, 1), sample('2026-01-05T11:00:00Z', 99)])).replace(
+      '99',
+      '1e400',
+    );
+    const read = readEvent(JSON.parse(body) as object);
+    if (read.kind !== 'health_data') throw new Error(read.kind);
+    expect(await store.accept(readHealthData(read), { id, body })).toBe('set_aside');
+    expect(await valuesOf(store, user)).toEqual([1]);
+    const listed = await ofMessage(id);
+    expect(listed).toMatchObject({
+      reason: '1 of 2 samples cannot be stored: has a number that is too large for a double (at 1)',
+    });
+    expect((await store.rejected.get(listed?.id ?? '')).body).toBe(body);
   });
 
   test('a timestamp that cannot be read is not replaced by `start`', async () => {
