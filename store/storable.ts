@@ -2,8 +2,9 @@
 const deepest = 100;
 
 /**
- * Why a JSON value could not be held as it was sent; undefined when it can. PostgreSQL's texts have no NUL
- * and no half of a surrogate pair, though JSON may spell them, and it gives up on deep nesting. No recursion: the value may be a million deep.
+ * Why a JSON value could not be held as it was sent; undefined when it can. PostgreSQL's texts have no NUL and no
+ * half of a surrogate pair, though JSON may spell them, and it gives up on deep nesting. No recursion: the value may be a
+ * million deep.
  */
 export function whyUnstorable(value: unknown): string | undefined {
   const left: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
