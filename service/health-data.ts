@@ -95,7 +95,11 @@ export function readHealthData(event: HealthDataReceived | ConnectionEventReceiv
 
   const fields = summarySchema.safeParse(data).data;
   const sent = fields?.data;
-  if (resource === 'workout_stream') return { kind: 'stream_notice', ...about, ...workoutOf(data) };
+  const workout = workoutOf(data);
+  // Without a workout it announces, like any resource, that the past was fetched.
+  if (resource === 'workout_stream' && (range === 'daily' || workout.workoutId !== undefined)) {
+    return { kind: 'stream_notice', ...about, ...workout };
+  }
   if (Array.isArray(sent)) return { kind: 'samples', ...about, resource, samples: sent.map(readSample) };
   // A notice of the past has no data; a deployment that sends some with it is not to lose it.
   if (range === 'historical' && fields?.id == null) return { kind: 'history_notice', ...about, resource };

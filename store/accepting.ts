@@ -1,9 +1,10 @@
 import type { HealthDataRead } from '../service/health-data.js';
-import { type Database, StoreFailed, type Transaction } from './database.js';
-import { isDeleted, lockUser } from './deleted-users.js';
+import { StoreFailed, type Transaction } from './database.js';
+import { isDeleted, namesDeleted } from './deleted-users.js';
 import { keyed, userKey } from './keys.js';
 import { isNew, type ReceivedMessage } from './messages.js';
 import { type EventPutAside, putAside } from './rejected-events.js';
+import type { UserTransactions } from './user-transactions.js';
 import { write } from './writing.js';
 
 /**
@@ -13,12 +14,16 @@ import { write } from './writing.js';
 export type Acceptance = 'stored' | 'set_aside' | 'repeated' | 'user_deleted';
 
 /** Takes a message in one transaction: what can be keyed, what cannot, and that the message was taken. */
-export async function accept(database: Database, read: HealthDataRead, message: ReceivedMessage): Promise<Acceptance> {
+export async function accept(
+  transactions: UserTransactions,
+  read: HealthDataRead,
+  message: ReceivedMessage,
+): Promise<Acceptance> {
   const { entry, problem } = keyed(read);
   const { eventType, userId } = read;
   const aside = (reason: string): EventPutAside => ({ eventType, userId, reason });
   try {
-    return await once(database, userId, message, async (transaction) => {
+    return await once(transactions, userId, message, async (transaction) => {
       if (entry) await write(transaction, entry, message.receivedAt ?? null);
       if (problem === undefined) return 'stored';
       await putAside(transaction, aside(problem), message);
@@ -27,33 +32,34 @@ export async function accept(database: Database, read: HealthDataRead, message: 
   } catch (error) {
     // The sender would repeat it until it gives up, and would be refused each time.
     if (!(error instanceof StoreFailed && error.isDataRefused)) throw error;
-    return setAside(database, aside(`the database refused a value (SQLSTATE ${error.code})`), message);
+    return setAside(transactions, aside(`the database refused a value (SQLSTATE ${error.code})`), message);
   }
 }
 
 /** Takes a message that nobody handles. */
 export async function setAside(
-  database: Database,
+  transactions: UserTransactions,
   event: EventPutAside,
   message: ReceivedMessage,
 ): Promise<Acceptance> {
-  return once(database, event.userId, message, async (transaction) => {
+  return once(transactions, event.userId, message, async (transaction) => {
     await putAside(transaction, event, message);
     return 'set_aside';
   });
 }
 
 async function once(
-  database: Database,
+  transactions: UserTransactions,
   user: string | undefined,
   message: ReceivedMessage,
   take: (transaction: Transaction) => Promise<Acceptance>,
 ): Promise<Acceptance> {
   const userId = userKey(user);
-  return database.transaction(async (transaction) => {
-    if (userId !== undefined) await lockUser(transaction, userId);
+  return transactions.run(userId, async (transaction) => {
     if (!(await isNew(transaction, message.id))) return 'repeated';
-    if (userId !== undefined && (await isDeleted(transaction, userId))) return 'user_deleted';
+    const isUnwanted =
+      userId === undefined ? await namesDeleted(transaction, message.body) : await isDeleted(transaction, userId);
+    if (isUnwanted) return 'user_deleted';
     return take(transaction);
   });
 }

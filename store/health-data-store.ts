@@ -1,9 +1,9 @@
 import type { HealthDataRead } from '../service/health-data.js';
 import { accept, type Acceptance, setAside } from './accepting.js';
 import { type Database, StoreFailed } from './database.js';
-import { deleteUser, isDeleted, lockUser } from './deleted-users.js';
+import { deleteUser, isDeleted } from './deleted-users.js';
 import { canonicalUser, keyPart } from './keys.js';
-import { forgetOldMessages, type ReceivedMessage } from './messages.js';
+import { OldMessages, type ReceivedMessage } from './messages.js';
 import { migrate } from './migrations.js';
 import { pglite } from './pglite.js';
 import { postgres } from './postgres.js';
@@ -25,20 +25,21 @@ import {
 } from './reading.js';
 import { type EventPutAside, RejectedEvents } from './rejected-events.js';
 import { whyUnstorable } from './storable.js';
+import { UserTransactions } from './user-transactions.js';
 import { writeStream } from './writing.js';
 
-/** Where the data are: a PostgreSQL server, or a directory that this process alone has open. */
-export type StorePlace = { databaseUrl: string } | { directory: string };
-
-/** How often a store forgets old messages, while it takes new ones. */
-const forgetEveryMs = 3_600_000;
+/**
+ * Where the data are: a PostgreSQL server, or a directory that this process alone has open.
+ * `poolSize`: the most connections for writing, and as many again for reading. Default 10.
+ */
+export type StorePlace = { databaseUrl: string; poolSize?: number } | { directory: string };
 
 /**
  * Opens the store and brings its tables up to date.
  * @throws StoreFailed when the database cannot be reached or refuses; DirectoryInUse
  */
 export async function openStore(place: StorePlace): Promise<HealthDataStore> {
-  const database = 'databaseUrl' in place ? postgres(place.databaseUrl) : await pglite(place.directory);
+  const database = 'databaseUrl' in place ? postgres(place.databaseUrl, place.poolSize) : await pglite(place.directory);
   try {
     await migrate(database);
   } catch (error) {
@@ -52,23 +53,26 @@ export async function openStore(place: StorePlace): Promise<HealthDataStore> {
 export class HealthDataStore {
   readonly rejected: RejectedEvents;
   readonly #database: Database;
-  #forgotAt = 0;
+  readonly #transactions: UserTransactions;
+  readonly #oldMessages: OldMessages;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#transactions = new UserTransactions(database);
+    this.#oldMessages = new OldMessages(database);
     this.rejected = new RejectedEvents(database);
   }
 
   /** Takes an event, once for each message id, all or nothing. Settles when it is durable. */
   async accept(event: HealthDataRead, message: ReceivedMessage): Promise<Acceptance> {
-    const acceptance = await accept(this.#database, event, message);
-    await this.#forgetOldMessages();
-    return acceptance;
+    this.#oldMessages.forgetNowAndThen();
+    return accept(this.#transactions, event, message);
   }
 
   /** Puts an event that nobody handles among the rejected ones, once for each message id. */
   async setAside(event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
-    return setAside(this.#database, event, message);
+    this.#oldMessages.forgetNowAndThen();
+    return setAside(this.#transactions, event, message);
   }
 
   /**
@@ -88,8 +92,7 @@ export class HealthDataStore {
     }
     if (whyUnstorable(stream.stream) !== undefined) return 'unstorable';
     try {
-      return await this.#database.transaction(async (transaction) => {
-        await lockUser(transaction, written.userId);
+      return await this.#transactions.run(written.userId, async (transaction) => {
         if (await isDeleted(transaction, written.userId)) return 'user_deleted';
         const { notice = (await streamStanding(transaction, written)).notice } = written;
         await writeStream(transaction, { ...written, notice });
@@ -135,7 +138,8 @@ export class HealthDataStore {
    */
   async deleteUserData(userId: string, ids: { clientUserId?: string } = {}): Promise<void> {
     if (keyPart(userId) === undefined) throw new TypeError('deleteUserData: this cannot be the id of a user');
-    await deleteUser(this.#database, canonicalUser(userId), ids.clientUserId);
+    const user = { userId: canonicalUser(userId), clientUserId: ids.clientUserId };
+    await deleteUser(this.#database, this.#transactions, user);
   }
 
   /** Settles when the database answers. */
@@ -145,13 +149,8 @@ export class HealthDataStore {
 
   /** Ends the connections, and frees a directory. */
   async close(): Promise<void> {
+    await this.#oldMessages.close();
     await this.#database.close();
-  }
-
-  async #forgetOldMessages(): Promise<void> {
-    if (Date.now() - this.#forgotAt < forgetEveryMs) return;
-    this.#forgotAt = Date.now();
-    await forgetOldMessages(this.#database);
   }
 }
 

@@ -126,7 +126,7 @@ function keyedSamples(userId: string, read: HealthDataRead & { kind: 'samples' }
   const faults = new Map<string, number[]>();
   for (const [index, sample] of read.samples.entries()) {
     const fault = faultOf(sample);
-    if (fault !== undefined) faults.set(fault, [...(faults.get(fault) ?? []), index]);
+    if (fault !== undefined) positionsOf(faults, fault).push(index);
     else if (sample.at !== undefined) byTimestamp.set(sample.at, sample.data);
   }
   const samples = [...byTimestamp].map(([at, data]) => ({ at, data })).toSorted(byTime);
@@ -137,6 +137,13 @@ function keyedSamples(userId: string, read: HealthDataRead & { kind: 'samples' }
     ...(!isEmpty && { entry: { table: 'samples', row } }),
     ...(problem !== undefined && { problem }),
   };
+}
+
+/** One list for each fault, added to: a batch may have a hundred thousand faulty samples. */
+function positionsOf(faults: Map<string, number[]>, fault: string): number[] {
+  const positions = faults.get(fault) ?? [];
+  faults.set(fault, positions);
+  return positions;
 }
 
 function faultOf({ at, data }: SampleRead): string | undefined {

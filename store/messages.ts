@@ -26,12 +26,57 @@ export async function isNew(transaction: Transaction, messageId: string): Promis
   return rows.length === 1;
 }
 
-/** Forgets messages that nobody sends again. */
-export async function forgetOldMessages(database: Database): Promise<void> {
-  await database.query(
+/** How often a store forgets old messages, while it takes new ones. */
+const forgetEveryMs = 3_600_000;
+
+/** Forgets messages that nobody sends again, beside the work of the store that is waited for. */
+export class OldMessages {
+  readonly #database: Database;
+  #begunAt = -Infinity;
+  #forgetting: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Call it with every message: it begins when the last time is long ago. */
+  forgetNowAndThen(): void {
+    const now = performance.now();
+    if (this.#forgetting || this.#isClosed || now - this.#begunAt < forgetEveryMs) return;
+    this.#begunAt = now;
+    // A failure is heard by whoever asks the database next, and the next message tries it again.
+    const again = () => {
+      this.#begunAt = -Infinity;
+    };
+    this.#forgetting = this.#forgetAll()
+      .catch(again)
+      .finally(() => {
+        this.#forgetting = undefined;
+      });
+  }
+
+  /** Settles when nothing is under way any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#forgetting;
+  }
+
+  async #forgetAll(): Promise<void> {
+    let forgotten: number;
+    do {
+      forgotten = await forgetSome(this.#database);
+    } while (forgotten === mostAtOnce && !this.#isClosed);
+  }
+}
+
+async function forgetSome(database: Database): Promise<number> {
+  const rows = await database.query(
     `delete from health_data.received_messages where message_id in (
        select message_id from health_data.received_messages
        where received_at < now() - make_interval(days => ${rememberedDays})
-       order by received_at limit ${mostAtOnce})`,
+       order by received_at limit ${mostAtOnce})
+     returning 1 as forgotten`,
   );
+  return rows.length;
 }

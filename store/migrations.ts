@@ -1,6 +1,6 @@
 import { MigrationError, Umzug } from 'umzug';
 import type { Database, Transaction } from './database.js';
-import { streamVersions, tables } from './tables.js';
+import { deletedClientUsers, streamVersions, tables } from './tables.js';
 
 /**
  * What was ever done to the database, in order. Never change or remove one that was released: add another. A release
@@ -9,6 +9,7 @@ import { streamVersions, tables } from './tables.js';
 const migrations = [
   { name: '0001-tables', sql: tables },
   { name: '0002-stream-versions', sql: streamVersions },
+  { name: '0003-deleted-client-users', sql: deletedClientUsers },
 ];
 
 /** Any number that no other program uses on this database; processes that start together wait for each other here. */
@@ -18,13 +19,7 @@ const migrationLock = 5_402_391_044;
 export async function migrate(database: Database): Promise<void> {
   await database.transaction(async (transaction) => {
     await transaction.query(`select pg_advisory_xact_lock(${migrationLock})`);
-    await transaction.script(`
-      create schema if not exists health_data;
-      create table if not exists health_data.migrations (
-        name text primary key,
-        applied_at timestamptz not null default now()
-      );
-    `);
+    await makeMissing(transaction);
     await umzug(transaction)
       .up()
       .catch((error: unknown) => {
@@ -32,6 +27,25 @@ export async function migrate(database: Database): Promise<void> {
         throw error instanceof MigrationError && error.cause instanceof Error ? error.cause : error;
       });
   });
+}
+
+/**
+ * Looks before it creates, because `if not exists` wants the right to create also where there is nothing to do. The lock
+ * keeps others from creating them meanwhile.
+ */
+async function makeMissing(transaction: Transaction): Promise<void> {
+  const [found] = await transaction.query<{ schema: boolean; table: boolean }>(
+    `select exists (select 1 from pg_catalog.pg_namespace where nspname = 'health_data') as schema,
+       to_regclass('health_data.migrations') is not null as table`,
+  );
+  if (found?.schema !== true) await transaction.script('create schema health_data');
+  if (found?.table === true) return;
+  await transaction.script(`
+    create table health_data.migrations (
+      name text primary key,
+      applied_at timestamptz not null default now()
+    )
+  `);
 }
 
 function umzug(transaction: Transaction): Umzug<object> {

@@ -7,10 +7,29 @@ const connectTimeoutMs = 5_000;
 /** A server that has gone without a word must not hold a connection for ever; no statement of ours takes this long. */
 const queryTimeoutMs = 60_000;
 
-/** PostgreSQL by a connection string. Connects when something is asked of it, and again after an outage. */
-export function postgres(databaseUrl: string): Database {
+/** As many writers as a database of a few cores serves well; each of them is a process of the server. */
+const usualPoolSize = 10;
+
+/**
+ * PostgreSQL by a connection string. Connects when something is asked of it, and again after an outage.
+ * @param poolSize the most connections for transactions, and as many again for statements on their own: whoever reads, or
+ * asks whether the database is there, does not wait for writers
+ */
+export function postgres(databaseUrl: string, poolSize: number = usualPoolSize): Database {
+  const [writing, reading] = [newPool(databaseUrl, poolSize), newPool(databaseUrl, poolSize)];
+  return {
+    query: (sql, parameters) => guarded(() => rowsOf(reading, sql, parameters)),
+    transaction: (work) => guarded(() => transact(writing, work)),
+    close: async () => {
+      await Promise.all([writing.end(), reading.end()]);
+    },
+  };
+}
+
+function newPool(databaseUrl: string, max: number): Pool {
   const pool = new Pool({
     connectionString: databaseUrl,
+    max,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
     keepAlive: true,
@@ -18,11 +37,7 @@ export function postgres(databaseUrl: string): Database {
   });
   // The pool lets go of an idle connection that broke; whoever needs one next learns whether the server is there.
   pool.on('error', () => undefined);
-  return {
-    query: (sql, parameters) => guarded(() => rowsOf(pool, sql, parameters)),
-    transaction: (work) => guarded(() => transact(pool, work)),
-    close: () => pool.end(),
-  };
+  return pool;
 }
 
 async function transact<Result>(pool: Pool, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {

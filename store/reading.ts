@@ -1,3 +1,4 @@
+import { exactUtcInstant, isCalendarDate } from '../service/timestamps.js';
 import { type Database, isoOf, type Parameter } from './database.js';
 
 export interface StoredSummary {
@@ -64,16 +65,21 @@ export interface SummaryQuery {
 export interface SampleQuery {
   userId: string;
   resource: string;
-  /** Instants in ISO 8601 with a zone: from this one, included, … */
+  /** Instants in ISO 8601, in UTC where they name no zone: from this one, included, … */
   from: string;
   /** … to this one, not included. */
   to: string;
   provider?: string;
 }
 
-/** In the order of their days. */
+/**
+ * In the order of their days.
+ * @throws TypeError for a day that does not exist
+ */
 export async function summaries(database: Database, query: SummaryQuery): Promise<StoredSummary[]> {
-  const { userId, resource = null, from = null, to = null } = query;
+  const { userId, resource = null } = query;
+  const from = query.from === undefined ? null : dayOf('summaries: from', query.from);
+  const to = query.to === undefined ? null : dayOf('summaries: to', query.to);
   return database.query<StoredSummary>(
     `select user_id as "userId", resource, summary_id as id,
        to_char(day, 'YYYY-MM-DD') as day, provider, source_type as "sourceType",
@@ -89,9 +95,13 @@ export async function summaries(database: Database, query: SummaryQuery): Promis
 /** As many as fit into memory many times over, also with large samples. */
 const page = 5_000;
 
-/** In the order of their instants, a page at a time. What is written meanwhile may or may not be among them. */
+/**
+ * In the order of their instants, a page at a time. What is written meanwhile may or may not be among them.
+ * @throws TypeError for an instant that cannot be read, when the first is asked for
+ */
 export async function* samples(database: Database, query: SampleQuery): AsyncGenerator<StoredSample, void, undefined> {
-  let after: Parameter[] = [query.from, '', ''];
+  const to = instantOf('samples: to', query.to);
+  let after: Parameter[] = [instantOf('samples: from', query.from), '', ''];
   let comparison = '>='; // no sample has an empty provider: the first page begins with the first instant
   for (;;) {
     const rows = await database.query<StoredSample>(
@@ -102,7 +112,7 @@ export async function* samples(database: Database, query: SampleQuery): AsyncGen
          and ($4::text is null or provider = $4)
          and (sampled_at, provider, source_type) ${comparison} ($5::timestamptz, $6::text, $7::text)
        order by sampled_at, provider, source_type limit ${page}`,
-      [query.userId, query.resource, query.to, query.provider ?? null, ...after],
+      [query.userId, query.resource, to, query.provider ?? null, ...after],
     );
     yield* rows;
     const last = rows.at(-1);
@@ -110,6 +120,18 @@ export async function* samples(database: Database, query: SampleQuery): AsyncGen
     after = [last.at, last.provider, last.sourceType];
     comparison = '>';
   }
+}
+
+function dayOf(field: string, text: string): string {
+  // PostgreSQL has no year 0.
+  if (isCalendarDate(text) && !text.startsWith('0000')) return text;
+  throw new TypeError(`${field} is not a calendar date that exists, YYYY-MM-DD`);
+}
+
+function instantOf(field: string, text: string): string {
+  const instant = exactUtcInstant(text);
+  if (instant !== undefined) return instant;
+  throw new TypeError(`${field} is not an instant in ISO 8601, such as 2026-01-05T10:00:00Z`);
 }
 
 export async function workoutStream(

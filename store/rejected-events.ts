@@ -126,7 +126,7 @@ export class RejectedEvents {
     if (state !== 'waiting' || body === null) throw new RejectedEventSettled(id, state);
     // No transaction meanwhile: PGlite has one connection, and the handling may well need it.
     await handle({ id: `${messageId}/replay/${id}`, body, receivedAt });
-    await this.#settle(id, 'replayed', null);
+    if (!(await this.#settle(id, 'replayed', null))) throw await this.#whySettled(id);
   }
 
   async #settle(id: string, state: 'replayed' | 'discarded', reason: string | null): Promise<boolean> {
@@ -154,7 +154,10 @@ export interface EventPutAside {
   reason: string;
 }
 
-/** Puts an event aside. What cannot be a key's part is left out of the columns; the body has it. */
+/**
+ * Puts an event aside. What cannot be a key's part is left out of the columns; the body has it. A NUL, which no JSON has
+ * but a body that is none, becomes U+FFFD: PostgreSQL's texts have no NUL, and the sender would repeat it in vain.
+ */
 export async function putAside(
   transaction: Transaction,
   { eventType, userId, reason }: EventPutAside,
@@ -163,7 +166,7 @@ export async function putAside(
   await transaction.query(
     `insert into health_data.rejected_events (message_id, event_type, user_id, reason, body, received_at)
      values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, now()))`,
-    [id, keyPart(eventType) ?? null, userKey(userId) ?? null, reason, body, receivedAt],
+    [id, keyPart(eventType) ?? null, userKey(userId) ?? null, reason, body.replaceAll('\0', '\ufffd'), receivedAt],
   );
 }
 

@@ -44,6 +44,7 @@ interface CommonConfig extends ProcessConfig {
   keyRing?: KeyRing;
   /** Where health data and rejected events are kept. Without it they are counted and let go. */
   databaseUrl?: string;
+  databasePoolSize: number;
 }
 
 export interface WorkerConfig extends CommonConfig {
@@ -199,6 +200,7 @@ function commonOf(settings: CommonSettings, temporal: TemporalConfig): CommonCon
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS,
     ...(settings.LABOPS_ENCRYPTION_KEYS && { keyRing: settings.LABOPS_ENCRYPTION_KEYS }),
+    databasePoolSize: settings.DATABASE_POOL_SIZE,
     ...(settings.DATABASE_URL !== undefined && { databaseUrl: settings.DATABASE_URL }),
   };
 }

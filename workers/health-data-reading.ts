@@ -1,5 +1,6 @@
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { exactUtcInstant } from '../service/timestamps.js';
 import { StoreFailed } from '../store/database.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import type { StoredSample } from '../store/reading.js';
@@ -15,12 +16,15 @@ const closeWithinMs = 1_000;
 const ourHosts = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
 const text = z.string().min(1);
+const day = z.iso.date().refine((date) => !date.startsWith('0000'), 'is no day that exists');
 const summariesQuery = z.strictObject({
   resource: text.optional(),
-  from: z.iso.date().optional(),
-  to: z.iso.date().optional(),
+  from: day.optional(),
+  to: day.optional(),
 });
-const instant = z.iso.datetime({ offset: true });
+const instant = z.iso
+  .datetime({ offset: true })
+  .refine((text) => exactUtcInstant(text) !== undefined, 'is no instant that exists');
 const samplesQuery = z.strictObject({ resource: text, from: instant, to: instant, provider: text.optional() });
 
 /** Every request names a user; the ids are as long as a key may be. */

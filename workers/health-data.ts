@@ -11,11 +11,11 @@ import { isAddressable } from '../workflows/order/address.js';
  * @param opened is closed by whoever opened it
  */
 export function storeOf(
-  { databaseUrl }: { databaseUrl?: string },
+  { databaseUrl, databasePoolSize: poolSize }: { databaseUrl?: string; databasePoolSize: number },
   opened: HealthDataStore | undefined,
 ): StoreAccess | undefined {
   if (opened) return openedStore(opened);
-  return databaseUrl === undefined ? undefined : storeOnDemand(() => openStore({ databaseUrl }));
+  return databaseUrl === undefined ? undefined : storeOnDemand(() => openStore({ databaseUrl, poolSize }));
 }
 
 /**

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
   Connection,
@@ -10,7 +9,6 @@ import {
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
-import { StoreFailed } from '../store/database.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import type { StoreAccess } from '../store/store-access.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
@@ -19,6 +17,7 @@ import { healthDataSinks, storeOf } from './health-data.js';
 import { closeWithin, listen } from './listening.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
+import { storeHealth } from './store-health.js';
 
 /** The sender gives up after 15 s: a request that takes longer to arrive is of no use to anybody. */
 const requestTimeoutMs = 15_000;
@@ -44,7 +43,8 @@ export interface RunningIngress {
 
 /**
  * Starts the ingress in this process. It starts without Temporal and without its database too: until they can be reached,
- * webhooks that need them are answered 503, which makes the sender try again, and `/ready` says why.
+ * webhooks that need them are answered 503, which makes the sender try again, and `/ready` says why. It is 503 without
+ * Temporal only: orders do not need the database.
  * @param opened a store that the caller has open, and closes, in place of the one of DATABASE_URL
  * @throws StartFailed in one line when it cannot listen
  */
@@ -85,6 +85,7 @@ function routes(
   store: StoreAccess | undefined,
   temporal: () => Promise<string | undefined>,
 ): FastifyInstance {
+  const healthData = store && storeHealth(store, readyTimeoutMs);
   const app = fastify({ requestTimeout: requestTimeoutMs, http: { connectionsCheckingInterval: 5_000 } });
   app.all('/webhooks', {
     // A hook before any parsing, because the handler needs the bytes, and fastify refuses odd content types with 415.
@@ -97,28 +98,12 @@ function routes(
   });
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => {
-    const [notReady, health] = await Promise.all([temporal(), store && storeHealth(store)]);
-    const reasons = [notReady, health?.notReady].filter((reason) => reason !== undefined);
-    if (reasons.length > 0) return reply.code(503).send({ status: 'not ready', reason: reasons.join('; ') });
-    return { status: 'ready', ...(health && { rejectedEvents: health.rejectedEvents }) };
+    const [notReady, health] = await Promise.all([temporal(), healthData?.()]);
+    if (notReady !== undefined) return reply.code(503).send({ status: 'not ready', ...health, reason: notReady });
+    // Also while the database is away: a process that is taken out of service would take orders' webhooks with it.
+    return { status: 'ready', ...health };
   });
   return app;
-}
-
-/** How many rejected events wait for a person, or why that cannot be told. */
-async function storeHealth(store: StoreAccess): Promise<{ rejectedEvents?: number; notReady?: string }> {
-  const tooLong = sleep(readyTimeoutMs, undefined, { ref: false }).then(() => ({
-    notReady: `The database did not answer within ${readyTimeoutMs / 1000} seconds`,
-  }));
-  const asked = store
-    .get()
-    .then((opened) => opened.rejected.count())
-    .then((rejectedEvents) => ({ rejectedEvents }))
-    .catch((error: unknown) => {
-      if (!(error instanceof StoreFailed)) throw error;
-      return { notReady: error.message };
-    });
-  return Promise.race([asked, tooLong]);
 }
 
 async function temporalNotReady(connection: Connection, namespace: string): Promise<string | undefined> {

@@ -31,11 +31,11 @@ function reroutedAs(name: keyof typeof answers): Rerouted {
   return { answer: name, isTaken: answers[name].status === 204 && !letGo.includes(name) };
 }
 
-/** It was an object when it came; a row that somebody has edited by hand may be none. */
+/** Undefined for what was put aside because it is no JSON object: that can only be discarded. */
 function parsed({ body }: ReplayedMessage): object | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null ? value : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
   }

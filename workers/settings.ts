@@ -149,6 +149,10 @@ export const commonSettings = {
       'set the PostgreSQL database for health data and rejected events, postgres://user:password@host:5432/name, or ' +
         'leave it unset to keep none',
     ),
+  // PostgreSQL takes 100 connections by default, for all who use the server.
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000)
+    .default(10)
+    .describe('set the most connections that a process writes with, and reads with as many again; the default is 10'),
   // PGlite corrupts a directory that two processes have open; these processes are two.
   HEALTH_DATA_DIRECTORY: z
     .undefined({ error: 'is only for programs that run everything in one process' })

@@ -1,3 +1,4 @@
+import type { StorePlace } from '../store/health-data-store.js';
 import {
   ConfigInvalid,
   type IngressConfig,
@@ -12,7 +13,7 @@ export interface SingleProcessConfig {
   worker: WorkerConfig;
   ingress: IngressConfig;
   /** Where health data and rejected events are kept. Without it they are counted and let go. */
-  store?: { databaseUrl: string } | { directory: string };
+  store?: StorePlace;
   /** Where the store can be read over HTTP, from this machine. 0: a free port. Without it: nowhere. */
   healthDataPort?: number;
 }
@@ -39,8 +40,8 @@ export function readSingleProcessConfig(
     faults.push({ setting: 'HEALTH_DATA_PORT', problem: 'is not a whole number from 0 to 65535', remedy });
   }
   if (faults.length > 0 || !worker || !ingress) throw new ConfigInvalid(faults);
-  const { databaseUrl } = ingress;
-  const store = directory === undefined ? databaseUrl !== undefined && { databaseUrl } : { directory };
+  const { databaseUrl, databasePoolSize: poolSize } = ingress;
+  const store = directory === undefined ? databaseUrl !== undefined && { databaseUrl, poolSize } : { directory };
   return { worker, ingress, ...(store && { store }), ...(healthDataPort !== undefined && { healthDataPort }) };
 }
 

@@ -59,13 +59,19 @@ export const answers = {
     status: 400,
     log: 'error',
     meaning: 'The signed bytes are no JSON in UTF-8.',
-    fix: 'Look at the endpoint in the service: it signs something else than events.',
+    fix: 'Look at the endpoint in the service: it signs something else than events. Give the handler `rejected` to keep it.',
   },
   not_an_object: {
     status: 400,
     log: 'error',
     meaning: 'The signed bytes are JSON, but no object.',
-    fix: 'Look at the endpoint in the service: it signs something else than events.',
+    fix: 'Look at the endpoint in the service: it signs something else than events. Give the handler `rejected` to keep it.',
+  },
+  body_set_aside: {
+    status: 204,
+    log: 'error',
+    meaning: 'The signed bytes are no JSON object; they wait among the rejected events.',
+    fix: 'Look at them there, and at the endpoint in the service: it signs something else than events.',
   },
   not_handled: {
     status: 204,

@@ -1,10 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
 import { parseSecret, verify, type WebhookHeaders } from '../../service/webhook-signature.js';
-import { type AnswerName, answers, type WebhookAnswer, webhookAnswer } from './answers.js';
+import { answers, type WebhookAnswer, webhookAnswer } from './answers.js';
 import { readBody, type WebhookBody } from './body.js';
 import { countableType, createCounter, type WebhookCounts } from './counts.js';
-import { type Destinations, type HealthDataSink, type RejectedEventSink, route, type Routed } from './route.js';
+import {
+  type Destinations,
+  type HealthDataSink,
+  putBodyAside,
+  type RejectedEventSink,
+  route,
+  type Routed,
+  type UnparsedBody,
+} from './route.js';
 
 /** Where the handler writes. pino fits, and so does anything that takes fields and a message. */
 export interface WebhookLogger {
@@ -24,7 +32,10 @@ export interface WebhookHandlerOptions {
   maxBytes?: number;
   /** Takes health data and news of provider connections. Without it they are counted and let go. */
   healthData?: HealthDataSink;
-  /** Takes verified events that are unknown, unreadable or not addressable. Without it they are let go. */
+  /**
+   * Takes verified events that are unknown, unreadable or not addressable, and signed bodies that are no JSON object.
+   * Without it the former are let go, and the latter refused with 400.
+   */
   rejected?: RejectedEventSink;
   /** Ids, types, durations and reasons; nothing personal. Default: nothing is written. */
   logger?: WebhookLogger;
@@ -114,25 +125,28 @@ async function decide(request: WebhookRequest, settings: Settings): Promise<Deci
   if (!verified.ok) return { name: verified.reason };
   const messageId = verified.id;
   const parsed = parse(body.bytes);
-  if ('refusal' in parsed) return { name: parsed.refusal, messageId };
+  if ('reason' in parsed) return { ...(await putBodyAside({ id: messageId, ...parsed }, settings)), messageId };
   return { ...(await route({ id: messageId, ...parsed }, settings)), messageId };
 }
 
-function parse(bytes: Uint8Array): { value: object; body: string } | { refusal: AnswerName } {
+function parse(bytes: Uint8Array): { value: object; body: string } | UnparsedBody {
   let value: unknown;
   let body: string;
   try {
     body = utf8.decode(bytes);
     value = JSON.parse(body);
   } catch {
-    return { refusal: 'not_json' };
+    return { reason: 'not_json', body: readableUtf8.decode(bytes) };
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { refusal: 'not_an_object' };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { reason: 'not_an_object', body };
   return { value, body };
 }
 
 /** Strict: a decoder that mends broken text would let two different bodies mean the same. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** For a person's eyes only: shows what is no UTF-8 as U+FFFD. */
+const readableUtf8 = new TextDecoder('utf-8');
 
 /** The bytes that a raw body parser left, or the stream if nobody has read from it yet. */
 function rawBody(request: IncomingMessage & { body?: unknown }): WebhookBody | undefined {

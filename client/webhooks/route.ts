@@ -39,9 +39,9 @@ export type HealthDataSink = (
   body: string,
 ) => Promise<unknown>;
 
-/** An event that is let go with 204, because it will never be handled. */
+/** An event that is let go with 204, because it will never be handled; or a signed body that is no JSON object. */
 export interface RejectedEventReceived {
-  reason: 'not_handled' | 'unreadable' | 'not_addressable';
+  reason: 'not_handled' | 'unreadable' | 'not_addressable' | UnparsedBody['reason'];
   /** What cannot be read, without a value of the event. */
   problem?: string;
   eventType?: string;
@@ -51,7 +51,17 @@ export interface RejectedEventReceived {
   body: string;
 }
 
-/** Takes events before they are let go. It settles once they are durable; when it rejects, the answer is 503. */
+/** A signed body of which no event can be told: Python writes NaN where JSON has no word for it, for instance. */
+export interface UnparsedBody {
+  reason: 'not_json' | 'not_an_object';
+  /** What is no UTF-8 in it is U+FFFD. */
+  body: string;
+}
+
+/**
+ * Takes events before they are let go. It settles once they are durable; when it rejects, the answer is 503. It may say
+ * `user_deleted`, which is counted as such.
+ */
 export type RejectedEventSink = (event: RejectedEventReceived, messageId: string) => Promise<unknown>;
 
 /** A verified message. */
@@ -110,7 +120,7 @@ async function bring(event: ReceivedEvent, message: Message, destinations: Desti
   }
 }
 
-type LetGo = Routed & { name: RejectedEventReceived['reason'] };
+type LetGo = Routed & { name: Exclude<RejectedEventReceived['reason'], UnparsedBody['reason']> };
 
 function isLetGo(routed: Routed): routed is LetGo {
   return ['not_handled', 'unreadable', 'not_addressable'].includes(routed.name);
@@ -120,9 +130,8 @@ async function putAside(
   routed: LetGo,
   eventType: string | undefined,
   { id, body, value }: Message,
-  { rejected, deadlineMs }: Destinations,
+  destinations: Destinations,
 ): Promise<Routed> {
-  if (!rejected) return routed;
   const userId = userOf(value);
   const event: RejectedEventReceived = {
     reason: routed.name,
@@ -131,9 +140,30 @@ async function putAside(
     ...(userId !== undefined && { userId }),
     body,
   };
+  return handToRejected(event, id, destinations, { kept: routed, without: routed });
+}
+
+/** Has a signed body kept of which no event can be told; without a sink the sender, who alone has it then, is told. */
+export async function putBodyAside(
+  { id, reason, body }: UnparsedBody & { id: string },
+  destinations: Destinations,
+): Promise<Routed> {
+  return handToRejected({ reason, body }, id, destinations, {
+    kept: { name: 'body_set_aside', problem: reason },
+    without: { name: reason },
+  });
+}
+
+async function handToRejected(
+  event: RejectedEventReceived,
+  id: string,
+  { rejected, deadlineMs }: Destinations,
+  answer: { kept: Routed; without: Routed },
+): Promise<Routed> {
+  if (!rejected) return answer.without;
   try {
-    await within(deadlineMs, rejected(event, id));
-    return routed;
+    const outcome = await within(deadlineMs, rejected(event, id));
+    return outcome === 'user_deleted' ? { name: 'health_data_unwanted' } : answer.kept;
   } catch (error) {
     return { name: 'rejected_failed', error };
   }

@@ -59,7 +59,7 @@ const table: Record<string, Folder> = {
     ],
     node: true,
   },
-  store: { folders: [], packages: ['pg', '@electric-sql/pglite', 'proper-lockfile', 'umzug'], node: true },
+  store: { folders: ['service'], packages: ['pg', '@electric-sql/pglite', 'proper-lockfile', 'umzug'], node: true },
   workers: { folders: ['service', 'workflows', 'activities', 'client', 'store'], packages: 'any', node: true },
   sandbox: {
     folders: ['service', 'client'],

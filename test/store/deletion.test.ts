@@ -5,6 +5,11 @@ import { activity, glucose, receive, sample, samplesOf, source } from './receive
 
 const at = '2026-01-05T10:00:00Z';
 
+/** JSON may spell any character by its number. */
+function escaped(text: string, characters: RegExp): string {
+  return text.replace(characters, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 describeStores('deleting a user', (rig) => {
   /** One thing of every kind. */
   async function fill(userId: string): Promise<void> {
@@ -90,6 +95,57 @@ describeStores('deleting a user', (rig) => {
     expect((await countsOf(word)).at(-1)).toBe(1);
     await store.deleteUserData(randomUUID(), { clientUserId });
     expect((await countsOf(word)).at(-1)).toBe(0);
+  });
+
+  test.each([
+    ['JavaScript', (id: string) => JSON.stringify(id)],
+    ['Python', (id: string) => escaped(JSON.stringify(id), /[\u0080-\uffff]/g)],
+    [
+      'one that writes hex digits in capitals',
+      (id: string) => escaped(JSON.stringify(id), /[^ -~]/g).replace('e9', 'E9'),
+    ],
+    ['PHP', (id: string) => escaped(JSON.stringify(id), /[\u0080-\uffff]/g).replaceAll('/', '\\/')],
+    ['Go', (id: string) => escaped(JSON.stringify(id), /[<>&]/g)],
+  ])('finds a reference with any character, as %s spells it', async (_writer, spell) => {
+    const { store } = rig();
+    const clientUserId = `Ren\u00e9 <${randomUUID()}> "\u{1f600}" & a/b \\`;
+    const id = randomUUID();
+    await store.setAside({ reason: 'not_handled' }, { id, body: `{"client_user_id":${spell(clientUserId)}}` });
+    const before = await store.rejected.count();
+    await store.deleteUserData(randomUUID(), { clientUserId });
+    expect(await store.rejected.count()).toBe(before - 1);
+  });
+
+  test('refuses later what names the user by the own reference of the product alone, in any spelling', async () => {
+    const { store } = rig();
+    const clientUserId = `Ren\u00e9e "${randomUUID()}" /`;
+    const userId = randomUUID();
+    const aside = (body: string) => store.setAside({ reason: 'not_json' }, { id: randomUUID(), body });
+    const spelled = JSON.stringify(clientUserId);
+    const bodies = [
+      `{"event_type":"other","client_user_id":${spelled}}`,
+      `[{"data":{"client_user_id" : ${spelled.replace('\u00e9', '\\u00E9').replace('/', '\\/')},"value":NaN}}]`,
+    ];
+    await store.deleteUserData(userId, { clientUserId });
+    await store.deleteUserData(userId);
+    for (const body of bodies) expect(await aside(body)).toBe('user_deleted');
+    expect(await aside(`{"value":NaN,"user_id":"${userId.toUpperCase()}"}`)).toBe('user_deleted');
+    const unnamed = { event_type: 'daily.data.steps.created', client_user_id: clientUserId, data: { id: '1' } };
+    expect(await receive(store, unnamed)).toBe('user_deleted');
+    // The reference may be somebody else's by now.
+    expect(await aside(`{"value":NaN,"client_user_id":${spelled},"user_id":"${randomUUID()}"}`)).toBe('set_aside');
+    expect(await aside('{"client_user_id":"somebody else"}')).toBe('set_aside');
+  });
+
+  test('searches more rejected events than one statement does', async () => {
+    const { store } = rig();
+    const userId = randomUUID();
+    const before = await store.rejected.count();
+    const bodies = Array.from({ length: 450 }, (_, n) => `{"order":{"user":"${n % 3 === 0 ? userId : n}"}}`);
+    for (const body of bodies) await store.setAside({ reason: 'unreadable' }, { id: randomUUID(), body });
+    await store.deleteUserData(userId);
+    expect(await store.rejected.count()).toBe(before + 300);
+    expect((await countsOf(userId)).at(-1)).toBe(0);
   });
 
   test('deletes more than fits into one statement', async () => {

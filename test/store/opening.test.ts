@@ -17,9 +17,9 @@ import { activity, glucose, receive, sample } from './received.js';
 describeStores('a store', (rig) => {
   test('says nothing of what it holds when the database refuses', async () => {
     const { store } = rig();
-    const refused = await store.summaries({ userId: 'u', from: 'Testperson' }).catch((error: unknown) => error);
+    const refused = await store.summaries({ userId: 'Testperson\0' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StoreFailed);
-    expect(refused).toMatchObject({ code: '22007', message: 'The database refused a statement (SQLSTATE 22007)' });
+    expect(refused).toMatchObject({ code: '22021', message: 'The database refused a statement (SQLSTATE 22021)' });
     const { stack = '', cause } = refused as Error;
     expect(JSON.stringify([refused, stack, cause ?? null])).not.toContain('Testperson');
   });
@@ -100,7 +100,11 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     const client = new Client({ connectionString: place.databaseUrl });
     await client.connect();
     const { rows } = await client.query('select name from health_data.migrations');
-    expect(rows).toEqual([{ name: '0001-tables' }, { name: '0002-stream-versions' }]);
+    expect(rows.map(({ name }: { name: string }) => name)).toEqual([
+      '0001-tables',
+      '0002-stream-versions',
+      '0003-deleted-client-users',
+    ]);
     await client.end();
     await Promise.all(stores.map((store) => store.close()));
   });
@@ -116,6 +120,68 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
       and datname = '${place.databaseUrl.split('/').at(-1)}'`);
     await client.end();
     await expect.poll(() => receive(store, batch()).catch(() => 'failed')).toBe('stored');
+    await store.close();
+  });
+
+  test('needs no more rights than it uses: those of its schema, and once that is migrated, of its tables', async () => {
+    const { databaseUrl } = await newDatabase(postgresUrl ?? '');
+    const name = databaseUrl.split('/').at(-1) ?? '';
+    const admin = new Client({ connectionString: databaseUrl });
+    await admin.connect();
+    await admin.query(`create role owner_${name} login; create schema health_data authorization owner_${name}`);
+    const asRole = (role: string) => ({ databaseUrl: databaseUrl.replace(/\/\/[^@/]*@/, `//${role}_${name}@`) });
+    for (const _start of ['first', 'second']) await (await openStore(asRole('owner'))).close();
+    await admin.query(`
+      create role user_${name} login;
+      grant usage on schema health_data to user_${name};
+      grant select, insert, update, delete on all tables in schema health_data to user_${name};
+    `);
+    const store = await openStore(asRole('user'));
+    expect(await receive(store, activity('u', '1'))).toBe('stored');
+    await store.close();
+    await admin.query(`
+      drop owned by user_${name}, owner_${name};
+      drop role user_${name}, owner_${name};
+    `);
+    await admin.end();
+  });
+
+  test('forgets all messages that are too old, while it takes others', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore(place);
+    const client = new Client({ connectionString: place.databaseUrl });
+    await client.connect();
+    await client.query(`insert into health_data.received_messages (message_id, received_at)
+      select 'old-' || number, now() - interval '31 days' from generate_series(1, 25000) as number`);
+    await store.setAside({ reason: 'not_handled' }, { id: 'new', body: '{}' });
+    const remembered = async () =>
+      (await client.query<{ message_id: string }>('select message_id from health_data.received_messages')).rows;
+    await expect.poll(remembered, { timeout: 20_000 }).toEqual([{ message_id: 'new' }]);
+    await client.end();
+    await store.close();
+  });
+
+  test('is there for everybody else while the events of one user wait for each other', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore(place);
+    const elsewhere = await heldUsers(place.databaseUrl, ['backfilling']);
+    const waiting = Array.from({ length: 30 }, (_, n) => receive(store, activity('backfilling', String(n))));
+    expect(await receive(store, activity('other', '1'))).toBe('stored');
+    expect(await store.summaries({ userId: 'backfilling' })).toEqual([]);
+    await elsewhere.end();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['stored']));
+    await store.close();
+  });
+
+  test('is read while every connection for writing waits', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore({ ...place, poolSize: 2 });
+    const users = ['one', 'two', 'three'];
+    const elsewhere = await heldUsers(place.databaseUrl, users);
+    const waiting = users.map((userId) => receive(store, activity(userId, '1')));
+    expect(await store.rejected.count()).toBe(0);
+    await elsewhere.end();
+    expect(await Promise.all(waiting)).toEqual(['stored', 'stored', 'stored']);
     await store.close();
   });
 
@@ -136,6 +202,14 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     mute.close();
   });
 });
+
+/** Another process that writes of these users, until its connection ends. */
+async function heldUsers(databaseUrl: string, userIds: readonly string[]): Promise<Client> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const userId of userIds) await client.query('select pg_advisory_lock(540239104, hashtext($1))', [userId]);
+  return client;
+}
 
 test('PostgreSQL is found on PATH, else the latest of the packages', async () => {
   expect(await findPostgres('', '/nowhere')).toBeUndefined();

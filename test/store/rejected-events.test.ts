@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { readEvent } from '../../service/events.js';
+import { readHealthData } from '../../service/health-data.js';
 import { RejectedEventNotFound, RejectedEventSettled } from '../../store/rejected-events.js';
 import { describeStores } from '../rig/stores.js';
 import { activity, glucose, receive, sample, source, valuesOf } from './received.js';
@@ -59,6 +61,22 @@ describeStores('rejected events', (rig) => {
     });
   });
 
+  test('a number that is too large for a double is put aside as it was sent, instead of stored as null', async () => {
+    const { store } = rig();
+    const [id, user] = [randomUUID(), randomUUID()];
+    const event = glucose(user, [sample(at, 1), sample('2026-01-05T11:00:00Z', 99)]);
+    const body = JSON.stringify(event).replace('"value":99', '"value":1e400');
+    const read = readEvent(JSON.parse(body) as object);
+    if (read.kind !== 'health_data') throw new Error(read.kind);
+    expect(await store.accept(readHealthData(read), { id, body })).toBe('set_aside');
+    expect(await valuesOf(store, user)).toEqual([1]);
+    const listed = await ofMessage(id);
+    expect(listed).toMatchObject({
+      reason: '1 of 2 samples cannot be stored: has a number that is too large for a double (at 1)',
+    });
+    expect((await store.rejected.get(listed?.id ?? '')).body).toBe(body);
+  });
+
   test('a timestamp that cannot be read is not replaced by `start`', async () => {
     const event = glucose(randomUUID(), [{ timestamp: 'soon', start: at, value: 1 }]);
     expect(await receive(rig().store, event)).toBe('set_aside');
@@ -95,6 +113,14 @@ describeStores('rejected events', (rig) => {
     expect(await store.setAside(event, { id, body: '{}' })).toBe('repeated');
     expect(await ofMessage(id)).toMatchObject({ eventType: null, userId: 'u', reason: 'not_handled' });
     expect(await store.rejected.count()).toBe(before + 1);
+  });
+
+  test('a body that is no JSON is put aside too, with U+FFFD where it has NUL', async () => {
+    const { store } = rig();
+    const id = randomUUID();
+    expect(await store.setAside({ reason: 'not_json' }, { id, body: '{"value":NaN}\0' })).toBe('set_aside');
+    const { body } = await store.rejected.get((await ofMessage(id))?.id ?? '');
+    expect(body).toBe('{"value":NaN}\ufffd');
   });
 
   test('are listed the latest first, a page at a time', async () => {
@@ -143,6 +169,14 @@ describeStores('rejected events', (rig) => {
       expect(handled).toEqual([{ id: `${messageId}/replay/${id}`, body: '{"some":"body"}', receivedAt }]);
       expect(await store.rejected.get(id)).toMatchObject({ state: 'replayed', body: null });
       await expect(store.rejected.replay(id, () => Promise.resolve())).rejects.toThrow(RejectedEventSettled);
+    });
+
+    test('tells when the event was discarded while it was handled', async () => {
+      const { store } = rig();
+      const id = await aside('{}');
+      const handle = () => store.rejected.discard(id, 'a trial of the service');
+      await expect(store.rejected.replay(id, handle)).rejects.toThrow(RejectedEventSettled);
+      expect(await store.rejected.get(id)).toMatchObject({ state: 'discarded' });
     });
 
     test('leaves the event waiting when its handling fails', async () => {

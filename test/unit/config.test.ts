@@ -49,6 +49,7 @@ describe('the worker', () => {
       reportFiles: { maxBytes: 10_485_760, allowedHosts: [], headerSets: {} },
       maxCachedWorkflows: 1000,
       reconcileEveryMinutes: 60,
+      databasePoolSize: 10,
     });
   });
 
@@ -332,7 +333,15 @@ describe('where health data are kept', () => {
     expect(readIngressConfig({ ...webhooks, DATABASE_URL: databaseUrl })).toMatchObject({ databaseUrl });
     expect(readWorkerConfig({ ...service, DATABASE_URL: databaseUrl })).toMatchObject({ databaseUrl });
     const config = readSingleProcessConfig({ ...service, ...webhooks, DATABASE_URL: databaseUrl });
-    expect(config.store).toEqual({ databaseUrl });
+    expect(config.store).toEqual({ databaseUrl, poolSize: 10 });
+  });
+
+  test('is written to by as many connections as are set', () => {
+    const env = { ...webhooks, DATABASE_URL: databaseUrl };
+    expect(readIngressConfig({ ...env, DATABASE_POOL_SIZE: '3' })).toMatchObject({ databasePoolSize: 3 });
+    expect(faultsOf(() => readIngressConfig({ ...env, DATABASE_POOL_SIZE: '0' }))).toEqual({
+      DATABASE_POOL_SIZE: 'is not a whole number from 1 to 1000',
+    });
   });
 
   test.each(['mysql://127.0.0.1/lab', '127.0.0.1:5432', 'postgres'])('cannot be %s', (url) => {

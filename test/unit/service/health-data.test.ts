@@ -86,6 +86,13 @@ test.each([
 });
 
 describe('what an event brings is told by its shape', () => {
+  test('the past of workout streams is announced like any other, and a workout that it names is a notice', () => {
+    const past = { event_type: 'historical.data.workout_stream.created', user_id: 'u' };
+    expect(read(past)).toMatchObject({ kind: 'history_notice', resource: 'workout_stream' });
+    expect(read({ ...past, data: { start_date: '2026-01-05' } })).toMatchObject({ kind: 'history_notice' });
+    expect(read({ ...past, data: { workout_id: 'w' } })).toMatchObject({ kind: 'stream_notice', workoutId: 'w' });
+  });
+
   test.each([
     { item: 260, resource: 'glucose' },
     { item: 262, resource: 'steps' },

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { userKey } from './keys.js';
+
+/** Whom an event names that could not be read. */
+export interface NamedUsers {
+  userIds: string[];
+  /** Hashes of the product's own references (`clientUserHash`). */
+  clientUserHashes: string[];
+}
+
+/** An event is of one user; a list of events may be of several. */
+const mostNames = 1_000;
+
+/** An id of 256 bytes, each of them spelled as \uXXXX, has 1,536 characters; nothing longer identifies anybody. */
+const member = /"(client_user_id|user_id)"\s*:\s*("(?:[^"\\]|\\.){1,1536}")/g;
+
+/**
+ * Looks for whom a body names, anywhere in it, whether it is JSON or not. The product may have given its reference to
+ * somebody else since, so that it counts only where no user is named by the service's id.
+ */
+export function usersNamedIn(body: string): NamedUsers {
+  const userIds = new Set<string>();
+  const clientUserHashes = new Set<string>();
+  for (const [, field, spelled = ''] of body.matchAll(member)) {
+    const name = unspelled(spelled);
+    const userId = userKey(name);
+    if (field === 'client_user_id') clientUserHashes.add(clientUserHash(name));
+    else if (userId !== undefined) userIds.add(userId);
+    if (userIds.size + clientUserHashes.size >= mostNames) break;
+  }
+  return { userIds: [...userIds], clientUserHashes: userIds.size > 0 ? [] : [...clientUserHashes] };
+}
+
+/** The product's reference may be personal, and outlives the user's data in the refusal: so it is kept as this. */
+export function clientUserHash(clientUserId: string): string {
+  return createHash('sha256').update(clientUserId).digest('hex');
+}
+
+/**
+ * A text as the usual writers of JSON spell it, quotes included: JavaScript as it is, Python in ASCII, PHP in ASCII and with
+ * slashes escaped, Go with HTML's characters escaped. Hexadecimal digits are in lower case.
+ */
+export function spellings(text: string): string[] {
+  const plain = JSON.stringify(text);
+  const ascii = byNumber(plain, /[\u0080-\uffff]/g);
+  const slashes = [plain, ascii].map((each) => each.replaceAll('/', '\\/'));
+  return [...new Set([plain, ascii, ...slashes, byNumber(plain, /[<>&\u2028\u2029]/g)])];
+}
+
+function byNumber(text: string, characters: RegExp): string {
+  return text.replace(characters, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** What a JSON text stands for. One with a line break in it is no JSON, and stands for itself. */
+function unspelled(text: string): string {
+  return text.slice(1, -1).replaceAll(/\\(?:u([0-9a-f]{4})|(.))/gi, (_all, hex: string | undefined, plain: string) => {
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+    return controls[plain] ?? plain;
+  });
+}
+
+const controls: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };

@@ -1,0 +1,75 @@
+import { type Database, StoreFailed, type Transaction } from './database.js';
+
+/** A first connection brings years of a user's data at once; what is beyond this is sent again by the service. */
+const mostInLine = 100;
+
+/**
+ * Transactions that write, those of one user one after the other, in the order in which they came. They wait here and not
+ * for the lock in the database, where each would keep a connection from everybody else's while it waits; the lock is for
+ * other processes.
+ */
+export class UserTransactions {
+  readonly #database: Database;
+  readonly #lines = new Map<string, { last: Promise<unknown>; length: number }>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * @param userId without one nothing is waited for but deletions that begin
+   * @throws StoreFailed when too many of the user's wait already
+   */
+  async run<Result>(userId: string | undefined, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    if (userId === undefined) {
+      return this.#database.transaction(async (transaction) => {
+        await transaction.query(`select pg_advisory_xact_lock_shared(${unnamedLock})`);
+        return work(transaction);
+      });
+    }
+    return this.#inLine(userId, () =>
+      this.#database.transaction(async (transaction) => {
+        await lockUser(transaction, userId);
+        return work(transaction);
+      }),
+    );
+  }
+
+  async #inLine<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
+    const line = this.#lines.get(userId) ?? { last: Promise.resolve(), length: 0 };
+    if (line.length === mostInLine) {
+      throw new StoreFailed(`${mostInLine} writes of one user wait for each other already: try it again later`);
+    }
+    this.#lines.set(userId, line);
+    line.length++;
+    const mine = line.last.then(work);
+    // Whoever asked for it hears of its failure; who comes next only waits for its end.
+    line.last = mine.catch(() => undefined);
+    try {
+      return await mine;
+    } finally {
+      line.length--;
+      if (line.length === 0) this.#lines.delete(userId);
+    }
+  }
+}
+
+/**
+ * From here to the end of the transaction nothing else is written of the user, and the user is not deleted. So of two
+ * events the later replaces the earlier, and no event that was being written outlives a deletion. Users whose ids have
+ * one hash wait for each other, too; that is rare and does no harm.
+ */
+async function lockUser(transaction: Transaction, userId: string): Promise<void> {
+  await transaction.query('select pg_advisory_xact_lock(540239104, hashtext($1))', [userId]);
+}
+
+/** Held together by all transactions that do not know their user, and alone by a deletion that begins. */
+const unnamedLock = 5_402_391_045;
+
+/**
+ * Waits until what is being written of unknown users is there, and what comes after it waits for this transaction: so a
+ * deletion sees the former, and is seen by the latter.
+ */
+export async function lockUnnamed(transaction: Transaction): Promise<void> {
+  await transaction.query(`select pg_advisory_xact_lock(${unnamedLock})`);
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { describeStores } from '../rig/stores.js';
+import { glucose, receive, sample } from './received.js';
+
+describeStores('what is asked of a store', (rig) => {
+  const samplesFrom = async (from: string, to = '2026-01-06T00:00:00Z') => {
+    const found: unknown[] = [];
+    const query = { userId: 'asked', resource: 'glucose', from, to };
+    for await (const { at } of rig().store.samples(query)) found.push(at);
+    return found;
+  };
+
+  test.each(['yesterday-ish', '2026-02-30', '2026-01-05T00:00:00Z', '0000-01-01', ''])(
+    'is refused with the name of the field where %j is to be a day',
+    async (day) => {
+      const { store } = rig();
+      const rule = 'is not a calendar date that exists, YYYY-MM-DD';
+      await expect(store.summaries({ userId: 'asked', from: day })).rejects.toThrow(TypeError);
+      await expect(store.summaries({ userId: 'asked', from: day })).rejects.toThrow(`summaries: from ${rule}`);
+      await expect(store.summaries({ userId: 'asked', to: day })).rejects.toThrow(`summaries: to ${rule}`);
+    },
+  );
+
+  test.each(['yesterday-ish', '2026-02-30T00:00:00Z', '1767607200', 'infinity', ''])(
+    'is refused with the name of the field where %j is to be an instant',
+    async (instant) => {
+      const rule = 'is not an instant in ISO 8601, such as 2026-01-05T10:00:00Z';
+      await expect(samplesFrom(instant)).rejects.toThrow(TypeError);
+      await expect(samplesFrom(instant)).rejects.toThrow(`samples: from ${rule}`);
+      await expect(samplesFrom('2026-01-05T00:00:00Z', instant)).rejects.toThrow(`samples: to ${rule}`);
+    },
+  );
+
+  test('is meant in UTC without a zone, wherever the database is', async () => {
+    await receive(rig().store, glucose('asked', [sample('2026-01-05T10:00:00Z', 1)]));
+    expect(await samplesFrom('2026-01-05T10:00:00')).toHaveLength(1);
+    expect(await samplesFrom('2026-01-05 10:00:00.000001')).toHaveLength(0);
+    expect(await samplesFrom('2026-01-05T12:30:00+02:30')).toHaveLength(1);
+    expect(await samplesFrom('2026-01-05', '2026-01-06')).toHaveLength(1);
+  });
+});

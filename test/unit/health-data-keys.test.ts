@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { keyed } from '../../store/keys.js';
+
+function millisecondsFor(faulty: number): number {
+  const samples = Array.from({ length: faulty }, () => ({ data: null }));
+  const read = { kind: 'samples' as const, eventType: 'e', userId: 'u', resource: 'r', data: {}, samples };
+  const started = performance.now();
+  const { entry, problem } = keyed({ ...read, source: { provider: 'invented_watch' } });
+  const taken = performance.now() - started;
+  expect(entry).toBeUndefined();
+  expect(problem).toBe(
+    `${faulty} of ${faulty} samples cannot be stored: no object (at 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …)`,
+  );
+  return taken;
+}
+
+test('a batch of faulty samples takes time in proportion to their number, not to its square', () => {
+  // The best of several runs: another process may have held this one up in any of them.
+  const best = (faulty: number) => Math.min(...Array.from({ length: 5 }, () => millisecondsFor(faulty)));
+  best(1_000); // compiled now
+  expect(best(50_000) / best(5_000)).toBeLessThan(40);
+});
