@@ -12,6 +12,7 @@ import type {
 import type { LinkNotification } from './notifications.js';
 import { resolveLinkPolicy, type ResolvedLinkPolicy } from './policy.js';
 import { sourceSlugOf } from './provider-source.js';
+import { canonicalUserId } from '../user-id.js';
 
 /**
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
@@ -77,7 +78,7 @@ const journalLength = 100;
 export function openLink(input: LinkProviderInput, now: number): LinkCase {
   const { userId, provider, carried } = input;
   if (carried != null) return carried as LinkCase;
-  return { userId, provider, ...begun(input, now) };
+  return { userId: canonicalUserId(userId), provider, ...begun(input, now) };
 }
 
 /** The link is wanted again though the one before has only just ended: what it still has to tell goes along. */

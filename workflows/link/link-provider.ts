@@ -10,7 +10,7 @@ import {
 import { Alarm } from '../alarm.js';
 import { CommandQueue } from '../command-queue.js';
 import { keepDelivering } from '../outbox.js';
-import { labAttentionKey, labPhaseKey } from '../search-attributes.js';
+import { labAttentionKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { showToOperators } from '../visibility.js';
 import { isLinkAddressable, linkProviderId } from './address.js';
 import { caseFileOf } from './case-file.js';
@@ -142,6 +142,8 @@ function show({ kase }: LinkRun): void {
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
     { key: labAttentionKey, value: state.attention.toSorted() },
+    // Set at the start, but perhaps by a backend in another language.
+    ...ofUser(state.userId),
   ]);
 }
 
