@@ -152,6 +152,34 @@ test('a 404 of the deletion about a user who is there is not the service’s: it
   await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
 });
 
+describe('a 404 of the first look', () => {
+  test('that is a proxy’s and passes does not keep the deletion from being taken at once', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, times: 1, action: proxyPage });
+    const handle = await leaver.requestDeletion();
+    expect(handle.requested).toMatchObject({ phase: 'grace', connections: ['invented_watch', 'invented_ring'] });
+  });
+
+  test('that is not in the service’s words ends nothing: the request is answered, and it is asked again', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, times: 2, action: proxyPage });
+    const handle = await leaver.requestDeletion();
+    expect(handle.requested).toMatchObject({ phase: 'requested' });
+    await stage.skip('15 minutes');
+    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+  });
+
+  test('that is said again and again in whatever words is an unknown user, which the product is told', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action: proxyPage });
+    const handle = await leaver.requestDeletion();
+    await stage.skip('15 minutes');
+    expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
+    await leaver.tells('deletion_failed unknown_user');
+    expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+  });
+});
+
 describe('a 404 at the end of the grace', () => {
   test('that is not in the service’s words is asked about again before anybody is told', async () => {
     const leaver = await Leaver.arrive(stage);

@@ -2,7 +2,7 @@ import { CancellationScope, isCancellation, sleep, type ApplicationFailure } fro
 import { refusalOf } from '../command-queue.js';
 import { note } from './case.js';
 import { end } from './ending.js';
-import { insist, isAboutTheTeam, standingNow } from './insisting.js';
+import { insist, isAboutTheTeam, standingNow, userNow } from './insisting.js';
 import { userDeleted, userUnknown } from './refusals.js';
 import type { Run } from './run.js';
 import { findEarlierEnd, findWork, meetWork } from './running-work.js';
@@ -44,9 +44,10 @@ async function prepareAndSchedule(run: Run): Promise<void> {
 async function readBefore(run: Run): Promise<void> {
   const { kase } = run;
   if (kase.before !== undefined) return;
-  const { standing, connections } = await insist(run, 'deletion_delayed', 'refusal', ({ readUser }) =>
+  const read = await insist(run, 'deletion_delayed', 'refusal', ({ readUser }) =>
     readUser.executeWithOptions({ summary: 'the user before the deletion' }, [kase.userId]),
   );
+  const { standing, connections } = read.unsure === true ? await userNow(run, 'deletion_delayed') : read;
   if (standing === 'unknown') return end(run, 'unknown_user', userUnknown());
   if (standing === 'scheduled' && (await findEarlierEnd(run)) === 'deleted') return endAsBefore(run);
   kase.before = standing;
