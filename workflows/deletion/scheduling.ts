@@ -1,4 +1,4 @@
-import { CancellationScope, isCancellation, sleep, type ApplicationFailure } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, isCancellation, sleep, type ApplicationFailure } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { note } from './case.js';
 import { end } from './ending.js';
@@ -63,6 +63,8 @@ function endAsBefore(run: Run): void {
 /** Has the service schedule the deletion. */
 async function schedule(run: Run): Promise<void> {
   const { kase } = run;
+  // What precedes this does not end by an undo, which stops everything from here on: nothing has been sent yet.
+  if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The deletion is being undone');
   // The service counts from the attempt that reaches it, which is this moment at the earliest: our grace ends no later.
   kase.scheduledAt ??= Date.now();
   if (!(await isScheduled(run))) return end(run, 'unknown_user', userUnknown());
