@@ -231,6 +231,23 @@ describe('while the service does not answer', () => {
     expect(await leaver.reads(), 'nothing is sent any more').toBe('present');
   });
 
+  test('several withdrawals that fail are each answered, and the deletion goes on', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await losesTheDeletion(leaver, down);
+    const handle = await requestInVain(leaver);
+    await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
+    const undoing = [1, 2, 3].map(() => handle.undo().catch((error: unknown) => error));
+    await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
+    for (let round = 0; round < undoing.length; round += 1) {
+      await stage.skip('4 minutes');
+      await leaver.shows(handle, {});
+    }
+    for (const refused of await Promise.all(undoing)) expect(refused).toBeInstanceOf(ServiceDown);
+    await stage.sandbox.removeFaults();
+    await stage.skip('15 minutes');
+    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+  });
+
   test('a withdrawal that fails lets the deletion go on', async () => {
     const leaver = await Leaver.arrive(stage);
     await losesTheDeletion(leaver, down);

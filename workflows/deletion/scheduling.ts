@@ -22,7 +22,8 @@ export async function begin(run: Run): Promise<void> {
       await beginning.run(() => prepareAndSchedule(run));
     } catch (error) {
       if (!isCancellation(error) || commands.isEmpty) throw error;
-      await commands.carryOutNext(() => undo(run));
+      // All of them: whoever came later has stopped nothing that would begin now.
+      while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
     } finally {
       delete run.beginning;
     }
