@@ -1,4 +1,10 @@
-import { CancellationScope, CancelledFailure, isCancellation, sleep, type ApplicationFailure } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  CancelledFailure,
+  isCancellation,
+  sleep,
+  type ApplicationFailure,
+} from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { note } from './case.js';
 import { end } from './ending.js';
