@@ -55,6 +55,13 @@ test('running work that is found only after the request was answered is told to 
   expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
 });
 
+test('a deletion that is withdrawn before it is known whether anybody is to be told is told all the same', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await requestWithoutList(leaver);
+  expect(await handle.undo()).toMatchObject({ outcome: 'undone', undo: { restored: [] } });
+  await leaver.tells('deletion_undone');
+});
+
 describe('a deletion that is undone while running work is being cancelled', () => {
   async function undoneMeanwhile(leaver: Leaver) {
     list.work = [kit];

@@ -58,12 +58,15 @@ async function carryOut(run: Run): Promise<void> {
 /** A receiver that stays silent holds neither the end for ever, nor a new deletion at all. */
 async function tellTheEnd(run: Run): Promise<void> {
   const { post, kase } = run;
-  const isTold = () => post.notifies !== true || post.outbox.length === 0 || run.next !== undefined;
+  // A deletion may be withdrawn before it is known whether anybody is to be told.
+  const isTold = () => post.notifies === false || post.outbox.length === 0 || run.next !== undefined;
+  post.isClosing = true;
   const summary = 'until the product is told';
   if (!isTold() && !(await condition(isTold, kase.policy.notificationDeadline, { summary }))) {
     raise(run, 'notifications_undelivered');
   }
   await condition(() => allHandlersFinished() || run.next !== undefined);
+  delete post.isClosing;
 }
 
 function beginNext(run: Run): void {

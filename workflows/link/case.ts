@@ -44,6 +44,8 @@ export interface LinkCase {
   /** Whether the worker has a target for notifications. Known with the first token. */
   notifies?: boolean;
   outbox: LinkNotification[];
+  /** Only its notifications keep it from ending. */
+  isClosing?: boolean;
   journal: LinkEntry[];
   outcome?: LinkOutcome;
   waitedFor?: LinkState['waitedFor'];

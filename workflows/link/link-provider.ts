@@ -112,7 +112,9 @@ async function cancel({ kase }: LinkRun): Promise<void> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: LinkRun): Promise<void> {
   const { kase, commands } = run;
-  const told = () => kase.notifies !== true || kase.outbox.length === 0;
+  // A link may end before it is known whether anybody is to be told.
+  const told = () => kase.notifies === false || kase.outbox.length === 0;
+  kase.isClosing = true;
   const deadline = kase.policy.notificationDeadline;
   if (
     !told() &&
@@ -122,6 +124,7 @@ async function tellTheEnd(run: LinkRun): Promise<void> {
     show(run);
   }
   await condition(() => allHandlersFinished() || !commands.isEmpty);
+  delete kase.isClosing;
 }
 
 /** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */
