@@ -32,6 +32,8 @@ export interface LinkCase {
   tokens: number;
   mfa?: ProviderMfa;
   wrongCodes: number;
+  /** How many questions for a code were done with by an answer to one; absent is none. */
+  questionsDone?: number;
   failedLogins: number;
   errorType?: string;
   consequence?: Consequence;
@@ -120,6 +122,11 @@ export function hasUsableToken({ token, phase, policy }: LinkCase, now: number):
   if (!token) return false;
   const needed = phase === 'awaiting_password' ? Math.min(shortestUse, policy.tokenLife / 10) : 0;
   return now + needed < token.expiresAt;
+}
+
+/** Which question for a code is open: a wrong code leaves it so, any other answer is the end of it. */
+export function questionOf({ questionsDone = 0 }: LinkCase): number {
+  return questionsDone;
 }
 
 export function note(kase: LinkCase, what: string, now: number): void {

@@ -14,7 +14,7 @@ import { labAttentionKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { showToOperators } from '../visibility.js';
 import { isLinkAddressable, linkProviderId } from './address.js';
 import { caseFileOf } from './case-file.js';
-import { openLink, raise } from './case.js';
+import { openLink, questionOf, raise } from './case.js';
 import { hearWebhook } from './claims.js';
 import { carryOut } from './command-execution.js';
 import { readConnection } from './confirmation.js';
@@ -208,7 +208,7 @@ function requested({ kase }: LinkRun, request: LinkRequest | undefined): LinkCom
 async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   const twin = run.submitting.find((submitted) => submitted.code === code);
   if (twin) return twin.answer;
-  const answer = ask<CodeAnswer>(run, { kind: 'submitMfaCode', code });
+  const answer = ask<CodeAnswer>(run, { kind: 'submitMfaCode', code, question: questionOf(run.kase) });
   run.submitting.push({ code, answer });
   try {
     return await answer;
