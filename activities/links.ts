@@ -1,9 +1,9 @@
 import { cancellationSignal, heartbeat, sleep } from '@temporalio/activity';
-import { NotFound, ServiceError, ServiceUnreachable, Unauthorized } from '../service/errors.js';
+import { ServiceError, ServiceUnreachable, Unauthorized } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { LinkResult } from '../service/link.js';
 import { utcInstant } from '../service/timestamps.js';
-import type { User } from '../service/users.js';
+import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import { compareText } from '../workflows/canonical-json.js';
 import { linkResultOf } from '../workflows/link/link-report.js';
 import type { LinkReport } from '../workflows/link/messages.js';
@@ -125,7 +125,8 @@ async function readIfKnown(service: LabService, userId: string): Promise<User | 
   try {
     return await service.users.get(userId, { timeoutMs: lookMs });
   } catch (error) {
-    if (error instanceof NotFound) return undefined;
+    // A 404 in other words is somebody else's, and says as little of the connection as an outage does.
+    if (isStatedUnknown(error) || isScheduledForDeletion(error)) return undefined;
     throw error;
   }
 }

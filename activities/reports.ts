@@ -12,6 +12,7 @@ import {
   type ReportSubmitted,
 } from '../workflows/report/messages.js';
 import { parsingJobStart } from '../workflows/report/start.js';
+import { canonicalUserId } from '../workflows/user-id.js';
 import type { ActivityDependencies } from './activities.js';
 import { lastResultOf } from './earlier-runs.js';
 import { asFailures } from './failures.js';
@@ -88,9 +89,9 @@ export function reportActivities(dependencies: ActivityDependencies) {
     async identifyJob({ jobId, userId, since }: IdentifyJob): Promise<JobReading> {
       const { snapshot, gone, unsure } = await readIfReadable(service, jobId);
       const previous = await lastResultOf<ParsingJobResult>(temporal, parsingJobId(jobId));
-      const whose = userId ?? previous?.userId ?? snapshot?.userId;
-      const owner =
-        previous ?? (await ownerOf(temporal, { jobId, since, ...(whose !== undefined && { userId: whose }) }));
+      const known = userId ?? previous?.userId ?? snapshot?.userId;
+      const whose = known === undefined ? {} : { userId: canonicalUserId(known) };
+      const owner = previous ?? (await ownerOf(temporal, { jobId, since, ...whose }));
       return {
         ...(snapshot && { snapshot }),
         gone,

@@ -1,4 +1,4 @@
-import { condition, isCancellation, sleep } from '@temporalio/workflow';
+import { condition, isCancellation } from '@temporalio/workflow';
 import { refusalOf } from './command-queue.js';
 import type { Notification } from './notifications.js';
 import { notifying } from './proxies.js';
@@ -10,6 +10,8 @@ export interface Outbox<Told extends { id: string }> {
   outbox: Told[];
   /** `notificationDeadline` in milliseconds: how long a batch is tried before `isUndelivered` is told. */
   policy: { notificationDeadline: number };
+  /** The end waits for what is left: it is tried at once, also where it is not known whether there is a target. */
+  isClosing?: boolean;
 }
 
 export interface Telling<Told> {
@@ -38,9 +40,12 @@ export async function keepDelivering<Told extends { id: string }>(
 ): Promise<void> {
   try {
     for (;;) {
-      await condition(() => from.notifies === true && from.outbox.length > 0);
+      await condition(() => (from.notifies ?? from.isClosing) === true && from.outbox.length > 0);
+      const wasClosing = from.isClosing === true;
       if (await deliverBatch(from, telling)) continue;
-      await sleep(pauseAfterFailure, { summary: 'until the receiver is tried again' });
+      const summary = 'until the receiver is tried again';
+      // The end may not wait as long as a pause: it has everything tried once more.
+      await condition(() => !wasClosing && from.isClosing === true, pauseAfterFailure, { summary });
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;

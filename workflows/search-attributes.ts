@@ -1,4 +1,5 @@
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
+import { canonicalUserId } from './user-id.js';
 
 /**
  * What operators and the client can search workflows by. Search attributes are never encrypted, so none of them may
@@ -18,6 +19,11 @@ export const labUserIdKey = defineSearchAttributeKey('LabUserId', SearchAttribut
 export const labPhaseKey = defineSearchAttributeKey('LabPhase', SearchAttributeType.KEYWORD);
 /** Why a person should look: see `AttentionReason`, `ReportAttentionReason`. Empty when nobody needs to. */
 export const labAttentionKey = defineSearchAttributeKey('LabAttention', SearchAttributeType.KEYWORD_LIST);
+
+/** LabUserId where a user is known, spelt as it is looked for. */
+export function ofUser(userId: string | undefined): SearchAttributePair[] {
+  return userId === undefined ? [] : [{ key: labUserIdKey, value: canonicalUserId(userId) }];
+}
 
 /** LabPhase of a run that only passes on what it hears to the workflow of another root order. */
 export const forwardedPhase = 'forwarded';

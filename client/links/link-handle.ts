@@ -14,6 +14,7 @@ import {
   type LinkState,
   type LinkUrl,
 } from '../../workflows/link/messages.js';
+import { canonicalUserId } from '../../workflows/user-id.js';
 import { inProductWords } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { exists, inWords } from '../workflow-calls.js';
@@ -36,7 +37,7 @@ export class LinkHandle {
   private started: StartedLink | undefined;
 
   constructor(temporal: Client, userId: string, provider: string, started?: StartedLink) {
-    this.userId = userId;
+    this.userId = canonicalUserId(userId);
     this.provider = provider;
     this.started = started;
     this.workflow = temporal.workflow.getHandle(linkProviderId(userId, provider));

@@ -5,6 +5,7 @@ import { linkProviderName, type LinkProviderInput } from '../../workflows/link/m
 import { resolveLinkPolicy } from '../../workflows/link/policy.js';
 import { PolicyInvalid } from '../../workflows/policy-settings.js';
 import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import { canonicalUserId } from '../../workflows/user-id.js';
 import type { RefusedField } from '../errors.js';
 import { inWords } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound, linkWords } from './errors.js';
@@ -29,7 +30,8 @@ export class LinkOperations {
    */
   async start(start: LinkStart): Promise<LinkHandle> {
     check(start);
-    const { userId, provider, redirectUrl, policy } = start;
+    const { provider, redirectUrl, policy } = start;
+    const userId = canonicalUserId(start.userId);
     const options = { ...(redirectUrl !== undefined && { redirectUrl }), ...(policy && { policy }) };
     const begin = () =>
       this.temporal.workflow.start(linkProviderName, {

@@ -9,6 +9,7 @@ import {
   labReferenceKey,
   labUserIdKey,
 } from '../../workflows/search-attributes.js';
+import { canonicalUserId } from '../../workflows/user-id.js';
 import { OrderInvalid } from './errors.js';
 import type { OrderFilter } from './orders.js';
 
@@ -54,7 +55,7 @@ function queryOf({ phase, attention, userId, ended = false }: OrderFilter): stri
   else conditions.push(`${labPhaseKey.name} = '${quotable('phase', phase)}'`);
   if (attention === true) conditions.push(`${labAttentionKey.name} IS NOT NULL`);
   else if (attention !== undefined) conditions.push(`${labAttentionKey.name} = '${quotable('attention', attention)}'`);
-  if (userId !== undefined) conditions.push(`${labUserIdKey.name} = '${quotable('userId', userId)}'`);
+  if (userId !== undefined) conditions.push(`${labUserIdKey.name} = '${canonicalUserId(quotable('userId', userId))}'`);
   return conditions.join(' AND ');
 }
 

@@ -16,6 +16,7 @@ import { resolvePolicy, type OrderPolicy } from '../../workflows/order/policy.js
 import { PolicyInvalid } from '../../workflows/policy-settings.js';
 import type { ReconcileProgress, ReconcileResult } from '../../workflows/reconcile/messages.js';
 import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import { ofCanonicalUser } from '../../workflows/user-id.js';
 import type { RefusedField } from '../errors.js';
 import { inWords } from '../workflow-calls.js';
 import { OrderInvalid, orderWords, ReferenceConflict } from './errors.js';
@@ -52,8 +53,9 @@ export class OrderOperations {
    * @throws OrderInvalid naming each field and its rule, before anything is started
    * @throws ReferenceConflict when the reference was used for an order with other details
    */
-  async place(input: PlaceKitOrderInput): Promise<KitOrderHandle> {
-    check(input);
+  async place(given: PlaceKitOrderInput): Promise<KitOrderHandle> {
+    check(given);
+    const input = withCanonicalUser(given);
     const { reference } = input;
     const workflowId = placeKitOrderId(reference);
     const inputDigest = digestOf(input);
@@ -156,6 +158,13 @@ function invalid(fields: RefusedField[]): OrderInvalid {
       fields,
     },
   );
+}
+
+/** A user's id in either spelling is the same order. */
+function withCanonicalUser(input: PlaceKitOrderInput): PlaceKitOrderInput {
+  return input.kind === 'unregistered'
+    ? { ...input, order: ofCanonicalUser(input.order) }
+    : { ...input, order: ofCanonicalUser(input.order) };
 }
 
 /** Tells one order from another without keeping its details in the clear. */

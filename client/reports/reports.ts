@@ -9,6 +9,7 @@ import { submitReportName, type ReportSource, type SubmitReportInput } from '../
 import { resolveReportPolicy, type ReportPolicy } from '../../workflows/report/policy.js';
 import { isSignedUrl } from '../../workflows/report/signed-url.js';
 import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import { canonicalUserId } from '../../workflows/user-id.js';
 import type { RefusedField } from '../errors.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
@@ -38,7 +39,8 @@ export class ReportOperations {
   async submit(submission: ReportSubmission): Promise<ReportHandle> {
     check(submission);
     this.demandUnsigned(submission);
-    const { reference, userId, file, needsHumanReview, policy } = submission;
+    const { reference, file, needsHumanReview, policy } = submission;
+    const userId = canonicalUserId(submission.userId);
     const input: SubmitReportInput = {
       reference,
       userId,

@@ -10,12 +10,13 @@ import type {
   User,
   UserListOptions,
 } from '../../service/users.js';
-import { canonicalUserId, deleteUserId } from '../../workflows/deletion/address.js';
+import { deleteUserId } from '../../workflows/deletion/address.js';
 import { deleteUserName, requestUpdate, type DeleteUserInput } from '../../workflows/deletion/messages.js';
 import { resolveDeletionPolicy } from '../../workflows/deletion/policy.js';
 import { isAddressable } from '../../workflows/order/address.js';
 import { PolicyInvalid } from '../../workflows/policy-settings.js';
 import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import { canonicalUserId } from '../../workflows/user-id.js';
 import { ServiceNotConfigured, type RefusedField } from '../errors.js';
 import { exists, inWords } from '../workflow-calls.js';
 import { DeletionHandle } from './deletion-handle.js';

@@ -5,6 +5,8 @@ import type { SignatureRefusal } from '../../service/webhook-signature.js';
  * takes any 2xx as done, gives up on 4xx in some deployments, and tries again on 5xx (docs/lab-service.md, "Webhooks"): so an event
  * that could not be made durable is never answered with 4xx, and one that will never be handled is never answered with
  * anything but 204.
+ * The one exception is a body that is too large: whose it is nobody can tell without reading it. If it was an event, the
+ * service may give it up, so that it is logged as an error; the limit is more than ten times the largest webhook seen.
  */
 export const answers = {
   method_not_allowed: {
@@ -15,7 +17,7 @@ export const answers = {
   },
   body_too_large: {
     status: 413,
-    log: 'warn',
+    log: 'error',
     meaning: 'The body is larger than the limit; the rest of it was not read.',
     fix: 'Raise WEBHOOK_MAX_BYTES (`maxBytes` of the handler) if the service really sends bodies this large.',
   },

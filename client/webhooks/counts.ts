@@ -14,6 +14,8 @@ const others = '(others)';
 export interface Counter {
   /** Counts an answer; for a type that was passed over it tells how often that was. */
   add(name: AnswerName, eventType: string): number;
+  /** Counts what else became of an event that was taken. */
+  addToo(name: AnswerName): void;
   snapshot(): WebhookCounts;
 }
 
@@ -26,6 +28,7 @@ export function createCounter(): Counter {
       if (answers[name].log !== 'rarely') return 0;
       return increment(byType, byType.has(eventType) || byType.size < mostTypes ? eventType : others);
     },
+    addToo: (name) => void increment(byAnswer, name),
     snapshot: () => ({
       answers: Object.fromEntries(
         Object.keys(answers).map((name) => [name, byAnswer.get(name as AnswerName) ?? 0]),

@@ -76,6 +76,7 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
     const started = performance.now();
     const decision = await deciding().catch((error: unknown): Decision => ({ name: 'internal_error', error }));
     const times = counter.add(decision.name, countableType(decision.eventType));
+    if (decision.also) counter.addToo(decision.also);
     if (options.logger) report(options.logger, decision, times, performance.now() - started);
     return webhookAnswer(decision.name);
   }

@@ -85,6 +85,8 @@ export interface Destinations {
 /** What became of an event, with what the log may say about it: ids and types, nothing personal. */
 export interface Routed {
   name: AnswerName;
+  /** What else became of it, which is counted too. */
+  also?: AnswerName;
   orderId?: string;
   jobId?: string;
   workflowId?: string;
@@ -177,7 +179,8 @@ async function deliverConnection(event: ConnectionEventReceived, message: Messag
   ]);
   const failed = [woken, taken].find((routed) => routed && answers[routed.name].status !== 204);
   if (failed) return failed;
-  return woken && (woken.name === 'delivered' || !to.healthData) ? woken : taken;
+  if (!woken) return taken;
+  return woken.name === 'delivered' || !to.healthData ? woken : { ...taken, also: woken.name };
 }
 
 const connectionCreated = 'provider.connection.created';

@@ -72,7 +72,7 @@ const product = ['service', 'workflows', 'activities', 'client', 'store', 'worke
 
 /** The files of workflows/ that hold names, IDs and pure functions: what stands outside may use them at run time. */
 const openWorkflowFiles =
-  /^workflows\/(?:.+\/)?(?:messages|address|policy|policy-settings|start|lifecycle|search-attributes|canonical-json|provider-source|link-report|mfa-code|signed-url|upload-outcome|range)\.ts$/;
+  /^workflows\/(?:.+\/)?(?:messages|address|policy|policy-settings|start|lifecycle|search-attributes|canonical-json|user-id|provider-source|link-report|mfa-code|signed-url|upload-outcome|range)\.ts$/;
 const usersOfOpenWorkflowFiles = ['activities', 'client', 'sandbox'];
 
 /** Everything in these files that the table and the rules beside it do not allow, in the order of the files. */

@@ -17,7 +17,8 @@ const undoPath = '/v2/user/undo_delete';
 async function requestInVain(leaver: Leaver): Promise<DeletionHandle> {
   const requesting = leaver.requestDeletion();
   await eventually(async () => expect(await stage.sandbox.requests({ path: leaver.path })).not.toEqual([]));
-  await stage.skip('90 seconds');
+  // Between two attempts: an undo while one is due would stop the test server's time for ever, which forgets to let go of it.
+  await stage.skip('100 seconds');
   const handle = await requesting;
   expect(handle.requested).toMatchObject({ phase: 'requested' });
   return handle;
@@ -152,6 +153,34 @@ test('a 404 of the deletion about a user who is there is not the service’s: it
   await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
 });
 
+describe('a 404 of the first look', () => {
+  test('that is a proxy’s and passes does not keep the deletion from being taken at once', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, times: 1, action: proxyPage });
+    const handle = await leaver.requestDeletion();
+    expect(handle.requested).toMatchObject({ phase: 'grace', connections: ['invented_watch', 'invented_ring'] });
+  });
+
+  test('that is not in the service’s words ends nothing: the request is answered, and it is asked again', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, times: 2, action: proxyPage });
+    const handle = await leaver.requestDeletion();
+    expect(handle.requested).toMatchObject({ phase: 'requested' });
+    await stage.skip('15 minutes');
+    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+  });
+
+  test('that is said again and again in whatever words is an unknown user, which the product is told', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action: proxyPage });
+    const handle = await leaver.requestDeletion();
+    await stage.skip('15 minutes');
+    expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
+    await leaver.tells('deletion_failed unknown_user');
+    expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+  });
+});
+
 describe('a 404 at the end of the grace', () => {
   test('that is not in the service’s words is asked about again before anybody is told', async () => {
     const leaver = await Leaver.arrive(stage);
@@ -201,6 +230,23 @@ describe('while the service does not answer', () => {
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
     expect(await leaver.reads(), 'nothing is sent any more').toBe('present');
+  });
+
+  test('several withdrawals that fail are each answered, and the deletion goes on', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await losesTheDeletion(leaver, down);
+    const handle = await requestInVain(leaver);
+    await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
+    const undoing = [1, 2, 3].map(() => handle.undo().catch((error: unknown) => error));
+    await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
+    for (let round = 0; round < undoing.length; round += 1) {
+      await stage.skip('4 minutes');
+      await leaver.shows(handle, {});
+    }
+    for (const refused of await Promise.all(undoing)) expect(refused).toBeInstanceOf(ServiceDown);
+    await stage.sandbox.removeFaults();
+    await stage.skip('15 minutes');
+    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
   });
 
   test('a withdrawal that fails lets the deletion go on', async () => {

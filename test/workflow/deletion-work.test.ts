@@ -95,6 +95,27 @@ describe('running work', () => {
     ]);
   });
 
+  test('is found whatever case the user id was given in when it was started', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const shouted = leaver.userId.toUpperCase();
+    await ALink.start(stage, { userId: shouted });
+    const kit = await stage.place({ userId: shouted });
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: { kind: 'answer', status: 503 } });
+    const upload = await submission(stage, { userId: shouted });
+    await stage.product.reports.submit(upload);
+    await listed(leaver, 3);
+    const refused: unknown = await leaver.requestDeletion().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(UserHasRunningWork);
+    const names = (refused as UserHasRunningWork).workflows.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(['kitOrder', 'linkProvider', 'submitReport']);
+    const [order] = await stage.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' });
+    expect(JSON.stringify(order)).not.toContain(shouted);
+    for await (const { rootOrderId } of stage.product.orders.list({ userId: shouted })) {
+      expect(rootOrderId).toBe(kit.rootOrderId);
+    }
+    await stage.temporal.workflow.getHandle(submitReportId(upload.reference)).terminate();
+  });
+
   test('of other users is none of this one', async () => {
     const [leaver, other] = [await Leaver.arrive(stage), await Leaver.arrive(stage)];
     await placeFor(other);

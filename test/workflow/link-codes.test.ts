@@ -91,6 +91,22 @@ describe('codes at once', () => {
     expect(await link.codesSent()).toBe(2);
   });
 
+  test.each([
+    ['asks for another code', 'mfa-again', '123456', 'asked_again'],
+    ['wants the login again', 'mfa-sms', '900005', 'ask_credentials_again'],
+  ])('after one of which the provider %s are answered with that, and none of the others is sent', async (...story) => {
+    const [, username, code, outcome] = story;
+    const link = await asked(username);
+    await delayCodes();
+    const first = link.handle.submitMfaCode(code);
+    await stage.seesRequests('POST', completeMfaPath('invented_watch'));
+    expect(await Promise.all([first, link.handle.submitMfaCode('111111')])).toMatchObject([
+      { outcome, attemptsLeft: 3 },
+      { outcome, attemptsLeft: 3 },
+    ]);
+    expect(await link.codesSent()).toBe(1);
+  });
+
   test('that are the same, however they are spaced, reach it once and get the one answer', async () => {
     const link = await asked();
     await delayCodes();

@@ -34,6 +34,26 @@ test('the end of a link for which no token was ever made is told too', async () 
   await link.tells('ended expired');
 });
 
+test('the end of a link whose first token is refused is told, and so is that of one cancelled before its first', async () => {
+  const refused = await ALink.start(stage, { provider: 'no_such_provider' });
+  await expect(refused.handle.linkUrl()).rejects.toMatchObject({ name: 'LinkRefused' });
+  await refused.tells('ended failed');
+  const cancelled = await ALink.start(stage);
+  await cancelled.handle.cancel();
+  await cancelled.tells('ended cancelled');
+});
+
+test('an endpoint that is back before the link ends gets everything, however short the deadline', async () => {
+  const link = await ALink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '5 minutes' } });
+  await link.logsIn('mfa-sms');
+  stage.receiver.isDown = true;
+  await stage.skip('11 minutes');
+  await link.shows({ phase: 'awaiting_code', attention: ['notifications_undelivered'] });
+  stage.receiver.isDown = false;
+  await link.handle.cancel();
+  await link.tells('code_reminder', 'ended cancelled');
+});
+
 test('an endpoint that is down for longer than the policy allows asks a person, until it is back; the link goes on', async () => {
   const link = await ALink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '1 hour' } });
   await link.logsIn('mfa-sms');

@@ -290,6 +290,17 @@ describe('a wait that is over while the service is down', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
+  test('nor does a 404 that is not in the service’s words: it says nothing of the connection', async () => {
+    await stage.sandbox.changeSettings({ connectionWebhooks: false });
+    const link = await ALink.start(stage);
+    await link.entersPassword('ok');
+    const proxyPage = { kind: 'answer', status: 404, body: '<html><h1>404 Not Found</h1></html>' } as const;
+    await stage.sandbox.addFault({ path: userPath(link), times: 1, action: proxyPage });
+    await stage.skip('25 hours');
+    await stage.finish(link.workflowId);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+
   test('ends a link after a day all the same', async () => {
     const link = await ALink.start(stage);
     await link.handle.linkUrl();

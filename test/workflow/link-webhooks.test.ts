@@ -22,6 +22,16 @@ describe('a webhook of the connection', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
+  test('wakes a link that was started with the user id in capitals, and there is one link of both spellings', async () => {
+    const userId = await stage.newUser();
+    const link = await ALink.start(stage, { userId: userId.toUpperCase() });
+    expect(link.handle.userId).toBe(userId);
+    const again = await stage.product.links.start({ userId, provider });
+    expect((await again.state()).startedAt).toBe((await link.handle.state()).startedAt);
+    await link.entersPassword('ok');
+    await link.shows({ outcome: 'connected', userId });
+  });
+
   test('may come before the product reports, whose report is answered with the link as it is by then', async () => {
     const link = await ALink.start(stage);
     const answer = await link.entersPassword('ok');

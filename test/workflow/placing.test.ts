@@ -76,6 +76,14 @@ test('a service that asks for a day of patience is not asked again at once', asy
   await handle.orderId();
 });
 
+test('the same reference with the user id in capitals is the same order, and the service is sent one spelling', async () => {
+  const input = await stage.input();
+  const kit = await stage.product.orders.place(input);
+  const shouted = { ...input, order: { ...input.order, user_id: input.order.user_id.toUpperCase() } };
+  const again = await stage.product.orders.place(shouted as typeof input);
+  expect(await again.orderId()).toBe(await kit.orderId());
+});
+
 test('the same reference with other details is a conflict', async () => {
   const input = await stage.input();
   await stage.product.orders.place(input);

@@ -59,6 +59,8 @@ export interface StageOptions {
    * the one that skips time, which cuts no history that short and forgets answers when it cuts: `skip` takes its time.
    */
   eventsPerRun?: number;
+  /** In the place of the worker's own: for what the server that skips time does not have, such as visibility. */
+  activities?: object;
 }
 
 /** Sets the stage for a test file: call it once at the top. What a story leaves behind is cleared away after it. */
@@ -100,7 +102,7 @@ export class Stage {
   }
 
   async open(
-    { echoesPassthrough = true, notifies = true, keepsHealthData = false }: StageOptions,
+    { echoesPassthrough = true, notifies = true, keepsHealthData = false, activities: others = {} }: StageOptions,
     startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>,
   ) {
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
@@ -130,7 +132,7 @@ export class Stage {
       ...target,
       ...(access && { kept: keptData(access, temporal, taskQueue) }),
     });
-    this.startAnother = (more = {}) => startWorker({ activities, ...more });
+    this.startAnother = (more = {}) => startWorker({ activities: { ...activities, ...others }, ...more });
     await this.startWorker();
     this.closing.push(
       () => this.stopWorker(),

@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
-import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../search-attributes.js';
+import { labOrderIdKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { bookAppointmentId } from './address.js';
 import { visitPhaseOf } from './lifecycle.js';
 import type { BookAppointmentInput } from './messages.js';
@@ -24,7 +24,7 @@ export function bookAppointmentStart(orderId: string, snapshot?: AppointmentSnap
     typedSearchAttributes: new TypedSearchAttributes([
       { key: labOrderIdKey, value: [orderId] },
       { key: labPhaseKey, value: phase },
-      ...(snapshot?.userId === undefined ? [] : [{ key: labUserIdKey, value: snapshot.userId }]),
+      ...ofUser(snapshot?.userId),
     ]),
     staticSummary: `Appointment of order ${orderId}`,
     staticDetails: 'Carries the appointment for a blood draw at home from the choice of a slot to the visit.',

@@ -1,4 +1,4 @@
-import { labAttentionKey, labOrderIdKey, labPhaseKey, labUserIdKey } from '../search-attributes.js';
+import { labAttentionKey, labOrderIdKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { showToOperators } from '../visibility.js';
 import { caseFileOf } from './case-file.js';
 import type { AppointmentCase } from './case.js';
@@ -11,6 +11,6 @@ export function show(kase: AppointmentCase): void {
     { key: labPhaseKey, value: state.phase },
     { key: labAttentionKey, value: state.attention.toSorted() },
     { key: labOrderIdKey, value: [state.orderId] },
-    ...(state.userId === undefined ? [] : [{ key: labUserIdKey, value: state.userId }]),
+    ...ofUser(state.userId),
   ]);
 }

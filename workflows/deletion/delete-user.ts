@@ -24,8 +24,9 @@ import { deletionTelling, raise, show } from './telling.js';
 import { undo, validateUndo } from './undoing.js';
 
 /**
- * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short whatever
- * happens (rounds of attempts last a day), so that it never needs to continue as new.
+ * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short however long
+ * an outage lasts (rounds of attempts last a day). Each repeated request costs an update and a read, of which the server takes
+ * 2,000 per run by default: an undo needs one that is left.
  */
 export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResult> {
   const run = openRun(input);
@@ -58,12 +59,15 @@ async function carryOut(run: Run): Promise<void> {
 /** A receiver that stays silent holds neither the end for ever, nor a new deletion at all. */
 async function tellTheEnd(run: Run): Promise<void> {
   const { post, kase } = run;
-  const isTold = () => post.notifies !== true || post.outbox.length === 0 || run.next !== undefined;
+  // A deletion may be withdrawn before it is known whether anybody is to be told.
+  const isTold = () => post.notifies === false || post.outbox.length === 0 || run.next !== undefined;
+  post.isClosing = true;
   const summary = 'until the product is told';
   if (!isTold() && !(await condition(isTold, kase.policy.notificationDeadline, { summary }))) {
     raise(run, 'notifications_undelivered');
   }
   await condition(() => allHandlersFinished() || run.next !== undefined);
+  delete post.isClosing;
 }
 
 function beginNext(run: Run): void {

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../failure-details.js';
 import { note } from './case.js';
-import type { DeletionOutcome, UndoReport } from './messages.js';
+import type { DeletionOutcome, FoundWork, UndoReport } from './messages.js';
 import type { Run } from './run.js';
 import { clear, show, tell } from './telling.js';
 
@@ -15,7 +15,9 @@ export function end(run: Run, outcome: DeletionOutcome, refusal?: ApplicationFai
   if (refusal) run.refusal = refusal;
   run.answered = true;
   // Whoever still waits for the answer to the request is told by it.
-  if (answered && outcome === 'unknown_user') tell(run, { type: 'deletion_failed', data: { reason: outcome } });
+  if (answered && (outcome === 'unknown_user' || outcome === 'running_work')) {
+    tell(run, { type: 'deletion_failed', data: { reason: outcome, ...workOf(run) } });
+  }
   if (answered && outcome === 'deleted') tell(run, { type: 'deleted', data: {} });
   show(run);
 }
@@ -43,9 +45,13 @@ export function endUndone(run: Run, by: UndoReport['by']): void {
 export function endFailed(run: Run, { message, type, details }: ApplicationFailure): void {
   const { kase, answered } = run;
   const reason = type ?? 'unknown';
-  const work = kase.work !== undefined && kase.work.length > 0 ? { work: kase.work } : {};
+  const work = workOf(run);
   const known = (details?.[0] ?? { fields: [] }) as Partial<FailureDetails>;
   kase.failure = reason;
   if (answered) tell(run, { type: 'deletion_failed', data: { reason, ...work } });
   end(run, 'failed', ApplicationFailure.nonRetryable(message, reason, { ...known, ...work }));
+}
+
+function workOf({ kase: { work = [] } }: Run): { work?: FoundWork[] } {
+  return work.length > 0 ? { work } : {};
 }

@@ -71,6 +71,9 @@ export async function userNow(run: Run, reason: DeletionAttentionReason): Promis
   const first = await read();
   if (first.unsure !== true) return first;
   note(run.kase, 'the user was not found, in nobody’s words; it is asked again', Date.now());
+  // Nobody who requested the deletion waits that long.
+  run.answered = true;
+  show(run);
   await sleep(untilAskedAgain, { summary: 'before the user is read again' });
   return read();
 }

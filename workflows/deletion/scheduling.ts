@@ -1,8 +1,14 @@
-import { CancellationScope, isCancellation, sleep, type ApplicationFailure } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  CancelledFailure,
+  isCancellation,
+  sleep,
+  type ApplicationFailure,
+} from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { note } from './case.js';
 import { end } from './ending.js';
-import { insist, isAboutTheTeam, standingNow } from './insisting.js';
+import { insist, isAboutTheTeam, standingNow, userNow } from './insisting.js';
 import { userDeleted, userUnknown } from './refusals.js';
 import type { Run } from './run.js';
 import { findEarlierEnd, findWork, meetWork } from './running-work.js';
@@ -22,7 +28,8 @@ export async function begin(run: Run): Promise<void> {
       await beginning.run(() => prepareAndSchedule(run));
     } catch (error) {
       if (!isCancellation(error) || commands.isEmpty) throw error;
-      await commands.carryOutNext(() => undo(run));
+      // All of them: whoever came later has stopped nothing that would begin now.
+      while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
     } finally {
       delete run.beginning;
     }
@@ -44,9 +51,10 @@ async function prepareAndSchedule(run: Run): Promise<void> {
 async function readBefore(run: Run): Promise<void> {
   const { kase } = run;
   if (kase.before !== undefined) return;
-  const { standing, connections } = await insist(run, 'deletion_delayed', 'refusal', ({ readUser }) =>
+  const read = await insist(run, 'deletion_delayed', 'refusal', ({ readUser }) =>
     readUser.executeWithOptions({ summary: 'the user before the deletion' }, [kase.userId]),
   );
+  const { standing, connections } = read.unsure === true ? await userNow(run, 'deletion_delayed') : read;
   if (standing === 'unknown') return end(run, 'unknown_user', userUnknown());
   if (standing === 'scheduled' && (await findEarlierEnd(run)) === 'deleted') return endAsBefore(run);
   kase.before = standing;
@@ -62,6 +70,8 @@ function endAsBefore(run: Run): void {
 /** Has the service schedule the deletion. */
 async function schedule(run: Run): Promise<void> {
   const { kase } = run;
+  // What precedes this does not end by an undo, which stops everything from here on: nothing has been sent yet.
+  if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The deletion is being undone');
   // The service counts from the attempt that reaches it, which is this moment at the earliest: our grace ends no later.
   kase.scheduledAt ??= Date.now();
   if (!(await isScheduled(run))) return end(run, 'unknown_user', userUnknown());

@@ -1,3 +1,4 @@
+import { canonicalUserId } from '../user-id.js';
 import { sourceSlugOf } from './provider-source.js';
 
 /** How a message finds the workflow of a link. Nobody else builds one of these IDs. */
@@ -11,8 +12,8 @@ export function isLinkAddressable(userId: unknown, provider: unknown): boolean {
 
 /**
  * One link of a user with a provider at a time. Both spellings of a provider, the link's and that of its source in
- * webhooks, give the same ID.
+ * webhooks, give the same ID, and so do both of a user's UUID.
  */
 export function linkProviderId(userId: string, provider: string): string {
-  return `link-provider/${userId}/${sourceSlugOf(provider)}`;
+  return `link-provider/${canonicalUserId(userId)}/${sourceSlugOf(provider)}`;
 }

@@ -12,6 +12,7 @@ import type {
 import type { LinkNotification } from './notifications.js';
 import { resolveLinkPolicy, type ResolvedLinkPolicy } from './policy.js';
 import { sourceSlugOf } from './provider-source.js';
+import { canonicalUserId } from '../user-id.js';
 
 /**
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
@@ -31,6 +32,8 @@ export interface LinkCase {
   tokens: number;
   mfa?: ProviderMfa;
   wrongCodes: number;
+  /** How many questions for a code were done with by an answer to one; absent is none. */
+  questionsDone?: number;
   failedLogins: number;
   errorType?: string;
   consequence?: Consequence;
@@ -43,6 +46,8 @@ export interface LinkCase {
   /** Whether the worker has a target for notifications. Known with the first token. */
   notifies?: boolean;
   outbox: LinkNotification[];
+  /** Only its notifications keep it from ending. */
+  isClosing?: boolean;
   journal: LinkEntry[];
   outcome?: LinkOutcome;
   waitedFor?: LinkState['waitedFor'];
@@ -77,7 +82,7 @@ const journalLength = 100;
 export function openLink(input: LinkProviderInput, now: number): LinkCase {
   const { userId, provider, carried } = input;
   if (carried != null) return carried as LinkCase;
-  return { userId, provider, ...begun(input, now) };
+  return { userId: canonicalUserId(userId), provider, ...begun(input, now) };
 }
 
 /** The link is wanted again though the one before has only just ended: what it still has to tell goes along. */
@@ -117,6 +122,11 @@ export function hasUsableToken({ token, phase, policy }: LinkCase, now: number):
   if (!token) return false;
   const needed = phase === 'awaiting_password' ? Math.min(shortestUse, policy.tokenLife / 10) : 0;
   return now + needed < token.expiresAt;
+}
+
+/** Which question for a code is open: a wrong code leaves it so, any other answer is the end of it. */
+export function questionOf({ questionsDone = 0 }: LinkCase): number {
+  return questionsDone;
 }
 
 export function note(kase: LinkCase, what: string, now: number): void {

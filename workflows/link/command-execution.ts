@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
 import { completingMfa, linking } from '../proxies.js';
 import { hearResult, loseToken } from './answers.js';
-import { beginAgain, giveToken, hasUsableToken, type LinkCase } from './case.js';
+import { beginAgain, giveToken, hasUsableToken, questionOf, type LinkCase } from './case.js';
 import { doubt } from './claims.js';
 import { ended } from './command-validation.js';
 import { readConnection, soughtBy } from './confirmation.js';
@@ -22,7 +22,7 @@ export async function carryOut(kase: LinkCase, command: LinkCommand): Promise<Li
     case 'reportLinkResult':
       return reportLinkResult(kase, command.report);
     case 'submitMfaCode':
-      return submitMfaCode(kase, command.code);
+      return submitMfaCode(kase, command);
     default:
       return command satisfies never;
   }
@@ -90,16 +90,21 @@ async function conclude(kase: LinkCase, report: LinkReport): Promise<void> {
   if (kase.claim) await readConnection(kase);
 }
 
-async function submitMfaCode(kase: LinkCase, code: string): Promise<CodeAnswer> {
+async function submitMfaCode(kase: LinkCase, { code, question }: SubmitMfaCode): Promise<CodeAnswer> {
   // The code before this one may have worked, though its answer was lost, or its connection does not show yet.
   if (kase.claim) await readConnection(kase);
   if (kase.outcome !== undefined && kase.outcome !== 'connected') throw ended(kase);
   if (kase.outcome === 'connected' || kase.claim?.by === 'success') return codeAnswerOf(kase);
+  // It was waiting while another one was answered, and is no answer to what was asked since: it would cost an attempt.
+  if (question !== questionOf(kase)) return codeAnswerOf(kase);
   const { token } = kase;
   if (token) await complete(kase, token.token, code);
   else loseToken(kase);
+  if (kase.consequence !== 'ask_code_again' && kase.errorType !== 'answer_lost') kase.questionsDone = question + 1;
   return answerOf(kase);
 }
+
+type SubmitMfaCode = Extract<LinkCommand, { kind: 'submitMfaCode' }>;
 
 /** Failures after which the code has certainly not been handed on; after all others it may have been. */
 const certain: readonly string[] = [

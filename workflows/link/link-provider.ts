@@ -10,11 +10,11 @@ import {
 import { Alarm } from '../alarm.js';
 import { CommandQueue } from '../command-queue.js';
 import { keepDelivering } from '../outbox.js';
-import { labAttentionKey, labPhaseKey } from '../search-attributes.js';
+import { labAttentionKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { showToOperators } from '../visibility.js';
 import { isLinkAddressable, linkProviderId } from './address.js';
 import { caseFileOf } from './case-file.js';
-import { openLink, raise } from './case.js';
+import { openLink, questionOf, raise } from './case.js';
 import { hearWebhook } from './claims.js';
 import { carryOut } from './command-execution.js';
 import { readConnection } from './confirmation.js';
@@ -112,7 +112,9 @@ async function cancel({ kase }: LinkRun): Promise<void> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: LinkRun): Promise<void> {
   const { kase, commands } = run;
-  const told = () => kase.notifies !== true || kase.outbox.length === 0;
+  // A link may end before it is known whether anybody is to be told.
+  const told = () => kase.notifies === false || kase.outbox.length === 0;
+  kase.isClosing = true;
   const deadline = kase.policy.notificationDeadline;
   if (
     !told() &&
@@ -122,6 +124,7 @@ async function tellTheEnd(run: LinkRun): Promise<void> {
     show(run);
   }
   await condition(() => allHandlersFinished() || !commands.isEmpty);
+  delete kase.isClosing;
 }
 
 /** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */
@@ -142,6 +145,8 @@ function show({ kase }: LinkRun): void {
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
     { key: labAttentionKey, value: state.attention.toSorted() },
+    // Set at the start, but perhaps by a backend in another language.
+    ...ofUser(state.userId),
   ]);
 }
 
@@ -203,7 +208,7 @@ function requested({ kase }: LinkRun, request: LinkRequest | undefined): LinkCom
 async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   const twin = run.submitting.find((submitted) => submitted.code === code);
   if (twin) return twin.answer;
-  const answer = ask<CodeAnswer>(run, { kind: 'submitMfaCode', code });
+  const answer = ask<CodeAnswer>(run, { kind: 'submitMfaCode', code, question: questionOf(run.kase) });
   run.submitting.push({ code, answer });
   try {
     return await answer;

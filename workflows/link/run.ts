@@ -7,7 +7,8 @@ import type { CodeAnswer, LinkReport, LinkRequest, LinkState, LinkUrl } from './
 export type LinkCommand =
   | { kind: 'requestLink'; request: LinkRequest }
   | { kind: 'reportLinkResult'; report: LinkReport }
-  | { kind: 'submitMfaCode'; code: string }
+  /** `question`: the one that stood when the code was accepted. */
+  | { kind: 'submitMfaCode'; code: string; question: number }
   | { kind: 'cancel' };
 
 export type LinkAnswer = LinkUrl | LinkState | CodeAnswer;

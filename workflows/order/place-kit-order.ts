@@ -14,6 +14,7 @@ import { isAddressable, placeKitOrderId, referencePattern } from './address.js';
 import { refusalOf } from '../command-queue.js';
 import type { AttentionReason, KitRequest, PlaceKitOrderInput, PlaceKitOrderResult } from './messages.js';
 import { PolicyInvalid } from '../policy-settings.js';
+import { ofCanonicalUser } from '../user-id.js';
 import { resolvePolicy, settlingAfter, type ResolvedPolicy } from './policy.js';
 
 /**
@@ -107,8 +108,8 @@ function askForAttention(reasons: AttentionReason[]): void {
 
 function requestOf(input: PlaceKitOrderInput): KitRequest {
   return input.kind === 'unregistered'
-    ? { kind: input.kind, order: input.order }
-    : { kind: input.kind, order: input.order };
+    ? { kind: input.kind, order: ofCanonicalUser(input.order) }
+    : { kind: input.kind, order: ofCanonicalUser(input.order) };
 }
 
 function refuse(type: string, message: string): ApplicationFailure {

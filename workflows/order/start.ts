@@ -1,12 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import {
-  labOrderIdKey,
-  labPhaseKey,
-  labReferenceKey,
-  labTransactionIdKey,
-  labUserIdKey,
-} from '../search-attributes.js';
+import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey, ofUser } from '../search-attributes.js';
 import { kitOrderId, readPassthrough, rootOf } from './address.js';
 import { phaseOf } from './lifecycle.js';
 import type { KitOrderInput } from './messages.js';
@@ -36,7 +30,7 @@ export function kitOrderStart(
       { key: labOrderIdKey, value: [...new Set([rootOrderId, snapshot.orderId])] },
       { key: labPhaseKey, value: phaseOf(snapshot.events, snapshot.status) },
       ...(reference === undefined || reference === rootOrderId ? [] : [{ key: labReferenceKey, value: reference }]),
-      ...(snapshot.userId === undefined ? [] : [{ key: labUserIdKey, value: snapshot.userId }]),
+      ...ofUser(snapshot.userId),
       ...(snapshot.transaction === undefined ? [] : [{ key: labTransactionIdKey, value: snapshot.transaction.id }]),
     ]),
     staticSummary: `Lab order ${reference ?? rootOrderId}`,

@@ -5,7 +5,7 @@ import {
   labPhaseKey,
   labReferenceKey,
   labTransactionIdKey,
-  labUserIdKey,
+  ofUser,
 } from '../search-attributes.js';
 import { showToOperators } from '../visibility.js';
 import { caseFileOf } from './case-file.js';
@@ -27,6 +27,6 @@ function attributesOf(kase: Case): SearchAttributePair[] {
     { key: labAttentionKey, value: [...new Set(attention.map(({ reason }) => reason))].toSorted() },
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...(transactionId === undefined ? [] : [{ key: labTransactionIdKey, value: transactionId }]),
-    ...(userId === undefined ? [] : [{ key: labUserIdKey, value: userId }]),
+    ...ofUser(userId),
   ];
 }

@@ -1,4 +1,5 @@
 import type { ReportCounts, ReportSnapshot } from '../../service/report-snapshot.js';
+import { canonicalUserId } from '../user-id.js';
 
 /**
  * Reads a snapshot that came by signal, perhaps from a backend in another language: known fields of their types are
@@ -13,7 +14,7 @@ export function readReportSnapshot(value: unknown): ReportSnapshot | undefined {
     jobId,
     ...(typeof status === 'string' && { status }),
     ...(typeof failureReason === 'string' && { failureReason }),
-    ...(typeof userId === 'string' && { userId }),
+    ...(typeof userId === 'string' && { userId: canonicalUserId(userId) }),
     ...(typeof needsHumanReview === 'boolean' && { needsHumanReview }),
     ...(typeof isReviewed === 'boolean' && { isReviewed }),
     ...(counts && { counts }),

@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
-import { labPhaseKey, labReferenceKey, labUserIdKey } from '../search-attributes.js';
+import { labPhaseKey, labReferenceKey, ofUser } from '../search-attributes.js';
 import { parsingJobId } from './address.js';
 import { phaseOf } from './lifecycle.js';
 import type { ParsingJobInput } from './messages.js';
@@ -22,7 +22,7 @@ export function parsingJobStart({ jobId, status, userId }: ReportSnapshot, refer
     typedSearchAttributes: new TypedSearchAttributes([
       { key: labPhaseKey, value: phaseOf(status) },
       ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
-      ...(userId === undefined ? [] : [{ key: labUserIdKey, value: userId }]),
+      ...ofUser(userId),
     ]),
     staticSummary: `Lab report ${reference ?? jobId}`,
     staticDetails: 'Follows one lab report from its upload until its biomarkers were read.',

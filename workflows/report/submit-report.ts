@@ -16,6 +16,7 @@ import { settlingAfter } from '../order/policy.js';
 import { PolicyInvalid } from '../policy-settings.js';
 import { claiming, handingOver, uploading } from '../proxies.js';
 import { labAttentionKey } from '../search-attributes.js';
+import { canonicalUserId } from '../user-id.js';
 import { parsingJobId, submitReportId } from './address.js';
 import type { LostUpload, ReportAttentionReason, SubmitReportInput, SubmitReportResult } from './messages.js';
 import { resolveReportPolicy, type ResolvedReportPolicy } from './policy.js';
@@ -50,7 +51,7 @@ export async function submitReport(input: SubmitReportInput): Promise<SubmitRepo
     throw error instanceof ApplicationFailure ? withLost(error, submission) : error;
   });
   const { jobId } = snapshot;
-  const { reference, userId } = input;
+  const { reference, userId } = submission.input;
   const submitted = { reference, userId, policy: submission.policy, snapshot, adopted };
   await handingOver.handOverReport.executeWithOptions({ summary: `hand over ${jobId}` }, [submitted]);
   setCurrentDetails(`Uploaded as job \`${jobId}\`. Workflow \`${parsingJobId(jobId)}\` follows it from here.`);
@@ -80,7 +81,7 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
   }
   const checked = {
     reference,
-    userId,
+    userId: canonicalUserId(userId),
     file,
     ...(needsHumanReview != null && { needsHumanReview }),
     ...(policy && { policy }),

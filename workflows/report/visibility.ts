@@ -1,4 +1,4 @@
-import { labAttentionKey, labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../search-attributes.js';
+import { labAttentionKey, labPhaseKey, labReferenceKey, ofUser, supersededPhase } from '../search-attributes.js';
 import { showToOperators } from '../visibility.js';
 import { reportCaseFileOf } from './case-file.js';
 import { currentPhase, type ReportCase } from './case.js';
@@ -10,6 +10,6 @@ export function show(kase: ReportCase): void {
     { key: labPhaseKey, value: ending === 'superseded' ? supersededPhase : currentPhase(kase) },
     { key: labAttentionKey, value: attention.map(({ reason }) => reason).toSorted() },
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
-    ...(userId === undefined ? [] : [{ key: labUserIdKey, value: userId }]),
+    ...ofUser(userId),
   ]);
 }

@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { isAddressable } from '../order/address.js';
-import { labUserIdKey } from '../search-attributes.js';
+import { ofUser } from '../search-attributes.js';
 import { workoutStreamId } from './address.js';
 import type { FetchWorkoutStreamInput } from './messages.js';
 
@@ -17,9 +17,7 @@ export function workoutStreamStart({ userId, workoutId }: FetchWorkoutStreamInpu
   return {
     workflowId: workoutStreamId(workoutId),
     args: [{ userId, workoutId }],
-    typedSearchAttributes: new TypedSearchAttributes(
-      isAddressable(userId) ? [{ key: labUserIdKey, value: userId }] : [],
-    ),
+    typedSearchAttributes: new TypedSearchAttributes(isAddressable(userId) ? ofUser(userId) : []),
     staticSummary: `Stream of workout ${workoutId}`,
     staticDetails: 'Fetches the stream of one workout from the lab service and keeps it with the health data.',
   };

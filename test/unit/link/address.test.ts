@@ -11,6 +11,11 @@ test('a link and the webhook of its connection find the same workflow, however t
   expect(new Set(ids)).toEqual(new Set([`link-provider/${userId}/invented_watch`]));
 });
 
+test('a link and the webhook of its connection find the same workflow, in either case of a UUID', () => {
+  expect(linkProviderId(userId.toUpperCase(), 'invented_watch')).toBe(`link-provider/${userId}/invented_watch`);
+  expect(linkProviderId('Not-A-Uuid', 'invented_watch')).toBe('link-provider/Not-A-Uuid/invented_watch');
+});
+
 describe('a provider and a slug', () => {
   test.each([
     ['invented_watch', 'invented_watch'],

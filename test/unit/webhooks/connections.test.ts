@@ -71,6 +71,10 @@ describe('a connection of which nobody can say whose link it is', () => {
     const handler = await handlerWithoutTemporal({ healthData });
     expect((await handler.handle(signed(body))).status).toBe(204);
     expect(taken).toHaveLength(1);
+    expect(handler.counts(), 'both are counted').toMatchObject({
+      answers: { unreadable: 1, health_data_accepted: 1 },
+      passedOver: {},
+    });
   });
 });
 

@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { RunningWork, WorkFate } from '../../workflows/deletion/messages.js';
+import { eventually } from './kit.js';
+import { Leaver } from './leaver.js';
+import { setStage } from './story.js';
+
+/** A cancelling that takes long. */
+const cancelling = { isStuck: true, started: 0 };
+
+/* Temporal's list: the server that skips time has none, and the other one is never down. */
+const list = { isDown: false, asked: 0, work: [] as RunningWork[] };
+
+const stage = setStage({
+  activities: {
+    findRunningWork() {
+      list.asked += 1;
+      if (list.isDown) throw new Error('Temporal has no list now');
+      return Promise.resolve({ work: list.work, notifies: true });
+    },
+    cancelWork(): Promise<WorkFate> {
+      cancelling.started += 1;
+      if (cancelling.isStuck) throw new Error('It does not answer now');
+      return Promise.resolve({ fate: 'cancelled' });
+    },
+  },
+});
+
+afterEach(() => {
+  Object.assign(list, { isDown: false, asked: 0, work: [] });
+  Object.assign(cancelling, { isStuck: true, started: 0 });
+});
+
+const kit = { workflowId: 'kit-order/0d4c1f7e-5a11-4e0b-9d0e-2f1b6c7a8d90', name: 'kitOrder' };
+
+/** A request while Temporal's list cannot be read. */
+async function requestWithoutList(leaver: Leaver) {
+  list.isDown = true;
+  const requesting = leaver.requestDeletion();
+  await eventually(() => expect(list.asked).toBeGreaterThan(0));
+  await stage.skip('40 seconds');
+  const handle = await requesting;
+  expect(handle.requested).toMatchObject({ phase: 'requested' });
+  return handle;
+}
+
+test('running work that is found only after the request was answered is told to the product, with what it is', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await requestWithoutList(leaver);
+  Object.assign(list, { isDown: false, work: [kit] });
+  await stage.skip('5 minutes');
+  expect(await handle.result()).toMatchObject({ outcome: 'running_work', work: [{ ...kit, fate: 'left' }] });
+  await leaver.tells('deletion_failed running_work');
+  const [told] = stage.receiver.accepted;
+  expect(told?.data).toMatchObject({ work: [{ name: 'kitOrder', fate: 'left' }] });
+  expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+});
+
+test('a deletion that is withdrawn before it is known whether anybody is to be told is told all the same', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await requestWithoutList(leaver);
+  expect(await handle.undo()).toMatchObject({ outcome: 'undone', undo: { restored: [] } });
+  await leaver.tells('deletion_undone');
+});
+
+describe('a deletion that is undone while running work is being cancelled', () => {
+  async function undoneMeanwhile(leaver: Leaver) {
+    list.work = [kit];
+    const requesting = leaver.requestDeletion({ policy: { onRunningWork: 'cancel' } });
+    await eventually(() => expect(cancelling.started).toBeGreaterThan(0));
+    await stage.skip('40 seconds');
+    const handle = await requesting;
+    const undoing = handle.undo();
+    undoing.catch(() => undefined);
+    await leaver.shows(handle, { phase: 'requested' });
+    return { handle, undoing };
+  }
+
+  test('is withdrawn: nothing was sent, and nothing is said to be restored', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const { handle, undoing } = await undoneMeanwhile(leaver);
+    cancelling.isStuck = false;
+    await stage.skip('30 seconds');
+    expect(await undoing).toMatchObject({
+      outcome: 'undone',
+      undo: { by: 'command', restored: [], notRestored: [] },
+      work: [{ ...kit, fate: 'cancelled' }],
+    });
+    expect(await handle.result()).not.toHaveProperty('scheduledAt');
+    expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+  });
+
+  test('is withdrawn while the service is down, too', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const { handle, undoing } = await undoneMeanwhile(leaver);
+    await stage.sandbox.addFault({ path: '/v2/user/**', action: { kind: 'answer', status: 503 } });
+    cancelling.isStuck = false;
+    await stage.skip('5 minutes');
+    expect(await undoing).toMatchObject({ outcome: 'undone', undo: { restored: [] } });
+    await stage.sandbox.removeFaults();
+    await stage.skip('1 day');
+    expect(await leaver.reads()).toBe('present');
+    expect(await handle.result()).toMatchObject({ outcome: 'undone' });
+  });
+});
