@@ -84,6 +84,10 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
     () => new LabOperations(new Client({ connection, dataConverter }), { service }),
     (started) => started.close(),
   );
+  const backend = closing.use(
+    () => createLabService(service),
+    (started) => started.close(),
+  );
   const browser = closing.use(
     () => createLabService({ baseUrl: servers.sandboxUrl, apiKey: 'a-browser-has-none' }),
     (started) => started.close(),
@@ -95,6 +99,7 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
   return {
     operations,
     control,
+    backend,
     browser,
     receiver: servers.receiver,
     calendar,

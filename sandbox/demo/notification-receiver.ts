@@ -33,6 +33,16 @@ const orderEventSchema = eventOf(
 
 const linkEventSchema = eventOf('link', z.looseObject({ user_id: z.string(), outcome: z.string().optional() }));
 
+const appointmentEventSchema = eventOf(
+  'appointment',
+  z.looseObject({
+    order_id: z.string(),
+    phase: z.string().optional(),
+    outcome: z.string().optional(),
+    reason: z.string().optional(),
+  }),
+);
+
 const userEventSchema = eventOf(
   'user',
   z.looseObject({ user_id: z.string(), lost_connections: z.array(z.string()).optional() }),
@@ -60,6 +70,9 @@ export type OrderNotification = z.output<typeof orderEventSchema>;
 /** What the product is told of a user's link. */
 export type LinkNotification = z.output<typeof linkEventSchema>;
 
+/** What the product is told of an order's appointment. */
+export type AppointmentNotification = z.output<typeof appointmentEventSchema>;
+
 /** What the product is told of a user's deletion. */
 export type UserNotification = z.output<typeof userEventSchema>;
 
@@ -70,6 +83,8 @@ const largestBody = 64 * 1024;
 export class NotificationReceiver {
   /** What was told of links. */
   readonly links = new Occurrences<LinkNotification>();
+  /** What was told of appointments. */
+  readonly appointments = new Occurrences<AppointmentNotification>();
   /** What was told of users. */
   readonly users = new Occurrences<UserNotification>();
   readonly #secret: string;
@@ -123,12 +138,14 @@ export class NotificationReceiver {
     const { data: ofOrder } = orderEventSchema.safeParse(event);
     const { data: ofLink } = linkEventSchema.safeParse(event);
     const { data: ofReport } = reportEventSchema.safeParse(event);
+    const { data: ofAppointment } = appointmentEventSchema.safeParse(event);
     const { data: ofUser } = userEventSchema.safeParse(event);
-    if (!ofOrder && !ofLink && !ofReport && !ofUser) return answer(400);
+    if (!ofOrder && !ofLink && !ofReport && !ofAppointment && !ofUser) return answer(400);
     answer(204);
     if (ofOrder && this.#isNew(ofOrder)) this.#passOn(ofOrder);
     if (ofLink && this.#isNew(ofLink)) this.links.add(ofLink);
     if (ofReport && this.#isNew(ofReport)) this.#reportListeners.get(ofReport.data.job_id)?.(ofReport);
+    if (ofAppointment && this.#isNew(ofAppointment)) this.appointments.add(ofAppointment);
     if (ofUser && this.#isNew(ofUser)) this.users.add(ofUser);
   }
 

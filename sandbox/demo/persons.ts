@@ -17,19 +17,23 @@ const address = {
 /** Where the kit goes. */
 export const shippingDetails: TestkitOrder['shipping_details'] = address;
 
+/** Where blood is drawn, and whose. */
+export const patientAddress: Registration['patient_address'] = address;
+export const patientDetails: Registration['patient_details'] = {
+  first_name: 'Testperson',
+  last_name: 'Invented',
+  dob: '1990-01-01',
+  gender: 'female',
+  phone_number: '+12025550123',
+  email: 'testperson@example.com',
+};
+
 /** What a customer types in to register the kit with this number. */
 export function registrationOf(sampleId: string): Registration {
   return {
     sample_id: sampleId,
-    patient_details: {
-      first_name: 'Testperson',
-      last_name: 'Invented',
-      dob: '1990-01-01',
-      gender: 'female',
-      phone_number: '+12025550123',
-      email: 'testperson@example.com',
-    },
-    patient_address: address,
+    patient_details: patientDetails,
+    patient_address: patientAddress,
     consents: [{ consentType: 'terms-of-use' }],
   };
 }

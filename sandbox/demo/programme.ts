@@ -1,4 +1,5 @@
 import type { Story } from './stage.js';
+import { drawAtHome } from './stories/appointments.js';
 import { earlyCancel, lateCancel, lateCustomer, refusedName } from './stories/customers.js';
 import { firstKit } from './stories/first-kit.js';
 import { watchWearer } from './stories/health-data.js';
@@ -21,6 +22,7 @@ export const programme: readonly Act[] = [
     title: 'Labs, the post and the network have bad days',
     stories: [lostAnswer, lostKit, redrawnSample, correctedResult],
   },
+  { title: 'Blood is drawn at home', stories: [drawAtHome] },
   { title: 'A report that another lab wrote', stories: [oldReport] },
   // By itself, because the person who watches may type in it.
   { title: 'A provider is linked, with a code that only its user has', stories: [linkWithCode] },

@@ -2,7 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import ms from 'ms';
-import { NotFound, type Duration, type LabOperations, type LabService, type OrderPolicy } from '../../client/index.js';
+import {
+  NotFound,
+  type Duration,
+  type LabOperations,
+  type LabService,
+  type OrderPolicy,
+  type Slot,
+} from '../../client/index.js';
+import { bookAppointmentId } from '../../workflows/appointment/address.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { linkProviderId } from '../../workflows/link/address.js';
 import { kitOrderId } from '../../workflows/order/address.js';
@@ -15,12 +23,13 @@ import type { Calendar } from './calendar.js';
 import type { Keyboard } from './keyboard.js';
 import type { Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notification-receiver.js';
-import { shippingDetails } from './persons.js';
+import { patientAddress, patientDetails, shippingDetails } from './persons.js';
 import { PlayedDeletion } from './played-deletion.js';
 import { PlayedHealthData } from './played-health-data.js';
 import { PlayedLink } from './played-link.js';
 import { PlayedOrder } from './played-order.js';
 import { PlayedReport } from './played-report.js';
+import { PlayedVisit } from './played-visit.js';
 
 /** A story did not go as it was told. */
 export class NotAsTold extends Error {
@@ -40,6 +49,8 @@ export interface Story extends Voice {
 export interface Scenery {
   operations: LabOperations;
   control: SandboxControl;
+  /** The lab service as the product's backend reaches it. */
+  backend: LabService;
   /** The lab service as a user's browser reaches it: without an API key. */
   browser: LabService;
   receiver: NotificationReceiver;
@@ -220,6 +231,35 @@ export class Stage {
     const handle = await operations.links.start({ userId: user.user_id, provider });
     this.#showPageOf(linkProviderId(user.user_id, provider));
     return new PlayedLink(handle, { browser, narrator: this.#narrator, receiver });
+  }
+
+  /** A new customer has ordered a draw at home, and the product arranges the appointment. */
+  async visit(): Promise<PlayedVisit> {
+    const { operations, receiver } = this.#scenery;
+    this.#narrator.begin();
+    this.acts('a customer has ordered a blood draw at home; the product asks when it can be');
+    const orderId = await this.#orderOfDraw();
+    const handle = await operations.appointments.start({ orderId });
+    this.#showPageOf(bookAppointmentId(orderId));
+    return new PlayedVisit(handle, this.#narrator, receiver);
+  }
+
+  /** Another customer of the neighbourhood books a slot. */
+  async takeSlotAway({ id }: Slot): Promise<void> {
+    const other = await this.#scenery.operations.appointments.start({ orderId: await this.#orderOfDraw() });
+    await other.choose({ slotId: id });
+  }
+
+  async #orderOfDraw(): Promise<string> {
+    const { control, backend } = this.#scenery;
+    const { user } = await control.createUser();
+    const { order } = await backend.orders.create({
+      user_id: user.user_id,
+      lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
+      patient_details: patientDetails,
+      patient_address: patientAddress,
+    });
+    return order.id;
   }
 
   /** What the person who watches types; undefined when there is nobody, or nothing came in time. */

@@ -28,7 +28,7 @@ export async function takeTally(control: SandboxControl): Promise<Tally> {
   const others = new Set(asked.filter((passthrough) => !passthrough.endsWith(':1')));
   return {
     made: asked.length,
-    redrawn: orders.length - asked.length,
+    redrawn: orders.filter((order) => order.passthrough === null && order.kit_sample_id !== null).length,
     placed: firsts.size,
     replacements: others.size,
     lostAnswers: creations.filter(({ outcome }) => outcome === 'dropped').length,

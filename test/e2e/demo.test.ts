@@ -89,7 +89,7 @@ test('once: every story ends as told, the status is 0, and no process is left', 
   expect(await demo.exit, demo.output()).toEqual({ code: 0, signal: null });
   await expectGone(processes);
   expect(await logFolders()).toEqual([]);
-  expect(demo.output()).toMatch(/14 of 14 stories ended as told/);
+  expect(demo.output()).toMatch(/15 of 15 stories ended as told/);
   expect(demo.output()).toMatch(/✔ kits {7}10 for 9 orders and 1 replacement, though 1 answer was lost; 1 more/);
   expect(demo.output()).toMatch(
     /http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/kit-order%2F[0-9a-f-]{36}\n/,
@@ -101,6 +101,7 @@ test('once: every story ends as told, the status is 0, and no process is left', 
   expect(demo.output()).toMatch(/links {6}1 connected, with 2 codes handed to the provider/);
   expect(demo.output(), 'a question, though nobody can answer').not.toMatch(/type the code/);
   expect(demo.output(), 'a link token, or a page with it').not.toMatch(/lt_|token=/);
+  expect(demo.output()).toMatch(/blood was drawn, by one appointment and no other/);
   expect(demo.output()).toMatch(/completed and reviewed: 3 biomarkers, .+ is LOINC \d+-\d/);
   expect(demo.output()).toMatch(/registration reminder 2 with a portal link for the customer/);
   // The link itself is a credential: every other address is one of this machine.
