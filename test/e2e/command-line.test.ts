@@ -220,7 +220,7 @@ test('a reconciliation of a range answers with what it found', async () => {
   expect(await json('reconcile', ...range)).toMatchObject({ listed: 0, told: 0 });
   const wrong = await run('reconcile', '--from', '2001-01-02', '--to', '2001-01-01');
   expect(wrong.code).toBe(1);
-  expect(wrong.stderr).toMatch(/^OrderInvalid: from is later than to/);
+  expect(wrong.stderr).toMatch(/^OrderInvalid: .*from is later than to/);
 });
 
 describe('webhook endpoints', () => {

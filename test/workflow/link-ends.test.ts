@@ -32,11 +32,11 @@ describe('a link that is cancelled', () => {
     await expect(link.handle.cancel()).rejects.toBeInstanceOf(LinkEnded);
   });
 
-  test('before its link was ever asked for ends, and nobody is told', async () => {
+  test('before its link was ever asked for ends, and the product is told of it', async () => {
     const link = await ALink.start(stage);
     await link.handle.cancel();
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
-    expect(link.told).toEqual([]);
+    await link.tells('ended cancelled');
     expect(await stage.countRequests('POST', '/v2/link/token')).toBe(0);
   });
 
