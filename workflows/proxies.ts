@@ -65,7 +65,8 @@ export const linking = proxyActivities<Pick<Activities, 'createLinkToken'>>({
 export const looking = proxyActivities<Pick<Activities, 'findConnection'>>({
   startToCloseTimeout: '20 seconds',
   scheduleToCloseTimeout: '25 seconds',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2 },
+  // More than five do not fit into that time. Said all the same, because the server that skips time can lose sight of it.
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 5 },
 });
 
 /**

@@ -377,8 +377,9 @@ describe('the order list', () => {
       return { body: { orders: [{ id: 'order-1' }], ...capped } };
     });
     const { orders } = serviceAt(baseUrl);
-    expect(await orders.page({}, 1, { pageSize: 60 })).toEqual({ orders: [{ id: 'order-1' }], total: 120, size: 40 });
-    expect(await orders.page({}, 2)).toEqual({ orders: [{ id: 'order-1' }], size: 50 });
+    const page = { orders: [{ id: 'order-1' }], unreadable: 0 };
+    expect(await orders.page({}, 1, { pageSize: 60 })).toEqual({ ...page, total: 120, size: 40 });
+    expect(await orders.page({}, 2)).toEqual({ ...page, size: 50 });
     expect(requests.map(({ url }) => url)).toEqual([
       '/orders?order_key=created_at&order_direction=desc&size=60&page=1',
       '/orders?order_key=created_at&order_direction=desc&size=50&page=2',
