@@ -27,9 +27,13 @@ export async function withStore<T>(
   work: (store: HealthDataStore, kept: KeptData) => Promise<T>,
 ): Promise<T> {
   if (!kept) {
-    throw ApplicationFailure.retryable('This worker keeps no health data: set DATABASE_URL', 'StoreNotConfigured', {
-      fields: [],
-    });
+    throw ApplicationFailure.retryable(
+      'This worker keeps no health data and no rejected events',
+      'StoreNotConfigured',
+      {
+        fields: [],
+      },
+    );
   }
   try {
     return await work(await kept.store.get(), kept);

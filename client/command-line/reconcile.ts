@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ReconcileProgress } from '../../workflows/reconcile/messages.js';
 import type { CommandLine } from './command-line.js';
-import { facts } from './output.js';
+import { facts, moment } from './output.js';
 
 /** Hears what an outage swallowed, for a range of time. */
 export function reconcileCommand(program: Command, commandLine: CommandLine): void {
@@ -9,7 +9,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
     .command('reconcile')
     .description('compare orders updated in a range of time with what the workflows have heard, and tell them')
     .requiredOption('--from <time>', 'ISO 8601: a date (midnight in UTC), or a time with its zone')
-    .requiredOption('--to <time>', 'the same; the day of a date is not included')
+    .requiredOption('--to <time>', 'the same; the day of a date is not included, nor the last ten minutes')
     .action(async (range: { from: string; to: string }) =>
       commandLine.run(async ({ lab, progress }) => {
         progress.say('reconciling');
@@ -17,6 +17,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
         const result = await lab.orders.reconcile({ from, to }, (come) => progress.say(lineOf(come)));
         commandLine.print(result, () =>
           facts([
+            ['Compared up to', moment(result.watermark)],
             ['Listed', result.listed],
             ['Unfinished, told', result.told],
             ['Finished', result.finished],

@@ -92,6 +92,7 @@ function filterOf({ type, reason, before }: Filter): RejectedEventFilter {
 }
 
 function eventTable(events: readonly RejectedEventEntry[]): string {
+  if (events.length === 0) return 'No rejected events.';
   return table(
     ['Id', 'Received (UTC)', 'Type', 'Reason', 'What became of it'],
     events.map(({ id, receivedAt, eventType, reason, state, discardReason }) => [

@@ -64,7 +64,7 @@ const remedies: Readonly<Record<string, string>> = {
   ServiceDown: 'Nothing is lost: send the same command again.',
   SignedUrlRefused: 'Use headersFrom with a plain address, or encryption keys.',
   SlotGone: 'Ask for the slots again and choose another one.',
-  StoreNotConfigured: 'Set DATABASE_URL for worker and ingress.',
+  StoreNotConfigured: 'Set DATABASE_URL for worker and ingress, or try `npm run single-process`.',
   StoreUnavailable: 'Nothing is done twice: send the same command again.',
   TemporalUnreachable:
     'Start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS or TEMPORAL_API_KEY where it needs them).',

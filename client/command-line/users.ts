@@ -25,7 +25,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .addOption(
       new Option(
         '--running-work <what>',
-        'what becomes of running orders, links and reports (default: refuse)',
+        'what becomes of running orders, links, reports and appointments (default: refuse)',
       ).choices(['refuse', 'cancel', 'leave']),
     )
     .option(
@@ -77,7 +77,7 @@ function deletionText(state: DeletionState): string {
       ['Phase', words(state.phase)],
       ['Requested', moment(state.requestedAt)],
       ['Scheduled', moment(state.scheduledAt)],
-      ['Can be undone until', moment(state.graceUntil)],
+      ['Can be undone until', state.outcome === undefined ? moment(state.graceUntil) : undefined],
       ['Scheduled before', state.scheduledBefore],
       ['Connections', state.connections?.join(', ')],
       ['Restored', undo?.restored.join(', ')],
@@ -91,7 +91,9 @@ function deletionText(state: DeletionState): string {
       ? undefined
       : table(
           ['Running work', 'What became of it', 'Reason'],
-          work.map(({ workflowId, fate, reason }) => [workflowId, words(fate), reason]),
+          work.map(({ workflowId, fate, reason }) => [
+            ...[workflowId, state.outcome === 'running_work' ? 'runs; nothing was deleted' : words(fate), reason],
+          ]),
         ),
   );
 }

@@ -8,8 +8,8 @@ export class DeletionInvalid extends Refusal {
 }
 
 /**
- * The user has running kit orders, links or reports, and the policy says `refuse`: nothing was deleted. Wait for them,
- * or ask again with `onRunningWork` `cancel` or `leave`.
+ * The user has running kit orders, links, reports or appointments, and the policy says `refuse`: nothing was deleted. Wait for them,
+ * or ask again with `policy: { onRunningWork: 'cancel' }` or `'leave'`.
  */
 export class UserHasRunningWork extends Refusal {
   override readonly name = 'UserHasRunningWork';

@@ -14,7 +14,8 @@ export class UsageError extends Error {
 export const usage = `Usage: npm run demo [-- <options>]
 
 Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays stories of
-orders, lab reports and a provider link through the public client, with days compressed to seconds. In a terminal the person who
+orders, an appointment, a lab report, a provider link, health data and deletions through the public client, with days
+compressed to seconds. In a terminal the person who
 watches may type the code of the link. It then stays up until Ctrl-C.
 
 Options:

@@ -58,7 +58,8 @@ export function linkRoutes(app: FastifyInstance, lab: Lab, header: string): void
     const { token } = request.query as { token?: unknown };
     const known = typeof token === 'string' ? lab.links.tokenNamed(token) : undefined;
     void reply.type('text/plain; charset=utf-8');
-    if (known?.state === 'open') return 'Here a user would choose a provider and sign in.';
+    if (known?.state === 'open')
+      return 'Here a user would choose a provider and sign in: see "Playing links in the sandbox" in docs/lab-service.md.';
     void reply.code(404);
     return 'This link is not or no longer valid.';
   });

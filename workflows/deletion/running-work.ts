@@ -7,7 +7,7 @@ import type { DeletionOutcome, FoundWork, RunningWork, WorkFate } from './messag
 import type { Run } from './run.js';
 import { show } from './telling.js';
 
-/** Looks for running kit orders, links and reports of the user. They may be the end of it. */
+/** Looks for running kit orders, links, reports and appointments of the user. They may be the end of it. */
 export async function findWork(run: Run): Promise<void> {
   const { kase, post } = run;
   if (kase.work !== undefined) return;

@@ -41,6 +41,10 @@ describe('a deletion is refused before anything is started', () => {
     const faults = await faultsOf({ userId: 7, clientUserId: 8, graceDays: 9, policy });
     expect(faults).toEqual(['userId', 'clientUserId', 'policy', 'policy', 'policy']);
   });
+
+  test('with a wish that nobody would hear, such as a part of the policy beside it', async () => {
+    expect(await faultsOf({ userId: 'user-1', onRunningWork: 'cancel' })).toEqual(['onRunningWork']);
+  });
 });
 
 test('users are read from the service: without it every call says what is missing', async () => {
