@@ -87,9 +87,11 @@ describe('a report', () => {
     await writeFile(join(root, file.path), samplePdf(['Testperson Imaginary', 'labops-sandbox: stuck']));
     const handle = await submit({ file });
     const jobId = await handle.jobId();
-    await lab.sandbox.moveJob(jobId, 'started');
-    expect(await finish(handle)).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
     const told = () => lab.receiver.about(jobId).map(({ type }) => type);
+    await lab.sandbox.moveJob(jobId, 'started');
+    // What is heard together is told as one.
+    await expect.poll(told, patience).toEqual(['phase_changed']);
+    expect(await finish(handle)).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
     await expect.poll(told, patience).toEqual(['phase_changed', 'completed']);
     const biomarkers = await handle.biomarkers();
     expect(biomarkers[0]).toMatchObject({ test_name: expect.any(String) as string, loinc_matches: [{}] });
