@@ -4,6 +4,7 @@ import { NotFound, ServiceError } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { snapshotOf } from '../service/order-snapshot.js';
+import type { Order } from '../service/orders.js';
 import { orderSays, type OrderSays } from '../workflows/appointment/lifecycle.js';
 import { readStatus, standingOf } from '../workflows/order/lifecycle.js';
 
@@ -25,14 +26,21 @@ export async function readWithOrder(
   const order = await ifThere(() => service.orders.get(orderId));
   if (!order) return { order: 'gone', notifies };
   const appointment = await present(service, orderId);
-  const { userId, events, status } = snapshotOf(order);
-  const { phase, last } = standingOf(events, status);
+  const { userId } = snapshotOf(order);
   return {
     ...(appointment && { appointment }),
-    order: orderSays(phase, readStatus(last?.status ?? '').low),
+    order: sayingOf(order),
     ...(userId !== undefined && { userId }),
     notifies,
   };
+}
+
+/** What an order says about its appointment. */
+export function sayingOf(order: Order): OrderSays {
+  const { events, status } = snapshotOf(order);
+  const { phase, last } = standingOf(events, status);
+  const method = order.details?.type ?? order.lab_test?.method ?? undefined;
+  return orderSays(phase, readStatus(last?.status ?? '').low, method);
 }
 
 /** A service that does not answer holds nobody up. */

@@ -95,7 +95,7 @@ export class AppointmentHandle {
     } catch (error) {
       // An update of a workflow that has ended is "not found", as one of a workflow that never was.
       if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) {
-        throw new AppointmentEnded('Nothing is arranged for this order any more: start again');
+        throw new AppointmentEnded('Nothing is arranged for this order any more: its result says why');
       }
       throw inProductWords(error, appointmentWords);
     }

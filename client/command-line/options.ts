@@ -21,6 +21,13 @@ export function days(text: string): number {
   throw new InvalidArgumentError('It must be a number of days above 0.');
 }
 
+/** A name as it is shown in tables, with spaces, or as it is written on the wire. */
+export function name(text: string): string {
+  const written = text.trim().toLowerCase().replaceAll(/[ -]+/g, '_');
+  if (/^[a-z0-9_]{1,64}$/.test(written)) return written;
+  throw new InvalidArgumentError('It must be a name such as awaiting_registration.');
+}
+
 /** For options that may be given more than once. */
 export function collect(text: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), text];

@@ -6,7 +6,8 @@ import type { OrderState, PlaceKitOrderInput, RegisterCommand } from '../../work
 import type { Call, CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
-import { count } from './options.js';
+import { count, name } from './options.js';
+import { isKnownAttention, isKnownPhase, knownAttention, knownPhases } from './order-filters.js';
 import { orderLine, orderText, orderTable } from './order-text.js';
 
 interface ReferenceOption {
@@ -84,8 +85,8 @@ function listCommand(orders: Command, commandLine: CommandLine): void {
   orders
     .command('list')
     .description('orders by what is known of them, the latest first; wakes no workflow')
-    .option('--phase <phase>', 'only those in a phase, such as awaiting_registration')
-    .option('--attention [reason]', 'only those that ask for attention, for one reason or for any')
+    .option('--phase <phase>', 'only those in a phase, such as awaiting_registration', name)
+    .option('--attention [reason]', 'only those that ask for attention, for one reason or for any', name)
     .option('--user <user-id>', "only those of a user, by the lab service's id")
     .option('--ended', 'also those that have ended, as long as Temporal retains them')
     .option('--limit <number>', 'how many at most', count, 50)
@@ -94,8 +95,19 @@ function listCommand(orders: Command, commandLine: CommandLine): void {
         const { found, more } = await atMost(options.limit, lab.orders.list(filterOf(options)));
         commandLine.print({ orders: found, more }, () => orderTable(found));
         if (more) commandLine.note(`There are more than ${options.limit}: raise --limit.`);
+        if (found.length === 0) noteUnknown(commandLine, options);
       });
     });
+}
+
+/** A worker that is newer than this command may know more: what is not known here is looked for all the same. */
+function noteUnknown(commandLine: CommandLine, { phase, attention }: ListOptions): void {
+  if (phase !== undefined && !isKnownPhase(phase)) {
+    commandLine.note(`No phase is known as ${phase}. There are ${knownPhases.join(', ')}.`);
+  }
+  if (typeof attention === 'string' && !isKnownAttention(attention)) {
+    commandLine.note(`No reason is known as ${attention}. There are ${knownAttention.join(', ')}.`);
+  }
 }
 
 function placeCommand(orders: Command, commandLine: CommandLine): void {

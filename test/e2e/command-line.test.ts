@@ -94,7 +94,7 @@ describe('an order', () => {
 
   test('is listed by user, phase and attention, at most so many', async () => {
     const { orderId } = await placed();
-    const { userId = '' } = await json<OrderState>('orders', 'show', orderId);
+    const { userId = '', phase } = await json<OrderState>('orders', 'show', orderId);
     const list = async (...args: string[]) =>
       json<{ orders: { rootOrderId: string }[]; more: boolean }>('orders', 'list', '--user', userId, ...args);
     const listed = async () => {
@@ -104,6 +104,13 @@ describe('an order', () => {
     await expect.poll(listed, patience).toBe(orderId);
     expect((await list()).orders).toMatchObject([{ rootOrderId: orderId, userId }]);
     expect((await list('--phase', 'completed')).orders).toEqual([]);
+    const inWords = phase.replaceAll('_', ' ');
+    await expect
+      .poll(async () => (await list('--phase', inWords)).orders, patience)
+      .toMatchObject([{ rootOrderId: orderId }]);
+    const { stdout, stderr } = await run('orders', 'list', '--phase', 'bogus');
+    expect(stdout).toBe('No orders.\n');
+    expect(stderr).toMatch(/^No phase is known as bogus\. There are preparing, awaiting_registration, /);
     expect(await list('--attention')).toEqual({ orders: [], more: false });
     // The tests before have left some.
     expect(await json('orders', 'list', '--limit', '1')).toMatchObject({ orders: [{}], more: true });

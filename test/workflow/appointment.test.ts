@@ -145,11 +145,24 @@ describe('what is refused', () => {
     expect(await visit.bookings()).toBe(0);
   });
 
-  test('is an appointment of an order that is collected otherwise, in the service’s words', async () => {
+  test('is an appointment of an order that is collected otherwise: it ends, and says why', async () => {
     await stage.syncClock();
     const { order } = await stage.service.orders.createTestkit((await stage.input()).order as never);
     const visit = await AVisit.start(stage, { orderId: order.id });
+    expect(await visit.ends()).toMatchObject({ outcome: 'order_ended', order: 'not_at_home' });
+    await visit.tells('ended order_ended');
+    await expect(visit.handle.slots()).rejects.toBeInstanceOf(AppointmentEnded);
+  });
+
+  test('is a question for slots while the order shows no address', async () => {
+    const visit = await AVisit.start(stage);
+    await visit.shows({ phase: 'awaiting_choice' });
+    const order = await stage.service.orders.get(visit.orderId);
+    const body = JSON.parse(JSON.stringify({ ...order, patient_address: null })) as Record<string, unknown>;
+    const path = `/v3/order/${visit.orderId}`;
+    await stage.sandbox.addFault({ path, method: 'GET', times: 1, action: { kind: 'answer', status: 200, body } });
     await expect(visit.handle.slots()).rejects.toMatchObject({ name: 'AddressMissing' });
+    expect((await visit.slot()).id).toBeDefined();
   });
 
   test('is everything where the team is not enabled: closed beta', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { CancelRefused } from '../../client/orders/errors.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { eventually } from './kit.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -81,6 +82,20 @@ test('an order that has ended does not wait for ever for an endpoint that never 
   expect(await kit.ends()).toMatchObject({ outcome: 'completed' });
   const { typedSearchAttributes } = await stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId)).describe();
   expect(typedSearchAttributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
+});
+
+test('an endpoint that is back before the order ends gets everything, however short the deadline', async () => {
+  const kit = await stage.place({ policy: { notificationDeadline: '5 minutes' } });
+  await kit.tells('phase_changed awaiting_registration');
+  stage.receiver.isDown = true;
+  await kit.register();
+  await stage.skip('6 minutes');
+  await kit.asksFor('notifications_undelivered');
+  stage.receiver.isDown = false;
+  await kit.goes('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
+  await kit.ends();
+  await eventually(() => expect(kit.told).toContain('phase_changed completed'));
+  expect(kit.told).toContain('phase_changed preparing');
 });
 
 test('an order that was given up, and moves before the product could be told so, is followed again', async () => {

@@ -309,6 +309,16 @@ test('cancelling stops following the job, of which the service is told nothing; 
   expect(await stage.sandbox.jobs()).toMatchObject([{ job: { status: 'started' } }]);
 });
 
+test('a job that nobody submitted and nobody follows any more, before anything was read of it, tells its end', async () => {
+  const { id } = await stage.sandbox.createJob({ user_id: await stage.newUser(), outcome: 'stuck' });
+  stage.endsBy(() => endJob(stage, id));
+  const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
+  const report = new Report(stage, handle, id);
+  await report.handle.cancel();
+  expect(await report.ends()).toMatchObject({ outcome: 'abandoned' });
+  await report.tells('ended abandoned');
+});
+
 describe('the hand-over', () => {
   async function handOver(report: Report, reference: string): Promise<void> {
     const submitted: ReportSubmitted = {
@@ -347,6 +357,19 @@ test('notifications that do not arrive ask for attention and go out once the rec
   stage.receiver.isDown = false;
   await stage.skip(ms('1h'));
   await report.asksFor();
+  expect(report.told).toContain('phase_changed');
+});
+
+test('a receiver that is back before the job ends gets everything, however short the deadline', async () => {
+  const report = await submit(stage, { policy: { notificationDeadline: '5 minutes', parsingDeadline: '10 days' } });
+  stage.receiver.isDown = true;
+  await report.goes('started');
+  await stage.skip('6 minutes');
+  await report.asksFor('notifications_undelivered');
+  stage.receiver.isDown = false;
+  await report.goes({ status: 'completed', results: 'sample' });
+  await report.ends();
+  await eventually(() => expect(report.told).toContain('completed'));
   expect(report.told).toContain('phase_changed');
 });
 

@@ -103,12 +103,15 @@ async function isSettled(run: AppointmentRun): Promise<boolean> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: AppointmentRun): Promise<void> {
   const { kase, commands } = run;
-  const told = () => kase.notifies !== true || kase.outbox.length === 0;
+  const told = () => kase.notifies === false || kase.outbox.length === 0;
   if (told()) return;
   run.tellUntil ??= Date.now() + kase.policy.notificationDeadline;
   const left = run.tellUntil - Date.now();
-  const done = () => told() || run.awake || !commands.isEmpty;
-  if (left > 0 && (await condition(done, left, { summary: 'until the product is told' }))) return;
+  const isOver = () => told() || run.awake || !commands.isEmpty;
+  kase.isClosing = true;
+  const isInTime = left > 0 && (await condition(isOver, left, { summary: 'until the product is told' }));
+  delete kase.isClosing;
+  if (isInTime) return;
   raise(kase, 'notifications_undelivered', Date.now());
   show(kase);
 }

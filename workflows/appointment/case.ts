@@ -60,6 +60,8 @@ export interface AppointmentCase {
   /** What the last `phase_changed` told, or whoever asked was answered. */
   shown?: string;
   outbox: AppointmentNotification[];
+  /** Only its notifications keep it from ending. */
+  isClosing?: boolean;
   journal: AppointmentEntry[];
   ending?: AppointmentOutcome;
 }

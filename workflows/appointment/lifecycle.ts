@@ -38,14 +38,20 @@ export type OrderSays =
   /** It was cancelled, and its appointment with it. */
   | 'cancelled'
   /** The sample was taken, or results are there, or the order failed after that: nobody comes any more. */
-  | 'collected';
+  | 'collected'
+  /** It is collected by another method, for which nobody comes. */
+  | 'not_at_home';
 
-/** @param phase of the order; @param low the last part of its last status */
-export function orderSays(phase: string, low: string): OrderSays {
+/** @param phase of the order; @param low the last part of its last status; @param method of collection, where it is said */
+export function orderSays(phase: string, low: string, method = ''): OrderSays {
   if (phase === 'cancelled') return 'cancelled';
+  if (elsewhere.includes(method)) return 'not_at_home';
   const isCollected = ['at_lab', 'completed', 'failed'].includes(phase) || collected.includes(low);
   return isCollected ? 'collected' : 'open';
 }
+
+/** Collection methods without a visit. What becomes of one that is not known yet, the service decides. */
+const elsewhere: readonly string[] = ['testkit', 'walk_in_test', 'on_site_collection'];
 
 /** Statuses below `collecting_sample` after which nobody comes for this order any more. */
 const collected: readonly string[] = ['draw_completed', 'redraw_available'];

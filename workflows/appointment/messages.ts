@@ -141,7 +141,7 @@ export interface AppointmentState {
   /** Set once nothing is waited for any more. */
   outcome?: AppointmentOutcome;
   /** With `order_ended`: why. */
-  order?: 'cancelled' | 'collected';
+  order?: 'cancelled' | 'collected' | 'not_at_home';
 }
 
 export interface AppointmentEntry {
@@ -155,7 +155,7 @@ export interface AppointmentResult {
   orderId: string;
   userId?: string;
   appointment?: AppointmentShown;
-  order?: 'cancelled' | 'collected';
+  order?: AppointmentState['order'];
   timeline: AppointmentEntry[];
   /** Of whoever wanted the appointment. */
   policy: ResolvedAppointmentPolicy;

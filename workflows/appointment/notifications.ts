@@ -1,4 +1,4 @@
-import type { AppointmentAttention, AppointmentOutcome, AppointmentPhase } from './messages.js';
+import type { AppointmentAttention, AppointmentOutcome, AppointmentPhase, AppointmentState } from './messages.js';
 
 /**
  * What the product is told of an appointment, as CloudEvents of type `labops.appointment.<type>`. An id is never derived
@@ -13,7 +13,7 @@ export type AppointmentNotification = AppointmentNotificationHead &
     | { type: 'visit_reminder'; data: { reminder: number; startAt: string } }
     | { type: 'attention_raised'; data: { reason: AppointmentAttention } }
     | { type: 'attention_cleared'; data: { reason: AppointmentAttention } }
-    | { type: 'ended'; data: { outcome: AppointmentOutcome; order?: 'cancelled' | 'collected' } }
+    | { type: 'ended'; data: { outcome: AppointmentOutcome; order?: AppointmentState['order'] } }
   );
 
 export interface AppointmentNotificationHead {

@@ -33,8 +33,8 @@ export function takeReading(kase: AppointmentCase, reading: AppointmentReading, 
   if (kase.doubtUntil !== undefined && now >= kase.doubtUntil) delete kase.doubtUntil;
   if (reading.userId !== undefined) kase.userId ??= reading.userId;
   const { order } = reading;
-  if (order === 'cancelled' || order === 'collected') kase.order = order;
-  else delete kase.order;
+  if (order === 'open' || order === 'gone') delete kase.order;
+  else kase.order = order;
   if (order === 'gone' && kase.ending === undefined) kase.ending = 'order_gone';
   const snapshot = readAppointmentSnapshot(reading.appointment);
   const isNews = snapshot ? takeAnswer(kase, snapshot, asked, now) : takeNone(kase, asked, now);
@@ -49,6 +49,8 @@ export function takeReading(kase: AppointmentCase, reading: AppointmentReading, 
 function settleByOrder(kase: AppointmentCase): void {
   const { order, known, ending, stage } = kase;
   if (order === undefined || ending !== undefined) return;
+  // One at a service centre, of which only webhooks tell, is followed all the same.
+  if (order === 'not_at_home' && known !== undefined && isOpen(known)) return;
   const wasDrawn = stage.phase === 'completed' || (order === 'collected' && known !== undefined && isOpen(known));
   kase.ending = wasDrawn ? 'completed' : 'order_ended';
 }

@@ -35,7 +35,7 @@ function identityOf({ orderId, userId }: AppointmentCase) {
 }
 
 /** Why nothing is to be arranged for the order any more. */
-function orderOf({ ending, order }: AppointmentCase): { order?: 'cancelled' | 'collected' } {
+function orderOf({ ending, order }: AppointmentCase): Pick<AppointmentState, 'order'> {
   return ending === 'order_ended' && order !== undefined ? { order } : {};
 }
 

@@ -38,6 +38,8 @@ export interface Case {
   /** When an overdue order is read again. */
   recheckAt?: number;
   outbox: OrderNotification[];
+  /** Only its notifications keep it from ending. */
+  isClosing?: boolean;
   /** What was done and decided, for the case file; the latest hundred. */
   journal: JournalEntry[];
   ending?: OrderOutcome;

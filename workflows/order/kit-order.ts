@@ -107,12 +107,15 @@ async function isSettled(run: Run): Promise<boolean> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: Run): Promise<void> {
   const { kase, commands } = run;
-  const told = () => kase.notifies !== true || kase.outbox.length === 0;
+  const told = () => kase.notifies === false || kase.outbox.length === 0;
   if (told()) return;
   run.tellUntil ??= Date.now() + kase.policy.notificationDeadline;
   const left = run.tellUntil - Date.now();
-  const isWaiting = () => !told() && !run.heard && commands.isEmpty;
-  if (left > 0 && (await condition(() => !isWaiting(), left, { summary: 'until the product is told' }))) return;
+  const isOver = () => told() || run.heard || !commands.isEmpty;
+  kase.isClosing = true;
+  const isInTime = left > 0 && (await condition(isOver, left, { summary: 'until the product is told' }));
+  delete kase.isClosing;
+  if (isInTime) return;
   askAboutUndelivered(kase);
   show(run);
 }

@@ -42,6 +42,8 @@ export interface ReportCase {
   /** How often each question was raised: one that comes again is another notification. */
   raised: Record<string, number>;
   outbox: ReportNotification[];
+  /** Only its notifications keep it from ending. */
+  isClosing?: boolean;
   timeline: ReportTimelineEntry[];
   /** What was done and decided, for the case file; the latest fifty. */
   journal: { at: string; what: string }[];

@@ -82,11 +82,16 @@ async function isSettled(run: ReportRun): Promise<boolean> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: ReportRun): Promise<void> {
   const { kase } = run;
-  const told = () => kase.notifies !== true || kase.outbox.length === 0;
+  // A report may be given up before it is known whether anybody is to be told.
+  const told = () => kase.notifies === false || kase.outbox.length === 0;
   if (told()) return;
   run.tellUntil ??= Date.now() + kase.policy.notificationDeadline;
   const left = run.tellUntil - Date.now();
-  if (left > 0 && (await condition(() => told() || run.heard, left, { summary: 'until the product is told' }))) return;
+  kase.isClosing = true;
+  const isInTime =
+    left > 0 && (await condition(() => told() || run.heard, left, { summary: 'until the product is told' }));
+  delete kase.isClosing;
+  if (isInTime) return;
   raise(kase, 'notifications_undelivered', Date.now());
   show(kase);
 }

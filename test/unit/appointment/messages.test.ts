@@ -108,6 +108,16 @@ test.each([
   ['cancelled', 'cancelled', 'cancelled'],
 ])('an order that is %s, %s, is %s for its appointment', (phase, low, says) => {
   expect(orderSays(phase, low)).toBe(says);
+  expect(orderSays(phase, low, 'at_home_phlebotomy')).toBe(says);
+});
+
+test.each([
+  ['testkit', 'not_at_home'],
+  ['walk_in_test', 'not_at_home'],
+  ['on_site_collection', 'not_at_home'],
+  ['an_invented_method', 'open'],
+])('an order by %s is %s for its appointment', (method, says) => {
+  expect(orderSays('preparing', 'ordered', method)).toBe(says);
 });
 
 describe('a policy', () => {
