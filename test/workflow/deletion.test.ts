@@ -58,7 +58,7 @@ describe('an undo', () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
-    await stage.skip(left - 1000);
+    await stage.skipExactly(left - 1000);
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
     expect(await leaver.reads()).toBe('present');
   });
@@ -67,7 +67,7 @@ describe('an undo', () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
-    await stage.skip(left + 1000);
+    await stage.skipExactly(left + 1000);
     await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
     expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
   });

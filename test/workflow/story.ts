@@ -230,11 +230,23 @@ export class Stage {
     return new Kit(this, await this.product.orders.get({ orderId }), orderId);
   }
 
-  /** Lets time pass for the workflows and, in steps of a day, for the lab service. */
+  /**
+   * Lets time pass for the workflows and, in steps of a day, for the lab service; of a minute and more a little longer
+   * than asked. Spans are round, those of policies too, so that timers would be due while the story goes on: the server
+   * that skips time loses a workflow that cancels a timer in the moment in which it fires, and skips no time any more.
+   */
   async skip(span: Duration): Promise<void> {
+    const asked = typeof span === 'number' ? span : ms(span);
+    await this.skipExactly(asked < ms('1 minute') ? asked : asked + ms('2s'));
+  }
+
+  /** The same to the millisecond. */
+  async skipExactly(milliseconds: number): Promise<void> {
     const day = ms('1d');
-    for (let left = typeof span === 'number' ? span : ms(span); left > 0; left -= day) {
-      await this.environment().sleep(Math.min(left, day));
+    // What is no whole day comes first, so that the steps do not end at round times either.
+    const steps = [milliseconds % day, ...Array<number>(Math.floor(milliseconds / day)).fill(day)];
+    for (const step of steps.filter((each) => each > 0)) {
+      await this.environment().sleep(step);
       await this.syncClock();
     }
   }
