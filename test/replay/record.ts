@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { writeHistory } from './history-file.js';
 import { openStage } from './stage.js';
-import { stories } from './stories.js';
+import { stories } from './stories/index.js';
 
 /**
  * Records the histories that every test run replays: `npm run record-histories`. Do it when the workflows may change

@@ -25,8 +25,7 @@ import { undo, validateUndo } from './undoing.js';
 
 /**
  * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short however long
- * an outage lasts (rounds of attempts last a day). Each repeated request costs an update and a read, of which the server takes
- * 2,000 per run by default: an undo needs one that is left.
+ * an outage lasts (rounds of attempts last a day); where it is requested again very often it goes on in a new run.
  */
 export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResult> {
   const run = openRun(input);

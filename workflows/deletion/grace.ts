@@ -1,13 +1,21 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  makeContinueAsNewFunc,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Moment } from '../alarm.js';
 import { refusalOf } from '../command-queue.js';
 import { callingAboutUser } from '../proxies.js';
 import { graceEndOf, isGraceOver, note, reminderDueAt, stateOf, type Deletion } from './case.js';
 import { end, endUndone } from './ending.js';
 import { insist, standingNow, userNow } from './insisting.js';
-import type { DeletionState } from './messages.js';
+import type { deleteUser } from './delete-user.js';
+import { deleteUserName, type DeletionState } from './messages.js';
 import { userDeleted } from './refusals.js';
-import type { Run } from './run.js';
+import type { Carried, Run } from './run.js';
 import { show, tell } from './telling.js';
 import { undo } from './undoing.js';
 
@@ -21,11 +29,31 @@ export async function holdGrace(run: Run): Promise<void> {
     remindIfDue(run);
     while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : look(run)));
     if (kase.outcome !== undefined || isGraceOver(kase, Date.now())) break;
+    if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
+    if (!commands.isEmpty) continue;
     alarm.set(nextMoment(kase));
     await settleDoubt(run);
     await condition(() => kase.outcome !== undefined || alarm.rang || !commands.isEmpty);
   }
   alarm.disarm();
+}
+
+/**
+ * Starts over with an empty history, because it was requested again very often: the server takes so many updates per run
+ * and no more, and an undo needs one. Whoever asks is answered first.
+ */
+async function continueAnew(run: Run): Promise<void> {
+  const { kase, commands, answered, again, doubt, post } = run;
+  await condition(() => allHandlersFinished() || !commands.isEmpty);
+  if (!commands.isEmpty) return;
+  const { outbox, notifies } = post;
+  const carried: Carried = {
+    ...{ kase, answered, post: { outbox, ...(notifies !== undefined && { notifies }) } },
+    ...(again && { again }),
+    ...(doubt && { doubt }),
+  };
+  const { userId } = kase;
+  await makeContinueAsNewFunc<typeof deleteUser>({ workflowType: deleteUserName })({ userId, carried });
 }
 
 /**

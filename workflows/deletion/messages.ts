@@ -19,6 +19,8 @@ export interface DeleteUserInput {
   /** How long the deletion can be undone, in days, above 0 and at most the service's 7, which is the default. */
   graceDays?: number;
   policy?: DeletionPolicy;
+  /** State carried over by continue-as-new; never given by a caller. */
+  carried?: unknown;
 }
 
 /**

@@ -31,8 +31,22 @@ export interface Run {
   beginning?: CancellationScope;
 }
 
+/** What goes into the next run of a deletion whose history grew long. */
+export interface Carried extends Pick<Run, 'kase' | 'answered' | 'again' | 'doubt'> {
+  post: Pick<Run['post'], 'outbox' | 'notifies'>;
+}
+
 /** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
 export function openRun(input: DeleteUserInput): Run {
+  return input?.carried == null ? openAnew(input) : goOn(input.carried as Carried);
+}
+
+function goOn({ kase, post, ...known }: Carried): Run {
+  const { policy } = kase;
+  return { ...known, kase, post: { ...post, policy }, commands: new CommandQueue(), alarm: new Alarm() };
+}
+
+function openAnew(input: DeleteUserInput): Run {
   const opened = openChecked(input);
   const kase = opened instanceof ApplicationFailure ? openDeletion({ userId: '' }, Date.now()) : opened;
   return {

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { deleteUserId } from '../../../workflows/deletion/address.js';
+import {
+  discardRejectedEventName,
+  listRejectedEventsName,
+  replayRejectedEventsName,
+  type RejectedEventsPage,
+} from '../../../workflows/rejected-events/messages.js';
+import { workoutStreamId } from '../../../workflows/workout-stream/address.js';
+import type { Story } from './story.js';
+
+export const healthData: readonly Story[] = [
+  /** Its stream is not there at first, and another notice comes meanwhile. */
+  async function workoutStream(stage) {
+    const { user_id: userId } = (await stage.sandbox.createUser()).user;
+    const workoutId = randomUUID();
+    const path = `/v2/timeseries/workouts/${workoutId}/stream`;
+    await stage.sandbox.addFault({
+      path,
+      times: 1,
+      action: { kind: 'answer', status: 404, body: { detail: 'Not found' } },
+    });
+    for (const _ of [1, 2]) {
+      await stage.sandbox.sendHealthData(userId, { kind: 'workout_stream', workout_id: workoutId });
+    }
+    await stage.sandbox.settleWebhooks();
+    const workflowId = workoutStreamId(workoutId);
+    await stage.temporal.workflow.getHandle(workflowId).result();
+    return { 'workout-stream': workflowId };
+  },
+
+  async function workoutStreamRefused(stage) {
+    const { user_id: userId } = (await stage.sandbox.createUser()).user;
+    const workoutId = randomUUID();
+    const path = `/v2/timeseries/workouts/${workoutId}/stream`;
+    await stage.sandbox.addFault({ path, times: 1, action: { kind: 'answer', status: 422, body: { detail: 'No' } } });
+    await stage.sandbox.sendHealthData(userId, { kind: 'workout_stream', workout_id: workoutId });
+    await stage.sandbox.settleWebhooks();
+    const workflowId = workoutStreamId(workoutId);
+    await stage.temporal.workflow.getHandle(workflowId).result();
+    return { 'workout-stream-refused': workflowId };
+  },
+
+  async function deletionErasesHealthData(stage) {
+    const { user_id: userId } = (await stage.sandbox.createUser()).user;
+    await stage.sandbox.sendHealthData(userId, { kind: 'summary' });
+    await stage.sandbox.settleWebhooks();
+    await (await stage.labs.users.requestDeletion({ userId, graceDays: 1 / 86_400 })).result();
+    return { 'deletion-with-health-data': deleteUserId(userId) };
+  },
+
+  /** More than one page: what nobody handles is left. */
+  async function rejectedEvents(stage) {
+    for (let n = 0; n < 60; n += 1) {
+      const body = JSON.stringify({ event_type: 'an.invented.event' });
+      await stage.store.setAside(
+        { eventType: 'an.invented.event', reason: 'not_handled' },
+        { id: `recorded-${n}`, body },
+      );
+    }
+    const ids = { list: 'rejected-events/list/recorded', replay: 'rejected-events/replay/recorded' };
+    const discard = 'rejected-events/discard/recorded';
+    const run = async (name: string, workflowId: string, input: object): Promise<unknown> => {
+      const options = { workflowId, taskQueue: 'lab-operations', args: [input] };
+      return stage.temporal.workflow.execute(name, options) as Promise<unknown>;
+    };
+    const { events } = (await run(listRejectedEventsName, ids.list, { limit: 1 })) as RejectedEventsPage;
+    await run(replayRejectedEventsName, ids.replay, {});
+    await run(discardRejectedEventName, discard, { id: events[0]?.id, reason: 'recorded' });
+    return { 'rejected-listed': ids.list, 'rejected-replayed': ids.replay, 'rejected-discarded': discard };
+  },
+];

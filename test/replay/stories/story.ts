@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stage } from '../stage.js';
+
+/** A workflow whose last run is meant, or one of its runs. */
+export type Recorded = string | { workflowId: string; runId: string };
+
+/** Plays one story to its end, and answers with the workflows to record, by the names of their files. */
+export type Story = (stage: Stage) => Promise<Record<string, Recorded>>;
+
+export async function untilListed({ temporal }: Stage, query: string): Promise<void> {
+  while ((await temporal.workflow.count(query)).count === 0) await sleep(50);
+}

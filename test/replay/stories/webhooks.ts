@@ -1,0 +1,33 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { ORG_ID } from '../../../sandbox/lab-service/organisation.js';
+import { TEAM_ID } from '../../../sandbox/lab-service/seed.js';
+import { manageWebhooksId } from '../../../workflows/webhooks/address.js';
+import { manageWebhooksName } from '../../../workflows/webhooks/messages.js';
+import type { Story } from './story.js';
+
+export const webhooks: readonly Story[] = [
+  /** An address is registered, listed, not rotated (nothing is encrypted here) and removed: a run each. */
+  async function webhooksManaged(stage) {
+    const { webhooks } = stage.labs;
+    const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+    const workflowId = manageWebhooksId(place);
+    const runs: Record<string, string> = {};
+    const remember = async (name: string) => {
+      runs[name] = (await stage.temporal.workflow.getHandle(workflowId).describe()).runId;
+    };
+    const { endpoint } = await webhooks.register(place, { url: 'https://labs.example.com/webhooks' });
+    await remember('webhook-registered');
+    await webhooks.list(place);
+    await remember('webhooks-listed');
+    const input = { ...place, command: { do: 'rotate', webhookId: endpoint.id } };
+    const rotation = { workflowId, taskQueue: 'lab-operations', args: [input] };
+    const refused: unknown = await stage.temporal.workflow
+      .execute(manageWebhooksName, rotation)
+      .catch((error: unknown) => error);
+    if (!(refused instanceof WorkflowFailedError)) throw new Error('The rotation was not refused');
+    await remember('webhook-not-rotated');
+    await webhooks.delete(place, endpoint.id);
+    await remember('webhook-deleted');
+    return Object.fromEntries(Object.entries(runs).map(([name, runId]) => [name, { workflowId, runId }]));
+  },
+];
