@@ -1,4 +1,5 @@
 import { code, moment, plain, sentence, words } from '../case-file-words.js';
+import { whyNobodyComes } from './lifecycle.js';
 import type { AppointmentState } from './messages.js';
 
 /** The case file that the Web UI shows, in Markdown: where the appointment is, what it waits for, and what happened. */
@@ -12,9 +13,14 @@ export function caseFileOf(state: AppointmentState): string {
     [
       '| When (UTC) | What happened |',
       '| --- | --- |',
-      ...timeline.map(({ at, what }) => `| ${moment(at)} | ${plain(sentence(what))} |`),
+      ...timeline.map(({ at, what }) => `| ${moment(at)} | ${plain(sentence(readable(what)))} |`),
     ].join('\n'),
   ].join('\n\n');
+}
+
+/** With the times in it written as the first column writes them. */
+function readable(what: string): string {
+  return what.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, moment);
 }
 
 function waitingLine({ waiting, appointment }: AppointmentState): string {
@@ -24,5 +30,5 @@ function waitingLine({ waiting, appointment }: AppointmentState): string {
 }
 
 function outcomeLine({ outcome, order }: AppointmentState): string {
-  return `**Outcome** ${words(outcome ?? '')}${order === undefined ? '' : `: the order is ${order}`}`;
+  return `**Outcome** ${words(outcome ?? '')}${order === undefined ? '' : `: ${whyNobodyComes[order]}`}`;
 }

@@ -1,13 +1,8 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { slotOf } from './address.js';
 import { currentPhase } from './case.js';
-import type {
-  AppointmentCancellation,
-  AppointmentState,
-  AppointmentWish,
-  SlotChoice,
-  SlotQuestion,
-} from './messages.js';
+import { whyNobodyComes } from './lifecycle.js';
+import type { AppointmentCancellation, AppointmentWish, SlotChoice, SlotQuestion } from './messages.js';
 import type { AppointmentRun } from './run.js';
 
 /** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
@@ -62,15 +57,9 @@ export function validateOpen({ kase }: Pick<AppointmentRun, 'kase'>): void {
   if (kase.ending !== undefined) throw ended({ kase });
 }
 
-const whys: Readonly<Record<NonNullable<AppointmentState['order']>, string>> = {
-  cancelled: 'the order was cancelled',
-  collected: 'the sample was taken',
-  not_at_home: 'its collection method is none for which somebody comes',
-};
-
 export function ended({ kase }: Pick<AppointmentRun, 'kase'>): ApplicationFailure {
   const outcome = currentPhase(kase);
-  const why = kase.ending === 'order_ended' && kase.order !== undefined ? ` (${whys[kase.order]})` : '';
+  const why = kase.ending === 'order_ended' && kase.order !== undefined ? ` (${whyNobodyComes[kase.order]})` : '';
   const message = `Nothing is arranged for this order any more: ${outcome}${why}`;
   return ApplicationFailure.nonRetryable(message, 'AppointmentEnded', { fields: [], reason: outcome });
 }

@@ -42,6 +42,13 @@ export type OrderSays =
   /** It is collected by another method, for which nobody comes. */
   | 'not_at_home';
 
+/** For people. */
+export const whyNobodyComes: Readonly<Record<Exclude<OrderSays, 'open'>, string>> = {
+  cancelled: 'the order was cancelled',
+  collected: 'the sample was taken',
+  not_at_home: 'the order is not collected at home',
+};
+
 /** @param phase of the order; @param low the last part of its last status; @param method of collection, where it is said */
 export function orderSays(phase: string, low: string, method = ''): OrderSays {
   if (phase === 'cancelled') return 'cancelled';

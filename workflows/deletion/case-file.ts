@@ -17,7 +17,7 @@ export function caseFileOf(kase: Deletion): string {
     [
       '| When (UTC) | What happened |',
       '| --- | --- |',
-      ...kase.journal.map(({ at, what }) => `| ${moment(at)} | ${what} |`),
+      ...kase.journal.map(({ at, what }) => `| ${moment(at)} | ${sentence(what)} |`),
     ].join('\n'),
   ].join('\n\n');
 }

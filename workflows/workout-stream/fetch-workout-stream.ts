@@ -6,7 +6,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { code, words } from '../case-file-words.js';
+import { code, sentence } from '../case-file-words.js';
 import { refusalOf } from '../command-queue.js';
 import { isAddressable } from '../order/address.js';
 import { fetchingStreams } from '../proxies.js';
@@ -93,5 +93,5 @@ function invalid(message: string): ApplicationFailure {
 
 function detailsOf(userId: string, { workoutId, outcome, moments }: FetchWorkoutStreamResult): string {
   const count = moments === undefined ? '' : `, ${moments} moments`;
-  return [`### ${words(outcome)}${count}`, `Workout ${code(workoutId)} of user ${code(userId)}`].join('\n\n');
+  return [`### ${sentence(outcome)}${count}`, `Workout ${code(workoutId)} of user ${code(userId)}`].join('\n\n');
 }

@@ -72,7 +72,7 @@ describe('what is shown', () => {
     expect(file).toContain('**Can be undone until** 2026-11-09 09:00:00');
     expect(file).toContain('- kitOrder `kit-order/1·2`: not cancelled (CancelRefused)');
     expect(file).toContain('**Attention** deletion delayed since 2026-11-02 10:00:00');
-    expect(file).toContain('| 2026-11-02 11:00:00 | the service took the deletion |');
+    expect(file).toContain('| 2026-11-02 11:00:00 | The service took the deletion |');
   });
 
   test('says that the service may end the grace earlier where somebody else began it', () => {
