@@ -25,7 +25,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   'management-teams.ts': unit('management', 'other-fields'),
   'management-webhooks.ts': unit('management', 'other-fields'),
   'multipart.ts': unit('reports'),
-  'order-requests.ts': unit('orders', 'order-requests'),
+  'order-requests.ts': unit('orders', 'order-requests', 'order-bodies'),
   'order.ts': unit('fields', 'other-fields', 'orders', 'order-snapshot'),
   'orders.ts': unit('orders', 'fields', 'other-fields'),
   'parsing-job.ts': unit('other-fields', 'reports', 'report-snapshot', 'events'),

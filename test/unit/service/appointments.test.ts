@@ -248,6 +248,7 @@ describe('slots', () => {
       [400, {}],
       [404, {}],
       [404, '<html>Not found</html>'],
+      [400, { detail: [{ loc: ['body', 'booking_key'], msg: 'Not bookable', type: 'x' }] }],
       [400, { error: 'Bad Request', message: 'Appointment could not be booked', status_code: 400 }],
     ])('the refusal %i %j may be a conflict, and says that nobody stated it', async (status, body) => {
       const { baseUrl } = await answering(() => ({ status, body }));

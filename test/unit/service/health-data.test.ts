@@ -121,6 +121,12 @@ describe('what an event brings is told by its shape', () => {
     });
   });
 
+  test('a daily workout stream is a notice even where it names no workout [264]', () => {
+    const notice = read(of('workout_stream', { message: 'x' }));
+    expect(notice).toMatchObject({ kind: 'stream_notice' });
+    expect(notice).not.toHaveProperty('workoutId');
+  });
+
   test('a workout stream is a notice [264, 301]', () => {
     expect(read(of('workout_stream', { workout_id: 'w', message: 'x' }))).toMatchObject({
       kind: 'stream_notice',
