@@ -40,7 +40,7 @@ describe('the user list', () => {
     expect(new Set(await collected(serviceAt(baseUrl).users.list({ pageSize: 20 }))).size).toBe(25);
   });
 
-  test.each([{}, { total: null }, { total: 'many' }])(
+  test.each([{}, { total: null }, { total: 'many' }, { total: true }])(
     'is read until a page is empty where it does not tell its length: %j [212]',
     async (counts) => {
       const { baseUrl, requests } = await answering(({ url }) => ({
@@ -50,6 +50,14 @@ describe('the user list', () => {
       expect(requests).toHaveLength(2);
     },
   );
+
+  test('names each user once where the service ignores the offset and does not tell its length', async () => {
+    const users = [{ user_id: 'user-1' }, { user_id: 'user-2' }];
+    // A third page would be read for nothing; that it is empty ends a list that does not notice.
+    const { baseUrl, requests } = await answering((_request, n) => ({ body: { users: n < 2 ? users : [] } }));
+    expect(await collected(serviceAt(baseUrl).users.list())).toEqual(['user-1', 'user-2']);
+    expect(requests).toHaveLength(2);
+  });
 
   test('that is refused says why [213, 305]', async () => {
     const { baseUrl } = await answering(() => ({ status: 422, body: { detail: 'offset must not be negative' } }));
@@ -213,7 +221,12 @@ describe('demographics', () => {
   test('are set field by field [181]', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address } }));
     const { users } = serviceAt(baseUrl);
+    const proxy = {
+      ...{ first_name: 'Testperson', last_name: 'Invented', phone_number: '+15550100' },
+      address: { ...address, zip: 'A1 2BC', country: 'Nowhere' },
+    };
     const more = {
+      medical_proxy: proxy,
       ...{ race: 'invented', ethnicity: 'invented', sexual_orientation: 'invented', gender_identity: 'invented' },
       address: { ...address, second_line: 'Flat 2', access_notes: 'Gate code invented' },
     };
