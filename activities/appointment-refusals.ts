@@ -4,8 +4,9 @@ import type { LabService } from '../service/lab-service.js';
 import { sayingOf } from './appointment-reading.js';
 
 /**
- * A conflict over a slot that only the status speaks of is one where the order waits for a draw at home. With any other
- * order no slot would help, and the refusal is what it is. Where the order cannot be read, another choice does no harm.
+ * A conflict over a slot that only the status speaks of is one where the order may wait for a draw at home. With one that
+ * is over, or known to be collected otherwise, no slot would help, and the refusal is what it is. Where the order cannot be
+ * read, or its collection method is not known, another choice does no harm.
  *
  * @param timeoutMs milliseconds that the look at the order may take
  */

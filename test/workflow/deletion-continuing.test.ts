@@ -27,3 +27,23 @@ test('a deletion that is requested very often goes on in new runs, tells once, a
   await leaver.tells('deletion_scheduled', 'deletion_undone');
   expect(await leaver.reads()).toBe('present');
 });
+
+test('a wish to delete anew that was answered on the way into a new run is not lost', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const handle = await leaver.requestDeletion();
+  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leaver.userId));
+  while ((await workflow.describe()).historyLength < 27) await leaver.requestDeletion();
+  const { runId: first } = await workflow.describe();
+  await stage.sandbox.restoreUser(leaver.userId);
+  const action = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
+  const fault = await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action });
+  expect((await leaver.requestDeletion()).requested).toMatchObject({ phase: 'grace' });
+  await eventually(async () => expect((await workflow.describe()).runId).not.toBe(first));
+  await stage.sandbox.removeFaults(fault);
+  // The reads go on at widening distance, in real time here.
+  await expect
+    .poll(() => leaver.told, { timeout: 90_000, interval: 100 })
+    .toEqual(['deletion_scheduled', 'deletion_undone', 'deletion_scheduled']);
+  expect(await leaver.reads()).not.toBe('present');
+  await handle.undo();
+});

@@ -66,7 +66,8 @@ export function announceEnd(kase: AppointmentCase, now: number): void {
   if (isSame && wantedAt === undefined) return;
   const wanted = wantedAt === undefined ? '' : `.${new Date(wantedAt).toISOString()}`;
   const head = headOf(kase, `${known?.appointmentId ?? 'none'}/${ending}${wanted}`, 'ended', now);
-  enqueue(kase, { ...head, type: 'ended', data: { outcome: ending, ...(order !== undefined && { order }) } });
+  const why = ending === 'order_ended' && order !== undefined ? { order } : {};
+  enqueue(kase, { ...head, type: 'ended', data: { outcome: ending, ...why } });
 }
 
 /** Asks a person to look, once while the question stands, and tells the product. */

@@ -52,9 +52,8 @@ export const whyNobodyComes: Readonly<Record<Exclude<OrderSays, 'open'>, string>
 /** @param phase of the order; @param low the last part of its last status; @param method of collection, where it is said */
 export function orderSays(phase: string, low: string, method = ''): OrderSays {
   if (phase === 'cancelled') return 'cancelled';
-  if (elsewhere.includes(method)) return 'not_at_home';
-  const isCollected = ['at_lab', 'completed', 'failed'].includes(phase) || collected.includes(low);
-  return isCollected ? 'collected' : 'open';
+  if (['at_lab', 'completed', 'failed'].includes(phase) || collected.includes(low)) return 'collected';
+  return elsewhere.includes(method) ? 'not_at_home' : 'open';
 }
 
 /** Collection methods without a visit. What becomes of one that is not known yet, the service decides. */

@@ -47,10 +47,10 @@ export function takeReading(kase: AppointmentCase, reading: AppointmentReading, 
 
 /** The order knows more than an appointment of which nobody told what came of it. */
 function settleByOrder(kase: AppointmentCase): void {
-  const { order, known, ending, stage } = kase;
+  const { order, known, ending, stage, wanted } = kase;
   if (order === undefined || ending !== undefined) return;
-  // One at a service centre, of which only webhooks tell, is followed all the same.
-  if (order === 'not_at_home' && known !== undefined && isOpen(known)) return;
+  // One at a service centre, of which only webhooks tell, is followed all the same, and ends like others of its kind.
+  if (order === 'not_at_home' && known !== undefined && (isOpen(known) || !wanted)) return;
   const wasDrawn = stage.phase === 'completed' || (order === 'collected' && known !== undefined && isOpen(known));
   kase.ending = wasDrawn ? 'completed' : 'order_ended';
 }

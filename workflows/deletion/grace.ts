@@ -43,9 +43,11 @@ export async function holdGrace(run: Run): Promise<void> {
  * and no more, and an undo needs one. Whoever asks is answered first.
  */
 async function continueAnew(run: Run): Promise<void> {
-  const { kase, commands, answered, again, doubt, post } = run;
+  const { commands } = run;
   await condition(() => allHandlersFinished() || !commands.isEmpty);
   if (!commands.isEmpty) return;
+  // Whoever was answered only now may have left a wish.
+  const { kase, answered, again, doubt, post } = run;
   const { outbox, notifies } = post;
   const carried: Carried = {
     ...{ kase, answered, post: { outbox, ...(notifies !== undefined && { notifies }) } },

@@ -116,8 +116,10 @@ test.each([
   ['walk_in_test', 'not_at_home'],
   ['on_site_collection', 'not_at_home'],
   ['an_invented_method', 'open'],
-])('an order by %s is %s for its appointment', (method, says) => {
+])('an order by %s is %s for its appointment, until it is over', (method, says) => {
   expect(orderSays('preparing', 'ordered', method)).toBe(says);
+  expect(orderSays('completed', 'completed', method)).toBe('collected');
+  expect(orderSays('cancelled', 'cancelled', method)).toBe('cancelled');
 });
 
 describe('a policy', () => {

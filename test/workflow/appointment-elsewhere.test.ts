@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import { appointmentChangedSignal, bookAppointmentName } from '../../workflows/appointment/messages.js';
+import { bookAppointmentStart } from '../../workflows/appointment/start.js';
+import { taskQueue } from '../rig/environments.js';
+import { AVisit } from './a-visit.js';
+import { consents, patientAddress, patientDetails } from './persons.js';
+import { setStage } from './story.js';
+
+/* Appointments at a service centre: only webhooks tell of them, the service has no call that shows one. */
+
+const stage = setStage();
+
+async function walkInOrder(): Promise<string> {
+  await stage.syncClock();
+  const { order } = await stage.service.orders.create({
+    user_id: await stage.newUser(),
+    lab_test_id: LAB_TEST_IDS.walkIn,
+    patient_details: patientDetails,
+    patient_address: patientAddress,
+    consents,
+  });
+  return order.id;
+}
+
+/** What a webhook tells: the appointment with its statuses so far, in two days. */
+async function hear(orderId: string, ...statuses: string[]): Promise<AVisit> {
+  await stage.syncClock();
+  const { now } = await stage.sandbox.clock();
+  const startAt = new Date(Date.parse(now) + 2 * 86_400_000).toISOString();
+  const snapshot: AppointmentSnapshot = {
+    ...{ appointmentId: 'centre-1', orderId, type: 'patient_service_center', startAt },
+    status: statuses.at(-1) ?? '',
+    events: statuses.map((status, n) => ({ at: new Date(Date.parse(now) + n).toISOString(), status })),
+  };
+  await stage.temporal.workflow.signalWithStart(bookAppointmentName, {
+    ...bookAppointmentStart(orderId, snapshot),
+    taskQueue,
+    signal: appointmentChangedSignal,
+    signalArgs: [snapshot],
+  });
+  return AVisit.adopted(stage, orderId);
+}
+
+test('one whose draw only the order shows counts as done', async () => {
+  const orderId = await walkInOrder();
+  const visit = await hear(orderId, 'confirmed');
+  await visit.tells('phase_changed confirmed');
+  await stage.sandbox.move(orderId, 'completed');
+  await stage.skip('10 days');
+  const result = await visit.ends();
+  expect(result).toMatchObject({ outcome: 'completed' });
+  expect(result).not.toHaveProperty('order');
+  await visit.tells('phase_changed confirmed', 'ended completed');
+  expect(visit.notifications.at(-1)?.data).not.toHaveProperty('order');
+});
+
+test('one that is cancelled ends so, and its webhook may come twice', async () => {
+  const orderId = await walkInOrder();
+  const visit = await hear(orderId, 'confirmed');
+  await visit.tells('phase_changed confirmed');
+  await hear(orderId, 'confirmed', 'cancelled');
+  expect(await visit.ends()).toMatchObject({ outcome: 'cancelled' });
+  await hear(orderId, 'confirmed', 'cancelled');
+  expect(await visit.ends()).toMatchObject({ outcome: 'cancelled' });
+  // This server cannot list earlier runs: what is told again has the same id.
+  const ended = visit.notifications.filter(({ type }) => type === 'labops.appointment.ended');
+  expect(new Set(ended.map(({ id }) => id)).size).toBe(1);
+});
