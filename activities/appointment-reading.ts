@@ -3,8 +3,7 @@ import { appointmentSnapshotOf, type AppointmentSnapshot } from '../service/appo
 import { NotFound, ServiceError } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
-import { snapshotOf } from '../service/order-snapshot.js';
-import type { Order } from '../service/orders.js';
+import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { orderSays, type OrderSays } from '../workflows/appointment/lifecycle.js';
 import { readStatus, standingOf } from '../workflows/order/lifecycle.js';
 
@@ -26,20 +25,19 @@ export async function readWithOrder(
   const order = await ifThere(() => service.orders.get(orderId));
   if (!order) return { order: 'gone', notifies };
   const appointment = await present(service, orderId);
-  const { userId } = snapshotOf(order);
+  const snapshot = snapshotOf(order);
+  const { userId } = snapshot;
   return {
     ...(appointment && { appointment }),
-    order: sayingOf(order),
+    order: sayingOf(snapshot),
     ...(userId !== undefined && { userId }),
     notifies,
   };
 }
 
 /** What an order says about its appointment. */
-export function sayingOf(order: Order): OrderSays {
-  const { events, status } = snapshotOf(order);
+export function sayingOf({ events, status, method }: OrderSnapshot): OrderSays {
   const { phase, last } = standingOf(events, status);
-  const method = order.details?.type ?? order.lab_test?.method ?? undefined;
   return orderSays(phase, readStatus(last?.status ?? '').low, method);
 }
 

@@ -1,6 +1,7 @@
 import { heartbeat } from '@temporalio/activity';
 import { NotFound, ServiceError, ServiceRefused, SlotUnavailable } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
+import { snapshotOf } from '../service/order-snapshot.js';
 import { sayingOf } from './appointment-reading.js';
 
 /**
@@ -25,7 +26,7 @@ export async function meaningOfRefusal(
 
 async function mayBeDrawn(service: LabService, orderId: string, timeoutMs: number): Promise<boolean> {
   try {
-    return sayingOf(await service.orders.get(orderId, { timeoutMs })) === 'open';
+    return sayingOf(snapshotOf(await service.orders.get(orderId, { timeoutMs }))) === 'open';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return !(error instanceof NotFound);
