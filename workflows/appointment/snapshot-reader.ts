@@ -1,5 +1,5 @@
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
-import { readTime } from '../order/snapshot-reader.js';
+import { isObject, readTime, textsOf, timesOf } from '../signal-fields.js';
 
 /**
  * Reads a snapshot that came by signal, perhaps from a backend in another language: known fields of their types are
@@ -9,34 +9,16 @@ export function readAppointmentSnapshot(value: unknown): AppointmentSnapshot | u
   if (!isObject(value)) return undefined;
   const { appointmentId, canReschedule } = value;
   if (typeof appointmentId !== 'string' || appointmentId === '') return undefined;
+  const texts = textsOf(value, ['orderId', 'userId', 'status', 'type', 'provider']);
   const listed: unknown[] = Array.isArray(value['events']) ? value['events'] : [];
   return {
     appointmentId,
-    ...textsOf(value),
-    ...timeOf(value, 'startAt'),
-    ...timeOf(value, 'endAt'),
+    ...texts,
+    ...(texts.status !== undefined && { status: oneName(texts.status) }),
+    ...timesOf(value, ['startAt', 'endAt']),
     ...(typeof canReschedule === 'boolean' && { canReschedule }),
     events: listed.flatMap((event) => eventOf(event) ?? []),
   };
-}
-
-const texts = ['orderId', 'userId', 'status', 'type', 'provider'] as const;
-
-function textsOf(value: Record<string, unknown>): { [N in (typeof texts)[number]]?: string } {
-  const found: { [N in (typeof texts)[number]]?: string } = {};
-  for (const name of texts) {
-    const text = value[name];
-    if (typeof text === 'string') found[name] = name === 'status' ? oneName(text) : text;
-  }
-  return found;
-}
-
-function timeOf<Name extends 'startAt' | 'endAt'>(
-  value: Record<string, unknown>,
-  name: Name,
-): { [N in Name]?: string } {
-  const time = readTime(value[name]);
-  return time === undefined ? {} : ({ [name]: time } as { [N in Name]?: string });
 }
 
 function eventOf(value: unknown): AppointmentEvent | undefined {
@@ -49,8 +31,4 @@ function eventOf(value: unknown): AppointmentEvent | undefined {
 /** The service has two names for one status. */
 function oneName(status: string): string {
   return status === 'scheduled' ? 'confirmed' : status;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

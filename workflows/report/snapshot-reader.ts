@@ -1,4 +1,5 @@
 import type { ReportCounts, ReportSnapshot } from '../../service/report-snapshot.js';
+import { isObject } from '../signal-fields.js';
 import { canonicalUserId } from '../user-id.js';
 
 /**
@@ -47,8 +48,4 @@ function readCounts(value: unknown): ReportCounts | undefined {
 function countIn(counts: unknown, name: string): number {
   const count = isObject(counts) ? counts[name] : undefined;
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : 0;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
