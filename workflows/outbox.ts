@@ -30,6 +30,28 @@ const batchSize = 20;
 /** After a batch that could not be delivered: a short `notificationDeadline` must not fill the history with attempts. */
 const pauseAfterFailure = '10 minutes';
 
+/** Nothing is left to be told, or nobody to tell it to. */
+export function isTold({ notifies, outbox }: Pick<Outbox<{ id: string }>, 'notifies' | 'outbox'>): boolean {
+  return notifies === false || outbox.length === 0;
+}
+
+/**
+ * Waits at an end for what is still to be told. A receiver that stays silent does not hold an end for ever. Whether there is
+ * a target may not even be known yet: then it is tried all the same.
+ *
+ * @param left milliseconds
+ * @param isWanted whether there is something else to do, which ends the waiting
+ * @returns false when the time was over before
+ */
+export async function untilTold(from: Outbox<{ id: string }>, left: number, isWanted: () => boolean): Promise<boolean> {
+  if (isTold(from)) return true;
+  const isOver = () => isTold(from) || isWanted();
+  from.isClosing = true;
+  const isInTime = left > 0 && (await condition(isOver, left, { summary: 'until the product is told' }));
+  delete from.isClosing;
+  return isInTime;
+}
+
 /**
  * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Ends only when it is
  * cancelled.

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { Alarm } from '../alarm.js';
 import { CommandQueue } from '../command-queue.js';
-import { keepDelivering } from '../outbox.js';
+import { isTold, keepDelivering, untilTold } from '../outbox.js';
 import { bookAppointmentId, isAppointmentAddressable } from './address.js';
 import { announceEnd, raise } from './announcements.js';
 import { openAppointmentCase } from './case.js';
@@ -103,15 +103,9 @@ async function isSettled(run: AppointmentRun): Promise<boolean> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: AppointmentRun): Promise<void> {
   const { kase, commands } = run;
-  const told = () => kase.notifies === false || kase.outbox.length === 0;
-  if (told()) return;
+  if (isTold(kase)) return;
   run.tellUntil ??= Date.now() + kase.policy.notificationDeadline;
-  const left = run.tellUntil - Date.now();
-  const isOver = () => told() || run.awake || !commands.isEmpty;
-  kase.isClosing = true;
-  const isInTime = left > 0 && (await condition(isOver, left, { summary: 'until the product is told' }));
-  delete kase.isClosing;
-  if (isInTime) return;
+  if (await untilTold(kase, run.tellUntil - Date.now(), () => run.awake || !commands.isEmpty)) return;
   raise(kase, 'notifications_undelivered', Date.now());
   show(kase);
 }

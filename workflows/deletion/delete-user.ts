@@ -6,7 +6,7 @@ import {
   type ApplicationFailure,
 } from '@temporalio/workflow';
 import { refusalOf } from '../command-queue.js';
-import { keepDelivering } from '../outbox.js';
+import { keepDelivering, untilTold } from '../outbox.js';
 import { isGraceOver, stateOf, type Deletion } from './case.js';
 import { endFailed } from './ending.js';
 import { confirm, holdGrace } from './grace.js';
@@ -59,15 +59,10 @@ async function carryOut(run: Run): Promise<void> {
 /** A receiver that stays silent holds neither the end for ever, nor a new deletion at all. */
 async function tellTheEnd(run: Run): Promise<void> {
   const { post, kase } = run;
-  // A deletion may be withdrawn before it is known whether anybody is to be told.
-  const isTold = () => post.notifies === false || post.outbox.length === 0 || run.next !== undefined;
-  post.isClosing = true;
-  const summary = 'until the product is told';
-  if (!isTold() && !(await condition(isTold, kase.policy.notificationDeadline, { summary }))) {
+  if (!(await untilTold(post, kase.policy.notificationDeadline, () => run.next !== undefined))) {
     raise(run, 'notifications_undelivered');
   }
   await condition(() => allHandlersFinished() || run.next !== undefined);
-  delete post.isClosing;
 }
 
 function beginNext(run: Run): void {

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import { Alarm } from '../alarm.js';
 import { CommandQueue } from '../command-queue.js';
-import { keepDelivering } from '../outbox.js';
+import { keepDelivering, untilTold } from '../outbox.js';
 import { labAttentionKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { showToOperators } from '../visibility.js';
 import { isLinkAddressable, linkProviderId } from './address.js';
@@ -112,19 +112,11 @@ async function cancel({ kase }: LinkRun): Promise<void> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: LinkRun): Promise<void> {
   const { kase, commands } = run;
-  // A link may end before it is known whether anybody is to be told.
-  const told = () => kase.notifies === false || kase.outbox.length === 0;
-  kase.isClosing = true;
-  const deadline = kase.policy.notificationDeadline;
-  if (
-    !told() &&
-    !(await condition(() => told() || !commands.isEmpty, deadline, { summary: 'until the product is told' }))
-  ) {
+  if (!(await untilTold(kase, kase.policy.notificationDeadline, () => !commands.isEmpty))) {
     raise(kase, 'notifications_undelivered');
     show(run);
   }
   await condition(() => allHandlersFinished() || !commands.isEmpty);
-  delete kase.isClosing;
 }
 
 /** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */

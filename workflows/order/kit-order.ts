@@ -10,7 +10,7 @@ import { Alarm } from '../alarm.js';
 import { carryOut } from './command-execution.js';
 import { openCase, outcomeOf } from './case.js';
 import { CommandQueue } from '../command-queue.js';
-import { keepDelivering } from '../outbox.js';
+import { isTold, keepDelivering, untilTold } from '../outbox.js';
 import { meant, validate, validateDecision, validateRegistration } from './command-validation.js';
 import { meetDeadlines } from './due-deadlines.js';
 import { nextMoment } from './deadlines.js';
@@ -107,15 +107,9 @@ async function isSettled(run: Run): Promise<boolean> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: Run): Promise<void> {
   const { kase, commands } = run;
-  const told = () => kase.notifies === false || kase.outbox.length === 0;
-  if (told()) return;
+  if (isTold(kase)) return;
   run.tellUntil ??= Date.now() + kase.policy.notificationDeadline;
-  const left = run.tellUntil - Date.now();
-  const isOver = () => told() || run.heard || !commands.isEmpty;
-  kase.isClosing = true;
-  const isInTime = left > 0 && (await condition(isOver, left, { summary: 'until the product is told' }));
-  delete kase.isClosing;
-  if (isInTime) return;
+  if (await untilTold(kase, run.tellUntil - Date.now(), () => run.heard || !commands.isEmpty)) return;
   askAboutUndelivered(kase);
   show(run);
 }

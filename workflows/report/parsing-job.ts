@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { Alarm } from '../alarm.js';
-import { keepDelivering } from '../outbox.js';
+import { isTold, keepDelivering, untilTold } from '../outbox.js';
 import { announceEnd } from './announcements.js';
 import { raise } from './attention.js';
 import { note, openReportCase, outcomeOf } from './case.js';
@@ -82,16 +82,9 @@ async function isSettled(run: ReportRun): Promise<boolean> {
 /** A receiver that stays silent does not hold an end for ever: then a person is asked to look. */
 async function tellTheEnd(run: ReportRun): Promise<void> {
   const { kase } = run;
-  // A report may be given up before it is known whether anybody is to be told.
-  const told = () => kase.notifies === false || kase.outbox.length === 0;
-  if (told()) return;
+  if (isTold(kase)) return;
   run.tellUntil ??= Date.now() + kase.policy.notificationDeadline;
-  const left = run.tellUntil - Date.now();
-  kase.isClosing = true;
-  const isInTime =
-    left > 0 && (await condition(() => told() || run.heard, left, { summary: 'until the product is told' }));
-  delete kase.isClosing;
-  if (isInTime) return;
+  if (await untilTold(kase, run.tellUntil - Date.now(), () => run.heard)) return;
   raise(kase, 'notifications_undelivered', Date.now());
   show(kase);
 }
