@@ -5,8 +5,8 @@ import { bookAppointmentId, isAppointmentAddressable } from '../../workflows/app
 import { appointmentWantedSignal, bookAppointmentName } from '../../workflows/appointment/messages.js';
 import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../workflows/appointment/policy.js';
 import { bookAppointmentStart } from '../../workflows/appointment/start.js';
-import { PolicyInvalid } from '../../workflows/policy-settings.js';
 import { ServiceNotConfigured, type RefusedField } from '../errors.js';
+import { inOneLine, policyFaults } from '../input-faults.js';
 import { inWords } from '../workflow-calls.js';
 import { AppointmentHandle } from './appointment-handle.js';
 import { AppointmentInvalid, AppointmentNotFound, appointmentWords } from './errors.js';
@@ -73,18 +73,7 @@ function check({ orderId, policy }: AppointmentStart): void {
   if (!isAppointmentAddressable(orderId)) {
     faults.push({ field: 'orderId', message: "must be the service's id of an order" });
   }
-  faults.push(...policyFaults(policy));
+  faults.push(...policyFaults(() => resolveAppointmentPolicy(policy)));
   if (faults.length === 0) return;
-  const said = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
-  throw new AppointmentInvalid(`The appointment is not valid: ${said}`, { fields: faults });
-}
-
-function policyFaults(policy: AppointmentStart['policy']): RefusedField[] {
-  try {
-    resolveAppointmentPolicy(policy);
-    return [];
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    return error.faults.map((message) => ({ field: 'policy', message }));
-  }
+  throw new AppointmentInvalid(`The appointment is not valid: ${inOneLine(faults)}`, { fields: faults });
 }

@@ -3,10 +3,10 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { isLinkAddressable, linkProviderId } from '../../workflows/link/address.js';
 import { linkProviderName, type LinkProviderInput } from '../../workflows/link/messages.js';
 import { resolveLinkPolicy } from '../../workflows/link/policy.js';
-import { PolicyInvalid } from '../../workflows/policy-settings.js';
 import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import { canonicalUserId } from '../../workflows/user-id.js';
 import type { RefusedField } from '../errors.js';
+import { inOneLine, policyFaults } from '../input-faults.js';
 import { inWords } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound, linkWords } from './errors.js';
 import { LinkHandle } from './link-handle.js';
@@ -69,18 +69,7 @@ function check({ userId, provider, redirectUrl, policy }: LinkStart): void {
   if (redirectUrl !== undefined && !URL.canParse(redirectUrl)) {
     faults.push({ field: 'redirectUrl', message: 'must be an absolute URL' });
   }
-  faults.push(...policyFaults(policy));
+  faults.push(...policyFaults(() => resolveLinkPolicy(policy)));
   if (faults.length === 0) return;
-  const said = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
-  throw new LinkInvalid(`The link is not valid: ${said}`, { fields: faults });
-}
-
-function policyFaults(policy: LinkStart['policy']): RefusedField[] {
-  try {
-    resolveLinkPolicy(policy);
-    return [];
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    return error.faults.map((message) => ({ field: 'policy', message }));
-  }
+  throw new LinkInvalid(`The link is not valid: ${inOneLine(faults)}`, { fields: faults });
 }

@@ -5,19 +5,19 @@ import type { z } from 'zod';
 import { orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
 import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalJson } from '../../workflows/canonical-json.js';
-import { placeKitOrderId, referencePattern } from '../../workflows/order/address.js';
+import { placeKitOrderId } from '../../workflows/order/address.js';
 import {
   placeKitOrderName,
   type AttentionReason,
   type OrderPhase,
   type PlaceKitOrderInput,
 } from '../../workflows/order/messages.js';
-import { resolvePolicy, type OrderPolicy } from '../../workflows/order/policy.js';
-import { PolicyInvalid } from '../../workflows/policy-settings.js';
+import { resolvePolicy } from '../../workflows/order/policy.js';
 import type { ReconcileProgress, ReconcileResult } from '../../workflows/reconcile/messages.js';
 import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import { ofCanonicalUser } from '../../workflows/user-id.js';
 import type { RefusedField } from '../errors.js';
+import { inOneLine, policyFaults, referenceFaults } from '../input-faults.js';
 import { inWords } from '../workflow-calls.js';
 import { OrderInvalid, orderWords, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
@@ -122,7 +122,11 @@ export class OrderOperations {
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check(input: PlaceKitOrderInput): void {
-  const faults = [...referenceFaults(input.reference), ...orderFaults(input), ...policyFaults(input.policy)];
+  const faults = [
+    ...referenceFaults(input.reference),
+    ...orderFaults(input),
+    ...policyFaults(() => resolvePolicy(input.policy)),
+  ];
   if (faults.length > 0) throw invalid(faults);
 }
 
@@ -136,28 +140,8 @@ function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
   return brokenRulesOf(schema, order).map(({ field, rule }) => ({ field: `order.${field}`, message: rule }));
 }
 
-function policyFaults(policy: OrderPolicy | undefined): RefusedField[] {
-  try {
-    resolvePolicy(policy);
-    return [];
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    return error.faults.map((message) => ({ field: 'policy', message }));
-  }
-}
-
-function referenceFaults(reference: unknown): RefusedField[] {
-  if (typeof reference === 'string' && referencePattern.test(reference)) return [];
-  return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
-}
-
 function invalid(fields: RefusedField[]): OrderInvalid {
-  return new OrderInvalid(
-    `The order is not valid: ${fields.map(({ field, message }) => `${field} ${message}`).join('; ')}`,
-    {
-      fields,
-    },
-  );
+  return new OrderInvalid(`The order is not valid: ${inOneLine(fields)}`, { fields });
 }
 
 /** A user's id in either spelling is the same order. */

@@ -8,6 +8,7 @@ import {
 } from '../../workflows/reconcile/messages.js';
 import { rangeFaults } from '../../workflows/reconcile/range.js';
 import { watchState } from '../watching.js';
+import { inOneLine } from '../input-faults.js';
 import { inWords } from '../workflow-calls.js';
 import { OrderInvalid, orderWords } from './errors.js';
 
@@ -19,10 +20,7 @@ export async function reconcileRange(
   onProgress?: (progress: ReconcileProgress) => void,
 ): Promise<ReconcileResult> {
   const faults = rangeFaults(range);
-  if (faults.length > 0) {
-    const said = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
-    throw new OrderInvalid(`The range is not valid: ${said}`, { fields: faults });
-  }
+  if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${inOneLine(faults)}`, { fields: faults });
   return inWords(orderWords, async () => {
     const handle = await temporal.workflow.start(reconcileOrdersName, {
       workflowId: reconcileOrdersId(range),

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { canonicalJson } from '../../workflows/canonical-json.js';
-import { isAddressable, referencePattern } from '../../workflows/order/address.js';
-import { PolicyInvalid } from '../../workflows/policy-settings.js';
+import { isAddressable } from '../../workflows/order/address.js';
 import { submitReportId } from '../../workflows/report/address.js';
 import { submitReportName, type ReportSource, type SubmitReportInput } from '../../workflows/report/messages.js';
-import { resolveReportPolicy, type ReportPolicy } from '../../workflows/report/policy.js';
+import { resolveReportPolicy } from '../../workflows/report/policy.js';
 import { isSignedUrl } from '../../workflows/report/signed-url.js';
 import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import { canonicalUserId } from '../../workflows/user-id.js';
 import type { RefusedField } from '../errors.js';
+import { inOneLine, policyFaults, referenceFaults } from '../input-faults.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
 import { ReportHandle } from './report-handle.js';
@@ -102,7 +102,11 @@ export class ReportOperations {
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ reference, userId, file, needsHumanReview, policy }: ReportSubmission): void {
-  const faults = [...referenceFaults(reference), ...fileFaults(file), ...policyFaults(policy)];
+  const faults = [
+    ...referenceFaults(reference),
+    ...fileFaults(file),
+    ...policyFaults(() => resolveReportPolicy(policy)),
+  ];
   if (typeof userId !== 'string' || !isAddressable(userId)) {
     faults.push({ field: 'userId', message: "must be the service's id of a user" });
   }
@@ -130,24 +134,8 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-function policyFaults(policy: ReportPolicy | undefined): RefusedField[] {
-  try {
-    resolveReportPolicy(policy);
-    return [];
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    return error.faults.map((message) => ({ field: 'policy', message }));
-  }
-}
-
-function referenceFaults(reference: unknown): RefusedField[] {
-  if (typeof reference === 'string' && referencePattern.test(reference)) return [];
-  return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
-}
-
 function invalid(fields: RefusedField[]): ReportInvalid {
-  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
-  return new ReportInvalid(`The report is not valid: ${faults}`, { fields });
+  return new ReportInvalid(`The report is not valid: ${inOneLine(fields)}`, { fields });
 }
 
 /** Tells one report from another without keeping its details in the clear. */

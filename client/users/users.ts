@@ -14,10 +14,10 @@ import { deleteUserId } from '../../workflows/deletion/address.js';
 import { deleteUserName, requestUpdate, type DeleteUserInput } from '../../workflows/deletion/messages.js';
 import { resolveDeletionPolicy } from '../../workflows/deletion/policy.js';
 import { isAddressable } from '../../workflows/order/address.js';
-import { PolicyInvalid } from '../../workflows/policy-settings.js';
 import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import { canonicalUserId } from '../../workflows/user-id.js';
 import { ServiceNotConfigured, type RefusedField } from '../errors.js';
+import { inOneLine, policyFaults } from '../input-faults.js';
 import { exists, inWords } from '../workflow-calls.js';
 import { DeletionHandle } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, userWords } from './errors.js';
@@ -48,7 +48,7 @@ export class UserOperations {
    * @throws UserUnknown where there is nobody to delete, or nobody any more
    * @throws DeletionRefused, ServiceAccessDenied: nothing was deleted
    */
-  async requestDeletion(input: DeleteUserInput): Promise<DeletionHandle> {
+  async requestDeletion(input: Omit<DeleteUserInput, 'carried'>): Promise<DeletionHandle> {
     check(input);
     const userId = canonicalUserId(input.userId);
     const start = new WithStartWorkflowOperation(deleteUserName, {
@@ -135,19 +135,14 @@ export class UserOperations {
 }
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
-function check({ userId, clientUserId, graceDays, policy, ...unknown }: DeleteUserInput): void {
+function check({ userId, clientUserId, graceDays, policy, ...unknown }: Omit<DeleteUserInput, 'carried'>): void {
   const faults = userIdFaults(userId);
   // A wish that nobody hears, such as a part of the policy beside it, would delete in another way than was meant.
   for (const field of Object.keys(unknown)) faults.push({ field, message: 'is not known here' });
   if (clientUserId != null && typeof clientUserId !== 'string') {
     faults.push({ field: 'clientUserId', message: 'must be a string' });
   }
-  try {
-    resolveDeletionPolicy(policy ?? {}, graceDays ?? undefined);
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    faults.push(...error.faults.map((message) => ({ field: 'policy', message })));
-  }
+  faults.push(...policyFaults(() => resolveDeletionPolicy(policy ?? {}, graceDays ?? undefined)));
   if (faults.length > 0) throw invalid(faults);
 }
 
@@ -162,6 +157,5 @@ function userIdFaults(userId: unknown): RefusedField[] {
 }
 
 function invalid(fields: RefusedField[]): DeletionInvalid {
-  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
-  return new DeletionInvalid(`The deletion is not valid: ${faults}`, { fields });
+  return new DeletionInvalid(`The deletion is not valid: ${inOneLine(fields)}`, { fields });
 }

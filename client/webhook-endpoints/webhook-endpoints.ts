@@ -15,6 +15,7 @@ import {
   type WebhooksListed,
 } from '../../workflows/webhooks/messages.js';
 import type { RefusedField } from '../errors.js';
+import { inOneLine } from '../input-faults.js';
 import { inWords } from '../workflow-calls.js';
 import { EncryptionRequired, WebhookInvalid, webhookWords } from './errors.js';
 
@@ -126,8 +127,7 @@ export class WebhookOperations {
 function check({ orgId, teamId, environment }: WebhookPlace, others: RefusedField[]): void {
   const fields = [...idFaults({ orgId, teamId, environment }), ...others];
   if (fields.length === 0) return;
-  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
-  throw new WebhookInvalid(`The command is not valid: ${faults}`, { fields });
+  throw new WebhookInvalid(`The command is not valid: ${inOneLine(fields)}`, { fields });
 }
 
 /** They stand in a workflow ID, which is readable: an e-mail address, for one, cannot. */

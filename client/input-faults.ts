@@ -1,0 +1,26 @@
+import { referencePattern } from '../workflows/order/address.js';
+import { PolicyInvalid } from '../workflows/policy-settings.js';
+import type { RefusedField } from './errors.js';
+
+/* What is wrong with what a caller gave, by field, before anything is started. */
+
+/** @param resolve reads the policy, as the workflow will */
+export function policyFaults(resolve: () => unknown): RefusedField[] {
+  try {
+    resolve();
+    return [];
+  } catch (error) {
+    if (!(error instanceof PolicyInvalid)) throw error;
+    return error.faults.map((message) => ({ field: 'policy', message }));
+  }
+}
+
+export function referenceFaults(reference: unknown): RefusedField[] {
+  if (typeof reference === 'string' && referencePattern.test(reference)) return [];
+  return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
+}
+
+/** `reference must …; policy choiceWait must …`: as messages say it. */
+export function inOneLine(fields: readonly RefusedField[]): string {
+  return fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+}
