@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { commentSchema, requiredTextSchema } from './order-requests.js';
-import { isCalendarDate } from './timestamps.js';
+import { commentSchema, dateSchema, requiredTextSchema } from './order-requests.js';
 
 /* What the calls about appointments take (docs/lab-service.md; the specification names `appointment_notes` alone). */
 
@@ -19,7 +18,7 @@ export const appointmentAddressSchema = z.strictObject({
 });
 
 export const availabilityFilterSchema = z.object({
-  startDate: z.string().refine(isCalendarDate, 'must be a date that exists, written YYYY-MM-DD').nullish(),
+  startDate: dateSchema.nullish(),
 });
 
 function milliseconds(least: number, most: number) {

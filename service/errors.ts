@@ -87,6 +87,16 @@ export class NotFound extends ServiceRefused {
   override readonly name: string = 'NotFound';
 }
 
+/**
+ * Whether a 404 says in the service's own words what is not there. Anything else may come from a proxy, or from a path that
+ * does not exist.
+ * @param named the service's sentence, where it is not its bare "Not found"
+ */
+export function isStatedAbsence(error: unknown, named: RegExp): boolean {
+  if (!(error instanceof NotFound) || error.reason === undefined) return false;
+  return /^Not found\.?$/.test(error.reason) || named.test(error.reason);
+}
+
 /** 401 or 403: the key is missing, wrong, or not for this. Check SERVICE_API_KEY, the brand word and the environment. */
 export class Unauthorized extends ServiceRefused {
   override readonly name: string = 'Unauthorized';

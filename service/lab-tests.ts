@@ -19,6 +19,11 @@ export const labAccountSchema = z.looseObject({
 
 export type LabAccount = z.output<typeof labAccountSchema>;
 
+/** The list of a team's accounts, and of an organisation's. */
+export const labAccountsSchema = z
+  .looseObject({ data: answeredListSchema(labAccountSchema).nullish() })
+  .transform((answer): LabAccount[] => answer.data?.items ?? []);
+
 /** Integers; one that is written as a text is read as its number. */
 const numberedIdSchema = z.union([
   z.number(),
@@ -106,9 +111,7 @@ export function createLabTests(transport: Transport): LabTests {
         path: '/v3/lab_test/lab_account',
         query: { lab_account_id: filter.labAccountId, status: filter.status },
         options,
-        answer: z
-          .looseObject({ data: answeredListSchema(labAccountSchema).nullish() })
-          .transform((answer): LabAccount[] => answer.data?.items ?? []),
+        answer: labAccountsSchema,
       }),
   };
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import type { LabAccount, LabAccountFilter } from './lab-tests.js';
-import { labAccountSchema } from './lab-tests.js';
-import { answeredListSchema } from './order.js';
+import { labAccountSchema, labAccountsSchema } from './lab-tests.js';
 import { requiredTextSchema } from './order-requests.js';
 import type { OrgRegion } from './team-api-keys.js';
 import { regionParams } from './team-api-keys.js';
@@ -36,9 +35,7 @@ export function createOrgLabAccounts(transport: Transport): OrgLabAccounts {
         query: { lab_account_id: filter.labAccountId, team_id: filter.teamId, status: filter.status },
         auth: 'management',
         options,
-        answer: z
-          .looseObject({ data: answeredListSchema(labAccountSchema).nullish() })
-          .transform((answer): LabAccount[] => answer.data?.items ?? []),
+        answer: labAccountsSchema,
       }),
     setTeams: async (place, accountId, teamIds, options) => {
       const call = { method: 'PATCH', path: `${ACCOUNTS}/{account_id}` } as const;

@@ -35,11 +35,15 @@ export const emailSchema = z
   .max(254, { error: 'must be at most 254 characters long', abort: true })
   .regex(EMAIL, 'must be an e-mail address');
 
-/** "Future" is judged by the date in UTC, which no birth date near today can depend on in earnest. */
-export const birthDateSchema = z
+export const dateSchema = z
   .string()
-  .refine(isCalendarDate, { error: 'must be a date that exists, written YYYY-MM-DD', abort: true })
-  .refine((dob) => dob <= new Date().toISOString().slice(0, 10), 'must not be in the future');
+  .refine(isCalendarDate, { error: 'must be a date that exists, written YYYY-MM-DD', abort: true });
+
+/** "Future" is judged by the date in UTC, which no birth date near today can depend on in earnest. */
+export const birthDateSchema = dateSchema.refine(
+  (dob) => dob <= new Date().toISOString().slice(0, 10),
+  'must not be in the future',
+);
 
 const zipSchema = z.string().regex(ZIP, 'must be five digits, or five, a hyphen and four (12345 or 12345-6789)');
 
@@ -53,8 +57,6 @@ export const commentSchema = z
   .string()
   .refine((text) => [...text].length <= COMMENT_CODE_POINTS, 'must be at most 1,000 characters long')
   .nullish();
-
-const dateSchema = z.string().refine(isCalendarDate, 'must be a date that exists, written YYYY-MM-DD');
 
 const countSchema = z.int('must be a whole number').min(0, 'must not be negative').nullish();
 

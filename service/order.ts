@@ -24,10 +24,17 @@ export function partSchema<T extends z.ZodType>(part: T) {
   return part.nullish().catch(undefined);
 }
 
-/** What is no object of this shape is left out of the list. */
+/** What is no object of this shape is left out. */
+export function readable<T extends z.ZodType>(entry: T, sent: readonly unknown[]): z.output<T>[] {
+  return sent.flatMap((each): z.output<T>[] => {
+    const { data } = entry.safeParse(each);
+    return data == null ? [] : [data];
+  });
+}
+
+/** A list of what can be read of it. */
 export function listSchema<T extends z.ZodType>(entry: T) {
-  const entries = z.array(z.unknown()).transform((sent) => sent.flatMap((each) => entry.safeParse(each).data ?? []));
-  return partSchema(entries as z.ZodType<z.output<T>[]>);
+  return partSchema(z.array(z.unknown()).transform((sent) => readable(entry, sent)));
 }
 
 /**
@@ -38,13 +45,7 @@ export function listSchema<T extends z.ZodType>(entry: T) {
 export function answeredListSchema<T extends z.ZodType>(entry: T) {
   return z
     .array(z.unknown())
-    .transform((sent) => ({
-      items: sent.flatMap((each): z.output<T>[] => {
-        const read = entry.safeParse(each);
-        return read.success ? [read.data] : [];
-      }),
-      sent: sent.length,
-    }))
+    .transform((sent) => ({ items: readable(entry, sent), sent: sent.length }))
     .refine(({ items, sent }) => items.length > 0 || sent === 0, 'none of the entries can be read');
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import type { Order, OrderTransaction } from './order.js';
-import { listSchema, numberSchema, orderSchema, orderTransactionSchema, textSchema } from './order.js';
+import { listSchema, numberSchema, orderSchema, orderTransactionSchema, readable, textSchema } from './order.js';
 import type {
   ImportOrderRequest,
   OrderRequest,
@@ -276,12 +276,9 @@ async function readPage(
     options,
     answer: untidyPageSchema,
   });
-  const readable = orders.flatMap((order) => {
-    const read = orderSchema.safeParse(order);
-    return read.success ? [read.data] : [];
-  });
-  const unreadable = orders.length - readable.length;
-  return { orders: readable, unreadable, ...(total != null && { total }), size: Math.max(1, size ?? asked) };
+  const read = readable(orderSchema, orders);
+  const unreadable = orders.length - read.length;
+  return { orders: read, unreadable, ...(total != null && { total }), size: Math.max(1, size ?? asked) };
 }
 
 function orderQuery(filter: OrderFilter) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NotFound, RequestInvalid } from './errors.js';
+import { isStatedAbsence, RequestInvalid } from './errors.js';
 import type { CallFacts } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import { multipartForm } from './multipart.js';
@@ -70,15 +70,9 @@ export interface Reports {
   getJob(jobId: string, options?: CallOptions): Promise<ParsingJob>;
 }
 
-/**
- * Whether a 404 says in the service's own words that there is no such job (its sentence is not documented). Anything else may
- * come from a proxy, or from a path that does not exist.
- */
+/** Whether there is no such job, as the service says it; its sentence is not documented. */
 export function isStatedUnknownJob(error: unknown): boolean {
-  if (!(error instanceof NotFound) || error.reason === undefined) return false;
-  return (
-    /^Not found\.?$/.test(error.reason) || /\b(?:job|report)\b.*(?:\bnot\b|\bno longer\b|n't\b)/i.test(error.reason)
-  );
+  return isStatedAbsence(error, /\b(?:job|report)\b.*(?:\bnot\b|\bno longer\b|n't\b)/i);
 }
 
 export function createReports(transport: Transport): Reports {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NotFound, RequestInvalid } from './errors.js';
+import { isStatedAbsence, NotFound, RequestInvalid } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import {
   answeredListSchema,
@@ -187,13 +187,9 @@ export function isScheduledForDeletion(error: unknown): boolean {
   return /schedul/i.test(said) && /delet/i.test(said);
 }
 
-/**
- * Whether a 404 says in the service's own words that there is no such user ("The user does not or no longer exists in
- * this team", "Not found"). Anything else may come from a proxy, or from a path that does not exist.
- */
+/** Whether there is no such user, as the service says it: "The user does not or no longer exists in this team". */
 export function isStatedUnknown(error: unknown): boolean {
-  if (!(error instanceof NotFound) || error.reason === undefined) return false;
-  return /^Not found\.?$/.test(error.reason) || /\buser\b.*\b(?:not|no longer)\b/i.test(error.reason);
+  return isStatedAbsence(error, /\buser\b.*\b(?:not|no longer)\b/i);
 }
 
 /** An answer of `success: false`, which is not documented, is none. */
