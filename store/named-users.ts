@@ -11,7 +11,7 @@ export interface NamedUsers {
 /** An event is of one user; a list of events may be of several. */
 const mostNames = 1_000;
 
-/** An id of 256 bytes, each of them spelled as \uXXXX, has 1,536 characters; nothing longer identifies anybody. */
+/** An id of 256 bytes has 1,536 characters where each is spelled by its number, in six; nothing longer identifies anybody. */
 const member = /"(client_user_id|user_id)"\s*:\s*("(?:[^"\\]|\\.){1,1536}")/g;
 
 /**

@@ -3,7 +3,7 @@ import type { AppointmentState, Slots } from '../../workflows/appointment/messag
 import type { AppointmentHandle } from '../appointments/appointment-handle.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { readText } from './input.js';
-import { facts, moment, sections, table, waiting, words } from './output.js';
+import { facts, line, moment, sections, table, timelineTable, waiting, words } from './output.js';
 
 interface NotesOption {
   notesFile?: string;
@@ -113,18 +113,15 @@ function appointmentText(state: AppointmentState): string {
       ['Provider', appointment?.provider],
       ['Can be moved', appointment?.canReschedule],
       ['Outcome', words(state.outcome ?? '')],
-      ['The order was', state.order],
+      ['The order was', words(state.order ?? '')],
     ]),
     attention.map((reason) => `Attention: ${words(reason)}`).join('\n'),
-    table(
-      ['When (UTC)', 'What happened'],
-      timeline.map(({ at, what }) => [moment(at), what]),
-    ),
+    timelineTable(timeline),
   );
 }
 
 function appointmentLine({ timeline, phase, outcome, waiting: wait }: AppointmentState): string {
   const last = timeline.at(-1);
   const rest = outcome === undefined ? `waits for ${waiting(wait)}` : '';
-  return [moment(last?.at) ?? '', words(phase), last?.what ?? '', rest].filter((cell) => cell !== '').join('  ');
+  return line(moment(last?.at) ?? '', words(phase), last?.what ?? '', rest);
 }

@@ -4,7 +4,7 @@ import type { LinkState } from '../../workflows/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
-import { facts, moment, sections, table, words } from './output.js';
+import { facts, line, moment, sections, timelineTable, words } from './output.js';
 
 interface WhichLink {
   user: string;
@@ -108,15 +108,12 @@ function linkText(state: LinkState): string {
       ['Not done in time', state.waitedFor],
     ]),
     attention.map((reason) => `Attention: ${words(reason)}`).join('\n'),
-    table(
-      ['When (UTC)', 'What happened'],
-      timeline.map(({ at, what }) => [moment(at), what]),
-    ),
+    timelineTable(timeline),
   );
 }
 
 function linkLine({ timeline, phase, until, outcome }: LinkState): string {
   const last = timeline.at(-1);
   const rest = outcome === undefined && until !== undefined ? `until ${moment(until)}` : '';
-  return [moment(last?.at) ?? '', words(phase), last?.what ?? '', rest].filter((cell) => cell !== '').join('  ');
+  return line(moment(last?.at) ?? '', words(phase), last?.what ?? '', rest);
 }

@@ -1,6 +1,6 @@
 import type { OrderState } from '../../workflows/order/messages.js';
 import type { OrderSummary } from '../orders/order-list.js';
-import { facts, moment, sections, table, waiting, words } from './output.js';
+import { facts, line, moment, sections, table, waiting, words } from './output.js';
 
 /* How orders look to people. */
 
@@ -52,6 +52,5 @@ export function orderLine(state: OrderState): string {
   const { timeline, phase, status, attention, outcome } = state;
   const asks = attention.map(({ reason }) => `attention: ${words(reason)}`);
   const end = outcome === undefined ? `waits for ${waiting(state.waiting)}` : `ended: ${words(outcome)}`;
-  const cells = [moment(timeline.at(-1)?.at) ?? '', words(phase), status, ...asks, end];
-  return cells.filter((cell) => cell !== '').join('  ');
+  return line(moment(timeline.at(-1)?.at) ?? '', words(phase), status, ...asks, end);
 }

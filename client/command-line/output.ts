@@ -44,6 +44,19 @@ export function moment(at: string | Date | undefined): string | undefined {
   return text?.slice(0, 19).replace('T', ' ');
 }
 
+/** One change in a line: what there is of it. */
+export function line(...cells: readonly string[]): string {
+  return cells.filter((cell) => cell !== '').join('  ');
+}
+
+/** What happened when, in our own words. */
+export function timelineTable(timeline: readonly { at: string; what: string }[]): string {
+  return table(
+    ['When (UTC)', 'What happened'],
+    timeline.map(({ at, what }) => [moment(at), what]),
+  );
+}
+
 /** What something waits for, and until when. */
 export function waiting({ for: what, until }: { for: string; until?: string }): string {
   return until === undefined ? what : `${what} until ${moment(until)}`;

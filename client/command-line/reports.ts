@@ -5,7 +5,7 @@ import type { ReportState } from '../../workflows/report/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
-import { facts, moment, sections, table, waiting, words } from './output.js';
+import { facts, line, moment, sections, table, waiting, words } from './output.js';
 
 interface ReferenceOption {
   reference?: string;
@@ -110,5 +110,5 @@ function reportText(state: ReportState): string {
 
 function reportLine({ timeline, phase, status, outcome, waiting: wait }: ReportState): string {
   const end = outcome === undefined ? `waits for ${waiting(wait)}` : `ended: ${words(outcome)}`;
-  return [moment(timeline.at(-1)?.at) ?? '', words(phase), status, end].filter((cell) => cell !== '').join('  ');
+  return line(moment(timeline.at(-1)?.at) ?? '', words(phase), status, end);
 }
