@@ -52,7 +52,9 @@ describe('an order', () => {
     const args = ['orders', 'place', '--file', '-', '--no-wait', '--json'];
     expect(await answer(labops(lab, args, { input: JSON.stringify(input) }))).toEqual({ reference: input.reference });
     const handle = await lab.labs.orders.get({ reference: input.reference });
-    expect(await lab.ordersOf(input.order.user_id ?? '')).toMatchObject([{ order: { id: await handle.orderId() } }]);
+    // Only then is it placed.
+    const orderId = await handle.orderId();
+    expect(await lab.ordersOf(input.order.user_id ?? '')).toMatchObject([{ order: { id: orderId } }]);
   });
 
   test('that breaks a rule is refused with its field, in a line and as JSON, and without its values', async () => {

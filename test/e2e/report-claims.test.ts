@@ -168,7 +168,8 @@ describe('a submission that is terminated in mid-upload and repeated', () => {
     await expect(other.jobId()).rejects.toBeInstanceOf(ReportReferenceConflict);
     await untilEnded(given.reference, 'Failed');
     const again = await lab.labs.reports.submit(given);
-    expect(await jobsOf(given.userId)).toEqual([await again.jobId()]);
+    const jobId = await again.jobId();
+    expect(await jobsOf(given.userId)).toEqual([jobId]);
     expect(await submissionOf(again)).toMatchObject({ adopted: true, lostUploads: [] });
     await finish(again);
   });
