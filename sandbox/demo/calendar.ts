@@ -20,7 +20,7 @@ export class Calendar {
     return Math.max(1, Math.round((milliseconds(span) / ms('1d')) * this.dayMs));
   }
 
-  /** What the sandbox has to be told of a span that is not to be shortened like its days: people type in real time. */
+  /** What the sandbox has to be told of a span that is not to be shortened like its days: people and networks take real time. */
   uncompressed(span: Duration): number {
     return (milliseconds(span) * ms('1d')) / this.dayMs;
   }

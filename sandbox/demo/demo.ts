@@ -94,8 +94,12 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
   );
   const control = new SandboxControl(servers.sandboxUrl);
   const calendar = new Calendar(config.daySeconds);
-  // A real lab knows the numbers on its kits.
-  await control.changeSettings({ anySampleId: false, linkTokenMinutes: calendar.uncompressed('10m') / 60_000 });
+  await control.changeSettings({
+    // A real lab knows the numbers on its kits.
+    anySampleId: false,
+    linkTokenMinutes: calendar.uncompressed('10m') / 60_000,
+    bookingKeyMinutes: calendar.uncompressed('30m') / 60_000,
+  });
   return {
     operations,
     control,

@@ -48,24 +48,16 @@ const userEventSchema = eventOf(
   z.looseObject({ user_id: z.string(), lost_connections: z.array(z.string()).optional() }),
 );
 
-const reportEventSchema = z.object({
-  id: z.string(),
-  type: z.string().transform((type) => type.replace(/^labops\.report\./, '')),
-  time: z.string(),
-  data: z.looseObject({
-    job_id: z.string(),
-    reference: z.string().optional(),
-    phase: z.string().optional(),
-    is_reviewed: z.boolean().optional(),
-    results: z.number().optional(),
-  }),
-});
-
-/** The same of a lab report. */
-export type ReportNotification = z.output<typeof reportEventSchema>;
+const reportEventSchema = eventOf(
+  'report',
+  z.looseObject({ job_id: z.string(), phase: z.string().optional(), results: z.number().optional() }),
+);
 
 /** What the product is told of an order: the part of the CloudEvent that the stories look at. */
 export type OrderNotification = z.output<typeof orderEventSchema>;
+
+/** What the product is told of a lab report. */
+export type ReportNotification = z.output<typeof reportEventSchema>;
 
 /** What the product is told of a user's link. */
 export type LinkNotification = z.output<typeof linkEventSchema>;
@@ -81,6 +73,10 @@ const largestBody = 64 * 1024;
 
 /** The product's own endpoint for notifications, as a product would write it: it verifies, drops repeats and passes on. */
 export class NotificationReceiver {
+  /** What was told of orders. */
+  readonly orders = new Occurrences<OrderNotification>();
+  /** What was told of lab reports. */
+  readonly reports = new Occurrences<ReportNotification>();
   /** What was told of links. */
   readonly links = new Occurrences<LinkNotification>();
   /** What was told of appointments. */
@@ -90,10 +86,6 @@ export class NotificationReceiver {
   readonly #secret: string;
   /** What comes again was delivered though its answer got lost. */
   readonly #ids = new Set<string>();
-  readonly #orders: OrderNotification[] = [];
-  readonly #listeners = new Map<string, (notification: OrderNotification) => void>();
-  readonly #ofReports = new Map<string, ReportNotification>();
-  readonly #reportListeners = new Map<string, (notification: ReportNotification) => void>();
   readonly #server = createServer((request, response) => {
     this.#receive(request, response).catch(() => response.destroy());
   });
@@ -108,18 +100,6 @@ export class NotificationReceiver {
     this.#server.listen(0, loopback);
     await once(this.#server, 'listening');
     return `http://${loopback}:${(this.#server.address() as AddressInfo).port}/notifications`;
-  }
-
-  /** Calls back once for each notification of an order's chain, also for those that have come already. */
-  listen(rootOrderId: string, listener: (notification: OrderNotification) => void): void {
-    for (const past of this.#orders) if (past.data.root_order_id === rootOrderId) listener(past);
-    this.#listeners.set(rootOrderId, listener);
-  }
-
-  /** The same for a parsing job. */
-  listenToReport(jobId: string, listener: (notification: ReportNotification) => void): void {
-    for (const past of this.#ofReports.values()) if (past.data.job_id === jobId) listener(past);
-    this.#reportListeners.set(jobId, listener);
   }
 
   async close(): Promise<void> {
@@ -142,9 +122,9 @@ export class NotificationReceiver {
     const { data: ofUser } = userEventSchema.safeParse(event);
     if (!ofOrder && !ofLink && !ofReport && !ofAppointment && !ofUser) return answer(400);
     answer(204);
-    if (ofOrder && this.#isNew(ofOrder)) this.#passOn(ofOrder);
+    if (ofOrder && this.#isNew(ofOrder)) this.orders.add(ofOrder);
     if (ofLink && this.#isNew(ofLink)) this.links.add(ofLink);
-    if (ofReport && this.#isNew(ofReport)) this.#reportListeners.get(ofReport.data.job_id)?.(ofReport);
+    if (ofReport && this.#isNew(ofReport)) this.reports.add(ofReport);
     if (ofAppointment && this.#isNew(ofAppointment)) this.appointments.add(ofAppointment);
     if (ofUser && this.#isNew(ofUser)) this.users.add(ofUser);
   }
@@ -153,11 +133,6 @@ export class NotificationReceiver {
     const isNew = !this.#ids.has(id);
     this.#ids.add(id);
     return isNew;
-  }
-
-  #passOn(notification: OrderNotification): void {
-    this.#orders.push(notification);
-    this.#listeners.get(notification.data.root_order_id)?.(notification);
   }
 }
 

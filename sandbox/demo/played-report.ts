@@ -1,6 +1,6 @@
 import type { ParsingJobResult, ReportHandle, ReportTimelineEntry } from '../../client/index.js';
 import type { Narrator } from './narrator.js';
-import type { ReportNotification } from './notification-receiver.js';
+import type { NotificationReceiver, ReportNotification } from './notification-receiver.js';
 import { Occurrences } from './occurrences.js';
 
 /** Quick enough that a line comes with its event. */
@@ -19,20 +19,15 @@ const happenings: Readonly<Record<string, string>> = {
 /** A report of a story: the product's handle of it, and what the lab service does with it. */
 export class PlayedReport {
   readonly handle: ReportHandle;
-  readonly jobId: string;
   readonly #narrator: Narrator;
   readonly #notifications = new Occurrences<ReportNotification>();
 
-  constructor(handle: ReportHandle, jobId: string, narrator: Narrator) {
+  constructor(handle: ReportHandle, jobId: string, narrator: Narrator, { reports }: NotificationReceiver) {
     this.handle = handle;
-    this.jobId = jobId;
     this.#narrator = narrator;
-  }
-
-  /** The product was told something. */
-  hear(notification: ReportNotification): void {
-    this.#narrator.tells(notification.time, wordsFor(notification));
-    this.#notifications.add(notification);
+    reports.each((notification) => {
+      if (notification.data.job_id === jobId) this.#hear(notification);
+    });
   }
 
   /** Waits until the product is told of it. */
@@ -48,6 +43,11 @@ export class PlayedReport {
       told = timeline.length;
     }
     return this.handle.result();
+  }
+
+  #hear(notification: ReportNotification): void {
+    this.#narrator.tells(notification.time, wordsFor(notification));
+    this.#notifications.add(notification);
   }
 }
 

@@ -131,8 +131,8 @@ export class Stage {
       signal: this.signal,
     });
     this.#showPageOf(kitOrderId(played.orderId));
-    this.#scenery.receiver.listen(played.orderId, (notification) => {
-      played.hear(notification).catch(this.#lose);
+    this.#scenery.receiver.orders.each((notification) => {
+      if (notification.data.root_order_id === played.orderId) played.hear(notification).catch(this.#lose);
     });
     // Beside the story, until the order ends.
     played.follow().catch(this.#lose);
@@ -156,10 +156,8 @@ export class Stage {
       needsHumanReview,
     });
     const jobId = await handle.jobId();
-    const played = new PlayedReport(handle, jobId, this.#narrator);
     this.#showPageOf(parsingJobId(jobId));
-    receiver.listenToReport(jobId, (notification) => played.hear(notification));
-    return played;
+    return new PlayedReport(handle, jobId, this.#narrator, receiver);
   }
 
   /** A new customer wears a watch that is connected to the lab service. */
@@ -199,7 +197,7 @@ export class Stage {
     const handle = await operations.users.requestDeletion({
       userId,
       graceDays: calendar.compressed(grace) / ms('1d'),
-      policy: { reminderBefore: calendar.compressed('1d') },
+      policy: { reminderBefore: calendar.compressed('2d') },
     });
     return new PlayedDeletion(handle, this.#narrator, receiver);
   }

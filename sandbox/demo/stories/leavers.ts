@@ -9,7 +9,7 @@ export const changedMind: Story = {
     const { userId } = deletion.handle;
     stage.check('the user can be restored', deletion.handle.requested?.phase === 'grace');
     stage.check('the user is not there meanwhile', !(await stage.isUser(userId)));
-    await stage.days(4);
+    await stage.days(2);
     stage.acts('the customer regrets it; the product undoes the deletion');
     const { undo } = await deletion.handle.undo();
     const lost = undo?.lostConnections ?? [];

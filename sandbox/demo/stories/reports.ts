@@ -10,7 +10,6 @@ export const oldReport: Story = {
     const report = await stage.submitReport(lines, { needsHumanReview: true });
     const { outcome, isReviewed, counts } = await report.end(stage.signal);
     stage.check('the report was read and reviewed', outcome === 'completed' && isReviewed === true);
-    await report.told('review_needed');
     await report.told('completed');
     stage.acts(
       'the product reads the biomarkers from the lab service; neither they nor the file were ever in Temporal',
