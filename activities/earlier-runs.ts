@@ -1,4 +1,4 @@
-import { isGrpcServiceError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 
 /** gRPC's number of UNIMPLEMENTED. */
 const unimplemented = 12;
@@ -19,15 +19,30 @@ export async function runsOf(temporal: Client, workflowId: string): Promise<Work
   return listed(temporal, `WorkflowId = '${workflowId}'`);
 }
 
+type Run = Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'closeTime'>;
+
 /** Those of them that ended by themselves, the latest first. */
-export async function endedRunsOf(temporal: Client, workflowId: string): Promise<WorkflowExecutionInfo[]> {
-  const ended = (await runsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
+export async function endedRunsOf(temporal: Client, workflowId: string): Promise<Run[]> {
+  const runs = await Promise.all((await runsOf(temporal, workflowId)).map((run) => asItIs(temporal, run)));
+  const ended = runs.filter(({ status }) => status.name === 'COMPLETED');
   return ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
 }
 
+/** Visibility may not have heard yet that a run has ended; the run itself knows. */
+async function asItIs(temporal: Client, listedAs: WorkflowExecutionInfo): Promise<Run> {
+  const { workflowId, runId, status } = listedAs;
+  if (status.name !== 'RUNNING') return listedAs;
+  try {
+    return await temporal.workflow.getHandle(workflowId, runId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return listedAs;
+    throw error;
+  }
+}
+
 /**
- * What the last run with this workflow ID that ended by itself ended with. One that ended just now may not be found; what
- * it announced is announced once more with the same ids, which a receiver drops.
+ * What the last run with this workflow ID that ended by itself ended with. One that was also started just now may not be
+ * found; what it announced is announced once more with the same ids, which a receiver drops.
  */
 export async function lastResultOf<Result>(temporal: Client, workflowId: string): Promise<Result | undefined> {
   const [last] = await endedRunsOf(temporal, workflowId);
