@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KitOrderHandle, KitOrderResult, OrderState } from '../../client/index.js';
 import type { SandboxControl } from '../control.js';
+import { lowLevel } from '../lab-service/lifecycle.js';
 import type { StoryStep } from '../lab-service/stories.js';
 import type { Narrator } from './narrator.js';
 import type { OrderNotification } from './notification-receiver.js';
@@ -74,11 +75,10 @@ export class PlayedOrder {
     return this.#notifications.first((notification) => notification.type === type && fits(notification));
   }
 
-  /** Waits until the product is told that an order of the chain has come to this status. */
-  toldOf(status: string, orderId = this.orderId): Promise<OrderNotification> {
-    return this.told(
-      'phase_changed',
-      ({ data }) => data.order_id === orderId && data.status?.endsWith(status) === true,
+  /** Waits until an order of the chain has come to this status; the product is told only of where it is by then. */
+  comesTo(status: string, orderId = this.orderId): Promise<OrderState> {
+    return this.until(({ timeline }) =>
+      timeline.some((entry) => entry.orderId === orderId && lowLevel(entry.status) === status),
     );
   }
 

@@ -197,7 +197,7 @@ export class Stage {
     const handle = await operations.users.requestDeletion({
       userId,
       graceDays: calendar.compressed(grace) / ms('1d'),
-      policy: { reminderBefore: calendar.compressed('2d') },
+      policy: { reminderBefore: calendar.compressed('3d') },
     });
     return new PlayedDeletion(handle, this.#narrator, receiver);
   }

@@ -69,7 +69,7 @@ test('a worker that is killed while codes are in flight sends none twice: what t
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ connectionWebhooks: true })));
   const [right, wrong] = [await startLink(lab), await startLink(lab)];
   await Promise.all([right.logsIn('mfa-sms'), wrong.logsIn('mfa-sms')]);
-  const slow = { kind: 'delay', delayMs: 3_000, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 10_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: completeMfaPath, times: 2, action: slow });
   const answers = [right.submits(rightCode), wrong.submits(wrongCode)] as const;
   await expect.poll(() => codesSent(lab), patience).toBe(2);
@@ -112,11 +112,11 @@ test('while the ingress is out of reach a connection is found at the end of the 
   const { webhookUrl } = await lab.sandbox.settings();
   await lab.sandbox.changeSettings({ webhookUrl: await closedAddress() });
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ webhookUrl })));
-  const user = await startLink(lab, { passwordWait: '6s' });
+  const user = await startLink(lab, { passwordWait: '15s' });
   await user.entersPassword('ok');
   await lab.sandbox.settleWebhooks();
   const created = await lab.sandbox.deliveries({ event_type: 'provider.connection.created' });
-  expect(created.at(-1)?.attempts.map(({ status }) => status)).toEqual([null]);
+  expect(created.at(-1)?.attempts[0]).toMatchObject({ status: null });
   expect(await user.handle.result()).toMatchObject({ outcome: 'connected' });
   expect(lab.receiver.aboutLinksOf(user.userId).map(({ type }) => type)).toEqual(['link.ended']);
 });

@@ -52,7 +52,9 @@ test('an order is found by its reference and by every order id of its chain', as
     await lab.sandbox.move(replacement, status);
   }
   const { order: redraw } = await lab.sandbox.redraw(replacement);
-  await expect.poll(async () => (await handle.state()).orderId, patience).toBe(redraw.id);
+  // The redraw's second webhook follows its first.
+  const isOn = { orderId: redraw.id, phase: 'awaiting_registration' };
+  await expect.poll(() => handle.state(), patience).toMatchObject(isOn);
 
   const state = await handle.state();
   expect(state.chain.map((link) => link.orderId)).toEqual([orderId, replacement, redraw.id]);

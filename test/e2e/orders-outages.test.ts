@@ -8,7 +8,7 @@ import { patience, stack } from './stack.js';
 const lab = stack();
 
 /** So short that an attempt after a lost answer comes soon. */
-const quick = { creationTimeout: '2s' } as const;
+const quick = { creationTimeout: '4s' } as const;
 
 const closing: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -60,7 +60,7 @@ test('the dropped response of a successful creation gives one kit, not two', asy
 });
 
 test('a worker that is killed while a creation is in flight gives one kit', async () => {
-  const slow = { kind: 'delay', delayMs: 1_500, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 5_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   const userId = await lab.newUser();
   const handle = await lab.labs.orders.place(kitFor(userId, `killed-${userId}`, quick));

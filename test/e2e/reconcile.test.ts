@@ -157,7 +157,6 @@ describe('a range of time', () => {
     const told: ReconcileProgress[] = [];
     const result = await lab.labs.orders.reconcile(range, (progress) => told.push(progress));
     expect(result).toMatchObject({ listed: 103, told: 103 });
-    expect(told[0]).toMatchObject({ listed: 0 });
     expect(told).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 2 }));
     for (const orderId of [orders[0], orders[50], orders[102]]) {
       expect((await (await lab.labs.orders.get({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);

@@ -34,8 +34,9 @@ export interface ProcessOptions {
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-const patienceMs = 10_000;
-const flushMs = 200;
+/** More than any program here takes to end in order. */
+const patienceMs = 30_000;
+const flushMs = 2_000;
 const running = new Set<StartedProcess>();
 
 /** Starts a program that cannot outlive the test file: `stopProcesses` runs after it, whether its tests pass or not. */

@@ -3,7 +3,7 @@ import { bookAppointmentId } from '../../workflows/appointment/address.js';
 import { appointmentWantedSignal } from '../../workflows/appointment/messages.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
 import { AVisit } from './a-visit.js';
-import { eventually } from './kit.js';
+import { eventually, withoutRepeats } from './kit.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 
@@ -23,17 +23,22 @@ test('an appointment whose history grew long goes on in a new run with everythin
   const other = await visit.slot(5);
   expect(await visit.handle.reschedule({ slotId: other.id })).toMatchObject({ appointment: { startAt: other.start } });
   await visit.goes('in_progress');
+  await visit.shows({ phase: 'in_progress' });
   await visit.goes('completed');
   const result = await visit.handle.result();
   expect(result).toMatchObject({ outcome: 'completed', policy: { choiceWait: 172_800_000 } });
-  expect(result.timeline.map(({ what }) => what)).toEqual([
+  // The first webhook of a booking may come before its answer.
+  const answered = result.timeline.map(({ what }) => what).filter((what) => !what.startsWith('pending'));
+  expect(answered).toEqual([
     `confirmed, for ${slot.start}`,
     `confirmed, for ${other.start}`,
     `in_progress, for ${other.start}`,
     `completed, for ${other.start}`,
   ]);
-  const ids = visit.notifications.map(({ id }) => id);
-  expect(new Set(ids).size).toBe(ids.length);
+  // A run that ends while it tells has the next one tell again.
+  expect(withoutRepeats(visit.notifications).map(({ type, data }) => data['phase'] ?? type)).toEqual([
+    ...['confirmed', 'confirmed', 'in_progress', 'labops.appointment.ended'],
+  ]);
 });
 
 test('an appointment is running work of its user: a deletion cancels it where the policy says so', async () => {

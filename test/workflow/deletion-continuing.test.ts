@@ -10,6 +10,8 @@ const stage = setStage({ eventsPerRun: 40 });
 test('a deletion that is requested very often goes on in new runs, tells once, and can be undone', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
+  // A run that ends while it tells has the next one tell again.
+  await leaver.tells('deletion_scheduled');
   const workflow = stage.temporal.workflow.getHandle(deleteUserId(leaver.userId));
   const { runId: first } = await workflow.describe();
   const { graceUntil } = await handle.state();

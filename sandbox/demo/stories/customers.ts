@@ -29,7 +29,7 @@ export const refusedName: Story = {
   async play(stage) {
     const order = await stage.place();
     await order.goes(withResults);
-    await order.toldOf('with_customer');
+    await order.comesTo('with_customer');
     stage.acts('the customer registers as José');
     const name = await refusal(RegistrationRefused, order.register(named('José')));
     stage.acts(`refused, ${explain(name)}`);
@@ -103,15 +103,13 @@ export const lateCancel: Story = {
   promise: 'A cancel after shipping is refused by the lab; the order goes on as if nobody had asked.',
   async play(stage) {
     const order = await stage.place();
-    // Nothing else happens until the product was told: what comes too soon after it would be told instead.
-    await order.goes(withResults.slice(0, 1));
-    await order.toldOf('transit_customer');
+    await order.goes(withResults);
+    await order.comesTo('transit_customer');
     stage.acts('the product tries to cancel the order');
     const refused = await refusal(CancelRefused, order.handle.cancel());
     stage.check('the lab service refused it with 400', refused.status === 400);
     stage.acts(`refused with ${refused.status}: the kit is on its way, the order goes on`);
-    await order.goes(withResults.slice(1));
-    await order.toldOf('with_customer');
+    await order.comesTo('with_customer');
     stage.acts('the customer registers the kit after all');
     await order.register();
     const { outcome } = await order.end();

@@ -9,7 +9,7 @@ export const firstKit: Story = {
   async play(stage) {
     const order = await stage.place();
     await order.goes('happy');
-    await order.toldOf('with_customer');
+    await order.comesTo('with_customer');
     await stage.days(1);
     stage.acts('the customer types in the number on the kit; the product registers it');
     const { registered } = await order.register();

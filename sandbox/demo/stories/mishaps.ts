@@ -21,7 +21,7 @@ export const lostKit: Story = {
     const { orderId: replacement } = await order.handle.resolveProblem('replace');
     stage.check('there is another kit', replacement !== order.orderId);
     await order.goes(withResults, replacement);
-    await order.toldOf('with_customer', replacement);
+    await order.comesTo('with_customer', replacement);
     stage.acts('the customer registers the second kit');
     await order.register((same) => same, replacement);
     const { outcome, orderId, chain } = await order.end();
@@ -46,7 +46,7 @@ export const redrawnSample: Story = {
       { after: '1d', status: 'sample_error', status_detail: 'sample_hemolyzed' },
       { after: '1d', creates: 'redraw' },
     ]);
-    await order.toldOf('with_customer');
+    await order.comesTo('with_customer');
     stage.acts('the customer registers the kit');
     await order.register();
     const { orderId: redraw } = await order.until(({ chain }) => chain.length === 2);
@@ -66,7 +66,7 @@ export const correctedResult: Story = {
   async play(stage) {
     const order = await stage.place();
     await order.goes(withResults);
-    await order.toldOf('with_customer');
+    await order.comesTo('with_customer');
     stage.acts('the customer registers the kit');
     await order.register();
     const { interpretation: before } = await order.end();
@@ -94,7 +94,7 @@ export const lostAnswer: Story = {
     stage.check('the customer gets one kit', ofCustomer.length === 1);
     stage.acts(`orders of the product: 1, kits that the lab made for it: ${ofCustomer.length}`);
     await order.goes(withResults);
-    await order.toldOf('with_customer');
+    await order.comesTo('with_customer');
     stage.acts('the customer registers the kit');
     await order.register();
     const { outcome, chain } = await order.end();
