@@ -3,8 +3,13 @@ import { defineConfig } from 'vitest/config';
 /** Read by .ci/run, which prints the totals as its last line. */
 const report = 'node_modules/.vitest/report.json';
 
-/** Forks, because the native core of @temporalio/worker crashes in worker threads. */
-const shared = { pool: 'forks' as const, setupFiles: ['test/rig/setup.ts'] };
+const shared = {
+  // Because the native core of @temporalio/worker crashes in worker threads.
+  pool: 'forks' as const,
+  setupFiles: ['test/rig/setup.ts'],
+  // A second, the default, is short for a busy machine.
+  expect: { poll: { timeout: 10_000 } },
+};
 
 export default defineConfig({
   test: {

@@ -49,7 +49,7 @@ describe('the clock', () => {
     const { id } = await newKit();
     await control.playStory(id, 'happy');
     await control.changeSettings({ daySeconds: 0.02 });
-    await vi.waitFor(async () => expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer'));
+    await vi.waitFor(async () => expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer'), 10_000);
     expect((await control.clock()).daySeconds).toBe(0.02);
   });
 });

@@ -74,29 +74,33 @@ describe('an injected fault', () => {
   test('delays the work, or only its answer', async () => {
     const { call, control, newUser } = await startSandbox();
     const kit = testkitBody(await newUser());
-    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 300 } });
+    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 3_000 } });
     const early = call('POST', TESTKIT, kit);
-    await vi.waitFor(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1));
+    await vi.waitFor(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1), 10_000);
     expect(await control.orders()).toEqual([]);
     expect((await early).status).toBe(200);
-    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 300, phase: 'after_work' } });
+    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 3_000, phase: 'after_work' } });
     const late = call('POST', TESTKIT, kit);
-    await vi.waitFor(async () => expect(await control.orders()).toHaveLength(2), { interval: 10 });
+    await vi.waitFor(async () => expect(await control.orders()).toHaveLength(2), { timeout: 10_000, interval: 10 });
     expect((await control.requests({ path: TESTKIT })).map(({ outcome }) => outcome)).toEqual(['answered', 'pending']);
     expect((await late).status).toBe(200);
   });
 
   test('does the work although the caller gave up during the delay', async () => {
     const { service, control, newUser } = await startSandbox();
-    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 200 } });
+    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 1_000 } });
+    const caller = new AbortController();
     const request = fetch(service.url + TESTKIT, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-service-api-key': 'sk_test_invented' },
       body: JSON.stringify(testkitBody(await newUser())),
-      signal: AbortSignal.timeout(50),
+      signal: caller.signal,
     });
+    request.catch(() => undefined);
+    await vi.waitFor(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1), 10_000);
+    caller.abort();
     await expect(request).rejects.toThrow('aborted');
-    await vi.waitFor(async () => expect(await control.orders()).toHaveLength(1));
+    await vi.waitFor(async () => expect(await control.orders()).toHaveLength(1), 10_000);
   });
 
   test('fits by method and path, where * is one segment and ** any rest', async () => {
@@ -136,7 +140,7 @@ test('ending the stand-in does not wait for an answer that is delayed', async ()
   const { call, control, service } = await startSandbox();
   await control.addFault({ path: '/v2/user', action: { kind: 'delay', delayMs: 600_000 } });
   const waiting = call('GET', '/v2/user').catch(() => 'ended');
-  await vi.waitFor(async () => expect(await control.requests()).toHaveLength(1));
+  await vi.waitFor(async () => expect(await control.requests()).toHaveLength(1), 10_000);
   await service.close();
   await waiting;
 });

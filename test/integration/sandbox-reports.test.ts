@@ -163,7 +163,7 @@ describe('an upload', () => {
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     const broken = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
       yield sampleReport('pdf', { size: 500_000 });
-      await vi.waitFor(async () => expect(await sandbox.control.requests({ method: 'POST' })).toHaveLength(1));
+      await vi.waitFor(async () => expect(await sandbox.control.requests({ method: 'POST' })).toHaveLength(1), 10_000);
       throw new Error('the disk is gone');
     };
     const file = { contentType: 'application/pdf', bytes: broken() } as const;
@@ -171,7 +171,7 @@ describe('an upload', () => {
     await vi.waitFor(async () => {
       const [request] = await sandbox.control.requests({ method: 'POST' });
       expect(request?.outcome).not.toBe('pending');
-    });
+    }, 10_000);
     expect(await sandbox.control.jobs()).toEqual([]);
   });
 
@@ -189,7 +189,7 @@ describe('a job', () => {
     const sandbox = await startSandbox({ ...FAST, webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     const { id } = await upload(lab, userId, sampleReport('pdf'));
-    await vi.waitFor(() => expect(told(receiver)).toHaveLength(3));
+    await vi.waitFor(() => expect(told(receiver)).toHaveLength(3), 10_000);
     expect(told(receiver).toSorted()).toEqual(['created started', 'updated completed', 'updated processing']);
     const event = readEvent(receiver.received[0]?.json);
     expect(event).toMatchObject({ kind: 'parsing_job', jobId: id, userId });
@@ -248,7 +248,7 @@ describe('a job', () => {
     const sandbox = await startSandbox({ ...settings, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
     const { id } = await upload(serviceOf(sandbox), await sandbox.newUser(), sampleReport('pdf'));
     await sandbox.control.advanceClock('2s');
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
     const { raw, json } = receiver.received[0] ?? { raw: '', json: undefined };
     expect(JSON.parse(raw)).toMatchObject({ data: { job_id: id } });
     expect(raw).not.toMatch(/"id"|user_id/);

@@ -179,7 +179,7 @@ describe('retries', () => {
         ['failed', 8],
         ['failed', 8],
       ]);
-    });
+    }, 10_000);
     expect(received).toHaveLength(16);
   });
 
@@ -189,13 +189,13 @@ describe('retries', () => {
     await vi.waitFor(async () => {
       const deliveries = await control.deliveries({ order_id: id });
       expect(deliveries.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-    });
+    }, 10_000);
     expect(received).toHaveLength(6);
     expect(new Set(received.map(({ headers }) => headers['svix-id'])).size).toBe(2);
   });
 
   test('come after a redirect, after 4xx, after no answer in time and after no connection', async () => {
-    const { control, newKit, url } = await start({ webhookTimeoutMs: 150 }, (n) => [302, 400][n] ?? null);
+    const { control, newKit, url } = await start({ webhookTimeoutMs: 2_000 }, (n) => [302, 400][n] ?? null);
     const { id } = await newKit();
     await control.settleWebhooks();
     await control.move(id, 'transit_customer');
@@ -206,7 +206,9 @@ describe('retries', () => {
     const deliveries = await control.deliveries({ order_id: id });
     expect(deliveries.map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting', 'waiting']);
     const outcomes = deliveries.map(({ attempts: [attempt] }) => attempt?.status ?? attempt?.error);
-    expect(outcomes).toEqual([302, 400, 'timeout', 'ECONNREFUSED']);
+    // The first two go out at once.
+    expect(new Set(outcomes.slice(0, 2))).toEqual(new Set([302, 400]));
+    expect(outcomes.slice(2)).toEqual(['timeout', 'ECONNREFUSED']);
     await control.changeSettings({ webhookUrl: url });
   });
 
@@ -278,7 +280,7 @@ describe('webhook faults', () => {
     await control.addWebhookFault({ status: 'awaiting_registration', action: { kind: 'corrupt' } });
     await control.addWebhookFault({ status: 'ordered', action: { kind: 'lose' } });
     await newKit();
-    await vi.waitFor(() => expect(received).toHaveLength(2));
+    await vi.waitFor(() => expect(received).toHaveLength(2), 10_000);
     const fits = ({ headers, raw }: Received): boolean => {
       const message = {
         id: String(headers['svix-id']),

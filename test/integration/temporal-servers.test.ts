@@ -70,7 +70,7 @@ async function fakeTemporal(path: string, server: string): Promise<string> {
 /** Notes that it was called, takes its time, and leaves a `temporal` where `go install` would. */
 async function fakeGo(): Promise<void> {
   const built = await fakeTemporal(join(folder, 'built'), '1.29.1');
-  await fake(join(bin(), 'go'), `echo "$@" >>'${folder}/builds'; /bin/sleep 1; /bin/cp '${built}' "$GOBIN/temporal"`);
+  await fake(join(bin(), 'go'), `echo "$@" >>'${folder}/builds'; /bin/sleep 5; /bin/cp '${built}' "$GOBIN/temporal"`);
 }
 
 async function builds(): Promise<string[]> {

@@ -4,6 +4,7 @@ import type { AppointmentStart } from '../../client/appointments/appointments.js
 import type { SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { bookAppointmentId } from '../../workflows/appointment/address.js';
+import { kitOrderId } from '../../workflows/order/address.js';
 import type { AppointmentResult, AppointmentState, Slot } from '../../workflows/appointment/messages.js';
 import { eventually } from './kit.js';
 import type { Notification } from './notification-receiver.js';
@@ -60,6 +61,16 @@ export class AVisit {
     const visit = new AVisit(stage, handle);
     stage.endsBy(() => visit.endsAnyhow());
     return visit;
+  }
+
+  /** Both workflows, of the order and of its appointment, have read what they begin with: faults meet later reads. */
+  async isFollowed(): Promise<void> {
+    await eventually(async () => {
+      const { events } = await this.stage.temporal.workflow.getHandle(kitOrderId(this.orderId)).fetchHistory();
+      expect(events?.some(({ activityTaskCompletedEventAttributes: read }) => read)).toBe(true);
+    });
+    // Slots are found once the appointment knows what it is for.
+    await this.slot();
   }
 
   async slot(index = 0): Promise<Slot> {

@@ -4,6 +4,7 @@ import { ServiceDown } from '../../client/errors.js';
 import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
 import { appointmentChangedSignal } from '../../workflows/appointment/messages.js';
 import { appointmentPath, AVisit, bookPath, loseWebhooks } from './a-visit.js';
+import { eventually } from './kit.js';
 import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
 
@@ -113,7 +114,7 @@ describe('an answer that is lost', () => {
   });
 
   test('of which nothing is learnt in time is reported; the next choice waits, reads, and finds it', async () => {
-    const visit = await AVisit.start(stage, { policy: { bookingTimeout: '1s' } });
+    const visit = await AVisit.start(stage, { policy: { bookingTimeout: '5s' } });
     const [slot, other] = [await visit.slot(), await visit.slot(4)];
     await loseWebhooks(stage);
     await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'drop_response' } });
@@ -122,7 +123,7 @@ describe('an answer that is lost', () => {
     await stage.sandbox.addFault({ method: 'GET', path: appointmentPath, skip: 1, action: down });
     const answer = visit.handle.choose({ slotId: slot.id });
     const refused = answer.catch((error: unknown) => error);
-    await visit.shows({ phase: 'awaiting_choice' });
+    await eventually(async () => expect(await visit.bookings()).toBe(1));
     await stage.skip('6 minutes');
     expect(await refused).toBeInstanceOf(ServiceDown);
     await stage.sandbox.removeFaults();
@@ -176,7 +177,7 @@ describe('while nobody chooses', () => {
 
   test('a service that is down lets nothing end before it has answered', async () => {
     const visit = await AVisit.start(stage, { policy: { choiceReminders: [], choiceWait: '1d' } });
-    await visit.shows({ phase: 'awaiting_choice' });
+    await visit.isFollowed();
     const action = { kind: 'answer', status: 401, body: {} } as const;
     await stage.sandbox.addFault({ method: 'GET', path: '/v3/order/*', action });
     await stage.skip('25 hours');
@@ -188,7 +189,7 @@ describe('while nobody chooses', () => {
 
   test('a service that stays down is waited for a day, asked now and then, and then it ends all the same', async () => {
     const visit = await AVisit.start(stage, { policy: { choiceReminders: [], choiceWait: '1d' } });
-    await visit.shows({ phase: 'awaiting_choice' });
+    await visit.isFollowed();
     const before = await stage.countRequests('GET', '/v3/order/*');
     const action = { kind: 'answer', status: 401, body: {} } as const;
     await stage.sandbox.addFault({ method: 'GET', path: '/v3/order/*', action });

@@ -156,7 +156,7 @@ describe('what is refused', () => {
 
   test('is a question for slots while the order shows no address', async () => {
     const visit = await AVisit.start(stage);
-    await visit.shows({ phase: 'awaiting_choice' });
+    await visit.isFollowed();
     const order = await stage.service.orders.get(visit.orderId);
     const body = JSON.parse(JSON.stringify({ ...order, patient_address: null })) as Record<string, unknown>;
     const path = `/v3/order/${visit.orderId}`;

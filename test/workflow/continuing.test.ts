@@ -12,7 +12,7 @@ async function runsOf(workflowId: string): Promise<number> {
 }
 
 test('a story whose history is cut into many runs is the same story', async () => {
-  const kit = await stage.place({ policy: { onLost: 'replace', problemLimit: '2 seconds' } });
+  const kit = await stage.place({ policy: { onLost: 'replace', problemLimit: '5 seconds' } });
   await kit.goes('transit_customer', 'lost');
   const { orderId } = await kit.shows({ phase: 'awaiting_registration', chain: [{}, {}] as never });
   await kit.goes('transit_customer', 'problem_in_transit_customer');

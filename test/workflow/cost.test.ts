@@ -75,6 +75,7 @@ test('an order from placement to results costs no more than the plainest workflo
 test('a webhook that says nothing new costs its signal and no call', async () => {
   const kit = await stage.place();
   await kit.goes('transit_customer');
+  await stage.sandbox.settleWebhooks();
   const before = await historyOf(kitOrderId(kit.rootOrderId));
   const snapshot = snapshotOf(await stage.service.orders.get(kit.rootOrderId));
   const repeats = 5;

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { RunningWork, WorkFate } from '../../workflows/deletion/messages.js';
 import { eventually } from './kit.js';
+import { deleteUserId } from '../../workflows/deletion/address.js';
+import { eventsOf } from './recorded.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 
@@ -71,6 +73,12 @@ describe('a deletion that is undone while running work is being cancelled', () =
     const handle = await requesting;
     const undoing = handle.undo();
     undoing.catch(() => undefined);
+    // The undo was accepted: the second update, after the request.
+    await eventually(async () => {
+      const events = await eventsOf(stage, deleteUserId(leaver.userId));
+      const accepted = events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
+      expect(accepted).toHaveLength(2);
+    });
     await leaver.shows(handle, { phase: 'requested' });
     return { handle, undoing };
   }

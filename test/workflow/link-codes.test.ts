@@ -13,7 +13,7 @@ async function asked(username = 'mfa-sms'): Promise<ALink> {
 }
 
 /** The provider takes its time, so that things can happen while a code is on its way. */
-async function delayCodes(delayMs = 400): Promise<void> {
+async function delayCodes(delayMs = 2_500): Promise<void> {
   await stage.sandbox.addFault({ path: completeMfaPath(), action: { kind: 'delay', delayMs, phase: 'before_work' } });
 }
 

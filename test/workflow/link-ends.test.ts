@@ -13,7 +13,7 @@ const sent = () => stage.seesRequests('POST', completeMfaPath('invented_watch'))
 /** A code on its way to a provider that takes its time: its answer is still to come. */
 async function handingIn(link: ALink, code: string) {
   await link.logsIn('mfa-sms');
-  const action = { kind: 'delay', delayMs: 500, phase: 'before_work' } as const;
+  const action = { kind: 'delay', delayMs: 2_500, phase: 'before_work' } as const;
   await stage.sandbox.addFault({ path: completeMfaPath(), action });
   const answer = link.handle.submitMfaCode(code);
   await sent();

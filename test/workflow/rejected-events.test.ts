@@ -113,6 +113,7 @@ describe('a replay', () => {
 
   test('brings an order’s event to its workflow', async () => {
     const { rootOrderId } = await stage.place();
+    await stage.sandbox.settleWebhooks();
     const id = await putAside(orderEvent(rootOrderId), 'unreadable: a schema of last year');
     const signals = async () =>
       (await eventsOf(stage, kitOrderId(rootOrderId))).filter(

@@ -61,7 +61,7 @@ test('an update of the workout has it fetched again, by a run of its own', async
 
 test('a notice that comes while the stream is fetched is not lost: what was read before it is read again', async () => {
   const workout = await Workout.of(stage);
-  const slow = { kind: 'delay', delayMs: 1_500, phase: 'after_work' } as const;
+  const slow = { kind: 'delay', delayMs: 4_000, phase: 'after_work' } as const;
   await stage.sandbox.addFault({ path: workout.path, times: 1, action: slow });
   await workout.isNoticed();
   const runId = await workout.runId();
@@ -151,7 +151,7 @@ test('a user whose data were deleted has none fetched: before the notice, and wh
 
 test('a user who is deleted while the service answers has nothing kept', async () => {
   const workout = await Workout.of(stage);
-  const slow = { kind: 'delay', delayMs: 1_500, phase: 'after_work' } as const;
+  const slow = { kind: 'delay', delayMs: 4_000, phase: 'after_work' } as const;
   await stage.sandbox.addFault({ path: workout.path, times: 1, action: slow });
   await workout.isNoticed();
   await workout.isRead(1);

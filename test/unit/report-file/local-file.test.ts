@@ -113,7 +113,7 @@ describe('a path is refused', () => {
     execFileSync('mkfifo', [join(root, 'pipe')]);
     const server = createServer().listen(join(root, 'socket'));
     onTestFinished(() => void server.close());
-    await vi.waitFor(async () => expect(await readdir(root)).toContain('socket'));
+    await vi.waitFor(async () => expect(await readdir(root)).toContain('socket'), 10_000);
     for (const path of ['folder', '.', '', 'pipe', 'socket']) {
       expect(await outcomeOf(files.open({ path })), path).toBe('refused: not_a_file');
     }

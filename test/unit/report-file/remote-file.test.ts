@@ -76,7 +76,7 @@ describe('a file at a URL', () => {
     await read(await files.open({ url: `${url}/read` }));
     await (await files.open({ url: `${url}/closed` })).close();
     for await (const chunk of (await files.open({ url: `${url}/left` })).bytes) if (chunk.length > 0) break;
-    await vi.waitFor(() => expect(closed).toEqual(['/read', '/closed', '/left']));
+    await vi.waitFor(() => expect(closed).toEqual(['/read', '/closed', '/left']), 10_000);
   });
 
   test('is taken only as fast as it is read', async () => {

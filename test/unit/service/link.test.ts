@@ -227,7 +227,7 @@ describe('the call with the code', () => {
 
   test('ends by a timeout of its own', async () => {
     const { baseUrl } = await serving(() => undefined);
-    const call = serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE, { timeoutMs: 40 });
+    const call = serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE, { timeoutMs: 1_000 });
     expect(await rejection(call)).toBeInstanceOf(AnswerLost);
   });
 

@@ -190,7 +190,7 @@ describe('an upload that does not end well', () => {
     const bytes = pieces(Buffer.alloc(100_000), broken);
     const file: ReportFile = { contentType: 'application/pdf', bytes, ...(size === undefined ? {} : { size }) };
     expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }))).toBe(broken);
-    await vi.waitFor(() => expect(isClosed).toBe(true));
+    await vi.waitFor(() => expect(isClosed).toBe(true), 10_000);
   });
 
   test('rejects with the reason of the signal, closes the connection and lets go of the file', async () => {
@@ -204,7 +204,7 @@ describe('an upload that does not end well', () => {
     const { signal } = controller;
     const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }, { signal }));
     expect(error).toEqual(new Error('not wanted any more'));
-    await vi.waitFor(() => expect([isClosed, ended()]).toEqual([true, true]));
+    await vi.waitFor(() => expect([isClosed, ended()]).toEqual([true, true]), 10_000);
     expect(given()).toBeLessThan(50_000_000);
   });
 
@@ -223,7 +223,7 @@ describe('an upload that does not end well', () => {
     const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
     expect(error).toBeInstanceOf(ServiceRefused);
     expect(error).toMatchObject({ status, reason: detail });
-    await vi.waitFor(() => expect(ended()).toBe(true));
+    await vi.waitFor(() => expect(ended()).toBe(true), 10_000);
     expect(given()).toBeLessThan(50_000_000);
   });
 
@@ -258,7 +258,7 @@ describe('an upload that does not end well', () => {
     const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
     expect(error).toBeInstanceOf(ServiceUnreachable);
     expect((error as Error).message).toContain('was not sent completely');
-    await vi.waitFor(() => expect(ended()).toBe(true));
+    await vi.waitFor(() => expect(ended()).toBe(true), 10_000);
   });
 
   test('a connection that breaks after the last byte leaves the outcome unknown', async () => {
@@ -289,11 +289,11 @@ describe('an upload that does not end well', () => {
     const { baseUrl, bodies } = await keepingBodies();
     const slow = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
       for (let n = 0; n < 6; n += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 150));
+        await new Promise((resolve) => setTimeout(resolve, 700));
         yield Buffer.alloc(1_000);
       }
     };
-    const { reports } = serviceAt(baseUrl, { timeoutMs: 300, headersTimeoutMs: 600 });
+    const { reports } = serviceAt(baseUrl, { timeoutMs: 300, headersTimeoutMs: 3_000 });
     await reports.createJob({ userId: USER, file: { contentType: 'image/png', bytes: slow() } });
     expect(bodies[0]?.length).toBeGreaterThan(6_000);
   });
@@ -435,13 +435,13 @@ describe('the answer to an upload', () => {
   test('has its whole time, however long the file took', async () => {
     const slowly = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
       for (const piece of [PDF, PDF, PDF]) {
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
         yield piece;
       }
     };
     const service = serviceAt(await answeringAfter(300));
     const file = { contentType: 'application/pdf', bytes: slowly() } as const;
-    const job = await service.reports.createJob({ userId: USER, file }, { answerTimeoutMs: 700 });
+    const job = await service.reports.createJob({ userId: USER, file }, { answerTimeoutMs: 2_500 });
     expect(job).toMatchObject({ id: 'job-1' });
   });
 });
