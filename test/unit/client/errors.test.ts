@@ -240,6 +240,17 @@ test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors, appoint
   },
 );
 
+test('every error that a backend can import stands in the table of the README, and no other one does', async () => {
+  const readme = await readFile(join(projectFolder, 'README.md'), 'utf8');
+  const [, table = ''] = /## When something goes wrong\n([\s\S]+?)\n## /.exec(readme) ?? [];
+  const cells = table.split('\n').map((row) => row.split('|')[1] ?? '');
+  const listed = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+  const exported = Object.entries(client).filter(
+    ([, value]) => typeof value === 'function' && value.prototype instanceof Error,
+  );
+  expect(listed.toSorted()).toEqual(exported.map(([name]) => name).toSorted());
+});
+
 describe('the root that a command was forwarded to', () => {
   const forwarded = ApplicationFailure.nonRetryable('forwarded', 'OrderForwarded', { fields: [], reason: 'order-1' });
 
