@@ -18,10 +18,10 @@ function validateOpenOrConnected(run: LinkRun): void {
   if (run.kase.outcome !== 'connected') validateOpen(run);
 }
 
-/** A link that has ended may begin anew while its last notification is under way, unless it was cancelled as a workflow. */
+/** A link that has ended may begin anew while its last notification is under way. */
 export function validateRequest(run: LinkRun, request: LinkRequest | undefined): void {
   const { anew } = request ?? {};
-  if (!anew || run.cancelled) return validateOpen(run);
+  if (!anew) return validateOpen(run);
   checkOptions(anew);
 }
 

@@ -54,6 +54,7 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
     alarm: new Alarm(),
     heard: false,
     cancelled: false,
+    wasCancelled: false,
     submitting: [],
   };
   listen(run);
@@ -95,7 +96,8 @@ async function followToTheEnd(run: LinkRun): Promise<void> {
     await commands.carryOutNext((command) => carryOut(kase, command));
     show(run);
     if (kase.outcome !== undefined && commands.isEmpty) break;
-    if (workflowInfo().continueAsNewSuggested && !run.heard) await continueAnew(run);
+    const isSpent = run.wasCancelled || workflowInfo().continueAsNewSuggested;
+    if (isSpent && !run.heard) await continueAnew(run);
     // What was heard meanwhile is due at once: it needs no timer.
     if (!run.heard) alarm.set(deadlinesOf(kase)[0]);
     await condition(() => run.heard || alarm.rang || !commands.isEmpty);
@@ -104,7 +106,10 @@ async function followToTheEnd(run: LinkRun): Promise<void> {
 }
 
 /** A success that was reported counts, cancelled or not. */
-async function cancel({ kase }: LinkRun): Promise<void> {
+async function cancel(run: LinkRun): Promise<void> {
+  const { kase } = run;
+  run.cancelled = false;
+  run.wasCancelled = true;
   if (kase.claim?.by === 'success') await readConnection(kase);
   if (kase.outcome === undefined) end(kase, 'cancelled', Date.now());
 }
@@ -119,7 +124,7 @@ async function tellTheEnd(run: LinkRun): Promise<void> {
   await condition(() => allHandlersFinished() || !commands.isEmpty);
 }
 
-/** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */
+/** Starts over with a new run: what was asked for is answered first, and everything known goes along. */
 async function continueAnew(run: LinkRun): Promise<void> {
   const { kase, commands } = run;
   await condition(() => allHandlersFinished() || !commands.isEmpty);

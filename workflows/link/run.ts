@@ -20,8 +20,10 @@ export interface LinkRun {
   alarm: Alarm;
   /** Something was heard that the main loop has not looked at yet. */
   heard: boolean;
-  /** An operator, or the product through Temporal, cancelled the workflow. */
+  /** An operator, or the product through Temporal, cancelled the workflow, and it was not looked at yet. */
   cancelled: boolean;
+  /** It was looked at. Temporal cancels a run once, so that a link that begins anew after it goes on in a new run. */
+  wasCancelled: boolean;
   /** Codes on their way, so that one that is sent twice at once goes to the service once. */
   submitting: { code: string; answer: Promise<CodeAnswer> }[];
 }

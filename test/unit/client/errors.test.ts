@@ -248,7 +248,7 @@ test('every error that a backend can import stands in the table of the README, a
   const exported = Object.entries(client).filter(
     ([, value]) => typeof value === 'function' && value.prototype instanceof Error,
   );
-  expect(listed.toSorted()).toEqual(exported.map(([name]) => name).toSorted());
+  expect(new Set(listed)).toEqual(new Set(exported.map(([name]) => name)));
 });
 
 describe('the root that a command was forwarded to', () => {
