@@ -78,8 +78,8 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
     },
 
     /**
-     * How the last deletion of a user that did anything ended: `deleted` or `undone`. One that ended within the last
-     * second may not be listed yet.
+     * How the last deletion of a user that did anything ended: `deleted` or `undone`. One that was also started
+     * just now may not be found.
      */
     async findEarlierDeletion(userId: string): Promise<{ outcome?: 'deleted' | 'undone' }> {
       if (!isAddressable(userId)) return {};

@@ -9,6 +9,7 @@ import { ALink } from './a-link.js';
 import { eventually } from './kit.js';
 import { Leaver } from './leaver.js';
 import { submission, submit, uploadPath } from './report.js';
+import { eventsOf } from './recorded.js';
 import { setStage } from './story.js';
 
 /* The full server: running work is found by visibility, which the one that skips time has not. */
@@ -209,5 +210,12 @@ test('a worker that is away for the whole grace adds no time to it', async () =>
   await stage.startWorker();
   const { graceUntil, outcome } = await handle.result();
   expect({ graceUntil, outcome }).toEqual({ graceUntil: handle.requested?.graceUntil, outcome: 'deleted' });
+  const late = (await eventsOf(stage, deleteUserId(leaver.userId))).filter(
+    ({ eventTime }) => Number(eventTime?.seconds) * 1000 > Date.parse(graceUntil ?? ''),
+  );
+  const [next] = late.filter(
+    (event) => event.timerStartedEventAttributes ?? event.activityTaskScheduledEventAttributes,
+  );
+  expect(next?.activityTaskScheduledEventAttributes, 'it goes on at once').toBeTruthy();
   expect(leaver.told, 'a reminder after the end is none').toEqual(['deletion_scheduled', 'deleted']);
 });

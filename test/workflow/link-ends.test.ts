@@ -88,7 +88,7 @@ describe('a link that is cancelled', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
   });
 
-  test('as a workflow takes no commands any more while its end is told', async () => {
+  test('as a workflow takes no command for that link any more while its end is told', async () => {
     const link = await ALink.start(stage);
     await link.logsIn('mfa-sms');
     stage.receiver.isDown = true;
