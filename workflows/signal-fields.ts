@@ -5,29 +5,26 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Those of the fields that are texts. */
-export function textsOf<Name extends string>(
-  value: Record<string, unknown>,
-  names: readonly Name[],
-): { [N in Name]?: string } {
-  const texts: { [N in Name]?: string } = {};
-  for (const name of names) {
-    const text = value[name];
-    if (typeof text === 'string') texts[name] = text;
-  }
-  return texts;
+export function textsOf<Name extends string>(value: Record<string, unknown>, names: readonly Name[]) {
+  return fieldsOf(value, names, (text) => (typeof text === 'string' ? text : undefined));
 }
 
 /** Those of the fields that are times, as `readTime` reads them. */
-export function timesOf<Name extends string>(
+export function timesOf<Name extends string>(value: Record<string, unknown>, names: readonly Name[]) {
+  return fieldsOf(value, names, readTime);
+}
+
+function fieldsOf<Name extends string>(
   value: Record<string, unknown>,
   names: readonly Name[],
+  read: (field: unknown) => string | undefined,
 ): { [N in Name]?: string } {
-  const times: { [N in Name]?: string } = {};
+  const fields: { [N in Name]?: string } = {};
   for (const name of names) {
-    const time = readTime(value[name]);
-    if (time !== undefined) times[name] = time;
+    const field = read(value[name]);
+    if (field !== undefined) fields[name] = field;
   }
-  return times;
+  return fields;
 }
 
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/;

@@ -64,7 +64,7 @@ export function deletionWords({ type, data }: UserNotification): string {
     case 'deletion_scheduled':
       return 'the deletion is scheduled, and can be undone until its grace is over';
     case 'deletion_reminder':
-      return 'a reminder: it can be undone for three more days';
+      return 'a reminder: it can still be undone';
     case 'deletion_undone':
       return `the deletion is undone${data.lost_connections?.length ? `, to be linked again: ${data.lost_connections.join(', ')}` : ''}`;
     case 'deleted':

@@ -6,6 +6,7 @@ import { SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { API_KEY, SECRET, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
+import { eventually } from '../rig/eventually.js';
 
 const DAY = 86_400_000;
 
@@ -49,7 +50,7 @@ describe('the clock', () => {
     const { id } = await newKit();
     await control.playStory(id, 'happy');
     await control.changeSettings({ daySeconds: 0.02 });
-    await vi.waitFor(async () => expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer'), 10_000);
+    await eventually(async () => expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer'));
     expect((await control.clock()).daySeconds).toBe(0.02);
   });
 });

@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { knownPatientBody, startSandbox, testkitBody } from './sandbox-rig.js';
+import { eventually } from '../rig/eventually.js';
 
 const TESTKIT = '/v3/order/testkit';
 
@@ -76,12 +77,12 @@ describe('an injected fault', () => {
     const kit = testkitBody(await newUser());
     await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 3_000 } });
     const early = call('POST', TESTKIT, kit);
-    await vi.waitFor(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1), 10_000);
+    await eventually(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1));
     expect(await control.orders()).toEqual([]);
     expect((await early).status).toBe(200);
     await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 3_000, phase: 'after_work' } });
     const late = call('POST', TESTKIT, kit);
-    await vi.waitFor(async () => expect(await control.orders()).toHaveLength(2), { timeout: 10_000, interval: 10 });
+    await eventually(async () => expect(await control.orders()).toHaveLength(2));
     expect((await control.requests({ path: TESTKIT })).map(({ outcome }) => outcome)).toEqual(['answered', 'pending']);
     expect((await late).status).toBe(200);
   });
@@ -97,10 +98,10 @@ describe('an injected fault', () => {
       signal: caller.signal,
     });
     request.catch(() => undefined);
-    await vi.waitFor(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1), 10_000);
+    await eventually(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1));
     caller.abort();
     await expect(request).rejects.toThrow('aborted');
-    await vi.waitFor(async () => expect(await control.orders()).toHaveLength(1), 10_000);
+    await eventually(async () => expect(await control.orders()).toHaveLength(1));
   });
 
   test('fits by method and path, where * is one segment and ** any rest', async () => {
@@ -140,7 +141,7 @@ test('ending the stand-in does not wait for an answer that is delayed', async ()
   const { call, control, service } = await startSandbox();
   await control.addFault({ path: '/v2/user', action: { kind: 'delay', delayMs: 600_000 } });
   const waiting = call('GET', '/v2/user').catch(() => 'ended');
-  await vi.waitFor(async () => expect(await control.requests()).toHaveLength(1), 10_000);
+  await eventually(async () => expect(await control.requests()).toHaveLength(1));
   await service.close();
   await waiting;
 });

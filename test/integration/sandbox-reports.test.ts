@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { sampleReport } from '../../sandbox/sample-report.js';
 import { NotFound, ServiceRefused } from '../../service/errors.js';
 import { readEvent } from '../../service/events.js';
@@ -8,6 +8,7 @@ import { createLabService } from '../../service/lab-service.js';
 import type { ParsingJob, ReportContentType } from '../../service/reports.js';
 import { API_KEY, startReceiver, startSandbox } from './sandbox-rig.js';
 import type { Receiver, Sandbox } from './sandbox-rig.js';
+import { eventually } from '../rig/eventually.js';
 
 /** 1 s of a job's life lasts 0.2 ms, its review's day 20 s: what waits for a day is advanced to. */
 const FAST = { daySeconds: 20 };
@@ -163,15 +164,15 @@ describe('an upload', () => {
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     const broken = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
       yield sampleReport('pdf', { size: 500_000 });
-      await vi.waitFor(async () => expect(await sandbox.control.requests({ method: 'POST' })).toHaveLength(1), 10_000);
+      await eventually(async () => expect(await sandbox.control.requests({ method: 'POST' })).toHaveLength(1));
       throw new Error('the disk is gone');
     };
     const file = { contentType: 'application/pdf', bytes: broken() } as const;
     await expect(lab.reports.createJob({ userId, file })).rejects.toThrow('the disk is gone');
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const [request] = await sandbox.control.requests({ method: 'POST' });
       expect(request?.outcome).not.toBe('pending');
-    }, 10_000);
+    });
     expect(await sandbox.control.jobs()).toEqual([]);
   });
 
@@ -189,7 +190,7 @@ describe('a job', () => {
     const sandbox = await startSandbox({ ...FAST, webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     const { id } = await upload(lab, userId, sampleReport('pdf'));
-    await vi.waitFor(() => expect(told(receiver)).toHaveLength(3), 10_000);
+    await eventually(() => expect(told(receiver)).toHaveLength(3));
     expect(told(receiver).toSorted()).toEqual(['created started', 'updated completed', 'updated processing']);
     const event = readEvent(receiver.received[0]?.json);
     expect(event).toMatchObject({ kind: 'parsing_job', jobId: id, userId });
@@ -248,7 +249,7 @@ describe('a job', () => {
     const sandbox = await startSandbox({ ...settings, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
     const { id } = await upload(serviceOf(sandbox), await sandbox.newUser(), sampleReport('pdf'));
     await sandbox.control.advanceClock('2s');
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+    await eventually(() => expect(receiver.received).toHaveLength(1));
     const { raw, json } = receiver.received[0] ?? { raw: '', json: undefined };
     expect(JSON.parse(raw)).toMatchObject({ data: { job_id: id } });
     expect(raw).not.toMatch(/"id"|user_id/);

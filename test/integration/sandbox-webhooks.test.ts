@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
 import { signatureOf } from '../../sandbox/lab-service/signing.js';
 import { SECRET, knownPatientBody, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
 import type { Received, Receiver, Sandbox } from './sandbox-rig.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
+import { eventually } from '../rig/eventually.js';
 
 /** With a day of 0.1 s the whole schedule of retries, 27.6 hours, takes 0.12 s. */
 const QUICK_DAY = 0.1;
@@ -170,7 +171,7 @@ describe('retries', () => {
   test('are compressed with the length of a day', async () => {
     const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, () => 503);
     const { id } = await newKit();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const states = (await control.deliveries({ order_id: id })).map(({ state, attempts }) => [
         state,
         attempts.length,
@@ -179,17 +180,17 @@ describe('retries', () => {
         ['failed', 8],
         ['failed', 8],
       ]);
-    }, 10_000);
+    });
     expect(received).toHaveLength(16);
   });
 
   test('carry the same id, and end with the first 2xx', async () => {
     const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, (n) => (n < 4 ? 500 : 204));
     const { id } = await newKit();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const deliveries = await control.deliveries({ order_id: id });
       expect(deliveries.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-    }, 10_000);
+    });
     expect(received).toHaveLength(6);
     expect(new Set(received.map(({ headers }) => headers['svix-id'])).size).toBe(2);
   });
@@ -280,7 +281,7 @@ describe('webhook faults', () => {
     await control.addWebhookFault({ status: 'awaiting_registration', action: { kind: 'corrupt' } });
     await control.addWebhookFault({ status: 'ordered', action: { kind: 'lose' } });
     await newKit();
-    await vi.waitFor(() => expect(received).toHaveLength(2), 10_000);
+    await eventually(() => expect(received).toHaveLength(2));
     const fits = ({ headers, raw }: Received): boolean => {
       const message = {
         id: String(headers['svix-id']),

@@ -14,6 +14,7 @@ import { progressReport, type Report } from '../../sandbox/temporal/report.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
 import { searchAttributeKeys } from '../../workflows/search-attributes.js';
 import { isRunning, startProgram } from '../rig/processes.js';
+import { eventually } from '../rig/eventually.js';
 
 let folder: string;
 let said: string[];
@@ -141,7 +142,7 @@ describe('finding the dev server', () => {
   test('what a killed process held is taken over, and what it left is removed', async () => {
     await fake(join(bin(), 'go'), `/bin/echo $$ >'${folder}/go-pid'; exec /bin/sleep 600`);
     const killed = await startProgram('test/rig/find-dev-server.ts', { env: machine(), ready: /go install/ });
-    const pid = await vi.waitFor(async () => Number.parseInt(await readFile(join(folder, 'go-pid'), 'utf8')), 10_000);
+    const pid = await eventually(async () => Number.parseInt(await readFile(join(folder, 'go-pid'), 'utf8')));
     await killed.stop('SIGKILL');
     await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
     expect(await readdir(cached('.'))).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import type { LinkHandle } from '../../client/links/link-handle.js';
 import type { LinkStart } from '../../client/links/links.js';
 import { linkProviderId } from '../../workflows/link/address.js';

@@ -6,7 +6,7 @@ import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { bookAppointmentId } from '../../workflows/appointment/address.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import type { AppointmentResult, AppointmentState, Slot } from '../../workflows/appointment/messages.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import type { Notification } from './notification-receiver.js';
 import { patientAddress, patientDetails } from './persons.js';
 import type { Stage } from './story.js';

@@ -3,7 +3,8 @@ import { bookAppointmentId } from '../../workflows/appointment/address.js';
 import { appointmentWantedSignal } from '../../workflows/appointment/messages.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
 import { AVisit } from './a-visit.js';
-import { eventually, withoutRepeats } from './kit.js';
+import { eventually } from '../rig/eventually.js';
+import { withoutRepeats } from './kit.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 

@@ -4,7 +4,7 @@ import { ServiceDown } from '../../client/errors.js';
 import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
 import { appointmentChangedSignal } from '../../workflows/appointment/messages.js';
 import { appointmentPath, AVisit, bookPath, loseWebhooks } from './a-visit.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
 

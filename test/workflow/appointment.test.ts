@@ -10,7 +10,7 @@ import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { appointmentChangedSignal } from '../../workflows/appointment/messages.js';
 import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import { appointmentPath, AVisit, bookPath, loseWebhooks } from './a-visit.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
 /* How an appointment is chosen, booked, moved and cancelled, and what the product learns of it. */

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { ReplacementLimitReached } from '../../client/orders/errors.js';
 import { ALink } from './a-link.js';
 import { kitOrderId } from '../../workflows/order/address.js';
-import { eventually, withoutRepeats } from './kit.js';
+import { eventually } from '../rig/eventually.js';
+import { withoutRepeats } from './kit.js';
 import { setStage } from './story.js';
 
 const stage = setStage({ eventsPerRun: 20 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { deleteUserId } from '../../workflows/deletion/address.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 

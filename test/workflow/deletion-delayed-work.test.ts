@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { RunningWork, WorkFate } from '../../workflows/deletion/messages.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { eventsOf } from './recorded.js';
 import { Leaver } from './leaver.js';

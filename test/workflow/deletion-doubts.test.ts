@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DeletionRefused, ServiceAccessDenied, ServiceDown } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 

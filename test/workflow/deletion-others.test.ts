@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UndoImpossible, UndoRefused, UserUnknown } from '../../client/index.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { requestUpdate } from '../../workflows/deletion/messages.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 

@@ -3,7 +3,7 @@ import { GraceEnded, NothingToUndo, ServiceAccessDenied, ServiceDown } from '../
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 

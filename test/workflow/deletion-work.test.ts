@@ -6,7 +6,7 @@ import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
 import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
 import { labUserIdKey } from '../../workflows/search-attributes.js';
 import { ALink } from './a-link.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
 import { submission, submit, uploadPath } from './report.js';
 import { eventsOf } from './recorded.js';

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { lastResultOf, runsOf } from '../../activities/earlier-runs.js';
 import { kitOrderId } from '../../workflows/order/address.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
 /* The full server: it lists workflows. */

@@ -1,4 +1,5 @@
-import { expect, vi } from 'vitest';
+import { eventually } from '../rig/eventually.js';
+import { expect } from 'vitest';
 import type { KitOrderHandle } from '../../client/orders/order-handle.js';
 import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
 import type { AttentionReason, KitOrderResult, OrderState } from '../../workflows/order/messages.js';
@@ -122,9 +123,4 @@ function briefly({ type, data }: Notification): string {
 
 export function withoutRepeats(notifications: readonly Notification[]): Notification[] {
   return notifications.filter(({ id }, index) => notifications.findIndex((other) => other.id === id) === index);
-}
-
-/** Waits for what is about to be true: workflows and webhooks take their moments. */
-export async function eventually<T>(claim: () => Promise<T> | T): Promise<T> {
-  return vi.waitFor(claim, { timeout: 10_000, interval: 20 });
 }

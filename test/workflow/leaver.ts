@@ -3,7 +3,7 @@ import { NotFound } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { deleteUserId } from '../../workflows/deletion/address.js';
 import type { DeleteUserInput, DeletionState } from '../../workflows/deletion/messages.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import type { Stage } from './story.js';
 
 /** A user in a story who is deleted, and what the product is told of it. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ALink } from './a-link.js';
-import { eventually, withoutRepeats } from './kit.js';
+import { eventually } from '../rig/eventually.js';
+import { withoutRepeats } from './kit.js';
 import { setStage } from './story.js';
 
 /* The full server: the one that skips time lets no workflow continue as new that was cancelled. */

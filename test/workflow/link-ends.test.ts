@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LinkEnded, LinkNotFound } from '../../client/links/errors.js';
 import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
 import { ALink, completeMfaPath } from './a-link.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
 /* How a link is cancelled, and what a start finds: one that runs, one that has ended, one whose end is being told. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ServiceDown } from '../../client/errors.js';
 import { LinkRefused } from '../../client/links/errors.js';
 import { ALink, completeMfaPath, tokenPath } from './a-link.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
 /* What a link makes of a service that is down, refuses, or loses an answer: a code works once. */

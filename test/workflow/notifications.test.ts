@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CancelRefused } from '../../client/orders/errors.js';
 import { kitOrderId } from '../../workflows/order/address.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
 const stage = setStage();

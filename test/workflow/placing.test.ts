@@ -6,7 +6,7 @@ import { orderPlacedSignal, placeKitOrderName, stateQuery, type OrderPlaced } fr
 import { resolvePolicy } from '../../workflows/order/policy.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
 import { taskQueue } from '../rig/environments.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
 const stage = setStage();

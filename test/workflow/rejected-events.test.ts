@@ -13,7 +13,7 @@ import { kitOrderId } from '../../workflows/order/address.js';
 import { taskQueue } from '../rig/environments.js';
 import { orderEvent } from '../unit/webhooks/sending.js';
 import { glucose, sample, samplesOf, valuesOf } from '../store/received.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
 

@@ -18,7 +18,7 @@ import { submitReportId } from '../../workflows/report/address.js';
 import { submitReportName, type SubmitReportResult } from '../../workflows/report/messages.js';
 import { labAttentionKey } from '../../workflows/search-attributes.js';
 import { namespace, taskQueue } from '../rig/environments.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { follow, start, submission, submit, uploadPath, writeReport } from './report.js';
 import { setStage } from './story.js';
 

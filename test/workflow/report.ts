@@ -14,7 +14,7 @@ import {
   type ReportAttentionReason,
   type ReportState,
 } from '../../workflows/report/messages.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import type { Notification } from './notification-receiver.js';
 import type { Stage } from './story.js';
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
-import { eventually, withoutRepeats } from './kit.js';
+import { eventually } from '../rig/eventually.js';
+import { withoutRepeats } from './kit.js';
 import { follow, start, submission, submit, uploadPath, writeReport } from './report.js';
 import { setStage } from './story.js';
 

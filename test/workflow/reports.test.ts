@@ -6,7 +6,7 @@ import { parsingJobId } from '../../workflows/report/address.js';
 import { failureOf } from '../../workflows/report/failure-reasons.js';
 import { jobChangedSignal, reportSubmittedSignal, type ReportSubmitted } from '../../workflows/report/messages.js';
 import { resolveReportPolicy } from '../../workflows/report/policy.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import { endJob, follow, jobPath, Report, start, submission, submit, uploadPath } from './report.js';
 import { setStage } from './story.js';
 

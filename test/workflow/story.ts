@@ -23,7 +23,8 @@ import type { Duration } from '../../workflows/policy-settings.js';
 import { devServer, namespace, taskQueue, testServer } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
 import { KeptStore } from './kept-store.js';
-import { eventually, Kit } from './kit.js';
+import { eventually } from '../rig/eventually.js';
+import { Kit } from './kit.js';
 import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
 import { consents, patientAddress, patientDetails, physician, shippingDetails } from './persons.js';
 

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { StoredStream } from '../../store/reading.js';
 import { workoutStreamId } from '../../workflows/workout-stream/address.js';
 import type { FetchWorkoutStreamResult } from '../../workflows/workout-stream/messages.js';
-import { eventually } from './kit.js';
+import { eventually } from '../rig/eventually.js';
 import type { KeptStore } from './kept-store.js';
 import { eventsOf } from './recorded.js';
 import type { Stage } from './story.js';

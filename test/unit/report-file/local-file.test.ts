@@ -3,11 +3,12 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile }
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createReportFiles } from '../../../activities/report-file/report-files.js';
 import type { ReportFiles } from '../../../activities/report-file/report-files.js';
 import { sampleReport } from '../../../sandbox/sample-report.js';
 import { outcomeOf, read } from './reading.js';
+import { eventually } from '../../rig/eventually.js';
 
 const PDF = sampleReport('pdf');
 
@@ -113,7 +114,7 @@ describe('a path is refused', () => {
     execFileSync('mkfifo', [join(root, 'pipe')]);
     const server = createServer().listen(join(root, 'socket'));
     onTestFinished(() => void server.close());
-    await vi.waitFor(async () => expect(await readdir(root)).toContain('socket'), 10_000);
+    await eventually(async () => expect(await readdir(root)).toContain('socket'));
     for (const path of ['folder', '.', '', 'pipe', 'socket']) {
       expect(await outcomeOf(files.open({ path })), path).toBe('refused: not_a_file');
     }

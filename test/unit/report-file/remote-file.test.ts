@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createReportFiles } from '../../../activities/report-file/report-files.js';
 import { sampleReport } from '../../../sandbox/sample-report.js';
 import { hosting, outcomeOf, read } from './reading.js';
+import { eventually } from '../../rig/eventually.js';
 
 const PDF = sampleReport('pdf');
 const LIMIT = 10_485_760;
@@ -76,7 +77,7 @@ describe('a file at a URL', () => {
     await read(await files.open({ url: `${url}/read` }));
     await (await files.open({ url: `${url}/closed` })).close();
     for await (const chunk of (await files.open({ url: `${url}/left` })).bytes) if (chunk.length > 0) break;
-    await vi.waitFor(() => expect(closed).toEqual(['/read', '/closed', '/left']), 10_000);
+    await eventually(() => expect(closed).toEqual(['/read', '/closed', '/left']));
   });
 
   test('is taken only as fast as it is read', async () => {
@@ -100,7 +101,7 @@ describe('a file at a URL', () => {
         before = now;
         expect(now).toBe(last);
       },
-      { interval: 100 },
+      { timeout: 10_000, interval: 100 },
     );
     expect(sent).toBeLessThan(50_000_000);
     await file.close();

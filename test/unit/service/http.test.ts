@@ -16,6 +16,7 @@ import {
 import type { ServiceConfig, Transport } from '../../../service/http.js';
 import { createTransport } from '../../../service/http.js';
 import { answering, rejection, serving } from './recording-server.js';
+import { eventually } from '../../rig/eventually.js';
 
 const ANYTHING = z.unknown();
 
@@ -193,7 +194,7 @@ describe('calls that were not sent', () => {
     });
     const transport = transportTo(baseUrl, { connections: 1 });
     const first = ping(transport);
-    await vi.waitFor(() => expect(answers).toHaveLength(1), 10_000);
+    await eventually(() => expect(answers).toHaveLength(1));
     const error = await rejection(
       transport.request({ method: 'POST', path: '/late', answer: ANYTHING, options: { timeoutMs: 30 } }),
     );
@@ -201,7 +202,7 @@ describe('calls that were not sent', () => {
     answers[0]?.();
     await first;
     const third = ping(transport);
-    await vi.waitFor(() => expect(answers).toHaveLength(2), 10_000);
+    await eventually(() => expect(answers).toHaveLength(2));
     answers[1]?.();
     await third;
     expect(paths).toEqual(['/ping', '/ping']);
@@ -247,7 +248,7 @@ describe('calls whose answer was lost', () => {
     const error = await rejection(ping(transportTo(baseUrl), { timeoutMs: 1_000 }));
     expect(error).toBeInstanceOf(AnswerLost);
     expect(String(error)).toContain('1000 ms');
-    await vi.waitFor(() => expect(closed).toBe(true), 10_000);
+    await eventually(() => expect(closed).toBe(true));
   });
 
   test('the configured whole timeout holds where a call names none', async () => {
@@ -296,7 +297,7 @@ describe('calls whose answer was lost', () => {
       controller.abort(reason);
     });
     expect(await rejection(ping(transportTo(baseUrl), { signal: controller.signal }))).toBe(reason);
-    await vi.waitFor(() => expect(closed).toHaveBeenCalled(), 10_000);
+    await eventually(() => expect(closed).toHaveBeenCalled());
   });
 
   test('a call that ended leaves no listener on its signal', async () => {
@@ -342,7 +343,7 @@ describe('answers', () => {
     const error = await rejection(ping(transportTo(baseUrl, { maxResponseBytes: 1000 })));
     expect(error).toBeInstanceOf(AnswerUnreadable);
     expect(String(error)).toContain('1000 bytes');
-    await vi.waitFor(() => expect(closed).toBe(true), 10_000);
+    await eventually(() => expect(closed).toBe(true));
   });
 
   test('a success exactly as large as the cap is read', async () => {

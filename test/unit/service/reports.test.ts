@@ -3,11 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { NotFound, RequestInvalid, ServiceRefused, ServiceUnreachable, AnswerLost } from '../../../service/errors.js';
 import type { ReportFile } from '../../../service/reports.js';
 import { parsingFailureReasons, parsingStatuses } from '../../../service/reports.js';
 import { answering, rejection, serviceAt, serving } from './recording-server.js';
+import { eventually } from '../../rig/eventually.js';
 
 const USER = '11111111-1111-4111-8111-111111111111';
 const PDF = Buffer.from('%PDF-1.4\ninvented\n');
@@ -190,7 +191,7 @@ describe('an upload that does not end well', () => {
     const bytes = pieces(Buffer.alloc(100_000), broken);
     const file: ReportFile = { contentType: 'application/pdf', bytes, ...(size === undefined ? {} : { size }) };
     expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }))).toBe(broken);
-    await vi.waitFor(() => expect(isClosed).toBe(true), 10_000);
+    await eventually(() => expect(isClosed).toBe(true));
   });
 
   test('rejects with the reason of the signal, closes the connection and lets go of the file', async () => {
@@ -204,7 +205,7 @@ describe('an upload that does not end well', () => {
     const { signal } = controller;
     const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }, { signal }));
     expect(error).toEqual(new Error('not wanted any more'));
-    await vi.waitFor(() => expect([isClosed, ended()]).toEqual([true, true]), 10_000);
+    await eventually(() => expect([isClosed, ended()]).toEqual([true, true]));
     expect(given()).toBeLessThan(50_000_000);
   });
 
@@ -223,7 +224,7 @@ describe('an upload that does not end well', () => {
     const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
     expect(error).toBeInstanceOf(ServiceRefused);
     expect(error).toMatchObject({ status, reason: detail });
-    await vi.waitFor(() => expect(ended()).toBe(true), 10_000);
+    await eventually(() => expect(ended()).toBe(true));
     expect(given()).toBeLessThan(50_000_000);
   });
 
@@ -258,7 +259,7 @@ describe('an upload that does not end well', () => {
     const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
     expect(error).toBeInstanceOf(ServiceUnreachable);
     expect((error as Error).message).toContain('was not sent completely');
-    await vi.waitFor(() => expect(ended()).toBe(true), 10_000);
+    await eventually(() => expect(ended()).toBe(true));
   });
 
   test('a connection that breaks after the last byte leaves the outcome unknown', async () => {
