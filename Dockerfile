@@ -1,13 +1,14 @@
 # One image for the worker, the ingress, the codec server, the sandbox and labops; the command says which. Debian, because the
-# worker's native core does not run on musl.
-FROM node:20-bookworm-slim AS build
+# worker's native core does not run on musl. Node 24 is the line with long-term support; name a digest for your own images.
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci
+# No package needs its install script: the native ones come built.
+RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm prune --omit=dev && chmod +x dist/client/command-line/labops.js
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./

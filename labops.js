@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx labops` in the repository, before anything is built. The package of client/ and the image have the built program.
+// `npx --no -- labops` in the repository, before anything is built. The package of client/ and the image have the built program.
 import { register } from 'tsx/esm/api';
 
 register();

@@ -8,6 +8,7 @@ import { placingActivities } from './placing.js';
 import { chainActivities } from './chains.js';
 import { runningWorkActivities } from './running-work.js';
 import { userActivities } from './users.js';
+import { erasureActivities } from './erasure.js';
 import type { ReportFiles } from './report-file/report-files.js';
 import { reportActivities } from './reports.js';
 import { reconcileActivities } from './reconcile.js';
@@ -28,10 +29,16 @@ export interface ActivityDependencies {
   reportFiles: ReportFiles;
   /** Whether payloads are encrypted before they reach Temporal; where they are not, no credential may be in one. */
   encrypts: boolean;
-  /** Where the product is told; with none, no notification is ever scheduled. */
-  target?: NotificationTarget;
-  /** Where health data and rejected events are kept; with none, nothing is. */
-  kept?: KeptData;
+  /**
+   * The product's endpoint for notifications. `off`: the deployment has none on purpose, and no notification is scheduled.
+   * Absent: this worker does not know it, and every delivery fails until another worker takes it up.
+   */
+  target?: NotificationTarget | 'off';
+  /**
+   * The store for health data and rejected events. `off`: the deployment keeps none on purpose. Absent: this worker does
+   * not know it, and whatever needs it fails until another worker takes it up.
+   */
+  kept?: KeptData | 'off';
 }
 
 export function createActivities(dependencies: ActivityDependencies) {
@@ -41,6 +48,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...chainActivities(dependencies),
     ...linkActivities(dependencies),
     ...userActivities(dependencies),
+    ...erasureActivities(dependencies),
     ...runningWorkActivities(dependencies),
     ...reportActivities(dependencies),
     ...notificationActivities(dependencies),

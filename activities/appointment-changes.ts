@@ -12,8 +12,8 @@ import {
 } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
-import { slotOf } from '../workflows/appointment/address.js';
-import { isOpen, visitPhaseOf } from '../workflows/appointment/lifecycle.js';
+import { slotOf } from '../protocol/appointment/slots.js';
+import { isOpen, visitPhaseOf } from '../protocol/appointment/lifecycle.js';
 import { present } from './appointment-reading.js';
 import { meaningOfRefusal } from './appointment-refusals.js';
 import { addressOf, bookingKeyFor } from './appointment-slots.js';
@@ -192,18 +192,22 @@ function unlessExisting(error: unknown): undefined {
  * An earlier attempt whose answer was lost has cancelled it already where it is not open any more. Another appointment,
  * which somebody made meanwhile, is left alone.
  */
-export async function cancelOnce(service: LabService, wish: CancelAppointment): Promise<AppointmentSnapshot | null> {
+export async function cancelOnce(
+  service: LabService,
+  wish: CancelAppointment,
+  options: CallOptions,
+): Promise<AppointmentSnapshot | null> {
   const { orderId, appointmentId, notes } = wish;
   const standing = async () => {
-    const found = await present(service, orderId);
+    const found = await present(service, orderId, options);
     return found?.appointmentId === appointmentId ? found : null;
   };
   const before = await standing();
   if (!before || !isOpen(before)) return before;
-  const reasonId = wish.reasonId ?? (await firstReason(service));
+  const reasonId = wish.reasonId ?? (await firstReason(service, options));
   const request = { cancellation_reason_id: reasonId, ...(notes !== undefined && { notes }) };
   try {
-    return appointmentSnapshotOf(await service.appointments.cancel(orderId, request));
+    return appointmentSnapshotOf(await service.appointments.cancel(orderId, request, options));
   } catch (error) {
     if (isCertain(error)) throw error;
     const after = await standing().catch(unlessExisting);
@@ -212,8 +216,8 @@ export async function cancelOnce(service: LabService, wish: CancelAppointment): 
   }
 }
 
-async function firstReason(service: LabService): Promise<string> {
-  const [reason] = await service.appointments.cancellationReasons();
+async function firstReason(service: LabService, options: CallOptions): Promise<string> {
+  const [reason] = await service.appointments.cancellationReasons(options);
   if (reason) return reason.id;
   const message = 'is needed: the service lists no reason';
   throw ApplicationFailure.nonRetryable(`reasonId ${message}`, 'CancellationRefused', {

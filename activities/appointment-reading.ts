@@ -3,14 +3,16 @@ import { appointmentSnapshotOf, type AppointmentSnapshot } from '../service/appo
 import { NotFound, ServiceError } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
-import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
-import { orderSays, type OrderSays } from '../workflows/appointment/lifecycle.js';
-import { readStatus, standingOf } from '../workflows/order/lifecycle.js';
+import type { OrderSnapshot } from '../service/order-snapshot.js';
+import { orderSays, type OrderSays } from '../protocol/appointment/lifecycle.js';
+import { readStatus, standingOf } from '../protocol/order/lifecycle.js';
+import { readIfKnown } from './orders.js';
 
 /** The appointment and its order as they are now. */
 export interface AppointmentReading {
   /** Missing where the order has none. */
   appointment?: AppointmentSnapshot;
+  /** `gone` when the service says that it does not know the order, which may be too early a look. */
   order: OrderSays | 'gone';
   /** The order's user. */
   userId?: string;
@@ -22,10 +24,9 @@ export async function readWithOrder(
   orderId: string,
   notifies: boolean,
 ): Promise<AppointmentReading> {
-  const order = await ifThere(() => service.orders.get(orderId));
-  if (!order) return { order: 'gone', notifies };
+  const snapshot = await readIfKnown(service, orderId);
+  if (!snapshot) return { order: 'gone', notifies };
   const appointment = await present(service, orderId);
-  const snapshot = snapshotOf(order);
   const { userId } = snapshot;
   return {
     ...(appointment && { appointment }),

@@ -4,8 +4,8 @@ import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import type { Order } from '../service/orders.js';
 import { isCalendarDate, utcInstant } from '../service/timestamps.js';
-import { slotIdOf, slotOf } from '../workflows/appointment/address.js';
-import type { Slot, Slots } from '../workflows/appointment/messages.js';
+import { slotIdOf, slotOf } from '../protocol/appointment/slots.js';
+import type { Slot, Slots } from '../protocol/appointment/messages.js';
 
 /* Where an appointment can be had. The address and the booking keys stay in here: neither enters Temporal. */
 

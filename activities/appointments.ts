@@ -1,7 +1,7 @@
 import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
-import { bookAppointmentId } from '../workflows/appointment/address.js';
-import type { AppointmentResult, Slots } from '../workflows/appointment/messages.js';
-import { settlingAfter } from '../workflows/order/policy.js';
+import { bookAppointmentId } from '../protocol/ids.js';
+import type { AppointmentResult, Slots } from '../protocol/appointment/messages.js';
+import { settlingAfter } from '../protocol/order/policy.js';
 import type { ActivityDependencies } from './activities.js';
 import {
   bookOnce,
@@ -15,8 +15,10 @@ import {
 } from './appointment-changes.js';
 import { readIfReadable, readWithOrder, type AppointmentReading } from './appointment-reading.js';
 import { slotsFor } from './appointment-slots.js';
+import { endingWithActivity } from './attempt.js';
 import { lastResultOf } from './earlier-runs.js';
 import { asFailures } from './failures.js';
+import { hasEndpoint } from './notifications.js';
 
 /** What a run learns before it does anything. */
 export interface AppointmentFound {
@@ -30,7 +32,7 @@ export interface AppointmentFound {
 /** Appointments for a blood draw at home. */
 export function appointmentActivities(dependencies: ActivityDependencies) {
   const { service, temporal, target } = dependencies;
-  const notifies = target !== undefined;
+  const notifies = hasEndpoint(target);
   return {
     async readAppointment(orderId: string): Promise<AppointmentReading> {
       return asFailures('ServiceRefused', () => readWithOrder(service, orderId, notifies));
@@ -61,7 +63,9 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
 
     /** null where there is nothing to cancel any more. */
     async cancelAppointment(wish: CancelAppointment): Promise<AppointmentSnapshot | null> {
-      return asFailures('CancellationRefused', () => cancelOnce(service, wish));
+      return asFailures('CancellationRefused', () =>
+        endingWithActivity((options) => cancelOnce(service, wish, options)),
+      );
     },
   };
 }

@@ -1,12 +1,22 @@
-import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
+import {
+  activityInfo,
+  ApplicationFailure,
+  cancellationSignal,
+  CancelledFailure,
+  Context,
+  heartbeat,
+} from '@temporalio/activity';
 import type { CallOptions } from '../service/http.js';
+import { usualSettling } from './failures.js';
 
 /**
  * One attempt to create an order or a parsing job. The server gives an attempt up that shows no life or takes too long, and the next one
  * looks for its fruit; so an attempt that was held up must not create any more.
  */
 export interface Attempt {
-  /** Shows life, with how far it has come where that is told, and bounds the call that follows. */
+  /** What the attempt before this one had sent with its last heartbeat. Undefined if there was none, or its worker died. */
+  readonly earlier: unknown;
+  /** Sends a heartbeat, with the progress given last, and bounds the call that follows. */
   call(progress?: object): CallOptions;
   /** Throws when the server has given this attempt up, or will have before a creation can be answered. */
   demandFresh(): void;
@@ -16,16 +26,20 @@ export interface Attempt {
 export function startAttempt(creationTimeout: number): Attempt {
   const signal = cancellationSignal();
   const mustStartBy = givenUpAt() - creationTimeout;
+  const earlier: unknown = activityInfo().heartbeatDetails;
   let shownAt = Date.now();
+  let latest = earlier;
   const demandFresh = () => {
     const now = Date.now();
     if (!signal.aborted && now <= mustStartBy && now - shownAt <= creationTimeout) return;
     throw ApplicationFailure.retryable('This attempt was held up for too long to create anything', 'AttemptOutdated');
   };
   return {
+    earlier,
     call(progress) {
       demandFresh();
-      heartbeat(progress);
+      latest = progress ?? latest;
+      heartbeat(latest);
       shownAt = Date.now();
       return { timeoutMs: creationTimeout };
     },
@@ -38,4 +52,40 @@ function givenUpAt(): number {
   const { startToCloseTimeoutMs, scheduleToCloseTimeoutMs, scheduledTimestampMs } = activityInfo();
   const ownEnd = Date.now() + startToCloseTimeoutMs;
   return scheduleToCloseTimeoutMs > 0 ? Math.min(ownEnd, scheduledTimestampMs + scheduleToCloseTimeoutMs) : ownEnd;
+}
+
+const heartbeatEvery = 5_000;
+
+/** Sends heartbeats until the work has ended. */
+export async function heartbeating<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  context.heartbeat();
+  const timer = setInterval(() => context.heartbeat(), heartbeatEvery);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/**
+ * Sends heartbeats until the calls have ended, and ends them when their activity is cancelled, when the server has given
+ * it up, and when the worker stops.
+ *
+ * @throws ApplicationFailure `AnswerLost` when the worker stops: the service may still be at work, as after any lost
+ * answer, so the next attempt comes when it has settled
+ */
+export async function endingWithActivity<T>(calls: (options: CallOptions) => Promise<T>): Promise<T> {
+  const signal = cancellationSignal();
+  try {
+    return await heartbeating(() => calls({ signal }));
+  } catch (error) {
+    if (!(error instanceof CancelledFailure) || error.message !== 'WORKER_SHUTDOWN') throw error;
+    throw ApplicationFailure.create({
+      message: 'The worker stopped before the service had answered',
+      type: 'AnswerLost',
+      nonRetryable: false,
+      nextRetryDelay: usualSettling,
+    });
+  }
 }

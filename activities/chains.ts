@@ -1,8 +1,11 @@
 import { RequestInvalid, ServiceError, ServiceRefused } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
+import type { CriticalResultReport } from '../service/critical-result.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
-import { kitOrderId, rootOf } from '../workflows/order/address.js';
+import { kitOrderId } from '../protocol/ids.js';
+import { rootOf } from '../protocol/order/root-order.js';
 import {
+  criticalResultReportedSignal,
   kitOrderName,
   orderChangedSignal,
   orderPlacedSignal,
@@ -10,9 +13,10 @@ import {
   type KitOrderResult,
   type OrderPlaced,
   type ReplacementPlaced,
-} from '../workflows/order/messages.js';
-import { kitOrderStart } from '../workflows/order/start.js';
+} from '../protocol/order/messages.js';
+import { criticalResultStart, kitOrderStart } from '../protocol/order/start.js';
 import type { ActivityDependencies } from './activities.js';
+import { hasEndpoint } from './notifications.js';
 import { readIfKnown } from './orders.js';
 import { lastResultOf } from './earlier-runs.js';
 
@@ -40,7 +44,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
         ...kitOrderStart(snapshot, snapshot.orderId, placed.reference),
         taskQueue,
         signal: orderPlacedSignal,
-        signalArgs: [{ ...placed, notifies: target !== undefined }],
+        signalArgs: [{ ...placed, notifies: hasEndpoint(target) }],
       });
     },
 
@@ -50,6 +54,15 @@ export function chainActivities(dependencies: ActivityDependencies) {
         taskQueue,
         signal: orderChangedSignal,
         signalArgs: [snapshot],
+      });
+    },
+
+    async forwardCriticalResult({ report, rootOrderId }: { report: CriticalResultReport; rootOrderId: string }) {
+      await temporal.workflow.signalWithStart(kitOrderName, {
+        ...criticalResultStart(report, rootOrderId),
+        taskQueue,
+        signal: criticalResultReportedSignal,
+        signalArgs: [report],
       });
     },
 
@@ -80,7 +93,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
         gone: own.gone,
         // A replacement is known as one only by whoever placed it: what was passed on before still is.
         rootOrderId: previous?.outcome === 'forwarded' ? previous.rootOrderId : realRoot(rootOrderId, snapshots),
-        notifies: target !== undefined,
+        notifies: hasEndpoint(target),
         ...(previous && { previous }),
       };
     },

@@ -1,11 +1,14 @@
-import { activityInfo, ApplicationFailure } from '@temporalio/activity';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { countryCodeOf, type Order } from '../service/orders.js';
-import { kitOrderId, placeKitOrderId, readPassthrough } from '../workflows/order/address.js';
-import { labReferenceKey } from '../workflows/search-attributes.js';
+import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { countryCodeOf, type Order, type OrderPage } from '../service/orders.js';
+import { numberedPages } from '../service/paging.js';
+import { kitOrderId, placeKitOrderId } from '../protocol/ids.js';
+import { readPassthrough } from '../protocol/order/root-order.js';
+import { kitOrderName } from '../protocol/order/messages.js';
+import { forwardedPhase, labPhaseKey, labReferenceKey } from '../protocol/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
 import type { Attempt } from './attempt.js';
-import { runsOf } from './earlier-runs.js';
+import { listed, presentRunsOf } from './earlier-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt has placed already. */
 export interface WantedOrder {
@@ -18,6 +21,8 @@ export interface WantedOrder {
   since: string;
   /** Earlier executions have failed, so that something may have been sent before this one's first attempt. */
   triedBefore: boolean;
+  /** ISO 8601: when an earlier run may have begun to send something for this order. Absent if none can have. */
+  sentSince?: string;
   /** Orders that are known to be others. */
   noneOf?: readonly string[];
   address: {
@@ -29,6 +34,9 @@ export interface WantedOrder {
 
 /** Clocks differ: an order that seems a little older than the first attempt may still be its fruit. */
 const clockSkew = 5 * 60_000;
+
+/** The list's filter by time is not documented: whichever zone the service takes a time for, this much earlier is early enough. */
+const anyZone = 24 * 60 * 60_000;
 
 /**
  * Looks through the user's orders for the one that an earlier attempt placed. Where the deployment echoes passthrough
@@ -42,32 +50,138 @@ export async function placedBefore(
   wanted: WantedOrder,
   attempt: Attempt,
 ): Promise<Order | undefined> {
-  const { service } = dependencies;
-  const candidates: Order[] = [];
+  const candidates = new Map<string, Order>();
   const since = Date.parse(wanted.since) - clockSkew;
-  for await (const order of service.orders.list({ userId: wanted.userId }, attempt.call())) {
+  for await (const order of ordersOf(dependencies, wanted, attempt)) {
     attempt.call();
     if (isFollowUp(order)) continue;
     if (order.passthrough === wanted.passthrough) return order;
-    if (couldBe(order, wanted, since)) candidates.push(order);
+    if (couldBe(order, wanted, since)) candidates.set(order.id, order);
   }
-  return candidates.length === 0 ? undefined : theOneOf(candidates, dependencies, wanted);
+  return candidates.size === 0 ? undefined : theOneOf([...candidates.values()], dependencies, wanted);
 }
 
-/** When the reference was first placed: an earlier run may have failed after a creation whose answer it never got. */
+/** How far earlier attempts have looked through all orders of the user; kept in heartbeats. */
+interface Looked {
+  /** The page that was being read. */
+  page?: number;
+  all?: true;
+}
+
+/**
+ * The user's orders that could be the one. Once something may have been sent, those since then are read by every attempt, and
+ * none of them is passed over: one that cannot be read may be the one. An older order can only be it by its passthrough, so
+ * all of them are looked through once. A user may have more than one attempt can read: the next one goes on.
+ */
+async function* ordersOf(
+  { service, echoesPassthrough }: ActivityDependencies,
+  wanted: WantedOrder,
+  attempt: Attempt,
+): AsyncGenerator<Order, void, undefined> {
+  const { userId } = wanted;
+  const looked = attempt.earlier as Looked | undefined;
+  const mustRead = mayHaveBeenSent(wanted);
+  const startDate = new Date(Date.parse(wanted.sentSince ?? wanted.since) - anyZone).toISOString();
+  if (!echoesPassthrough || mustRead) {
+    yield* readable((page) => service.orders.page({ userId, startDate }, page, attempt.call()), mustRead);
+  }
+  if (!echoesPassthrough || looked?.all) return;
+  // Newest first: orders that have come meanwhile move the others back, and one that has gone moves them forward.
+  const first = Math.max(1, (looked?.page ?? 1) - 1);
+  const read = (page: number) => service.orders.page({ userId }, page, attempt.call({ page } satisfies Looked));
+  yield* readable((page) => read(first + page - 1), false);
+  attempt.call({ all: true } satisfies Looked);
+}
+
+/**
+ * Order by order: one that cannot be read must not hide the others.
+ * @param mustRead refuses such an order, which may be the one that a lost answer created
+ */
+function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean): AsyncGenerator<Order> {
+  const readPage = async (page: number) => {
+    const { orders, unreadable, size, total } = await read(page);
+    const sent = orders.length + unreadable;
+    if (unreadable > 0) log.warn('orders that cannot be read were passed over', { unreadable });
+    if (unreadable > 0 && (mustRead || (orders.length === 0 && sent >= size))) {
+      throw ApplicationFailure.retryable(
+        `${unreadable} of the user's orders cannot be read, and one of them may be this one`,
+        'AnswerUnreadable',
+      );
+    }
+    return { items: orders, sent, size, total };
+  };
+  return numberedPages(readPage, 50, ({ id }) => id);
+}
+
+/**
+ * The order that already has the reference, where the service shows no passthrough: its placing may be past Temporal's
+ * retention, and nothing at the service says whose the order is.
+ */
+export async function orderOfReference(
+  { service, temporal, echoesPassthrough }: ActivityDependencies,
+  reference: string,
+  attempt: Attempt,
+): Promise<Order | undefined> {
+  if (echoesPassthrough) return undefined;
+  const query = `WorkflowType = '${kitOrderName}' AND ${labReferenceKey.name} = '${reference}'`;
+  const runs = (await listed(temporal, query)).toSorted((a, b) => rank(a) - rank(b));
+  const [first] = runs;
+  return first && service.orders.get(first.workflowId.slice(kitOrderId('').length), attempt.call());
+}
+
+/** The root comes first: its replacements have runs of their own, which pass things on to it. */
+function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): number {
+  return typedSearchAttributes.get(labPhaseKey) === forwardedPhase ? Infinity : startTime.getTime();
+}
+
+/**
+ * Since when an order of this reference may be there, and since when something may have been sent for it: an earlier run may
+ * have ended after a creation whose answer it never got. `sentSince` is absent if nothing can have been sent yet.
+ *
+ * @param settling milliseconds
+ * @throws ApplicationFailure `EarlierPlacingUnsettled` while a creation of a run that was ended from outside may still be
+ * under way. A run that failed by itself or was cancelled has nothing under way: it waited for its creations, or got an answer
+ */
 export async function firstPlacing(
   { temporal, echoesPassthrough }: ActivityDependencies,
-  reference: string,
-  since: string,
-): Promise<string> {
-  if (echoesPassthrough) return since;
-  const starts = await runsOf(temporal, placeKitOrderId(reference));
-  return [since, ...starts.map(({ startTime }) => startTime.toISOString())].toSorted()[0] ?? since;
+  { reference, since, triedBefore }: Pick<WantedOrder, 'reference' | 'since' | 'triedBefore'>,
+  settling: number,
+): Promise<Pick<WantedOrder, 'since' | 'sentSince'>> {
+  const runs = await presentRunsOf(temporal, placeKitOrderId(reference));
+  demandSettled(runs, settling);
+  const runId = activityInfo().workflowExecution?.runId;
+  const isFirstRun = runs.every((run) => run.runId === runId);
+  const first = earliest([since, ...runs.map(({ startTime }) => startTime.toISOString())]);
+  return {
+    // Where passthrough is echoed, an earlier run's order is known by it, and one without it is not this run's either.
+    since: echoesPassthrough ? since : first,
+    ...((!isFirstAttempt({ triedBefore }) || !isFirstRun) && { sentSince: first }),
+  };
 }
 
-/** Whether nothing can have been sent for this order yet. */
-function isFirstAttempt({ triedBefore }: WantedOrder): boolean {
+function demandSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'closeTime'>[], settling: number): void {
+  const endedOutside = runs.filter(({ status }) => ['TERMINATED', 'TIMED_OUT'].includes(status.name));
+  const rest = Math.max(0, ...endedOutside.map(({ closeTime }) => closeTime?.getTime() ?? 0)) + settling - Date.now();
+  if (rest <= 0) return;
+  throw ApplicationFailure.create({
+    message: 'An earlier placing of this reference was ended from outside, and its creation may still be under way',
+    type: 'EarlierPlacingUnsettled',
+    nonRetryable: false,
+    nextRetryDelay: rest,
+  });
+}
+
+function earliest(times: readonly string[]): string {
+  return times.toSorted()[0] ?? '';
+}
+
+/** Whether this run has sent nothing for this order yet. */
+export function isFirstAttempt({ triedBefore }: Pick<WantedOrder, 'triedBefore'>): boolean {
   return activityInfo().attempt === 1 && !triedBefore;
+}
+
+function mayHaveBeenSent({ triedBefore, sentSince }: WantedOrder): boolean {
+  return sentSince !== undefined || !isFirstAttempt({ triedBefore });
 }
 
 async function theOneOf(

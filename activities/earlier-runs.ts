@@ -19,12 +19,16 @@ export async function runsOf(temporal: Client, workflowId: string): Promise<Work
   return listed(temporal, `WorkflowId = '${workflowId}'`);
 }
 
-type Run = Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'closeTime'>;
+type Run = Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'startTime' | 'closeTime'>;
+
+/** The same, each as it is now. */
+export async function presentRunsOf(temporal: Client, workflowId: string): Promise<Run[]> {
+  return Promise.all((await runsOf(temporal, workflowId)).map((run) => asItIs(temporal, run)));
+}
 
 /** Those of them that ended by themselves, the latest first. */
 export async function endedRunsOf(temporal: Client, workflowId: string): Promise<Run[]> {
-  const runs = await Promise.all((await runsOf(temporal, workflowId)).map((run) => asItIs(temporal, run)));
-  const ended = runs.filter(({ status }) => status.name === 'COMPLETED');
+  const ended = (await presentRunsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
   return ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
 }
 

@@ -12,12 +12,12 @@ import {
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
-import type { FailureDetails } from '../workflows/failure-details.js';
+import type { FailureDetails } from '../protocol/failure-details.js';
 
 /*
  * What a failed call means to a workflow, in one place: the failure's type, whether the same call may be made again,
- * and how long to wait first. A failure's details are read by workflows and callers; neither they nor its message carry
- * personal data (service/errors.ts).
+ * and how long to wait first. Its message is logged, and holds nothing personal (service/errors.ts). The service's own
+ * sentences may quote a person: they go into the details only, which are a payload, and are encrypted like all others.
  */
 
 /** The refusal's type by what was asked for: the caller of an update reads it. */
@@ -89,9 +89,14 @@ function detailsOf(error: ServiceError): FailureDetails {
   if (error instanceof RequestInvalid) {
     return { ...status, fields: error.fields.map(({ field, rule }) => ({ field, message: rule })) };
   }
+  if (error instanceof ServiceUnavailable) return { ...status, fields: [], ...sentenceOf(error) };
   if (!(error instanceof ServiceRefused)) return { ...status, fields: [] };
   const fields = error.fields.map(({ field, message }) => ({ field, message }));
-  return { ...status, fields, ...(error.reason !== undefined && { reason: error.reason }) };
+  return { ...status, fields, ...sentenceOf(error) };
+}
+
+function sentenceOf({ reason }: { reason: string | undefined }): Pick<FailureDetails, 'sentence'> {
+  return reason === undefined ? {} : { sentence: reason };
 }
 
 /** For workflows that decide themselves when to try again: a failure's next retry delay does not reach them. */

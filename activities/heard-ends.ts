@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { OrderEvent, OrderSnapshot } from '../service/order-snapshot.js';
-import { kitOrderId } from '../workflows/order/address.js';
-import type { KitOrderResult } from '../workflows/order/messages.js';
+import { kitOrderId } from '../protocol/ids.js';
+import type { KitOrderResult } from '../protocol/order/messages.js';
 
 /*
  * Whether the end of an order has been heard, when its workflow does not run any more, as it should, or never did. When an
@@ -11,8 +11,8 @@ import type { KitOrderResult } from '../workflows/order/messages.js';
 
 /** The last run of an order's workflow, as far as the namespace retains it. */
 export type LastRun =
-  /** It ended by itself, and knew these events. */
-  | { ended: 'by_itself'; timeline: KitOrderResult['timeline'] }
+  /** It ended by itself, and knew these events, and these orders' critical results, which were acknowledged. */
+  | { ended: 'by_itself'; timeline: KitOrderResult['timeline']; criticalOrders: string[] }
   /** Somebody ended it, or it failed. */
   | { ended: 'otherwise'; at: Date }
   /** It was started a moment ago. */
@@ -25,11 +25,28 @@ export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<
     if (closeTime === undefined) return {};
     if (status.name !== 'COMPLETED') return { ended: 'otherwise', at: closeTime };
     const result = (await temporal.workflow.getHandle(workflowId, runId).result()) as Partial<KitOrderResult> | null;
-    return { ended: 'by_itself', timeline: result?.timeline ?? [] };
+    const { timeline = [], criticalResults = [], chain = [], outcome, rootOrderId: root = rootOrderId } = result ?? {};
+    const criticalOrders = criticalResults.map(({ orderId }) => orderId);
+    if (outcome !== 'forwarded' || root === rootOrderId) return { ended: 'by_itself', timeline, criticalOrders };
+    return {
+      ended: 'by_itself',
+      timeline,
+      criticalOrders: criticalOrdersAfter(chain, await lastRunOf(temporal, root)),
+    };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+/**
+ * The critical results of which a chain's workflow knows. A forwarder has passed on what it knew: while the chain's
+ * workflow runs, the alarm is raised there, and stays until somebody acknowledges it.
+ */
+function criticalOrdersAfter(passedOn: KitOrderResult['chain'], ofChain: LastRun | undefined): string[] {
+  if (ofChain?.ended === 'by_itself') return ofChain.criticalOrders;
+  if (ofChain === undefined || ofChain.ended === 'otherwise') return [];
+  return passedOn.filter(({ interpretation }) => isCritical(interpretation)).map(({ orderId }) => orderId);
 }
 
 /**
@@ -44,7 +61,7 @@ const backdating = 7 * 24 * 60 * 60_000;
  */
 export function isHeard(
   run: LastRun | undefined,
-  { orderId, updatedAt }: Pick<OrderSnapshot, 'orderId' | 'updatedAt'>,
+  { orderId, updatedAt, interpretation }: Pick<OrderSnapshot, 'orderId' | 'updatedAt' | 'interpretation'>,
   last: Pick<OrderEvent, 'id' | 'at'> | undefined,
   from: string,
 ): boolean {
@@ -54,6 +71,7 @@ export function isHeard(
     case undefined:
       return false;
     case 'by_itself':
+      if (isCritical(interpretation) && !run.criticalOrders.includes(orderId)) return false;
       return last === undefined || run.timeline.some((event) => event.orderId === orderId && event.eventId === last.id);
     case 'otherwise':
       // Whoever ended it did not want to hear more, until there is more.
@@ -61,4 +79,9 @@ export function isHeard(
     default:
       return run satisfies never;
   }
+}
+
+/** The service may write it in capitals. */
+export function isCritical(interpretation: string | undefined): boolean {
+  return interpretation?.toLowerCase() === 'critical';
 }

@@ -23,16 +23,14 @@ export interface Rerouted {
  * may be tried again: another worker may have one, and this one may get one.
  */
 export async function withStore<T>(
-  kept: KeptData | undefined,
+  kept: KeptData | 'off' | undefined,
   work: (store: HealthDataStore, kept: KeptData) => Promise<T>,
 ): Promise<T> {
-  if (!kept) {
+  if (kept === undefined || kept === 'off') {
     throw ApplicationFailure.retryable(
-      'This worker keeps no health data and no rejected events',
+      'This worker has no store for health data and rejected events: set DATABASE_URL for every worker and ingress',
       'StoreNotConfigured',
-      {
-        fields: [],
-      },
+      { fields: [] },
     );
   }
   try {

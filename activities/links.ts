@@ -1,14 +1,16 @@
-import { cancellationSignal, heartbeat, sleep } from '@temporalio/activity';
+import { cancellationSignal, sleep } from '@temporalio/activity';
 import { ServiceError, ServiceUnreachable, Unauthorized } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { LinkResult } from '../service/link.js';
 import { utcInstant } from '../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
-import { compareText } from '../workflows/canonical-json.js';
-import { linkResultOf } from '../workflows/link/link-report.js';
-import type { LinkReport } from '../workflows/link/messages.js';
-import { isSameSource } from '../workflows/link/provider-source.js';
+import { compareText } from '../protocol/canonical-json.js';
+import { linkResultOf } from '../protocol/link/link-report.js';
+import type { LinkReport } from '../protocol/link/messages.js';
+import { isSameSource } from '../protocol/link/provider-source.js';
 import type { ActivityDependencies } from './activities.js';
+import { heartbeating } from './attempt.js';
+import { hasEndpoint } from './notifications.js';
 import { asFailures } from './failures.js';
 
 export interface LinkWish {
@@ -46,12 +48,12 @@ export function linkActivities({ service, target }: Pick<ActivityDependencies, '
     async createLinkToken({ userId, provider, redirectUrl }: LinkWish) {
       const request = { user_id: userId, provider, ...(redirectUrl !== undefined && { redirect_url: redirectUrl }) };
       const made = await asFailures('LinkRefused', () => service.links.createToken(request), atOnce);
-      return { linkToken: made.link_token, linkWebUrl: made.link_web_url, notifies: target !== undefined };
+      return { linkToken: made.link_token, linkWebUrl: made.link_web_url, notifies: hasEndpoint(target) };
     },
 
     /** Hands the code on, once. After a success it looks for the connection at once, which spares an activity. */
     async completeMfa(wish: CodeWish): Promise<{ report: LinkReport; connection?: ConnectionFound }> {
-      return showingLife(async () => {
+      return heartbeating(async () => {
         const report = await asFailures('LinkRefused', () => handOn(service, wish));
         return report.state === 'success' ? { report, ...(await foundAtOnce(service, wish)) } : { report };
       });
@@ -59,7 +61,7 @@ export function linkActivities({ service, target }: Pick<ActivityDependencies, '
 
     async findConnection(sought: ConnectionSought): Promise<ConnectionFound & { notifies: boolean }> {
       const found = await asFailures('LinkRefused', () => find(service, sought), atOnce);
-      return { ...found, notifies: target !== undefined };
+      return { ...found, notifies: hasEndpoint(target) };
     },
   };
 }
@@ -136,16 +138,4 @@ function connectionsWith({ connected_sources: connected }: User, slug: string): 
   return (connected ?? [])
     .filter(({ source }) => [source?.slug, source?.provider].some((name) => name != null && isSameSource(slug, name)))
     .map(({ created_on: createdOn }) => utcInstant(createdOn) ?? '');
-}
-
-const lifeSignMs = 5_000;
-
-async function showingLife<T>(work: () => Promise<T>): Promise<T> {
-  heartbeat();
-  const timer = setInterval(() => heartbeat(), lifeSignMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-  }
 }

@@ -1,8 +1,18 @@
 import { ApplicationFailure, activityInfo, heartbeat, log } from '@temporalio/activity';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { sign } from '../service/webhook-signature.js';
-import type { Notification } from '../workflows/notifications.js';
+import type { CloudEvent, PortalLinkData } from '../protocol/notification-events.js';
+import {
+  deliverNotificationsName,
+  deliverNotificationsStart,
+  notificationsLeftSignal,
+  type NotificationsLeft,
+  type RefusedNotification,
+} from '../protocol/delivery.js';
+import { deliverNotificationsId } from '../protocol/ids.js';
+import type { Notification } from '../protocol/notifications.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 
@@ -11,18 +21,24 @@ export interface NotificationTarget {
   url: string;
   /** `whsec_…`: signs every notification as Standard Webhooks. */
   secret: string;
+  /** How many days a notification is tried after its workflow has ended. Default 30. */
+  retryDays?: number;
 }
 
-/** A structured-mode CloudEvent, version 1.0. */
-interface CloudEvent {
-  specversion: '1.0';
-  id: string;
-  source: string;
-  type: string;
-  subject: string;
-  time: string;
-  datacontenttype: 'application/json';
-  data: Record<string, unknown>;
+/** One batch of a workflow's notifications, in their order. */
+export interface NotifyCall {
+  notifications: Notification[];
+  /** `deliverNotifications` may have earlier ones of the same workflow: then these go there, behind them. */
+  mayBeBehind: boolean;
+}
+
+export interface NotifyOutcome {
+  /** Ids of those that arrived. */
+  delivered: string[];
+  /** Those that the receiver refused for good. */
+  refused: RefusedNotification[];
+  /** All of them were handed to `deliverNotifications`. */
+  handedOver: boolean;
 }
 
 /** For one call of the portal or the target. The target's is what the service itself allows a webhook receiver. */
@@ -34,30 +50,97 @@ const enoughMs = 60_000;
 /** From this attempt on a reminder goes out without its link: one that cannot be made must not hold back results. */
 const attemptsForLink = 5;
 
-export function notificationActivities({ service, target }: Pick<ActivityDependencies, 'service' | 'target'>) {
+/**
+ * True unless the deployment says that it sends none. A worker that merely lacks the target does not decide for the
+ * workflows of all others.
+ */
+export function hasEndpoint(target: ActivityDependencies['target']): boolean {
+  return target !== 'off';
+}
+
+export function notificationActivities(
+  dependencies: Pick<ActivityDependencies, 'service' | 'target' | 'temporal' | 'taskQueue'>,
+) {
+  const { service, target } = dependencies;
   return {
     /**
-     * Delivers notifications in their order and answers with the ids that arrived. Fails only if not even the first
-     * did, so that what arrived is not sent again.
+     * Delivers notifications in their order, and says which arrived and which the receiver refused for good. Fails only if
+     * nothing came of the first, so that what arrived is not sent again. A worker without a target delivers nothing, whatever
+     * it says: what waits in an outbox was promised by a worker with one.
      */
-    async notify(notifications: Notification[]): Promise<{ delivered: string[] }> {
-      const delivered: string[] = [];
+    async notify({ notifications, mayBeBehind }: NotifyCall): Promise<NotifyOutcome> {
+      const outcome: NotifyOutcome = { delivered: [], refused: [], handedOver: false };
+      if (mayBeBehind && (await isDelivering(dependencies, notifications))) {
+        await handOver(dependencies, { notifications, refused: [] });
+        return { ...outcome, handedOver: true };
+      }
+      if (target === undefined || target === 'off') throw withoutTarget();
       const enoughAt = Date.now() + enoughMs;
-      for (const notification of notifications) {
-        if (delivered.length > 0 && Date.now() > enoughAt) break;
-        heartbeat();
+      for (const [index, notification] of notifications.entries()) {
+        if (index > 0 && Date.now() > enoughAt) break;
+        // The start of the activity counts as its first.
+        if (index > 0) heartbeat();
         try {
-          if (target) await deliver(target, await eventOf(service, notification));
+          const status = await deliver(target, await eventOf(service, notification));
+          if (status === undefined) outcome.delivered.push(notification.id);
+          else outcome.refused.push({ notification, status });
         } catch (error) {
-          if (delivered.length === 0) throw error;
+          if (index === 0) throw error;
           log.warn('notification not delivered yet', { notification: notification.id, error });
           break;
         }
-        delivered.push(notification.id);
       }
-      return { delivered };
+      return outcome;
+    },
+
+    /** Gives what a workflow could not deliver to `deliver-notifications/<its ID>`, which goes on trying. */
+    async handOverNotifications({ isPromised, ...left }: NotificationsLeft & { isPromised: boolean }): Promise<void> {
+      // No worker had said that there is a receiver, and the deployment has none on purpose: nobody waits for them.
+      if (!isPromised && target === 'off') return;
+      await handOver(dependencies, left);
     },
   };
+}
+
+/** How long a notification is tried after its workflow has ended, if the worker does not know better. */
+const usualRetryDays = 30;
+
+async function handOver(
+  { temporal, taskQueue, target }: Pick<ActivityDependencies, 'temporal' | 'taskQueue' | 'target'>,
+  left: NotificationsLeft,
+): Promise<void> {
+  const first = left.notifications[0] ?? left.refused[0]?.notification;
+  if (!first) return;
+  const { retryDays = usualRetryDays } = typeof target === 'object' ? target : {};
+  await temporal.workflow.signalWithStart(deliverNotificationsName, {
+    ...deliverNotificationsStart(first, retryDays * 24 * 60 * 60_000),
+    taskQueue,
+    signal: notificationsLeftSignal,
+    signalArgs: [left],
+  });
+}
+
+/** Whether an earlier run's notifications are still on their way: the later ones must not overtake them. */
+async function isDelivering(
+  { temporal }: Pick<ActivityDependencies, 'temporal'>,
+  [first]: readonly Notification[],
+): Promise<boolean> {
+  if (!first) return false;
+  try {
+    const { status } = await temporal.workflow.getHandle(deliverNotificationsId(first.source)).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+function withoutTarget(): ApplicationFailure {
+  return ApplicationFailure.retryable(
+    'This worker has no endpoint for notifications: set NOTIFY_URL and NOTIFY_SECRET for every worker of the task queue',
+    'NotificationsNotConfigured',
+    { fields: [] },
+  );
 }
 
 async function eventOf(service: LabService, notification: Notification): Promise<CloudEvent> {
@@ -81,7 +164,7 @@ async function eventOf(service: LabService, notification: Notification): Promise
 async function linkTo(
   service: LabService,
   { userId, orderId }: { userId: string; orderId: string },
-): Promise<Record<string, unknown>> {
+): Promise<PortalLinkData> {
   return asFailures('ServiceRefused', async () => {
     try {
       const request = { context: 'communications', orderId };
@@ -96,7 +179,8 @@ async function linkTo(
   });
 }
 
-async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<void> {
+/** @returns the status if the receiver refused it for good, nothing if it arrived */
+async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<number | undefined> {
   const body = JSON.stringify(event);
   const timestampSeconds = Math.floor(Date.now() / 1000);
   const response = await fetch(url, {
@@ -112,15 +196,34 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
     },
   });
   await response.body?.cancel();
-  if (response.ok) return;
+  if (response.ok) return undefined;
+  const { status } = response;
+  if (isFinal(status)) return status;
   const { attempt } = activityInfo();
-  throw ApplicationFailure.retryable(
-    `The target answered ${response.status} (attempt ${attempt})`,
-    'NotificationRefused',
-  );
+  const pause = retryAfterMs(response.headers.get('retry-after'));
+  throw ApplicationFailure.create({
+    message: `The target answered ${status} (attempt ${attempt})`,
+    type: 'NotificationRefused',
+    ...(pause !== undefined && { nextRetryDelay: pause }),
+  });
 }
 
-/** The wire of notifications is JSON for any language: snake_case, as the service's own webhooks are. */
+/** What a later attempt cannot change, other than a timeout, a conflict, "too early" and "too many". */
+function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status);
+}
+
+/** A receiver may ask for patience, but not for more than this. */
+const longestPauseMs = 60 * 60_000;
+
+/** In milliseconds. The header's value is seconds or a date. */
+function retryAfterMs(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const pause = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return pause > 0 ? Math.min(pause, longestPauseMs) : undefined;
+}
+
+/** As the types of protocol/notification-events.ts say. */
 function snakeCased(data: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [

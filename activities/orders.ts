@@ -1,13 +1,14 @@
-import { ApplicationFailure } from '@temporalio/activity';
-import { NotFound, ServiceRefused } from '../service/errors.js';
+import { ApplicationFailure, log } from '@temporalio/activity';
+import { ServiceError, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { needsPhysician } from '../service/lab-tests.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
-import type { Order, RegisterRequest } from '../service/orders.js';
-import { standingOf } from '../workflows/order/lifecycle.js';
+import { isStatedUnknownOrder, type Order, type RegisterRequest } from '../service/orders.js';
+import { standingOf } from '../protocol/order/lifecycle.js';
 import type { ActivityDependencies } from './activities.js';
-import { asFailures, failureOf } from './failures.js';
+import { endingWithActivity } from './attempt.js';
+import { asFailures, failureOf, type RefusedAs } from './failures.js';
 
 export interface RegisterKit {
   orderId: string;
@@ -21,19 +22,19 @@ export interface RegisterKit {
 /** Reads and commands of one order. */
 export function orderActivities({ service }: Pick<ActivityDependencies, 'service'>) {
   return {
-    /** The order as it is now; null when the service does not know it. */
+    /** The order as it is now; null when the service says that it does not know it, which may be too early a look. */
     async readOrder(orderId: string): Promise<OrderSnapshot | null> {
       return asFailures('ServiceRefused', () => readIfKnown(service, orderId));
     },
 
     async cancelOrder(orderId: string): Promise<OrderSnapshot> {
-      return asFailures('CancelRefused', async () => {
-        const before = await service.orders.get(orderId);
+      return command('CancelRefused', async (options) => {
+        const before = await service.orders.get(orderId, options);
         // An earlier attempt whose answer was lost has done it already.
         if (standingOf(snapshotOf(before).events, before.status ?? undefined).phase === 'cancelled') {
           return snapshotOf(before);
         }
-        const { order } = await service.orders.cancel(orderId);
+        const { order } = await service.orders.cancel(orderId, options);
         return snapshotOf(order);
       });
     },
@@ -43,11 +44,11 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
      * lost has registered it already when it carries this sample id.
      */
     async registerKit({ orderId, registration, chain, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
-      return asFailures('RegistrationRefused', async () => {
-        const before = await service.orders.get(orderId);
+      return command('RegistrationRefused', async (options) => {
+        const before = await service.orders.get(orderId, options);
         if (isRegisteredWith(before, registration.sample_id)) return snapshotOf(before);
-        await demandPhysician(service, before.lab_account_id ?? labAccountId, registration.physician);
-        const registered = await registerOrFindRegistered(service, orderId, registration);
+        await demandPhysician(service, before.lab_account_id ?? labAccountId, registration.physician, options);
+        const registered = await registerOrFindRegistered(service, orderId, registration, options);
         if (registered.id !== orderId && !chain.includes(registered.id))
           throw registeredAnotherOrder(orderId, registered.id);
         return snapshotOf(registered);
@@ -56,11 +57,17 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
   };
 }
 
+/** What a person waits for: it ends with its activity. */
+function command<T>(refusedAs: RefusedAs, calls: (options: CallOptions) => Promise<T>): Promise<T> {
+  return asFailures(refusedAs, () => endingWithActivity(calls));
+}
+
+/** @throws NotFound for a 404 that is not the service's own answer: it may come from a proxy */
 export async function readIfKnown(service: LabService, orderId: string): Promise<OrderSnapshot | null> {
   try {
     return snapshotOf(await service.orders.get(orderId));
   } catch (error) {
-    if (error instanceof NotFound) return null;
+    if (isStatedUnknownOrder(error)) return null;
     throw error;
   }
 }
@@ -70,13 +77,14 @@ async function registerOrFindRegistered(
   service: LabService,
   orderId: string,
   registration: RegisterRequest,
+  options: CallOptions,
 ): Promise<Order> {
   try {
-    const { order } = await service.orders.register(registration);
+    const { order } = await service.orders.register(registration, options);
     return order;
   } catch (error) {
     if (!(error instanceof ServiceRefused)) throw error;
-    const now = await service.orders.get(orderId);
+    const now = await service.orders.get(orderId, options);
     if (isRegisteredWith(now, registration.sample_id)) return now;
     throw failureOf(error, 'RegistrationRefused');
   }
@@ -95,9 +103,26 @@ function registeredAnotherOrder(meant: string, registered: string): ApplicationF
   );
 }
 
+/** How long the list of lab accounts is waited for: it saves a person a refusal, which comes all the same without it. */
+const longestCourtesyMs = 10_000;
+
+async function accountsIfListed(service: LabService, labAccountId: string, options: CallOptions = {}) {
+  const timeoutMs = Math.min(longestCourtesyMs, options.timeoutMs ?? longestCourtesyMs);
+  try {
+    return await service.labTests.listLabAccounts({ labAccountId }, { ...options, timeoutMs });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    log.warn('the lab accounts cannot be listed: whether the order needs a physician is left to the service', {
+      error: error.name,
+      status: error.status,
+    });
+    return [];
+  }
+}
+
 /**
  * A lab account with delegated flow needs a physician on the order (specification, Lab account). Refused before the
- * call; where the account is not known the service decides.
+ * call; if the account is not known, or the list fails in whatever way, the service decides.
  */
 export async function demandPhysician(
   service: LabService,
@@ -106,7 +131,7 @@ export async function demandPhysician(
   options?: CallOptions,
 ): Promise<void> {
   if (labAccountId == null || physician != null) return;
-  const accounts = await service.labTests.listLabAccounts({ labAccountId }, options);
+  const accounts = await accountsIfListed(service, labAccountId, options);
   const account = accounts.find(({ id }) => id === labAccountId);
   if (account === undefined || !needsPhysician(account)) return;
   throw ApplicationFailure.nonRetryable(

@@ -1,4 +1,4 @@
-import { ApplicationFailure, log } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import {
   countryCodeOf,
@@ -8,14 +8,15 @@ import {
   type ShippingDetails,
 } from '../service/orders.js';
 import { brokenRulesOf } from '../service/validation.js';
-import { writePassthrough } from '../workflows/order/address.js';
-import type { KitRequest } from '../workflows/order/messages.js';
-import { settlingAfter } from '../workflows/order/policy.js';
+import { writePassthrough } from '../protocol/order/root-order.js';
+import type { FailureDetails } from '../protocol/failure-details.js';
+import type { DecidedOn } from '../workflows/order/chain.js';
+import { creationProgressSignal, type CreationProgress, type KitRequest } from '../protocol/order/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 import { demandPhysician } from './orders.js';
 import { startAttempt, type Attempt } from './attempt.js';
-import { firstPlacing, placedBefore } from './earlier-attempts.js';
+import { firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './earlier-attempts.js';
 
 export interface CreateKitOrder {
   request: KitRequest;
@@ -24,12 +25,15 @@ export interface CreateKitOrder {
   since: string;
   /** Earlier executions of this activity have failed: one of them may have created the order. */
   triedBefore: boolean;
-  /** Milliseconds; see `OrderPolicy.creationTimeout`. */
+  /** Milliseconds; see `OrderPolicy.creationTimeout` and `OrderPolicy.creationSettling`. */
   creationTimeout: number;
+  creationSettling: number;
 }
 
 export interface ReplaceKitOrder {
   failedOrderId: string;
+  /** What was known of the failed order when its replacement was decided. */
+  decidedOn: DecidedOn;
   rootOrderId: string;
   reference: string;
   n: number;
@@ -43,6 +47,13 @@ export interface ReplaceKitOrder {
   labTestId?: string;
   labAccountId?: string;
   creationTimeout: number;
+  creationSettling: number;
+}
+
+/** The first detail of an `OrderMovedOn`. */
+export interface MovedOnDetails extends FailureDetails {
+  /** The order as the service shows it now. */
+  snapshot: OrderSnapshot;
 }
 
 export interface PlacedOrder {
@@ -55,27 +66,58 @@ export interface PlacedOrder {
 export function placingActivities(dependencies: ActivityDependencies) {
   return {
     createKitOrder: (wish: CreateKitOrder): Promise<PlacedOrder> =>
-      asFailures('OrderRefused', () => placeFirst(dependencies, wish), settlingAfter(wish.creationTimeout)),
+      asFailures('OrderRefused', () => placeFirst(dependencies, wish), wish.creationSettling),
+
+    /** Looks for the order that an attempt may have created, and creates none. */
+    findKitOrder: (wish: CreateKitOrder): Promise<PlacedOrder | null> =>
+      asFailures('OrderRefused', async () => (await lookFor(dependencies, wish)).found ?? null, wish.creationSettling),
 
     replaceKitOrder: (wish: ReplaceKitOrder): Promise<PlacedOrder> =>
-      asFailures('OrderRefused', () => placeReplacement(dependencies, wish), settlingAfter(wish.creationTimeout)),
+      asFailures('OrderRefused', () => placeReplacement(dependencies, wish), wish.creationSettling),
   };
 }
 
 async function placeFirst(dependencies: ActivityDependencies, wish: CreateKitOrder): Promise<PlacedOrder> {
-  const { request, reference, since, triedBefore, creationTimeout } = wish;
+  const { request } = wish;
   demandValid(request);
-  const passthrough = writePassthrough({ reference, n: 1 });
-  const attempt = startAttempt(creationTimeout);
-  const placedSince = await firstPlacing(dependencies, reference, since);
-  const wanted = { ...wantedBy(request, passthrough, reference), since: placedSince, triedBefore };
-  const found = await placedBefore(dependencies, wanted, attempt);
-  if (found) return { snapshot: snapshotOf(found), adopted: true };
+  const { found, attempt, passthrough } = await lookFor(dependencies, wish);
+  if (found) return found;
   if (request.kind === 'with_patient') {
     const { lab_account_id: labAccountId, order_set: orderSet, physician } = request.order;
     await demandPhysician(dependencies.service, labAccountId ?? orderSet?.lab_account_id, physician, attempt.call());
   }
+  if (!isFirstAttempt(wish)) await reportProgress(dependencies, 'sending');
   return create(dependencies, request, passthrough, attempt);
+}
+
+async function lookFor(dependencies: ActivityDependencies, wish: CreateKitOrder) {
+  const { request, reference, triedBefore, creationTimeout, creationSettling } = wish;
+  const passthrough = writePassthrough({ reference, n: 1 });
+  const attempt = startAttempt(creationTimeout);
+  const known = await orderOfReference(dependencies, reference, attempt);
+  if (known) return { found: adopted(known), attempt, passthrough };
+  const times = await firstPlacing(dependencies, wish, creationSettling);
+  const wanted = { ...wantedBy(request, passthrough, reference), ...times, triedBefore };
+  try {
+    const found = await placedBefore(dependencies, wanted, attempt);
+    return { found: found && adopted(found), attempt, passthrough };
+  } catch (error) {
+    if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
+    throw error;
+  }
+}
+
+function adopted(order: Order): PlacedOrder {
+  return { snapshot: snapshotOf(order), adopted: true };
+}
+
+/**
+ * Lets the placing know what a cancellation has to find out. The first attempt, which usually succeeds, reports nothing unless
+ * it ends before it sends anything; a later one reports before it sends.
+ */
+async function reportProgress({ temporal }: ActivityDependencies, progress: CreationProgress): Promise<void> {
+  const { workflowId = '', runId } = activityInfo().workflowExecution ?? {};
+  await temporal.workflow.getHandle(workflowId, runId).signal(creationProgressSignal, progress);
 }
 
 /** What another language's backend started was checked by nobody; a look with half an order could find anybody's. */
@@ -89,7 +131,8 @@ function demandValid({ kind, order }: KitRequest): void {
 
 /**
  * Orders a new kit for a failed order, to the address that the failed order was sent to. A redraw that the service
- * already made in the same transaction wins, unless an earlier attempt has placed the replacement before it.
+ * already made in the same transaction wins, unless an earlier attempt has placed the replacement before it. Nothing is
+ * created for an order that has moved on since it was decided: its kit may have arrived.
  */
 async function placeReplacement(dependencies: ActivityDependencies, wish: ReplaceKitOrder): Promise<PlacedOrder> {
   const { failedOrderId, rootOrderId, reference, n, chain, claimedAt, triedBefore, creationTimeout } = wish;
@@ -100,7 +143,20 @@ async function placeReplacement(dependencies: ActivityDependencies, wish: Replac
   const wanted = { ...wantedBy(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
   const found = (await placedBefore(dependencies, wanted, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
   if (found) return { snapshot: snapshotOf(found), adopted: true };
+  demandUnmoved(snapshotOf(failed), wish.decidedOn);
   return create(dependencies, request, passthrough, attempt);
+}
+
+function demandUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn): void {
+  const last = Math.max(-1, ...snapshot.events.map(({ id }) => id));
+  const isUnmoved = last === -1 && eventId === -1 ? snapshot.status === status : last <= eventId;
+  if (isUnmoved) return;
+  const details: MovedOnDetails = { fields: [], snapshot };
+  throw ApplicationFailure.nonRetryable(
+    `Order ${snapshot.orderId} has moved on since its replacement was decided: nothing was ordered. Look at its state`,
+    'OrderMovedOn',
+    details,
+  );
 }
 
 /** The only place that creates. It is the last call of an attempt that is still the latest one. */

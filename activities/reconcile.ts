@@ -1,22 +1,28 @@
 import { heartbeat, log, sleep } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
-import { isAddressable, kitOrderId, rootOf } from '../workflows/order/address.js';
-import { standingOf } from '../workflows/order/lifecycle.js';
-import { kitOrderName, orderChangedSignal } from '../workflows/order/messages.js';
-import { kitOrderStart } from '../workflows/order/start.js';
+import { isAddressable, kitOrderId } from '../protocol/ids.js';
+import { rootOf } from '../protocol/order/root-order.js';
+import { standingOf } from '../protocol/order/lifecycle.js';
+import { kitOrderName, orderChangedSignal } from '../protocol/order/messages.js';
+import { kitOrderStart } from '../protocol/order/start.js';
 import type { LabService } from '../service/lab-service.js';
-import type { OrderPage } from '../service/orders.js';
-import type { ReconcileCounts } from '../workflows/reconcile/messages.js';
+import type { OrderFilter, OrderPage } from '../service/orders.js';
+import type { ReconcileCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
-import { isHeard, lastRunOf } from './heard-ends.js';
+import { isCritical, isHeard, lastRunOf } from './heard-ends.js';
 
 export interface PageToReconcile {
   from: string;
   to: string;
   /** Without it: the last one. */
   page?: number;
+  /**
+   * Orders with a critical result, whenever they were updated: nothing else heals an alarm that was lost. By which filter:
+   * not every deployment knows both.
+   */
+  critical?: 'interpretation' | 'is_critical';
 }
 
 export interface PageReconciled {
@@ -40,7 +46,7 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
     async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
       return asFailures('ServiceRefused', async () => {
         const { pages, nextPage } = await readPages(service, range, page);
-        const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0 };
+        const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0, critical: 0 };
         let outside = 0;
         for await (const { orders, unreadable } of pages) {
           heartbeat();
@@ -50,12 +56,16 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
           outside += snapshots.length - inside.length;
           for (const snapshot of inside) {
             heartbeat();
-            counts.listed += 1;
-            counts[await tell(dependencies, snapshot, range.from)] += 1;
+            const outcome = await tell(dependencies, snapshot, range);
+            if (range.critical) counts.critical += 1;
+            else counts.listed += 1;
+            if (!range.critical || outcome === 'reopened' || outcome === 'passedOver') counts[outcome] += 1;
             await sleep(pauseMs);
           }
         }
-        return { counts, outside, ...(nextPage !== undefined && { nextPage }) };
+        // A list that ignores the filter is the whole list: reading it every hour for the few would be too much.
+        const goesOn = nextPage !== undefined && !(range.critical && outside > 0);
+        return { counts, outside, ...(goesOn && { nextPage }) };
       });
     },
   };
@@ -67,8 +77,8 @@ interface Pages {
 }
 
 /** A service that does not say how many there are is read from the first page to the last, in one go. */
-async function readPages(service: LabService, { from, to }: PageToReconcile, page?: number): Promise<Pages> {
-  const filter = { updatedStartDate: from, updatedEndDate: to };
+async function readPages(service: LabService, range: PageToReconcile, page?: number): Promise<Pages> {
+  const filter = filterOf(range);
   const read = await service.orders.page(filter, page ?? 1, { pageSize });
   if (page !== undefined) return { pages: [read], ...before(page) };
   if (read.total === undefined)
@@ -76,6 +86,15 @@ async function readPages(service: LabService, { from, to }: PageToReconcile, pag
   const last = Math.ceil(read.total / read.size);
   if (last <= 1) return { pages: [read] };
   return { pages: [await service.orders.page(filter, last, { pageSize })], ...before(last) };
+}
+
+/** An order takes three months at the longest usually, and a result that was acknowledged long ago is of no use here. */
+const criticalLookMs = 180 * 24 * 60 * 60_000;
+
+function filterOf({ from, to, critical }: PageToReconcile): OrderFilter {
+  if (!critical) return { updatedStartDate: from, updatedEndDate: to };
+  const filter: OrderFilter = critical === 'is_critical' ? { isCritical: true } : { interpretation: 'critical' };
+  return { ...filter, startDate: new Date(Date.parse(to) - criticalLookMs).toISOString() };
 }
 
 /** A page that is not full is the last one; one that brings nothing new is, too: a service may not know pages. */
@@ -98,7 +117,8 @@ async function* andAllAfter(
  * The list's filters are not in the specification: a service that does not know them lists everything it has. An order that
  * does not say when it was updated is told of: that does no harm.
  */
-function isWithin({ from, to }: PageToReconcile, { updatedAt }: OrderSnapshot): boolean {
+function isWithin({ from, to, critical }: PageToReconcile, { updatedAt, interpretation }: OrderSnapshot): boolean {
+  if (critical) return isCritical(interpretation);
   if (updatedAt === undefined) return true;
   const at = Date.parse(updatedAt);
   return Date.parse(from) <= at && at <= Date.parse(to);
@@ -119,7 +139,7 @@ function before(page: number): { nextPage?: number } {
 async function tell(
   { temporal, taskQueue }: ActivityDependencies,
   snapshot: OrderSnapshot,
-  from: string,
+  { from, critical }: Pick<PageToReconcile, 'from' | 'critical'>,
 ): Promise<Exclude<keyof ReconcileCounts, 'listed'>> {
   const root = rootOf(snapshot);
   if (!isAddressable(snapshot.orderId) || !isAddressable(root)) {
@@ -134,7 +154,8 @@ async function tell(
     signalArgs: [snapshot] as [OrderSnapshot],
   };
   const { final, last } = standingOf(snapshot.events, snapshot.status);
-  if (!final) {
+  // The sweep sees an order again and again: one that an operator has ended is not started each time.
+  if (!final && !critical) {
     await temporal.workflow.signalWithStart(kitOrderName, start);
     return 'told';
   }

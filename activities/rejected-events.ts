@@ -12,9 +12,10 @@ import type {
   ListRejectedEventsInput,
   RejectedEventEntry,
   RejectedEventFilter,
+  RejectedEventState,
   RejectedEventsPage,
   ReplayRejectedEventsResult,
-} from '../workflows/rejected-events/messages.js';
+} from '../protocol/rejected-events.js';
 import type { ActivityDependencies } from './activities.js';
 import { type KeptData, withStore } from './kept-data.js';
 
@@ -22,6 +23,7 @@ const usualLimit = 100;
 const mostListed = 1_000;
 const longestReason = 500;
 const longestMessageId = 128;
+const states = ['waiting', 'replayed', 'discarded', 'expired'] satisfies RejectedEventState[];
 
 export function rejectedEventActivities({ kept }: Pick<ActivityDependencies, 'kept'>) {
   return {
@@ -30,8 +32,8 @@ export function rejectedEventActivities({ kept }: Pick<ActivityDependencies, 'ke
       if (!Number.isInteger(limit) || limit < 1 || limit > mostListed) {
         throw invalid(`limit must be a whole number from 1 to ${mostListed}`);
       }
-      if (!['waiting', 'replayed', 'discarded'].includes(state)) {
-        throw invalid('state must be waiting, replayed or discarded');
+      if (!states.includes(state)) {
+        throw invalid('state must be waiting, replayed, discarded or expired');
       }
       return withStore(kept, async ({ rejected }) => {
         const events = await rejected.list({ ...filterOf(input), state, limit });

@@ -1,13 +1,12 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { isAddressable } from '../workflows/order/address.js';
-import { parsingJobId, submitReportId } from '../workflows/report/address.js';
+import { isAddressable, parsingJobId, submitReportId } from '../protocol/ids.js';
 import {
   parsingJobName,
   submitReportName,
   type LostUpload,
   type ParsingJobResult,
-} from '../workflows/report/messages.js';
-import { labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../workflows/search-attributes.js';
+} from '../protocol/report/messages.js';
+import { labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
 import { runsOf, listed } from './earlier-runs.js';
 import { standingOf, type Standing } from './report-submissions.js';
 

@@ -1,8 +1,8 @@
 import { WorkflowFailedError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { submitReportId } from '../workflows/report/address.js';
-import type { LostUpload, SubmitReportResult } from '../workflows/report/messages.js';
-import { uploadOutcomeOf } from '../workflows/report/upload-outcome.js';
+import { submitReportId } from '../protocol/ids.js';
+import type { LostUpload, SubmitReportResult } from '../protocol/report/messages.js';
+import { uploadOutcomeOf } from '../protocol/report/upload-outcome.js';
 import { runsOf } from './earlier-runs.js';
 
 /** What is known of a submission from how its run ended. */

@@ -3,17 +3,17 @@ import { NotFound, ServiceError } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
 import { isStatedUnknownJob } from '../service/reports.js';
-import { parsingJobId } from '../workflows/report/address.js';
+import { parsingJobId, canonicalUserId } from '../protocol/ids.js';
 import {
   parsingJobName,
   reportSubmittedSignal,
   type LostUpload,
   type ParsingJobResult,
   type ReportSubmitted,
-} from '../workflows/report/messages.js';
-import { parsingJobStart } from '../workflows/report/start.js';
-import { canonicalUserId } from '../workflows/user-id.js';
+} from '../protocol/report/messages.js';
+import { parsingJobStart } from '../protocol/report/start.js';
 import type { ActivityDependencies } from './activities.js';
+import { hasEndpoint } from './notifications.js';
 import { lastResultOf } from './earlier-runs.js';
 import { asFailures } from './failures.js';
 import { findLostJob, ownerOf, type JobOwner, type LostJob } from './report-claims.js';
@@ -73,7 +73,7 @@ export function reportActivities(dependencies: ActivityDependencies) {
         ...parsingJobStart({ ...snapshot, userId }, reference),
         taskQueue,
         signal: reportSubmittedSignal,
-        signalArgs: [{ ...submitted, notifies: target !== undefined }],
+        signalArgs: [{ ...submitted, notifies: hasEndpoint(target) }],
       });
     },
 
@@ -96,7 +96,7 @@ export function reportActivities(dependencies: ActivityDependencies) {
         ...(snapshot && { snapshot }),
         gone,
         ...(unsure && { unsure }),
-        notifies: target !== undefined,
+        notifies: hasEndpoint(target),
         ...(previous && { previous }),
         owner: 'kind' in owner ? owner : { kind: 'none' },
       };

@@ -9,31 +9,40 @@ import {
   bookAppointmentName,
   cancelAppointmentUpdate,
   type AppointmentOutcome,
-} from '../workflows/appointment/messages.js';
-import { deleteUserId } from '../workflows/deletion/address.js';
-import type { DeleteUserResult, RunningWork, WorkFate } from '../workflows/deletion/messages.js';
-import { cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../workflows/link/messages.js';
-import { isAddressable } from '../workflows/order/address.js';
-import { cancelUpdate, kitOrderName, placeKitOrderName, type OrderPhase } from '../workflows/order/messages.js';
+} from '../protocol/appointment/messages.js';
+import { deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../protocol/ids.js';
+import type { DeleteUserResult, RunningWork, WorkFate } from '../protocol/deletion/messages.js';
+import { cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../protocol/link/messages.js';
+import {
+  cancelPlacingUpdate,
+  cancelUpdate,
+  kitOrderName,
+  placeKitOrderName,
+  type KitOrderResult,
+  type OrderPhase,
+  type PlacingEnd,
+} from '../protocol/order/messages.js';
 import {
   cancelReportUpdate,
+  cancelSubmissionUpdate,
   parsingJobName,
   submitReportName,
   type ReportPhase,
-} from '../workflows/report/messages.js';
-import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../workflows/search-attributes.js';
+  type SubmissionEnd,
+} from '../protocol/report/messages.js';
+import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
 import { endedRunsOf, listed } from './earlier-runs.js';
+import { hasEndpoint } from './notifications.js';
 
 /**
- * The workflows that are a user's running work, and the update by which each is cancelled. What places an order or
- * uploads a report has none: it ends with what it hands over, or fails with the user gone.
+ * The workflows that are a user's running work, and the update by which each is cancelled.
  */
 const cancelledBy: Readonly<Record<string, string | undefined>> = {
   [kitOrderName]: cancelUpdate.name,
-  [placeKitOrderName]: undefined,
+  [placeKitOrderName]: cancelPlacingUpdate.name,
   [linkProviderName]: cancelLinkUpdate.name,
-  [submitReportName]: undefined,
+  [submitReportName]: cancelSubmissionUpdate.name,
   [parsingJobName]: cancelReportUpdate.name,
   [bookAppointmentName]: cancelAppointmentUpdate.name,
 };
@@ -64,7 +73,7 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
   return {
     /** What runs for a user, as far as visibility has it: it lags by about a second behind a start. */
     async findRunningWork(userId: string): Promise<{ work: RunningWork[]; notifies: boolean }> {
-      const notifies = target !== undefined;
+      const notifies = hasEndpoint(target);
       // Nothing that goes into a query may end its quotes.
       if (!isAddressable(userId)) return { work: [], notifies };
       const names = Object.keys(cancelledBy).map((name) => `'${name}'`);
@@ -103,7 +112,15 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
 async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, update: string): Promise<WorkFate> {
   try {
     const workflow = temporal.workflow.getHandle(workflowId);
-    await temporal.withDeadline(Date.now() + longestCancelMs, () => workflow.executeUpdate(update, { args: [{}] }));
+    const answer = await temporal.withDeadline(Date.now() + longestCancelMs, () =>
+      workflow.executeUpdate(update, { args: [{}] }),
+    );
+    // An upload that was too far gone has left its job.
+    const job = name === submitReportName ? jobOf(answer as SubmissionEnd) : undefined;
+    if (job !== undefined) return await cancelBy(temporal, job, cancelReportUpdate.name);
+    // So has a placing left its order.
+    const order = name === placeKitOrderName ? orderOf(answer as PlacingEnd) : undefined;
+    if (order !== undefined) return await cancelPlaced(temporal, order);
     // The service cannot cancel a report, and whatever it reports later is followed again.
     return { fate: 'cancelled', ...(name === parsingJobName && { reason: 'NoLongerFollowed' }) };
   } catch (error) {
@@ -117,6 +134,22 @@ async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, upd
     if (saysEnded.test(type ?? '')) return { fate: 'ended' };
     return { fate: 'not_cancelled', reason: type ?? 'CommandFailed' };
   }
+}
+
+/** An order whose placing was cancelled also cancels itself, which may have ended it already. */
+async function cancelPlaced(temporal: Client, order: RunningWork): Promise<WorkFate> {
+  const met = await cancelBy(temporal, order, cancelUpdate.name);
+  if (met.fate !== 'ended') return met;
+  const { outcome } = (await temporal.workflow.getHandle(order.workflowId).result()) as KitOrderResult;
+  return { fate: outcome === 'cancelled' ? 'cancelled' : 'ended' };
+}
+
+function jobOf(end: SubmissionEnd): RunningWork | undefined {
+  return end.outcome === 'uploaded' ? { workflowId: parsingJobId(end.jobId), name: parsingJobName } : undefined;
+}
+
+function orderOf(end: PlacingEnd): RunningWork | undefined {
+  return end.outcome === 'placed' ? { workflowId: kitOrderId(end.orderId), name: kitOrderName } : undefined;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { AnswerUnreadable, NotFound, ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
+import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import type { ActivityDependencies } from './activities.js';
+import { endingWithActivity, heartbeating } from './attempt.js';
 import { asFailures, failureOf } from './failures.js';
-import { withStore } from './kept-data.js';
 
 /** How a user stands at the service, without anything that says who it is. */
 export interface UserStanding {
@@ -13,8 +14,8 @@ export interface UserStanding {
   connections?: string[];
   /** With `unknown`: the service did not say so in its own words, so that the answer may be somebody else's. */
   unsure?: true;
-  /** The worker keeps health data: when the user is gone for good, they have to be erased. */
-  keepsHealthData?: true;
+  /** The deployment keeps no health data on purpose. Else they have to be erased when the user is gone for good. */
+  keepsNoHealthData?: true;
 }
 
 export interface DeletedUser {
@@ -28,7 +29,7 @@ export interface DeletedUser {
 
 /** A user and its deletion. */
 export function userActivities({ service, kept }: Pick<ActivityDependencies, 'service' | 'kept'>) {
-  const keeping = kept ? { keepsHealthData: true as const } : {};
+  const keeping = kept === 'off' ? { keepsNoHealthData: true as const } : {};
   return {
     async readUser(userId: string): Promise<UserStanding> {
       return asFailures('DeletionRefused', async () => {
@@ -42,24 +43,12 @@ export function userActivities({ service, kept }: Pick<ActivityDependencies, 'se
       });
     },
 
-    /**
-     * Erases what the store has of a user, and has it refuse what comes later. The database may have been away for days:
-     * the user is read once more, and one who is there again loses nothing.
-     */
-    async eraseHealthData({ userId, clientUserId }: DeletedUser): Promise<'erased' | 'present'> {
-      return asFailures('DeletionRefused', async () => {
-        if (await isThere(service, userId)) return 'present';
-        const ids = clientUserId === undefined ? {} : { clientUserId };
-        await withStore(kept, (store) => store.deleteUserData(userId, ids));
-        return 'erased';
-      });
-    },
-
     /** An attempt whose answer was lost is answered "scheduled" the next time: what that means the workflow knows. */
     async scheduleDeletion(userId: string): Promise<'accepted' | 'scheduled' | 'unknown'> {
       return asFailures('DeletionRefused', async () => {
         try {
-          await service.users.delete(userId);
+          // Not ended with its activity: a withdrawal waits until the request can no longer arrive.
+          await heartbeating(() => service.users.delete(userId));
           return 'accepted';
         } catch (error) {
           if (error instanceof NotFound) return isScheduledForDeletion(error) ? 'scheduled' : 'unknown';
@@ -74,19 +63,21 @@ export function userActivities({ service, kept }: Pick<ActivityDependencies, 'se
      * that an earlier attempt has carried out is success too.
      */
     async undoDeletion(deleted: DeletedUser): Promise<void> {
-      await asFailures('UndoRefused', async () => {
-        if (await isThere(service, deleted.userId).catch(unlessUnexpected)) return;
-        try {
-          await service.users.undoDelete({ userId: deleted.userId });
-        } catch (error) {
-          if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
-          if (await isThere(service, deleted.userId).catch(unlessPassing)) return;
-          const isTaken = saysTaken(error) || (await isTakenByNow(service, deleted).catch(unlessUnexpected));
-          throw isTaken === true ? undoImpossible() : failureOf(error, 'UndoRefused');
-        }
-      });
+      await asFailures('UndoRefused', () => endingWithActivity((options) => undo(service, deleted, options)));
     },
   };
+}
+
+async function undo(service: LabService, deleted: DeletedUser, options: CallOptions): Promise<void> {
+  if (await isThere(service, deleted.userId, options).catch(unlessUnexpected)) return;
+  try {
+    await service.users.undoDelete({ userId: deleted.userId }, options);
+  } catch (error) {
+    if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
+    if (await isThere(service, deleted.userId, options).catch(unlessPassing)) return;
+    const isTaken = saysTaken(error) || (await isTakenByNow(service, deleted, options).catch(unlessUnexpected));
+    throw isTaken === true ? undoImpossible() : failureOf(error, 'UndoRefused');
+  }
 }
 
 function slugsOf({ connected_sources: connected }: User): string[] {
@@ -94,9 +85,9 @@ function slugsOf({ connected_sources: connected }: User): string[] {
   return [...new Set(slugs.filter((slug) => slug != null && slug !== ''))] as string[];
 }
 
-async function isThere(service: LabService, userId: string): Promise<boolean> {
+export async function isThere(service: LabService, userId: string, options?: CallOptions): Promise<boolean> {
   try {
-    await service.users.get(userId);
+    await service.users.get(userId, options);
     return true;
   } catch (error) {
     if (error instanceof NotFound) return false;
@@ -105,9 +96,13 @@ async function isThere(service: LabService, userId: string): Promise<boolean> {
 }
 
 /** Whether the customer's own reference leads to another user by now: a reason that the service need not give. */
-async function isTakenByNow(service: LabService, { userId, clientUserId }: DeletedUser): Promise<boolean> {
+async function isTakenByNow(
+  service: LabService,
+  { userId, clientUserId }: DeletedUser,
+  options: CallOptions,
+): Promise<boolean> {
   if (clientUserId === undefined) return false;
-  return (await service.users.resolve(clientUserId)).user_id.toLowerCase() !== userId.toLowerCase();
+  return (await service.users.resolve(clientUserId, options)).user_id.toLowerCase() !== userId.toLowerCase();
 }
 
 /** A look that the service does not answer says nothing. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { NotFound, RequestInvalid } from '../service/errors.js';
 import type { Webhook, WebhookPlace } from '../service/management-webhooks.js';
-import { isSignedUrl } from '../workflows/report/signed-url.js';
-import type { WebhookEndpoint, WebhookRegistered } from '../workflows/webhooks/messages.js';
+import { isSignedUrl } from '../protocol/report/signed-url.js';
+import type { WebhookEndpoint, WebhookRegistered } from '../protocol/webhook-endpoints.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures, usualSettling } from './failures.js';
 

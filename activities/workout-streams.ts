@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { FeatureNotEnabled, NotFound, ServiceError, Unauthorized } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { WorkoutStream } from '../service/timeseries.js';
-import type { FetchWorkoutStreamInput, FetchWorkoutStreamResult } from '../workflows/workout-stream/messages.js';
+import type { FetchWorkoutStreamInput, FetchWorkoutStreamResult } from '../protocol/workout-stream.js';
 import type { ActivityDependencies } from './activities.js';
 import { failureOf } from './failures.js';
 import { withStore } from './kept-data.js';

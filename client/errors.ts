@@ -1,73 +1,153 @@
 import {
   ApplicationFailure,
+  CancelledFailure,
+  QueryNotRegisteredError,
+  QueryRejectedError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
-import type { FailureDetails } from '../workflows/failure-details.js';
+import type { FailureDetails } from '../protocol/failure-details.js';
 import { encryptedEncoding } from './encryption/payload-codec.js';
 
 /*
- * The product's words for what went wrong. Every error that a caller can do something about has a class of its own;
- * its docstring says when it is thrown and what helps. Here is what all areas share; each area has an errors.ts of its own.
+ * The client's errors. Every error that a caller can do something about has a class of its own: its doc comment says when
+ * it is thrown, its `remedy` what to do. `npm run docs` writes docs/errors.md from the two, and labops shows the remedy.
+ * This file has the errors that all areas share; each area has an errors.ts of its own.
  */
 
-/** Base of everything below. */
+/** Base of the errors of workflows and of Temporal. */
 export class LabOperationsError extends Error {
   override readonly name: string = 'LabOperationsError';
 }
 
-/** A field and what is wrong with it: a rule of ours, or the service's own sentence. Never the value. */
+/** A field and what is wrong with it: a rule of ours, or the service's own sentence, which may quote the person. */
 export interface RefusedField {
   field: string;
   message: string;
 }
 
-/** Something was refused for reasons that its fields name. */
+/**
+ * Something was refused for reasons that its fields name. The message can be logged: it holds nothing of a person. The
+ * service's own sentences, in `sentence` and the fields' messages, may quote one: show them to the person or the operator.
+ */
 export class Refusal extends LabOperationsError {
+  /** The service's own sentence, if it was the service that refused and it gave one. */
+  readonly sentence: string | undefined;
   readonly fields: readonly RefusedField[];
   /** The service's HTTP status, where it was the service that refused. */
   readonly status: number | undefined;
 
   constructor(message: string, details: Partial<FailureDetails> = {}) {
     super(message);
+    this.sentence = details.sentence;
     this.fields = details.fields ?? [];
     this.status = details.status;
   }
 }
 
-/** The worker's key for the lab service is missing or wrong: check SERVICE_API_KEY, SERVICE_BRAND and the environment. */
+/** The lab service does not accept the worker's key: it is missing, wrong, or for another environment. */
 export class ServiceAccessDenied extends Refusal {
+  static readonly remedy = "Check the worker's SERVICE_API_KEY, SERVICE_BRAND and SERVICE_BASE_URL.";
   override readonly name = 'ServiceAccessDenied';
 }
 
-/** The team is not enabled for this feature of the lab service; its operator has to enable it. */
+/** The team is not enabled for this feature of the lab service. */
 export class FeatureNotEnabled extends Refusal {
+  static readonly remedy = 'Ask the operator of the lab service to enable it for the team.';
   override readonly name = 'FeatureNotEnabled';
 }
 
-/** The lab service could not be reached or did not answer in time. Nothing is lost: send the same command again. */
+/** The lab service could not be reached or did not answer in time. Nothing is lost. */
 export class ServiceDown extends Refusal {
+  static readonly remedy = 'Send the same command again.';
   override readonly name = 'ServiceDown';
 }
 
-/** Lab values and users are read from the service itself: give `service` to `LabOperations`. */
+/**
+ * Nothing was done. Either the input was not encrypted and the worker requires encryption, or the answer would be a
+ * credential that anybody could read in Temporal because payloads are not encrypted.
+ */
+export class EncryptionRequired extends Refusal {
+  static readonly remedy = 'Give worker and client the same LABOPS_ENCRYPTION_KEYS.';
+  override readonly name = 'EncryptionRequired';
+}
+
+/** Lab values, biomarkers and users are read from the lab service itself, and this client does not know where it is. */
 export class ServiceNotConfigured extends LabOperationsError {
+  static readonly remedy = 'Give `service` to `LabOperations`.';
   override readonly name = 'ServiceNotConfigured';
 }
 
-/** What Temporal holds is encrypted, and the client has no keys: see `labDataConverter`. */
+/** The worker encrypts, or encryption is required, and this client has no keys. */
 export class EncryptionKeysMissing extends LabOperationsError {
+  static readonly remedy =
+    "Set LABOPS_ENCRYPTION_KEYS to the worker's keys; in code: `new Client({ dataConverter: labDataConverter(parseKeyRing(keys)) })`.";
   override readonly name = 'EncryptionKeysMissing';
 
-  constructor(options?: ErrorOptions) {
+  constructor(problem = 'The data in Temporal is encrypted and this client has no keys', options?: ErrorOptions) {
     super(
-      'What Temporal holds is encrypted and this client has no keys: give the Temporal Client ' +
+      `${problem}: give the Temporal Client ` +
         "`dataConverter: labDataConverter(parseKeyRing(…))` with the worker's LABOPS_ENCRYPTION_KEYS",
       options,
     );
   }
+}
+
+/** The call's deadline has passed: 30 seconds unless you gave another. The message says what continues nevertheless. */
+export class TimedOut extends LabOperationsError {
+  static readonly remedy = 'Ask again, or wait longer with `deadline` (labops: `--timeout`).';
+  override readonly name = 'TimedOut';
+}
+
+/** No worker polls the task queue. What was started is carried out as soon as there is one. */
+export class NoWorker extends LabOperationsError {
+  static readonly remedy =
+    "The worker's TASK_QUEUE must be the client's `taskQueue` (labops: `--task-queue` or TASK_QUEUE).";
+  override readonly name = 'NoWorker';
+  readonly taskQueue: string;
+
+  constructor(taskQueue: string, underWay: string, options?: ErrorOptions) {
+    const remedy = `start the worker, or correct its TASK_QUEUE or the client's \`taskQueue\`. ${underWay}`.trim();
+    super(`No worker polls the task queue ${taskQueue}: ${remedy}`, options);
+    this.taskQueue = taskQueue;
+  }
+}
+
+/** A worker is running but fails at the workflow again and again, for a reason that only its log says. */
+export class WorkerFailing extends LabOperationsError {
+  static readonly remedy =
+    "Read the worker's log, and compare its LABOPS_ENCRYPTION_KEYS and version with the client's.";
+  override readonly name = 'WorkerFailing';
+
+  constructor(options?: ErrorOptions) {
+    super(
+      'The worker keeps failing at this workflow: read its log. Its LABOPS_ENCRYPTION_KEYS may lack the key ' +
+        'of this client, or its version may differ. The workflow continues once that is corrected',
+      options,
+    );
+  }
+}
+
+/**
+ * Temporal cannot be reached, or not with this address, these credentials or this namespace. The message says which.
+ */
+export class TemporalUnreachable extends LabOperationsError {
+  static readonly remedy = 'Read the message; `labops --help` lists the settings of the connection.';
+  override readonly name = 'TemporalUnreachable';
+}
+
+/** Temporal refuses the call itself, for example because the search attributes are not registered in the namespace. */
+export class TemporalRefused extends LabOperationsError {
+  static readonly remedy = 'Start the worker once: it registers them, or says why it cannot.';
+  override readonly name = 'TemporalRefused';
+}
+
+/** The worker answered with a failure that this client does not know. */
+export class UnexpectedFailure extends LabOperationsError {
+  static readonly remedy = "Use one version for client and worker; `labops --version` shows the client's.";
+  override readonly name = 'UnexpectedFailure';
 }
 
 export type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => Refusal;
@@ -84,6 +164,7 @@ export interface Words {
 const commonRefusals: Readonly<Record<string, RefusalClass>> = {
   Unauthorized: ServiceAccessDenied,
   FeatureNotEnabled,
+  EncryptionRequired,
   ServiceUnavailable: ServiceDown,
   ServiceUnreachable: ServiceDown,
   TooManyRequests: ServiceDown,
@@ -92,20 +173,40 @@ const commonRefusals: Readonly<Record<string, RefusalClass>> = {
   CommandTimedOut: ServiceDown,
 };
 
-/** Turns what Temporal's client rejects with into the product's words; what it has no word for stays as it is. */
+/**
+ * The client error for what Temporal's client rejects with when a workflow, an update or a query fails. What is not of
+ * that kind stays as it is.
+ */
 export function inProductWords(error: unknown, { refusals, notFound, interrupted }: Words): unknown {
-  // The SDK's own words; a test holds them.
-  const unreadable = error instanceof ValueError && error.message === `Unknown encoding: ${encryptedEncoding}`;
-  if (unreadable) return new EncryptionKeysMissing({ cause: error });
+  if (isUnreadable(error)) return new EncryptionKeysMissing(undefined, { cause: error });
   if (error instanceof WorkflowNotFoundError) return new notFound(`${error.workflowId} does not exist`);
+  if (error instanceof QueryNotRegisteredError || error instanceof QueryRejectedError) {
+    return unexpected(error.name, error);
+  }
   if (!(error instanceof WorkflowUpdateFailedError) && !(error instanceof WorkflowFailedError)) return error;
   const { cause } = error;
+  if (isUnreadable(cause)) return new EncryptionKeysMissing(undefined, { cause: error });
   if (cause instanceof ApplicationFailure) {
     const known = classOf(cause.type ?? '', refusals);
     const [details] = cause.details ?? [];
-    return known ? new known(cause.message, details as Partial<FailureDetails> | undefined) : error;
+    if (known) return new known(cause.message, details as Partial<FailureDetails> | undefined);
+    return unexpected(cause.type ?? 'without a type', error);
   }
-  return error instanceof WorkflowFailedError ? new interrupted(`${error.message}: ${cause?.message ?? ''}`) : error;
+  const reason = cause?.message ?? 'no reason is given';
+  if (error instanceof WorkflowFailedError) return new interrupted(`${error.message}: ${reason}`);
+  if (cause instanceof CancelledFailure)
+    return new interrupted(`The command was cancelled with its workflow: ${reason}`);
+  return unexpected(cause?.name ?? 'without a cause', error);
+}
+
+function unexpected(failure: string, cause: Error): UnexpectedFailure {
+  const message = `The worker answered with a failure that this client does not know (${failure})`;
+  return new UnexpectedFailure(`${message}: use the same version of client and worker`, { cause });
+}
+
+/** The SDK's own words; a test holds them. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof ValueError && error.message === `Unknown encoding: ${encryptedEncoding}`;
 }
 
 function classOf(type: string, refusals: Words['refusals']): RefusalClass | undefined {

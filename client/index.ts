@@ -1,10 +1,10 @@
 /** What a product backend imports. */
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
-export type { OrderFilter, OrderOperations, WhichHandle } from './orders/orders.js';
+export type { OrderFilter, OrderOperations, ReconcileOptions, WhichHandle } from './orders/orders.js';
 export type { OrderSummary } from './orders/order-list.js';
-export type { KitOrderHandle, WhichOrder } from './orders/order-handle.js';
+export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { ReportOperations, ReportSubmission } from './reports/reports.js';
-export type { ReportHandle } from './reports/report-handle.js';
+export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
 export type { AppointmentOperations, AppointmentStart } from './appointments/appointments.js';
 export type { AppointmentHandle } from './appointments/appointment-handle.js';
 export {
@@ -22,20 +22,32 @@ export {
   SlotGone,
 } from './appointments/errors.js';
 export type { WatchOptions } from './watching.js';
+export type { CallOptions, Deadline } from './call-options.js';
 export {
   EncryptionKeysMissing,
   FeatureNotEnabled,
   LabOperationsError,
+  NoWorker,
   ServiceAccessDenied,
   ServiceDown,
   ServiceNotConfigured,
+  TemporalRefused,
+  TemporalUnreachable,
+  TimedOut,
+  UnexpectedFailure,
+  WorkerFailing,
   type RefusedField,
 } from './errors.js';
 export {
+  AlreadyResolved,
   AmbiguousOrder,
   CancelRefused,
+  NothingToAcknowledge,
+  AlarmOutdated,
   NothingToResolve,
   NotReplaceable,
+  PlacingCancelled,
+  OrderMovedOn,
   OrderEnded,
   OrderInterrupted,
   OrderInvalid,
@@ -59,6 +71,7 @@ export {
   LinkNotFound,
   LinkRefused,
 } from './links/errors.js';
+export { EncryptionSettingInvalid, type Encryption } from './config.js';
 export { labDataConverter } from './encryption/data-converter.js';
 export { KeyRingInvalid, parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
 export {
@@ -91,8 +104,13 @@ export {
   ReportNotRead,
   ReportReferenceConflict,
   ReportRefused,
+  ReportSubmissionCancelled,
+  ReportSubmissionExpired,
   SignedUrlRefused,
 } from './reports/errors.js';
+export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
+export { DeliveryInterrupted, NotificationNotFound, NotificationsInvalid } from './notifications/errors.js';
+export type { DeliveryState, UndeliveredNotification } from '../protocol/delivery.js';
 export type { RejectedEventOperations } from './rejected-events/rejected-events.js';
 export {
   RejectedEventNotFound,
@@ -109,7 +127,7 @@ export type {
   RejectedEventsPage,
   RejectedEventState,
   ReplayRejectedEventsResult,
-} from '../workflows/rejected-events/messages.js';
+} from '../protocol/rejected-events.js';
 export type { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
 export {
   EncryptionRequired,
@@ -120,15 +138,23 @@ export {
   WebhookRefused,
   WebhooksInterrupted,
 } from './webhook-endpoints/errors.js';
+export { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from './webhooks/handler.js';
+export type { WebhookLogger, WebhookRequest } from './webhooks/endpoint.js';
+export type { HealthDataSink, RejectedEventReceived, RejectedEventSink, TakenMessages } from './webhooks/route.js';
 export {
-  createWebhookHandler,
-  type WebhookHandler,
-  type WebhookHandlerOptions,
-  type WebhookLogger,
-  type WebhookRequest,
-} from './webhooks/handler.js';
-export type { HealthDataSink, RejectedEventReceived, RejectedEventSink } from './webhooks/route.js';
-export { sign, verify } from '../service/webhook-signature.js';
+  createNotificationHandler,
+  type NotificationHandler,
+  type NotificationHandlerOptions,
+  type NotificationHandlers,
+  type NotificationOf,
+} from './notifications/handler.js';
+export type {
+  CloudEvent,
+  NotificationEvent,
+  NotificationType,
+  PortalLinkData,
+} from '../protocol/notification-events.js';
+export { sign, verify, WebhookSecretInvalid } from '../service/webhook-signature.js';
 export { signWebhook } from './webhooks/sign.js';
 export { createLabService, type LabService } from '../service/lab-service.js';
 export type { ServiceConfig } from '../service/http.js';
@@ -155,7 +181,7 @@ export type {
   UserListOptions,
 } from '../service/users.js';
 export type { PortalUrl, PortalUrlRequest } from '../service/portal.js';
-export { defaultDeletionPolicy, type DeletionPolicy, type OnRunningWork } from '../workflows/deletion/policy.js';
+export { defaultDeletionPolicy, type DeletionPolicy, type OnRunningWork } from '../protocol/deletion/policy.js';
 export type {
   DeleteUserInput,
   DeleteUserResult,
@@ -167,11 +193,11 @@ export type {
   FoundWork,
   RunningWork,
   UndoReport,
-} from '../workflows/deletion/messages.js';
+} from '../protocol/deletion/messages.js';
 export type { LabReportResult, LoincMatch } from '../service/reports.js';
 export type { ReportCounts } from '../service/report-snapshot.js';
 export type { CancellationReason } from '../service/appointments.js';
-export { defaultAppointmentPolicy, type AppointmentPolicy } from '../workflows/appointment/policy.js';
+export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';
 export type {
   AppointmentAttention,
   AppointmentCancellation,
@@ -185,11 +211,12 @@ export type {
   SlotChoice,
   SlotQuestion,
   Slots,
-} from '../workflows/appointment/messages.js';
-export { defaultReportPolicy, type ReportPolicy } from '../workflows/report/policy.js';
-export type { ReportFailure } from '../workflows/report/failure-reasons.js';
+} from '../protocol/appointment/messages.js';
+export { defaultReportPolicy, type ReportPolicy } from '../protocol/report/policy.js';
+export type { ReportFailure } from '../protocol/report/failure-reasons.js';
 export type {
   ParsingJobResult,
+  LostUpload,
   ReportAttention,
   ReportAttentionReason,
   ReportOutcome,
@@ -197,17 +224,17 @@ export type {
   ReportSource,
   ReportState,
   ReportTimelineEntry,
-} from '../workflows/report/messages.js';
-export { defaultPolicy, type OrderPolicy, type Remedy } from '../workflows/order/policy.js';
-export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../workflows/reconcile/messages.js';
+} from '../protocol/report/messages.js';
+export { defaultPolicy, type OrderPolicy, type Remedy } from '../protocol/order/policy.js';
+export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../protocol/reconcile.js';
 export type {
   WebhookDeleted,
   WebhookEndpoint,
   WebhookRegistered,
   WebhookSecretRotated,
-} from '../workflows/webhooks/messages.js';
+} from '../protocol/webhook-endpoints.js';
 export type { WebhookPlace } from '../service/management-webhooks.js';
-export { defaultLinkPolicy, type LinkPolicy } from '../workflows/link/policy.js';
+export { defaultLinkPolicy, type LinkPolicy } from '../protocol/link/policy.js';
 export type {
   CodeAnswer,
   Consequence,
@@ -217,8 +244,8 @@ export type {
   LinkResult,
   LinkState,
   LinkUrl,
-} from '../workflows/link/messages.js';
-export type { Duration } from '../workflows/policy-settings.js';
+} from '../protocol/link/messages.js';
+export type { Duration } from '../protocol/policy-settings.js';
 export type {
   Attention,
   AttentionReason,
@@ -226,7 +253,9 @@ export type {
   KitOrderResult,
   OrderOutcome,
   OrderPhase,
+  PlacingAttentionReason,
+  PlacingState,
   OrderState,
   PlaceKitOrderInput,
   TimelineEntry,
-} from '../workflows/order/messages.js';
+} from '../protocol/order/messages.js';

@@ -1,5 +1,5 @@
-import { referencePattern } from '../workflows/order/address.js';
-import { PolicyInvalid } from '../workflows/policy-settings.js';
+import { referencePattern } from '../protocol/ids.js';
+import { PolicyInvalid } from '../protocol/policy-settings.js';
 import type { RefusedField } from './errors.js';
 
 /* What is wrong with what a caller gave, by field, before anything is started. */

@@ -2,17 +2,23 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
+import type { Deadline } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
-import { readKeyRing } from './config.js';
+import { type Encryption, readEncryption, readKeyRing } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
+import { demandingKeys, encryptionRequired } from './encryption/demanding-keys.js';
 import { parseKeyRing } from './encryption/key-ring.js';
+import { EncryptionKeysMissing } from './errors.js';
 import { LinkOperations } from './links/links.js';
 import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
+import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './users/users.js';
 import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
+import { silentTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
+import { TemporalCalls } from './workflow-calls.js';
 
 export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
@@ -22,6 +28,14 @@ export interface LabOperationsOptions {
    * cancelling an appointment, and users but for their deletion. Without it everything else works, and these are `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
+  /** How long a call may take that is given no `deadline` of its own. Default: what is written beside each method. */
+  deadline?: Deadline;
+  /**
+   * `required`: a client without encryption keys is `EncryptionKeysMissing` at once. `optional`: it sends what it has to
+   * send, readable in Temporal. Default: the setting ENCRYPTION, else `required` where NODE_ENV is production. Where none
+   * of them says anything, a client without keys asks before it sends whether the workers encrypt, and is refused if so.
+   */
+  encryption?: Encryption;
 }
 
 export interface ConnectOptions extends LabOperationsOptions {
@@ -39,40 +53,54 @@ export class LabOperations {
   readonly users: UserOperations;
   readonly reports: ReportOperations;
   readonly rejectedEvents: RejectedEventOperations;
+  /** What your endpoint did not take before its workflow ended. */
+  readonly notifications: UndeliveredNotifications;
   /** Where the service delivers events; what receives them is `createWebhookHandler`. */
   readonly webhooks: WebhookOperations;
   readonly appointments: AppointmentOperations;
+  private readonly calls: TemporalCalls;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
   /**
-   * @param temporal a client of yours; it stays yours to close. Where the worker has encryption keys it needs them too,
+   * @param given a client of yours; it stays yours to close. Where the worker has encryption keys it needs them too,
    * as its `dataConverter`: see `labDataConverter`
+   * @throws EncryptionKeysMissing, EncryptionSettingInvalid
    */
-  constructor(temporal: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
+  constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
+    const { taskQueue = 'lab-operations', encryption = readEncryption(), deadline } = options;
+    const temporal = demandingKeys(given, taskQueue, encryption);
     this.service = options.service && createLabService(options.service);
     this.closeConnection = closeConnection;
-    const finder: OrderFinder = { temporal, ...(this.service && { service: this.service }) };
-    const { taskQueue = 'lab-operations' } = options;
-    this.orders = new OrderOperations(finder, taskQueue);
-    this.links = new LinkOperations(temporal, taskQueue);
-    this.users = new UserOperations(temporal, taskQueue, this.service);
-    this.reports = new ReportOperations(finder, taskQueue);
-    this.rejectedEvents = new RejectedEventOperations(temporal, taskQueue);
-    this.webhooks = new WebhookOperations(temporal, taskQueue);
-    this.appointments = new AppointmentOperations(temporal, taskQueue, this.service);
+    const calls = new TemporalCalls(temporal, { taskQueue, deadline });
+    this.calls = calls;
+    const finder: OrderFinder = { calls, ...(this.service && { service: this.service }) };
+    this.orders = new OrderOperations(finder);
+    this.links = new LinkOperations(calls);
+    this.users = new UserOperations(calls, this.service);
+    this.reports = new ReportOperations(finder);
+    this.rejectedEvents = new RejectedEventOperations(calls);
+    this.notifications = new UndeliveredNotifications(calls);
+    this.webhooks = new WebhookOperations(calls);
+    this.appointments = new AppointmentOperations(calls, this.service);
   }
 
   /**
    * Connects by Temporal's standard settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or
    * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS.
-   * @throws KeyRingInvalid
+   * Gives up after ten seconds.
+   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
-    const { encryptionKeys } = options;
+    const { encryptionKeys, encryption = readEncryption() } = options;
     const ring = encryptionKeys === undefined ? readKeyRing() : parseKeyRing(encryptionKeys);
+    if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const { connectionOptions, namespace } = loadClientConnectConfig();
-    const connection = await Connection.connect(connectionOptions);
+    const connection = await Connection.connect(connectionOptions).catch((error: unknown) => {
+      const address = connectionOptions.address ?? 'localhost:7233';
+      const endpoint = { address, namespace: namespace ?? 'default' };
+      throw temporalErrorOf(error, endpoint) ?? silentTemporal(endpoint, error);
+    });
     const temporal = new Client({
       connection,
       ...(namespace !== undefined && { namespace }),
@@ -84,6 +112,8 @@ export class LabOperations {
   /** Closes what it opened itself: its connection to Temporal, if it connected, and to the service. */
   async close(): Promise<void> {
     await this.service?.close();
-    await this.closeConnection?.();
+    if (!this.closeConnection) return;
+    await this.calls.settled();
+    await this.closeConnection();
   }
 }

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isGrpcServiceError, isRetryableError, ServiceError } from '@temporalio/client';
 import ms from 'ms';
-import type { Duration } from '../workflows/policy-settings.js';
-import { canonicalJson } from '../workflows/canonical-json.js';
+import type { Duration } from '../protocol/policy-settings.js';
+import { canonicalJson } from '../protocol/canonical-json.js';
+import { millisecondsOf, type CallOptions, type Deadline } from './call-options.js';
+import { NoWorker, TimedOut, WorkerFailing } from './errors.js';
+import { code, grpcErrorOf, isPassing } from './temporal-errors.js';
 
 /** How often a watched workflow is asked. Each question is a query: a billable action that wakes the workflow. */
 export interface WatchOptions {
@@ -10,22 +12,28 @@ export interface WatchOptions {
   minInterval?: Duration;
   /** The longest pause, reached by doubling while nothing changes. Default 1 minute. */
   maxInterval?: Duration;
+  /** How long the watching may last; the iterator rejects with TimedOut then. Default `'none'`: as long as what is watched. */
+  deadline?: Deadline;
   /** Ends the watching: the iterator rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
 /** Every state that differs from the one before, until one has an outcome. */
 export async function* watchState<State extends { outcome?: unknown }>(
-  ask: () => Promise<State>,
-  { minInterval = '1s', maxInterval = '1m', signal }: WatchOptions,
+  ask: (options: CallOptions) => Promise<State>,
+  { minInterval = '1s', maxInterval = '1m', deadline = 'none', signal }: WatchOptions,
 ): AsyncGenerator<State, void, undefined> {
+  const endsAt = Date.now() + millisecondsOf(deadline);
   const shortest = milliseconds(minInterval);
   const longest = milliseconds(maxInterval);
   let interval = shortest;
   let seen = '';
   for (;;) {
     signal?.throwIfAborted();
-    const state = await ask().catch(unlessPassing);
+    const left = endsAt - Date.now();
+    if (left <= 0) throw new TimedOut('The deadline for watching has passed; what you watched continues.');
+    const asking = { ...(left < longestQuestionMs && { deadline: left }), ...(signal && { signal }) };
+    const state = await ask(asking).catch(unlessPassing);
     const said = canonicalJson(state ?? null);
     const isNews = state !== undefined && said !== seen;
     interval = isNews ? shortest : Math.min(interval * 2, longest);
@@ -34,20 +42,22 @@ export async function* watchState<State extends { outcome?: unknown }>(
       yield state;
       if (state.outcome !== undefined) return;
     }
-    await pause(interval, undefined, signal && { signal }).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      throw error;
-    });
+    await pause(Math.min(interval, Math.max(0, endsAt - Date.now())), undefined, signal && { signal }).catch(
+      (error: unknown) => {
+        signal?.throwIfAborted();
+        throw error;
+      },
+    );
   }
 }
 
-/** gRPC's numbers of DEADLINE_EXCEEDED and FAILED_PRECONDITION: what a query ends with while no worker polls. */
-const withoutWorker: readonly number[] = [4, 9];
+/** A question that takes longer ends by its own default. */
+const longestQuestionMs = 30_000;
 
-/** A worker that is away, a server that is busy: a watch that lasts weeks asks again. */
+/** A worker that is away, a Temporal that is busy or does not answer: a watch that lasts weeks asks again. */
 function unlessPassing(error: unknown): undefined {
-  const cause = error instanceof ServiceError ? error.cause : error;
-  if (isGrpcServiceError(cause) && (isRetryableError(cause) || withoutWorker.includes(cause.code))) return undefined;
+  if (error instanceof TimedOut || error instanceof NoWorker || error instanceof WorkerFailing) return undefined;
+  if (isPassing(error) || grpcErrorOf(error)?.code === code.failedPrecondition) return undefined;
   throw error;
 }
 

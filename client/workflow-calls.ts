@@ -1,22 +1,321 @@
-import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
-import { inProductWords, type Words } from './errors.js';
+import { setMaxListeners } from 'node:events';
+import {
+  isGrpcCancelledError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { after, millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
+import { inProductWords, LabOperationsError, NoWorker, TimedOut, WorkerFailing, type Words } from './errors.js';
+import {
+  code,
+  DeadlinePassed,
+  endpointOf,
+  grpcErrorOf,
+  isPassing,
+  isWithoutPoller,
+  silentTemporal,
+  temporalErrorOf,
+} from './temporal-errors.js';
 
-/** Calls a workflow; what it fails with leaves in the product's words. */
-export async function inWords<T>(words: Words, call: () => Promise<T>): Promise<T> {
+/*
+ * The one way of the client to Temporal. Every public method makes one `call`: whatever it does inside ends by one
+ * deadline or signal, and only client errors leave it.
+ */
+
+/** What goes on when a call has timed out, and what to do: the second sentence of `TimedOut`. */
+export const underWay = {
+  reading: 'Nothing was changed: ask again.',
+  starting: 'It may have been started nevertheless: call again with the same input, which starts nothing twice.',
+  command: 'The command was sent and may still be carried out: look at the state before you send it again.',
+  service: 'The lab service may still carry out what was sent: read before you repeat anything that changes something.',
+} as const;
+
+/** For `underWay`: the waiting for an end that may be weeks away. */
+export function goesOn(what: string): string {
+  return `${what} has not ended yet and continues: ask again later, or give a longer deadline.`;
+}
+
+export interface TemporalCallsOptions {
+  taskQueue: string;
+  /** Takes the place of the methods' own defaults. */
+  deadline?: Deadline | undefined;
+}
+
+export interface CallKind {
+  words: Words;
+  /** What goes on when the call has timed out; each wait inside may say more. */
+  underWay: string;
+  /** The method's own default. Default: 30 seconds. */
+  usually?: Deadline;
+}
+
+export class TemporalCalls {
+  readonly client: Client;
+  readonly taskQueue: string;
+  private readonly deadline: Deadline | undefined;
+  private readonly unsettled = new Set<Promise<unknown>>();
+
+  constructor(client: Client, { taskQueue, deadline }: TemporalCallsOptions) {
+    if (deadline !== undefined) millisecondsOf(deadline);
+    this.client = client;
+    this.taskQueue = taskQueue;
+    this.deadline = deadline;
+  }
+
+  /**
+   * Does the work of one public method within its time.
+   * @throws TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused, the signal's reason, and the
+   * area's own errors
+   */
+  async call<T>(kind: CallKind, options: CallOptions, work: (call: OneCall) => Promise<T>): Promise<T> {
+    const { deadline = this.deadline ?? kind.usually ?? usualDeadline, signal } = options;
+    signal?.throwIfAborted();
+    const call = new OneCall(this, kind.underWay, millisecondsOf(deadline));
+    const isAborted = (): void => call.end(signal?.reason);
+    signal?.addEventListener('abort', isAborted, { once: true });
+    try {
+      return await call.run(() => work(call));
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw await this.errorOf(error, call, kind.words);
+    } finally {
+      signal?.removeEventListener('abort', isAborted);
+      call.end();
+    }
+  }
+
+  /** Whatever a call has begun and may have given up. */
+  track(work: Promise<unknown>): void {
+    const settled: Promise<unknown> = work.catch(() => undefined).finally(() => this.unsettled.delete(settled));
+    this.unsettled.add(settled);
+  }
+
+  /**
+   * Waits until no attempt of a call that was given up is still to come, a few seconds at most: one that finds its
+   * connection closed throws where nobody can catch it.
+   */
+  async settled(): Promise<void> {
+    await Promise.all(this.unsettled);
+  }
+
+  /** Each step of an iteration is a call of its own: the deadline is that of a page. */
+  async *iterate<T>(
+    kind: CallKind,
+    options: CallOptions,
+    begin: () => AsyncIterable<T>,
+    ask: <Page>(call: OneCall, next: () => Promise<Page>) => Promise<Page> = (_call, next) => next(),
+  ): AsyncGenerator<T, void, undefined> {
+    const iterator = begin()[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await this.call(kind, options, (call) => ask(call, () => iterator.next()));
+      if (next.done === true) return;
+      yield next.value;
+    }
+  }
+
+  private async errorOf(error: unknown, call: OneCall, words: Words): Promise<unknown> {
+    if (error instanceof LabOperationsError) return error;
+    if (isDeadlineError(error) || isWithoutPoller(error)) return this.whyUnanswered(error, call);
+    const known = inProductWords(error, words);
+    if (known !== error) return known;
+    // What Temporal refused was not carried out.
+    const sentence = isPassing(error) ? call.underWay : '';
+    return temporalErrorOf(error, endpointOf(this.client), sentence) ?? causeOfOurs(error);
+  }
+
+  /** Asks Temporal, which may be what does not answer. */
+  private async whyUnanswered(error: unknown, call: OneCall): Promise<LabOperationsError> {
+    const { workflowId, underWay: sentence } = call;
+    const cause = { cause: error };
+    const timedOut = (question = ''): TimedOut =>
+      new TimedOut([`No answer within ${call.span}.`, sentence, question].filter(Boolean).join(' '), cause);
+    if (call.isWithService) return timedOut();
+    const probe = new OneCall(this, '', diagnosisMs);
+    try {
+      return await probe.run(async () => {
+        const workflow =
+          workflowId === undefined ? undefined : await description(this.client.workflow.getHandle(workflowId));
+        const taskQueue = workflow?.taskQueue ?? this.taskQueue;
+        if ((workflow?.raw.pendingWorkflowTask?.attempt ?? 0) >= failingAttempts) return new WorkerFailing(cause);
+        const pollers = await this.pollersOf(taskQueue);
+        if (isWithoutPoller(error)) return new NoWorker(taskQueue, sentence, cause);
+        if (workflowId === undefined) return timedOut();
+        if (pollers === 0) return new NoWorker(taskQueue, sentence, cause);
+        return timedOut(`If that stays so, see whether a worker still polls the task queue ${taskQueue}.`);
+      });
+    } catch (failed) {
+      // Credentials that suffice for the call need not suffice for the question.
+      if (grpcErrorOf(failed)?.code === code.permissionDenied) return timedOut();
+      const endpoint = endpointOf(this.client);
+      return isDeadlineError(failed)
+        ? silentTemporal(endpoint, error, sentence)
+        : (temporalErrorOf(failed, endpoint, sentence) ?? timedOut());
+    } finally {
+      probe.end();
+    }
+  }
+
+  private async pollersOf(taskQueue: string): Promise<number> {
+    const { pollers } = await this.client.workflowService.describeTaskQueue({
+      namespace: this.client.options.namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: workflowTasks,
+    });
+    const since = Date.now() - pollingMs;
+    return (pollers ?? []).filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > since).length;
+  }
+}
+
+/** To find out why there was no answer must not take noticeably longer than the deadline. */
+const diagnosisMs = 2_000;
+
+/** A workflow task fails once in the life of a healthy workflow, say because a worker is restarted. */
+const failingAttempts = 3;
+
+/** A worker's poll lasts a minute at most, and clocks may differ; the server lists its pollers for five minutes. */
+const pollingMs = 120_000;
+
+/** TASK_QUEUE_TYPE_WORKFLOW of Temporal's API. */
+const workflowTasks = 1;
+
+/** A wait is made of shorter ones, so that nothing of it is kept for weeks and a connection that died is noticed. */
+const longestWaitMs = 60_000;
+
+/** The server ends a long poll a second before its deadline. */
+const catchMs = 2_000;
+
+/** Everything that one call of a public method does. */
+export class OneCall {
+  underWay: string;
+  /** The workflow that is waited for, if there is one. */
+  workflowId: string | undefined;
+  /** True if the lab service is waited for, not Temporal. */
+  isWithService = false;
+  private readonly calls: TemporalCalls;
+  private readonly milliseconds: number;
+  private readonly endsAt: number;
+  private readonly ended = new AbortController();
+
+  constructor(calls: TemporalCalls, sentence: string, milliseconds: number) {
+    this.calls = calls;
+    this.underWay = sentence;
+    this.milliseconds = milliseconds;
+    this.endsAt = Date.now() + milliseconds;
+    // Every request of the call listens to it.
+    setMaxListeners(0, this.ended.signal);
+  }
+
+  /** For messages. */
+  get span(): string {
+    return this.milliseconds < 1_000 ? `${this.milliseconds} ms` : `${Math.round(this.milliseconds / 1_000)} s`;
+  }
+
+  /** Aborted at the end of the call, for what is not Temporal's. */
+  get signal(): AbortSignal {
+    return this.ended.signal;
+  }
+
+  /** From here on a worker is waited for: which workflow it is to serve, and what goes on should it not answer. */
+  waitFor<T extends { workflowId: string }>(workflow: T, sentence: string = this.underWay): T {
+    this.workflowId = workflow.workflowId;
+    this.underWay = sentence;
+    return workflow;
+  }
+
+  /** Waits for the lab service, which gets the signal of the call. */
+  async service<T>(ask: (ends: { signal: AbortSignal }) => Promise<T>): Promise<T> {
+    this.isWithService = true;
+    const answer = await ask({ signal: this.signal });
+    this.isWithService = false;
+    return answer;
+  }
+
+  /** Waits for the end of a workflow, as long as the call may take. */
+  async result<T>(workflow: Pick<WorkflowHandle, 'workflowId' | 'result'>, sentence: string): Promise<T> {
+    const before = { workflowId: this.workflowId, underWay: this.underWay };
+    this.waitFor(workflow, sentence);
+    for (;;) {
+      const part = new AbortController();
+      try {
+        const result = (await this.during(part, () => workflow.result())) as T;
+        Object.assign(this, before);
+        return result;
+      } catch (error) {
+        const isOnlyPart = part.signal.aborted && !this.signal.aborted;
+        if (!isOnlyPart || !isGrpcCancelledError(error)) throw error;
+      }
+    }
+  }
+
+  /** Rejects when the time is up, or the call was ended; what it has begun is given up then. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const { signal } = this.ended;
+    let stop = (): void => undefined;
+    const early = new Promise<never>((_resolve, reject) => {
+      const disarm = after(this.endsAt - Date.now(), () => reject(new DeadlinePassed('The deadline has passed')));
+      const isEnded = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', isEnded, { once: true });
+      stop = () => {
+        disarm();
+        signal.removeEventListener('abort', isEnded);
+      };
+    });
+    // gRPC's deadline ends what the signal does not reach, which are the pauses between attempts. It is a little later, for
+    // the server answers a long poll shortly before it, and Temporal's client would ask again at once, over and over.
+    const whole = this.calls.client.connection.withAbortSignal(signal, () =>
+      this.endsAt === Infinity ? work() : this.calls.client.withDeadline(this.endsAt + catchMs, work),
+    );
+    this.calls.track(whole);
+    try {
+      return await Promise.race([whole, early]);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Gives up what is still under way. */
+  end(reason?: unknown): void {
+    this.ended.abort(reason);
+  }
+
+  /** Lets the work take the longest wait at most. */
+  private async during<T>(part: AbortController, work: () => Promise<T>): Promise<T> {
+    const isEnded = (): void => part.abort(this.signal.reason);
+    this.signal.addEventListener('abort', isEnded, { once: true });
+    const disarm = after(longestWaitMs, () => part.abort());
+    try {
+      return await this.calls.client.connection.withAbortSignal(part.signal, () =>
+        this.calls.client.withDeadline(Date.now() + longestWaitMs + catchMs, work),
+      );
+    } finally {
+      disarm();
+      this.signal.removeEventListener('abort', isEnded);
+    }
+  }
+}
+
+function isDeadlineError(error: unknown): boolean {
+  return error instanceof DeadlinePassed || grpcErrorOf(error)?.code === code.deadlineExceeded;
+}
+
+/** What the SDK wraps though it is ours, such as an error of the encryption. */
+function causeOfOurs(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof LabOperationsError ? cause : error;
+}
+
+async function description(workflow: WorkflowHandle): Promise<WorkflowExecutionDescription | undefined> {
   try {
-    return await call();
+    return await workflow.describe();
   } catch (error) {
-    throw inProductWords(error, words);
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
   }
 }
 
 /** Whether there is or was a workflow. An update of one that has ended is "not found", as one of one that never was. */
 export async function exists(workflow: WorkflowHandle): Promise<boolean> {
-  try {
-    await workflow.describe();
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+  return (await description(workflow)) !== undefined;
 }

@@ -16,21 +16,8 @@ const DEFAULT_INGRESS_PORT = 4000;
 const REAL_DAY_SECONDS = 86_400;
 
 /**
- * The options of the stand-in from the environment:
- *
- * | Setting | Default | Meaning |
- * |---|---|---|
- * | SANDBOX_PORT | 4010 | port to listen at |
- * | SANDBOX_HOST | 127.0.0.1 | address to listen at; 0.0.0.0 in a container |
- * | SANDBOX_WEBHOOK_URL | `http://127.0.0.1:<INGRESS_PORT>/webhooks` | where webhooks go; empty: none are sent |
- * | INGRESS_PORT | 4000 | only for the default above |
- * | WEBHOOK_SECRETS | – | comma-separated `whsec_…`; the first signs. Needed where webhooks are sent |
- * | SERVICE_API_KEY | – | the team API key that callers must send |
- * | SERVICE_MANAGEMENT_KEY | – | the management key that the management API takes; without it nobody can manage anything |
- * | SERVICE_BRAND | service | the word in `x-<brand>-api-key` |
- * | SANDBOX_DAY_SECONDS | 86400 | how many real seconds a day of delays lasts |
- *
- * Throws a SandboxConfigError that names all faults at once.
+ * The stand-in's options from the environment; docs/sandbox.md lists the settings.
+ * @throws SandboxConfigError that names all faults at once
  */
 export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env): LabServiceOptions {
   const faults: string[] = [];

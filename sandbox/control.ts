@@ -5,9 +5,11 @@ import type {
   clockSchema,
   connectionSchema,
   connectionWebhookSchema,
+  criticalResultSchema,
   dashboardJobSchema,
   dashboardOrderSchema,
   deliveryFilterSchema,
+  interpretationSchema,
   jobMoveSchema,
   moveSchema,
   newUserSchema,
@@ -204,6 +206,16 @@ export class SandboxControl {
   /** Adds an event of any status, also one that is unknown or impossible from here, with its webhook unless refused. */
   async move(orderId: string, move: z.input<typeof moveSchema> | string): Promise<RevealedOrder> {
     return this.#call('POST', `orders/${orderId}/move`, typeof move === 'string' ? { status: move } : move);
+  }
+
+  /** Says of the results of an order what they mean, without an event of the order's own. */
+  async interpret(orderId: string, change: z.input<typeof interpretationSchema>): Promise<RevealedOrder> {
+    return this.#call('POST', `orders/${orderId}/interpretation`, change);
+  }
+
+  /** Sends the webhook of a critical result, final unless said otherwise. The order stays as it is. */
+  async reportCritical(orderId: string, result: z.input<typeof criticalResultSchema> = {}): Promise<RevealedOrder> {
+    return this.#call('POST', `orders/${orderId}/critical_result`, result);
   }
 
   /** Plays a story: one of `stories()`, or steps of one's own. It ends early when the order is cancelled or deleted. */

@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import type {
-  AppointmentAddress,
-  AppointmentRequest,
-  BookingRequest,
-  CancellationRequest,
-  RescheduleRequest,
-} from './appointment-requests.js';
 import {
+  type AppointmentAddress,
+  type AppointmentRequest,
+  type BookingRequest,
+  type CancellationRequest,
+  type RescheduleRequest,
   appointmentAddressSchema,
   appointmentRequestSchema,
   availabilityFilterSchema,

@@ -5,8 +5,9 @@
  * nothing was sent (`RequestInvalid`, `ServiceUnreachable`), the service answered (`ServiceRefused` and its kinds,
  * `ServiceUnavailable`, `AnswerUnreadable`), or nobody knows (`AnswerLost`).
  *
- * Messages carry no personal data: paths are templates without ids, and of a refusal only the field, the rule's name
- * and the service's sentence are kept, never the value that was refused.
+ * Messages carry no personal data: paths are templates without ids, and of a refusal they name the fields and the rules'
+ * types. The service's own sentences may quote the person whom it refuses, so they stand in `reason` and `fields` only: log
+ * an error's message, never these.
  */
 
 /** The call that failed. `path` is the template, for instance `/v3/order/{order_id}`: ids stay out of logs. */
@@ -29,7 +30,7 @@ export interface BrokenRule {
 export interface RefusedField {
   /** Path of the field inside the body, for instance `patient_details.dob`. */
   field: string;
-  /** The service's sentence, at most 300 characters. */
+  /** The service's sentence, at most 300 characters. It may quote a person: it belongs in no log. */
   message: string;
   /** The service's name of the broken rule, for instance `string_pattern_mismatch`. */
   type?: string;
@@ -37,12 +38,12 @@ export interface RefusedField {
 
 /** What a refusal said, as far as it could be read. */
 export interface Refusal {
-  /** The service's sentence where it gave one, at most 300 characters. */
+  /** The service's sentence, if it gave one, at most 300 characters. It may quote a person: it belongs in no log. */
   reason?: string;
   fields: RefusedField[];
 }
 
-/** Base of every error that a call of the lab service rejects with, except an aborted signal's own reason. */
+/** Base of the errors of direct calls: all that a call of the lab service rejects with, except an aborted signal's reason. */
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError';
   readonly method: string;
@@ -57,8 +58,9 @@ export class ServiceError extends Error {
   }
 }
 
-/** The request breaks a rule that is known here, so it was not sent. Repeating it unchanged cannot help. */
+/** The request breaks a known rule, so it was not sent. Repeating it unchanged cannot help. */
 export class RequestInvalid extends ServiceError {
+  static readonly remedy = 'Fix the fields named in the error.';
   override readonly name: string = 'RequestInvalid';
   readonly fields: readonly BrokenRule[];
 
@@ -68,22 +70,24 @@ export class RequestInvalid extends ServiceError {
   }
 }
 
-/** The service answered with a 4xx status: it understood the request and will not do it. */
+/** The lab service answered with a 4xx status: it understood the request and will not carry it out. */
 export class ServiceRefused extends ServiceError {
+  static readonly remedy: string = 'Read `status`, `reason` and `fields`.';
   override readonly name: string = 'ServiceRefused';
   declare readonly status: number;
   readonly fields: readonly RefusedField[];
   readonly reason: string | undefined;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal) {
-    super(call, `was refused with status ${call.status}${sentenceOf(refusal)}`);
+    super(call, `was refused with status ${call.status}${namedFields(refusal)}`);
     this.fields = refusal.fields;
     this.reason = refusal.reason;
   }
 }
 
-/** 404: the thing that was asked for does not exist, or is scheduled for deletion. */
+/** 404: what you asked for does not exist, or is scheduled for deletion. */
 export class NotFound extends ServiceRefused {
+  static override readonly remedy = 'Check the id.';
   override readonly name: string = 'NotFound';
 }
 
@@ -97,8 +101,9 @@ export function isStatedAbsence(error: unknown, named: RegExp): boolean {
   return /^Not found\.?$/.test(error.reason) || named.test(error.reason);
 }
 
-/** 401 or 403: the key is missing, wrong, or not for this. Check SERVICE_API_KEY, the brand word and the environment. */
+/** 401 or 403: the key is missing, wrong, or not for this. */
 export class Unauthorized extends ServiceRefused {
+  static override readonly remedy = 'Check SERVICE_API_KEY, SERVICE_BRAND and the environment.';
   override readonly name: string = 'Unauthorized';
 }
 
@@ -124,8 +129,10 @@ export class BookingKeyExpired extends ServiceRefused {
   override readonly name: string = 'BookingKeyExpired';
 }
 
-/** 429: too many requests; the same request may be sent again after `retryAfterMs`, or after a pause of one's own. */
+/** 429: too many requests. */
 export class TooManyRequests extends ServiceRefused {
+  static override readonly remedy =
+    'Wait `retryAfterMs`, or a pause of your own if it is undefined, then send the same request again.';
   override readonly name: string = 'TooManyRequests';
   /** Milliseconds from the moment of the answer; undefined where the service named none. */
   readonly retryAfterMs: number | undefined;
@@ -136,11 +143,9 @@ export class TooManyRequests extends ServiceRefused {
   }
 }
 
-/**
- * 5xx, or 408: the service or something in front of it failed. Whether the request was carried out is not certain, so
- * before a creation is repeated the caller looks whether it exists.
- */
+/** 5xx or 408: the lab service, or something in front of it, failed. The request may have been carried out. */
 export class ServiceUnavailable extends ServiceError {
+  static readonly remedy = 'Read before you repeat anything that changes something.';
   override readonly name: string = 'ServiceUnavailable';
   declare readonly status: number;
   readonly reason: string | undefined;
@@ -148,32 +153,53 @@ export class ServiceUnavailable extends ServiceError {
   readonly retryAfterMs: number | undefined;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal, retryAfterMs: number | undefined) {
-    super(call, `failed at the service with status ${call.status}${sentenceOf(refusal)}`);
+    super(call, `failed at the service with status ${call.status}${namedFields(refusal)}`);
     this.reason = refusal.reason;
     this.retryAfterMs = retryAfterMs;
   }
 }
 
 /**
- * No connection (refused, unknown host, TLS, connect timeout, no free connection in time), or an upload that broke off
- * before its last piece was handed over: the service has no complete request, safe to repeat.
+ * There was no connection (refused, unknown host, TLS, connect timeout, no free connection in time), or an upload
+ * broke off before its end. The service has no complete request.
  */
 export class ServiceUnreachable extends ServiceError {
+  static readonly remedy = 'Send the request again.';
   override readonly name: string = 'ServiceUnreachable';
 }
 
-/** Timeout or broken connection after the request may have been sent: nobody knows whether it was carried out. */
+/** The answer timed out or the connection broke after the request may have been sent: it may have been carried out. */
 export class AnswerLost extends ServiceError {
+  static readonly remedy = 'Read before you repeat anything that changes something.';
   override readonly name: string = 'AnswerLost';
 }
 
-/** A 2xx answer that is too large, no JSON or not of the expected shape, or a redirect: the request was probably carried out. */
+/**
+ * The answer is too large, not JSON or not of the expected shape, or a redirect. The request was probably carried
+ * out.
+ */
 export class AnswerUnreadable extends ServiceError {
+  static readonly remedy = 'Read before you repeat anything that changes something.';
   override readonly name: string = 'AnswerUnreadable';
 }
 
-function sentenceOf(refusal: Refusal): string {
-  const parts = refusal.fields.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
-  if (refusal.reason !== undefined) parts.unshift(refusal.reason);
-  return parts.length === 0 ? '' : `: ${parts.join('; ')}`;
+/** More would make a log line that nobody reads; all of them are in `fields`. */
+const fieldsInMessage = 10;
+
+/** ` (patient_details.dob: string_pattern_mismatch)`. */
+function namedFields({ fields }: Refusal): string {
+  const named = fields.flatMap(({ field, type }) => {
+    const parts = [isFieldPath(field) ? field : '', isTypeName(type) ? type : ''].filter((part) => part !== '');
+    return parts.length === 0 ? [] : [parts.join(': ')];
+  });
+  return named.length === 0 ? '' : ` (${named.slice(0, fieldsInMessage).join(', ')})`;
+}
+
+/** The service names fields in lower case; a key that came from the request, such as a person's name, is not shown. */
+function isFieldPath(field: string): boolean {
+  return field.length <= 200 && /^[a-z][a-z0-9_]*(\.([a-z][A-Za-z0-9_]*|\d{1,4}))*$/.test(field);
+}
+
+function isTypeName(type: string | undefined): type is string {
+  return type !== undefined && /^[a-z][a-z0-9_.]{0,63}$/.test(type);
 }

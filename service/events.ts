@@ -1,9 +1,7 @@
-import { appointmentSchema } from './appointments.js';
-import type { Appointment } from './appointments.js';
-import { orderSchema } from './order.js';
-import type { Order } from './order.js';
-import { parsingJobSchema } from './parsing-job.js';
-import type { ParsingJob } from './parsing-job.js';
+import { appointmentSchema, type Appointment } from './appointments.js';
+import { criticalResultReportOf, criticalResultSchema, type CriticalResultReport } from './critical-result.js';
+import { orderSchema, type Order } from './order.js';
+import { parsingJobSchema, type ParsingJob } from './parsing-job.js';
 import { sourceOf } from './source.js';
 import { shapeProblem } from './validation.js';
 
@@ -13,6 +11,7 @@ export const BARE_ORDER_EVENT = 'order';
 /** A webhook's body, told apart by what it means for us. Missing envelope ids are normal (docs/lab-service.md). */
 export type ReceivedEvent =
   | OrderEventReceived
+  | CriticalResultReceived
   | ParsingJobReceived
   | AppointmentReceived
   | ConnectionEventReceived
@@ -27,6 +26,19 @@ export interface OrderEventReceived {
   eventType: string;
   order: Order;
   /** The envelope's user, else the order's. */
+  userId?: string;
+  teamId?: string;
+}
+
+/** An order has a critical result. The event type says so; a delivery may be late, repeated, or before any other news of the order. */
+export interface CriticalResultReceived {
+  kind: 'critical_result';
+  /** `labtest.result.critical`. */
+  eventType: string;
+  report: CriticalResultReport;
+  /** The whole order, which some deployments send in the place of the result's own fields. */
+  order?: Order;
+  /** The envelope's user, else the result's. */
   userId?: string;
   teamId?: string;
 }
@@ -102,6 +114,7 @@ export interface UnreadableReceived {
 const HEALTH_DATA = ['daily.data.', 'historical.data.'];
 const CONNECTION = 'provider.connection.';
 const APPOINTMENT = 'labtest.appointment.';
+const CRITICAL_RESULT = 'labtest.result.critical';
 const ORDER_EVENTS = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
 const PARSING_JOB_EVENTS = [
   'lab_report.parsing_job.created',
@@ -125,6 +138,7 @@ export function readEvent(value: unknown): ReceivedEvent {
   if (eventType === '') return looksLikeOrder(value) ? readOrder(BARE_ORDER_EVENT, value, {}) : { kind: 'other' };
 
   const data = value['data'];
+  if (eventType === CRITICAL_RESULT) return readCriticalResult(eventType, data, value);
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
   if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
   if (eventType.startsWith(APPOINTMENT)) return readAppointment(eventType, data, value);
@@ -151,6 +165,11 @@ export function userOf(event: object): string | undefined {
   return candidates.find((named): named is string => typeof named === 'string' && named !== '');
 }
 
+/** The team that the envelope names. */
+export function teamOf(event: object): string | undefined {
+  return textAs('teamId', (event as Record<string, unknown>)['team_id']).teamId;
+}
+
 /** What the envelope says of an event about a user. */
 function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<HealthDataReceived, 'kind' | 'data'> {
   return {
@@ -170,6 +189,24 @@ function readOrder(eventType: string, data: unknown, envelope: Record<string, un
     order: result.data,
     ...textAs('userId', envelope['user_id'] ?? result.data.user_id),
     ...textAs('teamId', envelope['team_id'] ?? result.data.team_id),
+  };
+}
+
+/** One that names no order cannot be brought to any. A whole order says more than the result, and its status is its own. */
+function readCriticalResult(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
+  const result = criticalResultSchema.safeParse(data);
+  if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
+  const order = looksLikeOrder(data) ? orderSchema.safeParse(data).data : undefined;
+  const { status, ...report } = criticalResultReportOf(result.data);
+  return {
+    kind: 'critical_result',
+    eventType,
+    report: { ...report, ...(order ? { orderId: order.id } : textAs('status', status)) },
+    ...(order && { order }),
+    ...textAs('userId', result.data.user_id),
+    ...textAs('userId', envelope['user_id']),
+    ...textAs('teamId', result.data.team_id),
+    ...textAs('teamId', envelope['team_id']),
   };
 }
 

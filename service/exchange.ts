@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { CallFacts } from './errors.js';
-import { AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
+import { type CallFacts, AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
 import type { UploadBody } from './upload-body.js';
 
 /** An answer as it came; with a status that is no 2xx the body may be cut short, because the status says it all. */

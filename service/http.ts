@@ -1,14 +1,10 @@
-import { Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 import type { z } from 'zod';
-import type { CallFacts } from './errors.js';
-import { AnswerUnreadable, RequestInvalid } from './errors.js';
-import type { RawAnswer } from './exchange.js';
-import { exchange } from './exchange.js';
+import { type CallFacts, AnswerUnreadable, RequestInvalid } from './errors.js';
+import { type RawAnswer, exchange } from './exchange.js';
 import { DEFAULT_BRAND, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { refusalError } from './refusals.js';
-import { UploadBody } from './upload-body.js';
-import type { Upload } from './upload-body.js';
+import { UploadBody, type Upload } from './upload-body.js';
 import { shapeProblem } from './validation.js';
 
 /** How to reach and address one deployment of the lab service. Faults are thrown by `createTransport` as TypeError. */

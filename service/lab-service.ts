@@ -1,23 +1,13 @@
-import type { Appointments } from './appointments.js';
-import { createAppointments } from './appointments.js';
-import type { ServiceConfig } from './http.js';
-import { createTransport } from './http.js';
-import type { LabTests } from './lab-tests.js';
-import { createLabTests } from './lab-tests.js';
-import type { Links } from './link.js';
-import { createLinks } from './link.js';
-import type { Management } from './management.js';
-import { createManagement } from './management.js';
-import type { Orders } from './orders.js';
-import { createOrders } from './orders.js';
-import type { Portal } from './portal.js';
-import { createPortal } from './portal.js';
-import type { Reports } from './reports.js';
-import { createReports } from './reports.js';
-import type { Timeseries } from './timeseries.js';
-import { createTimeseries } from './timeseries.js';
-import type { Users } from './users.js';
-import { createUsers } from './users.js';
+import { type Appointments, createAppointments } from './appointments.js';
+import { type ServiceConfig, createTransport } from './http.js';
+import { type LabTests, createLabTests } from './lab-tests.js';
+import { type Links, createLinks } from './link.js';
+import { type Management, createManagement } from './management.js';
+import { type Orders, createOrders } from './orders.js';
+import { type Portal, createPortal } from './portal.js';
+import { type Reports, createReports } from './reports.js';
+import { type Timeseries, createTimeseries } from './timeseries.js';
+import { type Users, createUsers } from './users.js';
 
 /** One deployment of the lab service. Create one per process: its connections are kept open and shared. */
 export interface LabService {
@@ -42,7 +32,7 @@ export function createLabService(config: ServiceConfig): LabService {
   return {
     users: createUsers(transport),
     links: createLinks(transport),
-    portal: createPortal(transport),
+    portal: createPortal(transport, config.warn ?? ((warning) => process.emitWarning(warning))),
     orders: createOrders(transport),
     labTests: createLabTests(transport),
     reports: createReports(transport),

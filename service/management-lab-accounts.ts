@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
-import type { LabAccount, LabAccountFilter } from './lab-tests.js';
-import { labAccountSchema, labAccountsSchema } from './lab-tests.js';
+import { type LabAccount, type LabAccountFilter, labAccountSchema, labAccountsSchema } from './lab-tests.js';
 import { requiredTextSchema } from './order-requests.js';
-import type { OrgRegion } from './team-api-keys.js';
-import { regionParams } from './team-api-keys.js';
+import { type OrgRegion, regionParams } from './team-api-keys.js';
 import { checkedRequest } from './validation.js';
 
 export interface OrgLabAccountFilter extends LabAccountFilter {

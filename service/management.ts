@@ -1,14 +1,9 @@
 import type { Transport } from './http.js';
-import type { ManagementKeys } from './management-keys.js';
-import { createManagementKeys } from './management-keys.js';
-import type { OrgLabAccounts } from './management-lab-accounts.js';
-import { createOrgLabAccounts } from './management-lab-accounts.js';
-import type { Teams } from './management-teams.js';
-import { createTeams } from './management-teams.js';
-import type { Webhooks } from './management-webhooks.js';
-import { createWebhooks } from './management-webhooks.js';
-import type { TeamApiKeys } from './team-api-keys.js';
-import { createTeamApiKeys } from './team-api-keys.js';
+import { type ManagementKeys, createManagementKeys } from './management-keys.js';
+import { type OrgLabAccounts, createOrgLabAccounts } from './management-lab-accounts.js';
+import { type Teams, createTeams } from './management-teams.js';
+import { type Webhooks, createWebhooks } from './management-webhooks.js';
+import { type TeamApiKeys, createTeamApiKeys } from './team-api-keys.js';
 
 /**
  * The management API of an organisation. Every call carries the management key (`ServiceConfig.managementKey`; without

@@ -84,6 +84,23 @@ export const patientAddressSchema = z.strictObject({
   access_notes: commentSchema,
 });
 
+/** One example of a registration spells the lines `street` and `street_number`; the service is sent what was given. */
+const registeredAddressSchema = z
+  .strictObject({
+    ...patientAddressSchema.shape,
+    first_line: requiredTextSchema.optional(),
+    street: requiredTextSchema.optional(),
+    street_number: optionalTextSchema,
+  })
+  .refine(({ first_line: first, street }) => first !== undefined || street !== undefined, {
+    error: 'is required',
+    path: ['first_line'],
+  })
+  .refine(({ first_line: first, second_line: second, street }) => street === undefined || (first ?? second) == null, {
+    error: 'cannot stand beside first_line and second_line',
+    path: ['street'],
+  });
+
 /** Somebody's who is not examined: no rule is documented for its zip and country, so those of any form go out. */
 const otherAddressSchema = z.strictObject({
   ...addressLines,
@@ -284,7 +301,7 @@ export const registerRequestSchema = z.strictObject({
   user_id: optionalTextSchema,
   sample_id: requiredTextSchema,
   patient_details: patientDetailsSchema,
-  patient_address: patientAddressSchema,
+  patient_address: registeredAddressSchema,
   consents: z.array(consentSchema).optional(),
   physician: physicianSchema.nullish(),
   health_insurance: healthInsuranceSchema.nullish(),

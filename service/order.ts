@@ -66,7 +66,10 @@ export const orderEventSchema = z.looseObject({
   status_detail: textSchema,
 });
 
-/** One example spells the lines `street` and `street_number`: where `first_line` is missing they take its place. */
+/**
+ * One example spells the lines `street` and `street_number`: where `first_line` is missing they are the first and the second
+ * line as they stand. Joined to one line they would be a guess: the number may be a flat's as well as a house's.
+ */
 export const addressSchema = z
   .looseObject({
     receiver_name: textSchema,

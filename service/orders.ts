@@ -1,23 +1,29 @@
 import { z } from 'zod';
+import { isStatedAbsence } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
-import type { Order, OrderTransaction } from './order.js';
-import { listSchema, numberSchema, orderSchema, orderTransactionSchema, readable, textSchema } from './order.js';
-import type {
-  ImportOrderRequest,
-  OrderRequest,
-  RegisterRequest,
-  ResendEventsRequest,
-  TestkitOrderRequest,
-} from './order-requests.js';
 import {
+  type Order,
+  type OrderTransaction,
+  listSchema,
+  numberSchema,
+  orderSchema,
+  orderTransactionSchema,
+  readable,
+  textSchema,
+} from './order.js';
+import {
+  type ImportOrderRequest,
+  type OrderRequest,
+  type RegisterRequest,
+  type ResendEventsRequest,
+  type TestkitOrderRequest,
   importOrderRequestSchema,
   orderRequestSchema,
   registerRequestSchema,
   resendEventsRequestSchema,
   testkitOrderRequestSchema,
 } from './order-requests.js';
-import type { ResultMetadata, Results } from './results.js';
-import { resultMetadataSchema, resultsSchema } from './results.js';
+import { type ResultMetadata, type Results, resultMetadataSchema, resultsSchema } from './results.js';
 import { checkedRequest } from './validation.js';
 
 export { countryCodeOf } from './country-codes.js';
@@ -65,6 +71,11 @@ const orderPageSchema = z.looseObject({
 
 /** A page whose orders are read one by one: one that cannot be read must not hide the others. */
 const untidyPageSchema = orderPageSchema.extend({ orders: z.array(z.unknown()) });
+
+/** Whether there is no such order, as the service says it: "This order doesn't exist.", "Order not found". */
+export function isStatedUnknownOrder(error: unknown): boolean {
+  return isStatedAbsence(error, /\border\b.*(?:\bnot\b|\bno longer\b|n't\b)/i);
+}
 
 const resentSchema = z
   .looseObject({ order_ids: listSchema(z.string()) })

@@ -4,8 +4,8 @@ import type { CallOptions, Transport } from './http.js';
 /** A portal link is a credential: whoever has it is in. It belongs in no log and in no workflow's history. */
 export const portalUrlSchema = z.looseObject({
   url: z.string(),
-  /** Seconds; the unit is not documented and assumed here. */
-  expires_in: z.number().nullish(),
+  /** Seconds; the unit is not documented and assumed here. The service calls it required: without it a warning is given. */
+  expires_in: z.int().nullish(),
 });
 
 export type PortalUrl = z.output<typeof portalUrlSchema>;
@@ -19,8 +19,8 @@ export interface PortalUrlRequest {
    * shortened for e-mail and SMS, and may ask the person who opens it to verify who they are.
    */
   context: PortalContext;
-  /** Opens the portal at this order. */
-  orderId?: string;
+  /** Opens the portal at this order; null is sent as such, and names none. */
+  orderId?: string | null;
 }
 
 export interface Portal {
@@ -31,16 +31,27 @@ export interface Portal {
   createUrl(userId: string, request: PortalUrlRequest, options?: CallOptions): Promise<PortalUrl>;
 }
 
-export function createPortal(transport: Transport): Portal {
+/** @param warn takes, once, that links come without their life: they are given all the same, because they open the portal */
+export function createPortal(transport: Transport, warn: (warning: string) => void): Portal {
+  let isWarned = false;
   return {
-    createUrl: (userId, { context, orderId }, options) =>
-      transport.request({
+    async createUrl(userId, { context, orderId }, options) {
+      const link = await transport.request({
         method: 'POST',
         path: '/v2/user/{user_id}/create_portal_url',
         params: { user_id: userId },
         body: { context, order_id: orderId },
         options,
         answer: portalUrlSchema,
-      }),
+      });
+      if (link.expires_in == null && !isWarned) {
+        isWarned = true;
+        warn(withoutLife);
+      }
+      return link;
+    },
   };
 }
+
+const withoutLife =
+  'portal links come without expires_in, which the service calls required: how long they live is unknown';

@@ -1,5 +1,7 @@
-import type { CallFacts, Refusal, RefusedField } from './errors.js';
 import {
+  type CallFacts,
+  type Refusal,
+  type RefusedField,
   FeatureNotEnabled,
   NotFound,
   ServiceRefused,

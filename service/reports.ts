@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { isStatedAbsence, RequestInvalid } from './errors.js';
-import type { CallFacts } from './errors.js';
+import { isStatedAbsence, RequestInvalid, type CallFacts } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import { multipartForm } from './multipart.js';
 import { requiredTextSchema } from './order-requests.js';
-import { parsingJobSchema } from './parsing-job.js';
-import type { ParsingJob } from './parsing-job.js';
+import { parsingJobSchema, type ParsingJob } from './parsing-job.js';
 import { checkedRequest } from './validation.js';
 
 export { parsingFailureReasons, parsingJobSchema, parsingStatuses } from './parsing-job.js';

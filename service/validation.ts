@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { BrokenRule, CallFacts } from './errors.js';
-import { RequestInvalid } from './errors.js';
+import { type BrokenRule, type CallFacts, RequestInvalid } from './errors.js';
 
 /** Returns the request as its schema reads it, or throws `RequestInvalid` with every broken rule. */
 export function checkedRequest<T>(call: CallFacts, schema: z.ZodType<T>, request: unknown): T {

@@ -9,6 +9,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** How far a timestamp may be from our clock, both ways. Standard Webhooks' usual tolerance. */
 export const toleranceSeconds = 5 * 60;
 
+/** How long a captured message can be sent again: its timestamp may be as far ahead of our clock as it may lie behind. */
+export const replayableSeconds = 2 * toleranceSeconds;
+
 /** Headers as Node has them. Names in any case; a header that came several times may be an array. */
 export type WebhookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -34,9 +37,17 @@ export interface SignableMessage {
   secret: string;
 }
 
-/** A secret that cannot be a key. The message never shows it. */
+/** A webhook secret cannot be a key. The message never shows it. */
 export class WebhookSecretInvalid extends Error {
+  static readonly remedy = "Copy the endpoint's secret (`whsec_…`) from the lab service's dashboard.";
   override readonly name = 'WebhookSecretInvalid';
+  /** What is wrong with it, in words that follow its name: a setting, for instance. */
+  readonly problem: string;
+
+  constructor(problem: string) {
+    super(`A webhook secret ${problem}: copy the endpoint's secret from the dashboard of the service`);
+    this.problem = problem;
+  }
 }
 
 /**
@@ -57,9 +68,45 @@ export function sign({ id, timestampSeconds, body, secret }: SignableMessage): s
   return `v1,${digest(parseSecret(secret), id, String(timestampSeconds), body).toString('base64')}`;
 }
 
+/** The three headers of a message whose timestamp is within the tolerance. Its signature is still to be compared. */
+export interface SignatureHeaders {
+  id: string;
+  timestamp: string;
+  signatures: string;
+}
+
+export type HeadersRead = { ok: true; signed: SignatureHeaders } | { ok: false; reason: SignatureRefusal };
+
 /**
- * Whether the bytes were signed with one of the secrets, not longer ago than the tolerance. Several secrets and several
- * signatures are normal while a secret is rotated: one match is enough.
+ * Checks everything that can be checked without the body, so a receiver can refuse a message before it reads any of it.
+ *
+ * @param now milliseconds since 1970
+ */
+export function readSignatureHeaders(headers: WebhookHeaders, now: number): HeadersRead {
+  const signed = threeHeaders(headers, 'svix') ?? threeHeaders(headers, 'webhook');
+  if (!signed) return { ok: false, reason: 'headers_missing' };
+  if (!/^\d{1,12}$/.test(signed.timestamp)) return { ok: false, reason: 'timestamp_unreadable' };
+  const age = now / 1000 - Number(signed.timestamp);
+  if (Math.abs(age) > toleranceSeconds) return { ok: false, reason: 'timestamp_stale' };
+  return { ok: true, signed };
+}
+
+/**
+ * True if the bytes were signed with one of the secrets. Several secrets and several signatures are normal while a secret
+ * is rotated: one match is enough.
+ *
+ * @throws WebhookSecretInvalid, so check the secrets with `parseSecret` at start
+ */
+export function isSigned(signed: SignatureHeaders, rawBody: Uint8Array, secrets: readonly string[]): boolean {
+  const candidates = readSignatures(signed.signatures);
+  return secrets.some((secret) => {
+    const expected = digest(parseSecret(secret), signed.id, signed.timestamp, rawBody);
+    return candidates.some((candidate) => timingSafeEqual(candidate, expected));
+  });
+}
+
+/**
+ * Whether the bytes were signed with one of the secrets, not longer ago than the tolerance.
  *
  * @param now milliseconds since 1970
  * @throws WebhookSecretInvalid, so check the secrets with `parseSecret` at start
@@ -70,31 +117,18 @@ export function verify(
   secrets: readonly string[],
   now: number,
 ): Verified {
-  const signed = signatureHeaders(headers, 'svix') ?? signatureHeaders(headers, 'webhook');
-  if (!signed) return { ok: false, reason: 'headers_missing' };
-  if (!/^\d{1,12}$/.test(signed.timestamp)) return { ok: false, reason: 'timestamp_unreadable' };
-  const age = now / 1000 - Number(signed.timestamp);
-  if (Math.abs(age) > toleranceSeconds) return { ok: false, reason: 'timestamp_stale' };
-  const candidates = readSignatures(signed.signatures);
-  for (const secret of secrets) {
-    const expected = digest(parseSecret(secret), signed.id, signed.timestamp, rawBody);
-    if (candidates.some((candidate) => timingSafeEqual(candidate, expected))) return { ok: true, id: signed.id };
-  }
-  return { ok: false, reason: 'signature_mismatch' };
+  const read = readSignatureHeaders(headers, now);
+  if (!read.ok) return read;
+  const { signed } = read;
+  return isSigned(signed, rawBody, secrets) ? { ok: true, id: signed.id } : { ok: false, reason: 'signature_mismatch' };
 }
 
 function digest(key: Buffer, id: string, timestamp: string, body: string | Uint8Array): Buffer {
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
 }
 
-interface SignatureHeaders {
-  id: string;
-  timestamp: string;
-  signatures: string;
-}
-
 /** The three headers of one spelling, or nothing: half of one spelling is never completed with half of the other. */
-function signatureHeaders(headers: WebhookHeaders, prefix: 'svix' | 'webhook'): SignatureHeaders | undefined {
+function threeHeaders(headers: WebhookHeaders, prefix: 'svix' | 'webhook'): SignatureHeaders | undefined {
   const id = header(headers, `${prefix}-id`);
   const timestamp = header(headers, `${prefix}-timestamp`);
   const signatures = header(headers, `${prefix}-signature`);

@@ -2,6 +2,7 @@ import type { HealthDataRead } from '../service/health-data.js';
 import { StoreFailed, type Transaction } from './database.js';
 import { isDeleted, namesDeleted } from './deleted-users.js';
 import { keyed, userKey } from './keys.js';
+import type { ReferenceHashes } from './reference-hashes.js';
 import { isNew, type ReceivedMessage } from './messages.js';
 import { type EventPutAside, putAside } from './rejected-events.js';
 import type { UserTransactions } from './user-transactions.js';
@@ -13,9 +14,16 @@ import { write } from './writing.js';
  */
 export type Acceptance = 'stored' | 'set_aside' | 'repeated' | 'user_deleted';
 
+/** What taking a message needs. */
+interface Taking {
+  transactions: UserTransactions;
+  /** By which a tombstone is recognised. */
+  hashes: ReferenceHashes;
+}
+
 /** Takes a message in one transaction: what can be keyed, what cannot, and that the message was taken. */
 export async function accept(
-  transactions: UserTransactions,
+  { transactions, hashes }: Taking,
   read: HealthDataRead,
   message: ReceivedMessage,
 ): Promise<Acceptance> {
@@ -23,7 +31,7 @@ export async function accept(
   const { eventType, userId } = read;
   const aside = (reason: string): EventPutAside => ({ eventType, userId, reason });
   try {
-    return await once(transactions, userId, message, async (transaction) => {
+    return await once({ transactions, hashes }, userId, message, async (transaction) => {
       if (entry) await write(transaction, entry, message.receivedAt ?? null);
       if (problem === undefined) return 'stored';
       await putAside(transaction, aside(problem), message);
@@ -32,24 +40,20 @@ export async function accept(
   } catch (error) {
     // The sender would repeat it until it gives up, and would be refused each time.
     if (!(error instanceof StoreFailed && error.isDataRefused)) throw error;
-    return setAside(transactions, aside(`the database refused a value (SQLSTATE ${error.code})`), message);
+    return setAside({ transactions, hashes }, aside(`the database refused a value (SQLSTATE ${error.code})`), message);
   }
 }
 
 /** Takes a message that nobody handles. */
-export async function setAside(
-  transactions: UserTransactions,
-  event: EventPutAside,
-  message: ReceivedMessage,
-): Promise<Acceptance> {
-  return once(transactions, event.userId, message, async (transaction) => {
+export async function setAside(taking: Taking, event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
+  return once(taking, event.userId, message, async (transaction) => {
     await putAside(transaction, event, message);
     return 'set_aside';
   });
 }
 
 async function once(
-  transactions: UserTransactions,
+  { transactions, hashes }: Taking,
   user: string | undefined,
   message: ReceivedMessage,
   take: (transaction: Transaction) => Promise<Acceptance>,
@@ -58,7 +62,9 @@ async function once(
   return transactions.run(userId, async (transaction) => {
     if (!(await isNew(transaction, message.id))) return 'repeated';
     const isUnwanted =
-      userId === undefined ? await namesDeleted(transaction, message.body) : await isDeleted(transaction, userId);
+      userId === undefined
+        ? await namesDeleted(transaction, hashes, message.body)
+        : await isDeleted(transaction, userId);
     if (isUnwanted) return 'user_deleted';
     return take(transaction);
   });

@@ -4,6 +4,11 @@ export interface Database {
   query<Row extends object>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
   /** Committed when the work settles, undone when it rejects. Its statements must all go through what it is given. */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Takes what was deleted from these tables out of the files too, if that does not happen by itself.
+   * @param tables our own names, never a caller's
+   */
+  scrub(tables: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from './database.js';
-import { clientUserHash, spellings, usersNamedIn } from './named-users.js';
+import { textsOf, usersNamedIn } from './named-users.js';
+import type { ReferenceHashes } from './reference-hashes.js';
 import { lockUnnamed, type UserTransactions } from './user-transactions.js';
 
 /** Whether the user's data were deleted, and no more are wanted. Within a transaction of the user. */
@@ -9,8 +10,9 @@ export async function isDeleted(transaction: Transaction, userId: string): Promi
 }
 
 /** The same for a message that does not tell its user where it should, by what its body says anywhere. */
-export async function namesDeleted(transaction: Transaction, body: string): Promise<boolean> {
-  const { userIds, clientUserHashes } = usersNamedIn(body);
+export async function namesDeleted(transaction: Transaction, hashes: ReferenceHashes, body: string): Promise<boolean> {
+  const { userIds, clientUserIds } = usersNamedIn(body);
+  const clientUserHashes = clientUserIds.flatMap((reference) => hashes.all(reference));
   if (userIds.length + clientUserHashes.length === 0) return false;
   const rows = await transaction.query(
     `select 1 as found from health_data.deleted_users
@@ -26,6 +28,14 @@ const chunk = 20_000;
 
 const tablesOfUsers = ['samples', 'summaries', 'workout_streams', 'history_notices', 'connections', 'rejected_events'];
 
+/** A user who is deleted, and what else leads to rejected events about them. */
+export interface UserToDelete {
+  userId: string;
+  clientUserId?: string;
+  /** Ids of the user's orders, jobs and the like. */
+  workIds?: readonly string[];
+}
+
 /**
  * Deletes everything of a user and refuses whatever comes later. The refusal comes first and stays, so that a deletion
  * that broke off is finished by calling it again.
@@ -33,19 +43,24 @@ const tablesOfUsers = ['samples', 'summaries', 'workout_streams', 'history_notic
 export async function deleteUser(
   database: Database,
   transactions: UserTransactions,
-  { userId, clientUserId }: { userId: string; clientUserId: string | undefined },
+  hashes: ReferenceHashes,
+  { userId, clientUserId, workIds = [] }: UserToDelete,
 ): Promise<void> {
   await transactions.run(userId, async (transaction) => {
     await lockUnnamed(transaction);
     await transaction.query(
       `insert into health_data.deleted_users as kept (user_id, client_user_hash) values ($1, $2)
        on conflict (user_id) do update set client_user_hash = coalesce(excluded.client_user_hash, kept.client_user_hash)`,
-      [userId, clientUserId === undefined ? null : clientUserHash(clientUserId)],
+      [userId, clientUserId === undefined ? null : hashes.kept(clientUserId)],
     );
   });
   for (const table of tablesOfUsers) await deleteFrom(database, table, userId);
-  const names = clientUserId === undefined ? [userId] : [userId, clientUserId];
-  await deleteRejectedThatSay(database, names.flatMap(spellings));
+  const names = [userId, ...(clientUserId === undefined ? [] : [clientUserId]), ...workIds];
+  const texts = [...new Set(names.flatMap(textsOf))];
+  for (let from = 0; from < texts.length; from += textsAtOnce) {
+    await deleteRejectedThatSay(database, texts.slice(from, from + textsAtOnce));
+  }
+  await database.scrub(tablesOfUsers.map((table) => `health_data.${table}`));
 }
 
 async function deleteFrom(database: Database, table: string, userId: string): Promise<void> {
@@ -62,10 +77,13 @@ async function deleteFrom(database: Database, table: string, userId: string): Pr
 }
 
 /**
- * In rows. Their whole bodies are searched, 5 MiB each at most by default, at some 200 MB/s (measured): a few seconds, far
+ * In rows. Their whole bodies are searched, 2 MiB each at most by default, at some 200 MB/s (measured): a few seconds, far
  * from the limit for a statement.
  */
 const searchedAtOnce = 200;
+
+/** Each text reads the bodies once more: as many as one reference has spellings keep a statement that short. */
+const textsAtOnce = 5;
 
 /** An event that could not be read may name the user in any place. What comes meanwhile is refused by the tombstone. */
 async function deleteRejectedThatSay(database: Database, texts: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { chmod, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import { lock } from 'proper-lockfile';
 import { StoreFailed } from './database.js';
 
@@ -22,6 +22,18 @@ export class DirectoryInUse extends Error {
   }
 }
 
+/** Other users of the machine may enter the directory, and could read or change what it holds. */
+export class DirectoryOpenToOthers extends Error {
+  override readonly name = 'DirectoryOpenToOthers';
+
+  constructor(directory: string) {
+    super(
+      `Other users of this machine may enter the health-data directory ${directory}, and its files are open to whoever ` +
+        `enters: give it to the user of this process alone (chmod 700), or choose an empty directory.`,
+    );
+  }
+}
+
 export interface DirectoryLock {
   /** The directory, without symbolic links: one directory has one lock, whatever it is called. */
   directory: string;
@@ -31,12 +43,13 @@ export interface DirectoryLock {
 }
 
 /**
- * Makes the directory where it is missing, and locks it.
- * @throws DirectoryInUse
+ * Makes the directory if it is missing, closes it to other users, and locks it.
+ * @throws DirectoryInUse, DirectoryOpenToOthers
  */
 export async function lockDirectory(path: string): Promise<DirectoryLock> {
-  await mkdir(path, { recursive: true });
+  await mkdir(path, { recursive: true, mode: 0o700 });
   const directory = await realpath(path);
+  await closeToOthers(directory);
   let lost = false;
   const onCompromised = () => {
     lost = true;
@@ -55,6 +68,20 @@ export async function lockDirectory(path: string): Promise<DirectoryLock> {
       if (!lost) await release();
     },
   };
+}
+
+/** PGlite makes files that everybody may write, whatever the umask: only the directory keeps others out. */
+async function closeToOthers(directory: string): Promise<void> {
+  if (!(await isOpen(directory))) return;
+  // What was made for something else keeps its rights.
+  const files = await readdir(directory);
+  if (files.length === 0 || files.includes('PG_VERSION')) await chmod(directory, 0o700).catch(() => undefined);
+  if (await isOpen(directory)) throw new DirectoryOpenToOthers(directory);
+}
+
+async function isOpen(directory: string): Promise<boolean> {
+  // Windows has no such rights, and shows everything as open.
+  return process.platform !== 'win32' && ((await stat(directory)).mode & 0o077) !== 0;
 }
 
 function isLocked(error: unknown): boolean {

@@ -1,9 +1,10 @@
 import type { HealthDataRead } from '../service/health-data.js';
 import { accept, type Acceptance, setAside } from './accepting.js';
 import { type Database, StoreFailed } from './database.js';
-import { deleteUser, isDeleted } from './deleted-users.js';
+import { deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
 import { canonicalUser, keyPart } from './keys.js';
-import { OldMessages, type ReceivedMessage } from './messages.js';
+import { type Chore, Housekeeping } from './housekeeping.js';
+import { forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
 import { migrate } from './migrations.js';
 import { pglite } from './pglite.js';
 import { postgres } from './postgres.js';
@@ -23,7 +24,8 @@ import {
   type SummaryQuery,
   workoutStream,
 } from './reading.js';
-import { type EventPutAside, RejectedEvents } from './rejected-events.js';
+import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
+import { type EventPutAside, RejectedEvents, usualRejectedDays } from './rejected-events.js';
 import { whyUnstorable } from './storable.js';
 import { UserTransactions } from './user-transactions.js';
 import { writeStream } from './writing.js';
@@ -34,11 +36,21 @@ import { writeStream } from './writing.js';
  */
 export type StorePlace = { databaseUrl: string; poolSize?: number } | { directory: string };
 
+export interface StoreOptions {
+  /**
+   * Keys from outside the database, the same for all who use it. With them a tombstone recognises the product's own
+   * reference of a deleted user; without them it keeps nothing of it.
+   */
+  referenceKeys?: ReferenceKeys;
+  /** After how many days a rejected event that nobody has settled is erased. Default 90. */
+  rejectedEventsDays?: number;
+}
+
 /**
  * Opens the store and brings its tables up to date.
  * @throws StoreFailed when the database cannot be reached or refuses; DirectoryInUse
  */
-export async function openStore(place: StorePlace): Promise<HealthDataStore> {
+export async function openStore(place: StorePlace, options: StoreOptions = {}): Promise<HealthDataStore> {
   const database = 'databaseUrl' in place ? postgres(place.databaseUrl, place.poolSize) : await pglite(place.directory);
   try {
     await migrate(database);
@@ -46,7 +58,7 @@ export async function openStore(place: StorePlace): Promise<HealthDataStore> {
     await database.close();
     throw error;
   }
-  return new HealthDataStore(database);
+  return new HealthDataStore(database, options);
 }
 
 /** Health data of users, and the events that could not be handled. Every method may reject with StoreFailed. */
@@ -54,25 +66,40 @@ export class HealthDataStore {
   readonly rejected: RejectedEvents;
   readonly #database: Database;
   readonly #transactions: UserTransactions;
-  readonly #oldMessages: OldMessages;
+  readonly #hashes: ReferenceHashes;
+  readonly #housekeeping: Housekeeping;
 
-  constructor(database: Database) {
+  constructor(database: Database, { referenceKeys, rejectedEventsDays = usualRejectedDays }: StoreOptions = {}) {
     this.#database = database;
     this.#transactions = new UserTransactions(database);
-    this.#oldMessages = new OldMessages(database);
-    this.rejected = new RejectedEvents(database);
+    this.#hashes = new ReferenceHashes(referenceKeys);
+    const rejected = new RejectedEvents(database);
+    this.rejected = rejected;
+    const chores: Chore[] = [() => forgetOldMessages(database), () => rejected.expire(rejectedEventsDays)];
+    this.#housekeeping = new Housekeeping(chores);
   }
 
   /** Takes an event, once for each message id, all or nothing. Settles when it is durable. */
   async accept(event: HealthDataRead, message: ReceivedMessage): Promise<Acceptance> {
-    this.#oldMessages.forgetNowAndThen();
-    return accept(this.#transactions, event, message);
+    this.#housekeeping.nowAndThen();
+    return accept({ transactions: this.#transactions, hashes: this.#hashes }, event, message);
   }
 
   /** Puts an event that nobody handles among the rejected ones, once for each message id. */
   async setAside(event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
-    this.#oldMessages.forgetNowAndThen();
-    return setAside(this.#transactions, event, message);
+    this.#housekeeping.nowAndThen();
+    return setAside({ transactions: this.#transactions, hashes: this.#hashes }, event, message);
+  }
+
+  /** True if a message was taken in the last so many seconds, whoever took it. */
+  async wasTaken(messageId: string, withinSeconds: number): Promise<boolean> {
+    return wasTaken(this.#database, messageId, withinSeconds);
+  }
+
+  /** Remembers a message of which nothing is kept here, because Temporal took it. */
+  async rememberMessage(messageId: string): Promise<void> {
+    this.#housekeeping.nowAndThen();
+    await rememberMessage(this.#database, messageId);
   }
 
   /**
@@ -135,11 +162,19 @@ export class HealthDataStore {
    * Deletes everything of the user, rejected events included, and refuses whatever comes later. Repeat it until it
    * settles: it takes up where it broke off.
    * @param ids.clientUserId the product's own reference: rejected events that name nothing else are found by it
+   * @param ids.workIds ids of the user's orders, transactions, jobs and appointments: the same
    */
-  async deleteUserData(userId: string, ids: { clientUserId?: string } = {}): Promise<void> {
+  async deleteUserData(userId: string, ids: Omit<UserToDelete, 'userId'> = {}): Promise<void> {
     if (keyPart(userId) === undefined) throw new TypeError('deleteUserData: this cannot be the id of a user');
-    const user = { userId: canonicalUser(userId), clientUserId: ids.clientUserId };
-    await deleteUser(this.#database, this.#transactions, user);
+    await deleteUser(this.#database, this.#transactions, this.#hashes, { ...ids, userId: canonicalUser(userId) });
+  }
+
+  /** How many rejected events wait, and how many waited for too long. */
+  async standing(): Promise<{ rejectedEvents: number; expiredRejectedEvents: number }> {
+    // Also where no message comes: probes do.
+    this.#housekeeping.nowAndThen();
+    const [rejectedEvents, expiredRejectedEvents] = [await this.rejected.count(), await this.rejected.count('expired')];
+    return { rejectedEvents, expiredRejectedEvents };
   }
 
   /** Settles when the database answers. */
@@ -149,7 +184,7 @@ export class HealthDataStore {
 
   /** Ends the connections, and frees a directory. */
   async close(): Promise<void> {
-    await this.#oldMessages.close();
+    await this.#housekeeping.close();
     await this.#database.close();
   }
 }

@@ -183,7 +183,11 @@ const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * case. A deletion would else miss what came in the other.
  */
 export function canonicalUser(userId: string): string {
-  return uuidPattern.test(userId) ? userId.toLowerCase() : userId;
+  return isUuid(userId) ? userId.toLowerCase() : userId;
+}
+
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text);
 }
 
 /** The same, if it can be a part of a key. */

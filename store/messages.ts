@@ -26,48 +26,28 @@ export async function isNew(transaction: Transaction, messageId: string): Promis
   return rows.length === 1;
 }
 
-/** How often a store forgets old messages, while it takes new ones. */
-const forgetEveryMs = 3_600_000;
+/** True if a message was taken in the last so many seconds, by the database's clock. */
+export async function wasTaken(database: Database, messageId: string, withinSeconds: number): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 as taken from health_data.received_messages
+     where message_id = $1 and received_at > now() - make_interval(secs => $2)`,
+    [messageId, withinSeconds],
+  );
+  return rows.length === 1;
+}
 
-/** Forgets messages that nobody sends again, beside the work of the store that is waited for. */
-export class OldMessages {
-  readonly #database: Database;
-  #begunAt = -Infinity;
-  #forgetting: Promise<void> | undefined;
-  #isClosed = false;
+/** Remembers a message that another system took, from now on if it was known already. */
+export async function rememberMessage(database: Database, messageId: string): Promise<void> {
+  await database.query(
+    `insert into health_data.received_messages (message_id) values ($1)
+     on conflict (message_id) do update set received_at = now()`,
+    [messageId],
+  );
+}
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** Call it with every message: it begins when the last time is long ago. */
-  forgetNowAndThen(): void {
-    const now = performance.now();
-    if (this.#forgetting || this.#isClosed || now - this.#begunAt < forgetEveryMs) return;
-    this.#begunAt = now;
-    // A failure is heard by whoever asks the database next, and the next message tries it again.
-    const again = () => {
-      this.#begunAt = -Infinity;
-    };
-    this.#forgetting = this.#forgetAll()
-      .catch(again)
-      .finally(() => {
-        this.#forgetting = undefined;
-      });
-  }
-
-  /** Settles when nothing is under way any more. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#forgetting;
-  }
-
-  async #forgetAll(): Promise<void> {
-    let forgotten: number;
-    do {
-      forgotten = await forgetSome(this.#database);
-    } while (forgotten === mostAtOnce && !this.#isClosed);
-  }
+/** Forgets some of the messages that nobody sends again, and says whether that may have been all. */
+export async function forgetOldMessages(database: Database): Promise<boolean> {
+  return (await forgetSome(database)) < mostAtOnce;
 }
 
 async function forgetSome(database: Database): Promise<number> {

@@ -1,6 +1,6 @@
 import { MigrationError, Umzug } from 'umzug';
 import type { Database, Transaction } from './database.js';
-import { deletedClientUsers, streamVersions, tables } from './tables.js';
+import { deletedClientUsers, expiredEvents, streamVersions, tables } from './tables.js';
 
 /**
  * What was ever done to the database, in order. Never change or remove one that was released: add another. A release
@@ -10,6 +10,7 @@ const migrations = [
   { name: '0001-tables', sql: tables },
   { name: '0002-stream-versions', sql: streamVersions },
   { name: '0003-deleted-client-users', sql: deletedClientUsers },
+  { name: '0004-expired-events', sql: expiredEvents },
 ];
 
 /** Any number that no other program uses on this database; processes that start together wait for each other here. */

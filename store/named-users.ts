@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
-import { userKey } from './keys.js';
+import { isUuid, userKey } from './keys.js';
 
 /** Whom an event names that could not be read. */
 export interface NamedUsers {
   userIds: string[];
-  /** Hashes of the product's own references (`clientUserHash`). */
-  clientUserHashes: string[];
+  /** The product's own references. */
+  clientUserIds: string[];
 }
 
 /** An event is of one user; a list of events may be of several. */
@@ -20,27 +19,30 @@ const member = /"(client_user_id|user_id)"\s*:\s*("(?:[^"\\]|\\.){1,1536}")/g;
  */
 export function usersNamedIn(body: string): NamedUsers {
   const userIds = new Set<string>();
-  const clientUserHashes = new Set<string>();
+  const clientUserIds = new Set<string>();
   for (const [, field, spelled = ''] of body.matchAll(member)) {
     const name = unspelled(spelled);
     const userId = userKey(name);
-    if (field === 'client_user_id') clientUserHashes.add(clientUserHash(name));
+    if (field === 'client_user_id') clientUserIds.add(name);
     else if (userId !== undefined) userIds.add(userId);
-    if (userIds.size + clientUserHashes.size >= mostNames) break;
+    if (userIds.size + clientUserIds.size >= mostNames) break;
   }
-  return { userIds: [...userIds], clientUserHashes: userIds.size > 0 ? [] : [...clientUserHashes] };
+  return { userIds: [...userIds], clientUserIds: userIds.size > 0 ? [] : [...clientUserIds] };
 }
 
-/** The product's reference may be personal, and outlives the user's data in the refusal: so it is kept as this. */
-export function clientUserHash(clientUserId: string): string {
-  return createHash('sha256').update(clientUserId).digest('hex');
+/**
+ * The texts that an id or a reference is found by in a body. A UUID is nobody else's wherever it stands; anything else might
+ * be a part of another text, so it counts only as a whole one.
+ */
+export function textsOf(id: string): string[] {
+  return isUuid(id) ? [id] : spellings(id);
 }
 
 /**
  * A text as the usual writers of JSON spell it, quotes included: JavaScript as it is, Python in ASCII, PHP in ASCII and with
  * slashes escaped, Go with HTML's characters escaped. Hexadecimal digits are in lower case.
  */
-export function spellings(text: string): string[] {
+function spellings(text: string): string[] {
   const plain = JSON.stringify(text);
   const ascii = byNumber(plain, /[\u0080-\uffff]/g);
   const slashes = [plain, ascii].map((each) => each.replaceAll('/', '\\/'));

@@ -14,7 +14,7 @@ export interface RejectedEvent {
   reason: string;
   /** ISO 8601. */
   receivedAt: string;
-  state: 'waiting' | 'replayed' | 'discarded';
+  state: 'waiting' | 'replayed' | 'discarded' | 'expired';
   settledAt: string | null;
   discardReason: string | null;
 }
@@ -31,7 +31,7 @@ export class RejectedEventNotFound extends Error {
   }
 }
 
-/** The event was replayed or discarded already. */
+/** The event was replayed or discarded already, or waited for too long. */
 export class RejectedEventSettled extends Error {
   override readonly name = 'RejectedEventSettled';
 
@@ -56,6 +56,12 @@ export interface RejectedEventFilter {
 const columns = `id::text, message_id as "messageId", event_type as "eventType", user_id as "userId", reason,
   ${isoOf('received_at')} as "receivedAt", state, ${isoOf('settled_at')} as "settledAt",
   discard_reason as "discardReason"`;
+
+/** For how many days a rejected event waits by default. A body may hold anything, a patient's name too. */
+export const usualRejectedDays = 90;
+
+/** Bodies of 2 MiB and more are freed in a second or so. */
+const expiredAtOnce = 200;
 
 const highestId = '9223372036854775807';
 
@@ -82,7 +88,7 @@ export class RejectedEvents {
   }
 
   /**
-   * One event with its body as it was sent; null once it was replayed or discarded.
+   * One event with its body as it was sent; null once it waits no longer.
    * @throws RejectedEventNotFound
    */
   async get(id: string): Promise<RejectedEvent & { body: string | null }> {
@@ -96,12 +102,30 @@ export class RejectedEvents {
     return rows[0];
   }
 
-  /** How many wait. */
-  async count(): Promise<number> {
+  /** How many wait, or how many are in another state. */
+  async count(state: RejectedEvent['state'] = 'waiting'): Promise<number> {
     const rows = await this.#database.query<{ count: number }>(
-      `select count(*)::int as count from health_data.rejected_events where state = 'waiting'`,
+      `select count(*)::int as count from health_data.rejected_events where state = $1`,
+      [state],
     );
     return rows[0]?.count ?? 0;
+  }
+
+  /**
+   * Ends the waiting of events that came more than `days` ago, some at a time. What they held is erased; the rows stay.
+   * @returns whether that may have been all
+   */
+  async expire(days: number): Promise<boolean> {
+    const rows = await this.#database.query(
+      `update health_data.rejected_events set state = 'expired', settled_at = now(), body = null
+       where state = 'waiting' and id in (
+         select id from health_data.rejected_events
+         where state = 'waiting' and received_at < now() - make_interval(days => $1::int)
+         order by id limit ${expiredAtOnce})
+       returning id`,
+      [days],
+    );
+    return rows.length < expiredAtOnce;
   }
 
   /**

@@ -96,3 +96,15 @@ export const deletedClientUsers = `
   create index deleted_users_by_client_user on health_data.deleted_users (client_user_hash)
     where client_user_hash is not null;
 `;
+
+/**
+ * The fourth: rejected events that waited for too long. Hashes that were made without a key are no longer kept: the
+ * reference can be found by trying.
+ */
+export const expiredEvents = `
+  alter table health_data.rejected_events drop constraint rejected_events_state_check;
+  alter table health_data.rejected_events add constraint rejected_events_state_check
+    check (state in ('waiting', 'replayed', 'discarded', 'expired'));
+  create index rejected_events_expired on health_data.rejected_events (id) where state = 'expired';
+  update health_data.deleted_users set client_user_hash = null;
+`;

@@ -22,6 +22,8 @@ export function activityDependencies(
     reportFiles: createReportFiles(config.reportFiles),
     encrypts: temporal.options.loadedDataConverter.payloadCodecs.length > 0,
     ...(config.notify && { target: config.notify }),
-    ...(store && { kept: keptData(store, temporal, config.taskQueue) }),
+    ...(store
+      ? { kept: keptData(store, temporal, config.taskQueue) }
+      : config.healthData && { kept: config.healthData }),
   };
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
 import { encodingFailureConverterPath } from './encryption.js';
@@ -14,6 +15,11 @@ export const failureForms = ['readable', 'encoded'] as const;
 /** A directory, because a path to an index.js that exists only as index.ts is not found. */
 const workflowsPath = fileURLToPath(new URL('../workflows', import.meta.url));
 
+/** What refuses input that is not encrypted; it does nothing unless the worker's codec asks for it. */
+const interceptorsPath = fileURLToPath(
+  new URL(`../workflows/interceptors${extname(import.meta.url)}`, import.meta.url),
+);
+
 const prebuiltNames = {
   readable: 'workflow-bundle.js',
   encoded: 'workflow-bundle-encoded-failures.js',
@@ -28,6 +34,7 @@ export function prebuiltBundlePath(failures: FailureForm): string {
 export async function bundleWorkflows(failures: FailureForm, logger?: Logger): Promise<{ code: string }> {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
+    workflowInterceptorModules: [interceptorsPath],
     ...(failures === 'encoded' && { failureConverterPath: encodingFailureConverterPath }),
     ...(logger && { logger }),
   });

@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { createPayloadCodec, EncryptionKeyUnknown, PayloadNotAuthentic } from '../client/encryption/payload-codec.js';
 import { type CodecServerConfig, readCodecServerConfig } from './config.js';
-import { closeWithin, listen } from './listening.js';
+import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
 
@@ -30,16 +30,20 @@ export interface RunningCodecServer {
  * UI calls from the browser, and the `temporal` command line with `--codec-endpoint`.
  * @throws StartFailed in one line when it cannot listen
  */
-export async function startCodecServer(config: CodecServerConfig, log: Logger): Promise<RunningCodecServer> {
-  const app = routes(config, log);
+export async function startCodecServer(
+  config: CodecServerConfig,
+  log: Logger,
+  limits = httpLimits,
+): Promise<RunningCodecServer> {
+  const app = routes(config, log, limits);
   const { host, port, shutdownGraceSeconds } = config;
   const url = await listen(app, { host, port, settings: { host: 'CODEC_HOST', port: 'CODEC_PORT' } });
   return { url, close: () => closeWithin(app, shutdownGraceSeconds * 1000) };
 }
 
-function routes(config: CodecServerConfig, log: Logger): FastifyInstance {
+function routes(config: CodecServerConfig, log: Logger, limits: HttpLimits): FastifyInstance {
   const codec = createPayloadCodec(config.keyRing);
-  const app = fastify({ bodyLimit });
+  const app = boundedServer(limits, { bodyLimit });
   app.get('/health', () => ({ status: 'up' }));
   for (const direction of ['encode', 'decode'] as const) {
     app.options(`/${direction}`, async (request, reply) => {
@@ -99,7 +103,7 @@ function requireOrigin({ allowedOrigins }: CodecServerConfig, request: FastifyRe
   if (origin === undefined) return;
   reply.header('vary', 'Origin');
   if (!allowedOrigins.includes(origin)) {
-    throw new Refused(403, 'This page may not ask for payloads: add its origin to CODEC_ALLOWED_ORIGINS');
+    throw new Refused(403, 'This page is not allowed to read payloads: add its origin to CODEC_ALLOWED_ORIGINS');
   }
   reply.header('access-control-allow-origin', origin);
   // The Web UI can be told to send cookies, for a proxy in front of this server that knows who may see payloads.

@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import type { ReportFilesConfig } from '../activities/report-file/report-files.js';
+import { defaultEncryption, type Encryption } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { ServiceConfig } from '../service/http.js';
+import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
+import { parseSecret } from '../service/webhook-signature.js';
 import { managementConfig, wrongKey } from './management-config.js';
 import { reportFilesConfig } from './report-files.js';
 import {
@@ -11,12 +14,16 @@ import {
   type commonSettings,
   type Environment,
   ingressSettings,
+  instructionOf,
+  leastSecretBytes,
+  secretSettings,
   workerSettings,
 } from './settings.js';
+import { isLoopback, isProtected, transportWarnings } from './transport.js';
 
 /**
- * All settings of the processes, read in one place. Each process demands only what it needs, and all faults are told
- * at once: a start that fails three times for three settings costs an operator three deployments.
+ * All settings of the processes, read in one place. Each process demands only what it needs, and reports all faults at
+ * once: a start that fails three times for three settings costs an operator three deployments.
  */
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -35,6 +42,8 @@ type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
 interface ProcessConfig {
   logLevel: z.output<typeof commonSettings.LOG_LEVEL>;
   shutdownGraceSeconds: number;
+  /** What an operator should know at start, in sentences without a value of a setting. */
+  warnings: readonly string[];
 }
 
 interface CommonConfig extends ProcessConfig {
@@ -42,9 +51,15 @@ interface CommonConfig extends ProcessConfig {
   taskQueue: string;
   /** What payloads are encrypted with. Without it they are readable in Temporal. */
   keyRing?: KeyRing;
+  /** `required`: the process does not start without keys, and a worker refuses input that is not encrypted. */
+  encryption: Encryption;
   /** Where health data and rejected events are kept. Without it they are counted and let go. */
   databaseUrl?: string;
   databasePoolSize: number;
+  /** How long a rejected event waits, in days. */
+  rejectedEventsDays: number;
+  /** The deployment keeps none on purpose. Without this and without a store nothing is erased either, and deletions wait. */
+  healthData?: 'off';
 }
 
 export interface WorkerConfig extends CommonConfig {
@@ -52,8 +67,8 @@ export interface WorkerConfig extends CommonConfig {
   /** Whether orders show the passthrough they were created with: decides how a lost creation is found again. */
   echoesPassthrough: boolean;
   reportFiles: ReportFilesConfig;
-  /** Where the product is told. Without it nothing is scheduled. */
-  notify?: { url: string; secret: string };
+  /** The product's endpoint; `off`: there is none on purpose. Without either, deliveries fail until a worker has it. */
+  notify?: { url: string; secret: string; retryDays: number } | 'off';
   maxCachedWorkflows: number;
   /** 0: never. */
   reconcileEveryMinutes: number;
@@ -64,6 +79,10 @@ export interface IngressConfig extends CommonConfig {
   port: number;
   webhookSecrets: string[];
   webhookMaxBytes: number;
+  /** Events of another team are counted and let go. Without it every team's are taken. */
+  teamId?: string;
+  /** How long it goes on answering after it has said on `/ready` that it stops. */
+  drainSeconds: number;
 }
 
 export interface CodecServerConfig extends ProcessConfig {
@@ -83,7 +102,7 @@ export interface SettingFault {
   remedy: string;
 }
 
-/** The settings cannot be worked with. Holds every fault; shows no value, because any of them may be a secret. */
+/** The settings are not valid. Holds every fault; shows no value, because any of them may be a secret. */
 export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid';
   readonly faults: readonly SettingFault[];
@@ -98,24 +117,30 @@ export class ConfigInvalid extends Error {
 
 /** @throws ConfigInvalid with every fault of the settings that the worker reads */
 export function readWorkerConfig(env: Env = process.env): WorkerConfig {
-  const given = withoutBlanks(env);
   const faults: SettingFault[] = [];
+  const given = givenSettings(env, faults);
   const settings = parse(workerSettings, given, faults);
   const baseUrl = serviceAddress(given, faults);
+  demandTls(given, faults);
   checkNotify(given, faults);
+  checkOff(given, faults);
   const wrong = settings && wrongKey(settings);
   if (wrong) faults.push({ ...wrong, remedy: remedyOf(wrong.setting) });
   const reportFiles = settings && reportFilesConfig(settings, headersFileFault(faults));
+  demandKeys(settings, faults);
   const temporal = readTemporal(given, faults);
   if (faults.length > 0 || !settings || !temporal || !reportFiles || baseUrl === undefined)
     throw new ConfigInvalid(faults);
-  const { NOTIFY_URL: url, NOTIFY_SECRET: secret } = settings;
+  const { NOTIFY_URL: url, NOTIFY_SECRET: secret, NOTIFY_RETRY_DAYS: retryDays } = settings;
   return {
     ...commonOf(settings, temporal),
+    // A call of the service that was accepted gets to its end, and its answer to Temporal.
+    shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? settings.SERVICE_TIMEOUT_SECONDS + 5,
     service: serviceConfig(settings, baseUrl),
     echoesPassthrough: settings.SERVICE_ECHOES_PASSTHROUGH,
     reportFiles,
-    ...(url !== undefined && secret !== undefined && { notify: { url, secret } }),
+    ...(settings.NOTIFICATIONS === 'off' && { notify: 'off' }),
+    ...(url !== undefined && secret !== undefined && { notify: { url, secret, retryDays } }),
     maxCachedWorkflows: settings.MAX_CACHED_WORKFLOWS,
     reconcileEveryMinutes: settings.RECONCILE_EVERY_MINUTES,
   };
@@ -123,24 +148,30 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
 
 /** @throws ConfigInvalid with every fault of the settings that the ingress reads */
 export function readIngressConfig(env: Env = process.env): IngressConfig {
-  const given = withoutBlanks(env);
   const faults: SettingFault[] = [];
+  const given = givenSettings(env, faults);
   const settings = parse(ingressSettings, given, faults);
+  checkOff(given, faults);
+  demandKeys(settings, faults);
   const temporal = readTemporal(given, faults);
   if (faults.length > 0 || !settings || !temporal) throw new ConfigInvalid(faults);
+  const common = commonOf(settings, temporal);
   return {
-    ...commonOf(settings, temporal),
+    ...common,
+    warnings: [...common.warnings, ...secretWarnings(settings.WEBHOOK_SECRETS)],
     host: settings.INGRESS_HOST,
     port: settings.INGRESS_PORT,
     webhookSecrets: settings.WEBHOOK_SECRETS,
     webhookMaxBytes: settings.WEBHOOK_MAX_BYTES,
+    drainSeconds: settings.INGRESS_DRAIN_SECONDS,
+    ...(settings.SERVICE_TEAM_ID !== undefined && { teamId: settings.SERVICE_TEAM_ID }),
   };
 }
 
 /** @throws ConfigInvalid with every fault of the settings that the codec server reads */
 export function readCodecServerConfig(env: Env = process.env): CodecServerConfig {
-  const given = withoutBlanks(env);
   const faults: SettingFault[] = [];
+  const given = givenSettings(env, faults);
   const settings = parse(codecServerSettings, given, faults);
   if (settings && !settings.CODEC_TOKEN && !settings.CODEC_OPEN && !isLoopback(settings.CODEC_HOST)) {
     const problem = 'is missing, but CODEC_HOST is not an address of this machine only';
@@ -149,17 +180,75 @@ export function readCodecServerConfig(env: Env = process.env): CodecServerConfig
   if (faults.length > 0 || !settings) throw new ConfigInvalid(faults);
   return {
     logLevel: settings.LOG_LEVEL,
-    shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS,
+    shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? defaultGraceSeconds,
+    warnings: [],
     keyRing: settings.LABOPS_ENCRYPTION_KEYS,
     host: settings.CODEC_HOST,
     port: settings.CODEC_PORT,
-    allowedOrigins: settings.CODEC_ALLOWED_ORIGINS,
+    allowedOrigins: settings.CODEC_ALLOWED_ORIGINS ?? defaultOrigins(settings.CODEC_HOST),
     ...(settings.CODEC_TOKEN !== undefined && { token: settings.CODEC_TOKEN }),
   };
 }
 
-function isLoopback(host: string): boolean {
-  return /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
+function demandKeys(settings: CommonSettings | undefined, faults: SettingFault[]): void {
+  if (settings?.ENCRYPTION !== 'required' || settings.LABOPS_ENCRYPTION_KEYS) return;
+  const problem = 'is missing, but ENCRYPTION is required (the default in production)';
+  faults.push({ setting: 'LABOPS_ENCRYPTION_KEYS', problem, remedy: remedyOf('LABOPS_ENCRYPTION_KEYS') });
+}
+
+/** Addresses that keys, patients and results go to. */
+const serviceAddresses = [
+  'SERVICE_BASE_URL',
+  'SERVICE_URL_PRODUCTION_US',
+  'SERVICE_URL_PRODUCTION_EU',
+  'SERVICE_URL_SANDBOX_US',
+  'SERVICE_URL_SANDBOX_EU',
+  'SERVICE_MANAGEMENT_URL',
+  'NOTIFY_URL',
+];
+
+function demandTls(given: Env, faults: SettingFault[]): void {
+  if (given['ALLOW_PLAINTEXT'] === 'true') return;
+  for (const setting of serviceAddresses) {
+    const address = given[setting];
+    if (address === undefined || !URL.canParse(address) || isProtected(address)) continue;
+    const problem = 'is plain http, which others can read in transit';
+    faults.push({
+      setting,
+      problem,
+      remedy: 'use https, or set ALLOW_PLAINTEXT=true if something else protects the connection',
+    });
+  }
+}
+
+/** Where `temporal server start-dev` and docker-compose.yml serve the Web UI: pages of this machine, for this machine only. */
+function defaultOrigins(host: string): string[] {
+  return isLoopback(host) ? ['http://localhost:8233', 'http://127.0.0.1:8233'] : [];
+}
+
+/** The service chooses these secrets, so a short one is taken. */
+function secretWarnings(secrets: readonly string[]): string[] {
+  const isShort = secrets.some((secret) => parseSecret(secret).length < leastSecretBytes);
+  return isShort
+    ? [
+        `WEBHOOK_SECRETS holds a secret of fewer than ${leastSecretBytes} bytes, which can be guessed: have the service make another.`,
+      ]
+    : [];
+}
+
+function givenSettings(env: Env, faults: SettingFault[]): Record<string, string> {
+  const given = withoutBlanks(env);
+  for (const name of secretSettings) {
+    try {
+      const secret = secretOf(given, name);
+      if (secret !== undefined) given[name] = secret;
+    } catch (error) {
+      if (!(error instanceof SecretFileInvalid)) throw error;
+      const remedy = `name a file that holds the value of ${name}, or leave it unset`;
+      faults.push({ setting: `${name}_FILE`, problem: error.message, remedy });
+    }
+  }
+  return given;
 }
 
 /** A setting that is there but blank counts as not set: compose files and CI systems pass on what they do not have. */
@@ -173,7 +262,7 @@ function withoutBlanks(env: Env): Record<string, string> {
 }
 
 function parse<Shape extends z.core.$ZodLooseShape>(shape: Shape, given: Env, faults: SettingFault[]) {
-  const read = z.object(shape).safeParse(given);
+  const read = z.object(shape).safeParse({ ENCRYPTION: defaultEncryption(given), ...given });
   for (const { path, message } of read.error?.issues ?? []) {
     const setting = String(path[0]);
     faults.push({ setting, problem: message, remedy: remedyOf(setting) });
@@ -187,21 +276,29 @@ function remedyOf(setting: string): string {
     ...ingressSettings,
     ...codecServerSettings,
   };
-  return known[setting]?.description ?? 'see the table of settings in the README';
+  const schema = known[setting];
+  return schema ? instructionOf(schema) : 'see docs/settings.md';
 }
 
 type WorkerSettings = z.output<z.ZodObject<typeof workerSettings>>;
 type CommonSettings = z.output<z.ZodObject<typeof commonSettings>>;
+
+/** Shorter than the 30 s that container platforms usually wait. */
+const defaultGraceSeconds = 20;
 
 function commonOf(settings: CommonSettings, temporal: TemporalConfig): CommonConfig {
   return {
     temporal,
     taskQueue: settings.TASK_QUEUE,
     logLevel: settings.LOG_LEVEL,
-    shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS,
+    shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? defaultGraceSeconds,
+    warnings: transportWarnings(temporal, settings.DATABASE_URL),
+    encryption: settings.ENCRYPTION,
     ...(settings.LABOPS_ENCRYPTION_KEYS && { keyRing: settings.LABOPS_ENCRYPTION_KEYS }),
     databasePoolSize: settings.DATABASE_POOL_SIZE,
+    rejectedEventsDays: settings.REJECTED_EVENTS_DAYS,
     ...(settings.DATABASE_URL !== undefined && { databaseUrl: settings.DATABASE_URL }),
+    ...(settings.HEALTH_DATA === 'off' && { healthData: 'off' }),
   };
 }
 
@@ -250,6 +347,15 @@ function checkNotify(given: Env, faults: SettingFault[]): void {
   if (given['NOTIFY_URL'] === undefined || given['NOTIFY_SECRET'] !== undefined) return;
   const problem = 'is missing, but NOTIFY_URL is set';
   faults.push({ setting: 'NOTIFY_SECRET', problem, remedy: remedyOf('NOTIFY_SECRET') });
+}
+
+const switches = { NOTIFICATIONS: 'NOTIFY_URL', HEALTH_DATA: 'DATABASE_URL' } as const;
+
+function checkOff(given: Env, faults: SettingFault[]): void {
+  for (const [setting, place] of Object.entries(switches)) {
+    if (given[setting] !== 'off' || given[place] === undefined) continue;
+    faults.push({ setting, problem: `is off, but ${place} is set`, remedy: 'unset one of them' });
+  }
 }
 
 function headersFileFault(faults: SettingFault[]): (problem: string) => void {

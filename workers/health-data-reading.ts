@@ -1,10 +1,10 @@
-import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { exactUtcInstant } from '../service/timestamps.js';
 import { StoreFailed } from '../store/database.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import type { StoredSample } from '../store/reading.js';
-import { closeWithin, listen } from './listening.js';
+import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 
 /** A day at a sample per second, with room; what is more is cut off, and said to be. */
 const mostSamples = 100_000;
@@ -44,15 +44,16 @@ const ofWorkout = z.object({ userId: text, workoutId: text });
 export async function startHealthDataReading(
   store: HealthDataStore,
   port: number,
+  limits = httpLimits,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const app = routes(store);
+  const app = routes(store, limits);
   const settings = { host: 'HEALTH_DATA_PORT', port: 'HEALTH_DATA_PORT' };
   const url = await listen(app, { host: '127.0.0.1', port, settings });
   return { url, close: () => closeWithin(app, closeWithinMs) };
 }
 
-function routes(store: HealthDataStore): FastifyInstance {
-  const app = fastify();
+function routes(store: HealthDataStore, limits: HttpLimits): FastifyInstance {
+  const app = boundedServer(limits);
   app.addHook('onRequest', async (request, reply) => {
     if (ourHosts.test(request.headers.host ?? '')) return;
     await reply.code(403).send({ error: 'ask for this machine by 127.0.0.1 or localhost' });

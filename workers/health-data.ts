@@ -1,21 +1,34 @@
-import type { HealthDataSink, RejectedEventSink } from '../client/webhooks/route.js';
+import type { HealthDataSink, RejectedEventSink, TakenMessages } from '../client/webhooks/route.js';
 import { type HealthDataRead, readHealthData } from '../service/health-data.js';
 import type { Acceptance } from '../store/accepting.js';
-import { type HealthDataStore, openStore } from '../store/health-data-store.js';
+import type { KeyRing } from '../client/encryption/key-ring.js';
+import { type HealthDataStore, openStore, type StoreOptions } from '../store/health-data-store.js';
 import type { ReceivedMessage } from '../store/messages.js';
 import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-access.js';
-import { isAddressable } from '../workflows/order/address.js';
+import { isAddressable } from '../protocol/ids.js';
 
 /**
  * The store of a process: the one that the caller has open, else that of DATABASE_URL, if it is set.
  * @param opened is closed by whoever opened it
  */
 export function storeOf(
-  { databaseUrl, databasePoolSize: poolSize }: { databaseUrl?: string; databasePoolSize: number },
+  config: StoreConfig & { databaseUrl?: string; databasePoolSize: number },
   opened: HealthDataStore | undefined,
 ): StoreAccess | undefined {
   if (opened) return openedStore(opened);
-  return databaseUrl === undefined ? undefined : storeOnDemand(() => openStore({ databaseUrl, poolSize }));
+  const { databaseUrl, databasePoolSize: poolSize } = config;
+  if (databaseUrl === undefined) return undefined;
+  return storeOnDemand(() => openStore({ databaseUrl, poolSize }, storeOptions(config)));
+}
+
+interface StoreConfig {
+  keyRing?: KeyRing;
+  rejectedEventsDays: number;
+}
+
+/** The keys of payloads serve for the tombstones as well: they are outside the database, and all processes have the same. */
+export function storeOptions({ keyRing, rejectedEventsDays }: StoreConfig): StoreOptions {
+  return { rejectedEventsDays, ...(keyRing && { referenceKeys: keyRing }) };
 }
 
 /**
@@ -33,6 +46,14 @@ export function healthDataSinks(
       const why = problem === undefined ? reason : `${reason}: ${problem}`;
       return (await store.get()).setAside({ eventType, userId, reason: why }, { id, body, ...came });
     },
+  };
+}
+
+/** The messages that all ingresses of the store have taken. */
+export function takenMessages(store: StoreAccess): TakenMessages {
+  return {
+    has: async (id, withinSeconds) => (await store.get()).wasTaken(id, withinSeconds),
+    add: async (id) => (await store.get()).rememberMessage(id),
   };
 }
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
   Connection,
@@ -6,21 +7,18 @@ import {
   isGrpcServiceError,
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
-import { fastify, type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
-import type { StoreAccess } from '../store/store-access.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
 import { dataConverterOf } from './encryption.js';
-import { healthDataSinks, storeOf } from './health-data.js';
-import { closeWithin, listen } from './listening.js';
+import { healthDataSinks, storeOf, takenMessages } from './health-data.js';
+import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
-import { storeHealth } from './store-health.js';
-
-/** The sender gives up after 15 s: a request that takes longer to arrive is of no use to anybody. */
-const requestTimeoutMs = 15_000;
+import { remembered } from './remembered.js';
+import { type StoreHealth, storeHealth } from './store-health.js';
 
 /** Probes of container platforms usually wait for 1 to 5 seconds. */
 const readyTimeoutMs = 2_000;
@@ -37,7 +35,11 @@ export interface RunningIngress {
   /** Where it listens, without a trailing slash; webhooks go to `<url>/webhooks`. */
   url: string;
   counts: WebhookHandler['counts'];
-  /** Takes no new connections, lets requests under way finish within the grace, and closes the rest. */
+  /**
+   * First says on `/ready` that it stops, and goes on answering for the drain, so that load balancers have sent their
+   * requests elsewhere by the time it takes no new connections. Then lets requests under way finish within the grace, and
+   * closes the rest.
+   */
   close(): Promise<void>;
 }
 
@@ -45,15 +47,18 @@ export interface RunningIngress {
  * Starts the ingress in this process. It starts without Temporal and without its database too: until they can be reached,
  * webhooks that need them are answered 503, which makes the sender try again, and `/ready` says why. It is 503 without
  * Temporal only: orders do not need the database.
- * @param opened a store that the caller has open, and closes, in place of the one of DATABASE_URL
+ * @param given `opened`: a store that the caller has open, and closes, in place of the one of DATABASE_URL; `limits`: its
+ *   bounds for whoever connects
  * @throws StartFailed in one line when it cannot listen
  */
 export async function startIngress(
   config: IngressConfig,
   log: Logger,
-  opened?: HealthDataStore,
+  given: { opened?: HealthDataStore | undefined; limits?: HttpLimits } = {},
 ): Promise<RunningIngress> {
+  for (const warning of config.warnings) log.warn(warning);
   const { namespace, connection: options } = config.temporal;
+  const { opened, limits = httpLimits } = given;
   const store = storeOf(config, opened);
   const connection = Connection.lazy({ ...options, ...reconnection });
   const handler = createWebhookHandler({
@@ -61,32 +66,50 @@ export async function startIngress(
     secrets: config.webhookSecrets,
     taskQueue: config.taskQueue,
     maxBytes: config.webhookMaxBytes,
-    ...(store && healthDataSinks(store)),
+    ...(config.teamId !== undefined && { teamId: config.teamId }),
+    ...(store && { ...healthDataSinks(store), taken: takenMessages(store) }),
     logger: log,
   });
-  const app = routes(handler, store, () => temporalNotReady(connection, namespace));
+  const stopping = new AbortController();
+  const where = { address: options.address, namespace };
+  const probes = new Set<Promise<unknown>>();
+  const temporalReady = remembered(() => isTemporalReady(connection, where, log, probes));
+  const app = routes(handler, limits, {
+    temporalReady,
+    storeHealth: store && storeHealth(store, { answerWithinMs: readyTimeoutMs, log }),
+    stopping: stopping.signal,
+  });
   const settings = { host: 'INGRESS_HOST', port: 'INGRESS_PORT' };
   const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
     await Promise.all([connection.close(), store?.close()]);
     throw error;
   });
+  // Nobody may ask `/ready`: the log says at once what a wrong address would otherwise cost the first webhook.
+  temporalReady().catch((error: unknown) => log.error({ error }, 'Temporal could not be looked at'));
   return {
     url,
     counts: () => handler.counts(),
     close: async () => {
+      stopping.abort();
+      // Without a drain the port closes before anything else can happen.
+      if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1000);
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
+      // A probe that is about to try again on a closed connection would throw where nobody can catch it.
+      await Promise.allSettled(probes);
       await Promise.all([connection.close(), store?.close()]);
     },
   };
 }
 
-function routes(
-  handler: WebhookHandler,
-  store: StoreAccess | undefined,
-  temporal: () => Promise<string | undefined>,
-): FastifyInstance {
-  const healthData = store && storeHealth(store, readyTimeoutMs);
-  const app = fastify({ requestTimeout: requestTimeoutMs, http: { connectionsCheckingInterval: 5_000 } });
+/** What `/ready` is made of. */
+interface Readiness {
+  temporalReady: () => Promise<boolean>;
+  storeHealth: (() => Promise<StoreHealth>) | undefined;
+  stopping: AbortSignal;
+}
+
+function routes(handler: WebhookHandler, limits: HttpLimits, readiness: Readiness): FastifyInstance {
+  const app = boundedServer(limits);
   app.all('/webhooks', {
     // A hook before any parsing, because the handler needs the bytes, and fastify refuses odd content types with 415.
     onRequest: async (request, reply) => {
@@ -98,25 +121,42 @@ function routes(
   });
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => {
-    const [notReady, health] = await Promise.all([temporal(), healthData?.()]);
-    if (notReady !== undefined) return reply.code(503).send({ status: 'not ready', ...health, reason: notReady });
+    if (readiness.stopping.aborted) return reply.code(503).send({ status: 'stopping' });
+    const [isReady, health] = await Promise.all([readiness.temporalReady(), readiness.storeHealth?.()]);
+    const reason = 'Temporal cannot be used; the log of the ingress says why';
+    if (!isReady) return reply.code(503).send({ status: 'not ready', ...health, reason });
     // Also while the database is away: a process that is taken out of service would take orders' webhooks with it.
     return { status: 'ready', ...health };
   });
   return app;
 }
 
-async function temporalNotReady(connection: Connection, namespace: string): Promise<string | undefined> {
+/** The reason goes to the log alone: it names internal addresses, and anybody may ask whether the ingress is ready. */
+async function isTemporalReady(
+  connection: Connection,
+  where: { address: string | undefined; namespace: string },
+  log: Logger,
+  probes: Set<Promise<unknown>>,
+): Promise<boolean> {
+  const { namespace } = where;
   const abort = AbortSignal.timeout(readyTimeoutMs);
-  const tooLong = once(abort, 'abort').then(() => `Temporal did not answer within ${readyTimeoutMs / 1000} seconds`);
+  const tooLong = once(abort, 'abort').then(() => `no answer within ${readyTimeoutMs / 1000} seconds`);
+  // A deadline, because it also ends the attempts that follow a pause, which a signal does not.
   const asked = connection
-    .withAbortSignal(abort, () => connection.workflowService.describeNamespace({ namespace }))
+    .withDeadline(Date.now() + readyTimeoutMs, () => connection.workflowService.describeNamespace({ namespace }))
     .then(() => undefined)
     .catch((error: unknown) => {
       if (!isGrpcServiceError(error)) throw error;
-      return `Temporal: ${error.details || error.message}`;
-    });
-  return Promise.race([asked, tooLong]);
+      return error.details || error.message;
+    })
+    .finally(() => probes.delete(asked));
+  probes.add(asked);
+  const reason = await Promise.race([asked, tooLong]);
+  if (reason !== undefined) {
+    const remedy = 'start it, or correct TEMPORAL_ADDRESS or TEMPORAL_NAMESPACE';
+    log.warn({ reason, ...where }, `the ingress is not ready: Temporal cannot be used: ${remedy}`);
+  }
+  return reason === undefined;
 }
 
 async function main(): Promise<void> {

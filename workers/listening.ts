@@ -1,6 +1,46 @@
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance } from 'fastify';
 import { StartFailed } from './process.js';
+
+/** The bounds that a server sets to whoever connects to it. */
+export interface HttpLimits {
+  /** How long a connection may take for the headers of a request; the silence before the first one counts. */
+  headersTimeoutMs: number;
+  /** How long a whole request may take to arrive. Above `headersTimeoutMs`: Node would swap the two. */
+  requestTimeoutMs: number;
+  /** How often slow connections are looked for: they end so much later than the timeouts say. */
+  checkEveryMs: number;
+  maxConnections: number;
+}
+
+export const httpLimits: HttpLimits = {
+  // Headers come in one packet; this is a lost packet or two.
+  headersTimeoutMs: 10_000,
+  // The sender of webhooks gives up after 15 s: a request that takes longer to arrive is of no use to anybody.
+  requestTimeoutMs: 15_000,
+  checkEveryMs: 1_000,
+  // Below the 1,024 files that a process may usually have open, with room for its own connections.
+  maxConnections: 800,
+};
+
+/**
+ * A server that ends slow requests when its limits say so. All three timeouts are given to Node together, when it makes the
+ * server: its defaults for the others would otherwise decide.
+ */
+export function boundedServer(limits: HttpLimits, options: { bodyLimit?: number } = {}): FastifyInstance {
+  const { headersTimeoutMs, requestTimeoutMs, checkEveryMs, maxConnections } = limits;
+  const app = fastify({
+    ...options,
+    requestTimeout: requestTimeoutMs, // fastify's own default, 0, would replace the one below
+    http: {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkEveryMs,
+    },
+  });
+  app.server.maxConnections = maxConnections;
+  return app;
+}
 
 /** Where a server of ours listens, and the settings that say so. */
 export interface ListeningPlace {

@@ -19,6 +19,8 @@ const confidential = new Set([
   ...['clientUserId', 'first_name', 'last_name', 'receiver_name', 'email', 'phone_number', 'dob', 'gender', 'notes'],
   // Health data and whole bodies.
   ...['body', 'order', 'data', 'results'],
+  // Whole tasks, with their input: the SDK writes that of an activity which it cannot start.
+  ...['task', 'taskEncoded'],
 ]);
 
 /** What lies deeper than anything that is logged on purpose is not written either. */
@@ -34,7 +36,7 @@ export function createLog(level: string, name: string, destination?: Destination
     name,
     level,
     formatters: { log: redactedFields },
-    serializers: { err: (error: Error) => redacted(pino.stdSerializers.err(error), 1) },
+    serializers: { err: (error: unknown) => redacted(error, 1) },
   };
   return destination ? pino(options, destination) : pino(options);
 }
@@ -48,11 +50,46 @@ function redactedFields(fields: Record<string, unknown>, depth = 1): Record<stri
 }
 
 function redacted(value: unknown, depth: number): unknown {
-  // Errors stay as they are for pino, which writes them out under `err` and comes back through the serializer.
-  if (typeof value !== 'object' || value === null || value instanceof Error || value instanceof Date) return value;
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (depth > deepest) return '[too deep]';
+  if (value instanceof Error) return errorFacts(value, depth);
   if (Array.isArray(value)) return value.map((item: unknown) => redacted(item, depth + 1));
   return redactedFields({ ...value }, depth);
+}
+
+/**
+ * The name, message and stack of an error and of its causes, and the few codes that help. Nothing else that stands on it: a
+ * failure's details and a refusal's fields hold the service's own sentences, which may quote a person.
+ */
+function errorFacts(error: Error, depth: number): Record<string, unknown> {
+  const { name, message, stack, cause } = error;
+  const { code, status, type, details } = error as {
+    code?: unknown;
+    status?: unknown;
+    type?: unknown;
+    details?: unknown;
+  };
+  const [detail] = Array.isArray(details) ? (details as unknown[]) : [];
+  return {
+    type: name,
+    message,
+    stack,
+    ...numberOrName('code', code),
+    ...numberOrName('failureType', type),
+    ...numberOrName('status', status ?? statusIn(detail)),
+    ...(error instanceof AggregateError && { errors: redacted(error.errors, depth + 1) }),
+    ...(cause instanceof Error && { cause: redacted(cause, depth + 1) }),
+  };
+}
+
+function statusIn(detail: unknown): unknown {
+  return typeof detail === 'object' && detail !== null && 'status' in detail ? detail.status : undefined;
+}
+
+/** A code of ours or of the system's, never a sentence. */
+function numberOrName(key: string, value: unknown): Record<string, unknown> {
+  const isCode = typeof value === 'number' || (typeof value === 'string' && /^\w{1,64}$/.test(value));
+  return isCode ? { [key]: value } : {};
 }
 
 const pinoLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

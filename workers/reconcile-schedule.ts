@@ -1,23 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   isGrpcServiceError,
+  isRetryableError,
   ScheduleAlreadyRunning,
+  type ScheduleDescription,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
   type ScheduleOptions,
 } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { reconcileOrdersName, reconcileScheduleId } from '../workflows/reconcile/messages.js';
+import { reconcileOrdersName, reconcileScheduleId } from '../protocol/reconcile.js';
+import { StartFailed } from './process.js';
 
-/** How the schedule is to be. The action's workflow ID is the stem: the server adds the time to it. */
+/** How the schedule has to be. The action's workflow ID is the stem: the server adds the time to it. */
 function scheduleOf(taskQueue: string, everyMinutes: number): ScheduleOptions {
+  const scheduleId = reconcileScheduleId(taskQueue);
   return {
-    scheduleId: reconcileScheduleId,
+    scheduleId,
     spec: { intervals: [{ every: everyMinutes * 60_000 }] },
     action: {
       type: 'startWorkflow',
       workflowType: reconcileOrdersName,
-      workflowId: reconcileScheduleId,
+      workflowId: scheduleId,
       taskQueue,
       args: [],
       staticSummary: 'Reconcile orders with the lab service',
@@ -31,40 +36,107 @@ function scheduleOf(taskQueue: string, everyMinutes: number): ScheduleOptions {
   };
 }
 
+export interface ScheduleSettings {
+  taskQueue: string;
+  /** 0 takes the schedule away. */
+  reconcileEveryMinutes: number;
+}
+
+/** A blip is over after seconds; a failover of Temporal may take minutes, and the next pass is up to an hour away. */
+const pausesMs = { first: 5_000, longest: 300_000 };
+
 /**
- * Makes sure of the schedule of `reconcileOrders`, as it is configured here; 0 takes it away. A namespace that does not
- * let us is no reason not to work: orders are followed by their webhooks all the same, and the log says what is missing.
+ * Makes sure of the schedule of `reconcileOrders`, as it is configured here. What cannot be done because Temporal has a
+ * bad moment is tried again in the background until `stop`. A namespace that does not let us is no reason not to work:
+ * orders are followed by their webhooks all the same, and the log says what is missing.
+ *
+ * @throws StartFailed when the schedule starts its passes on another task queue
  */
 export async function ensureReconcileSchedule(
   client: Client,
-  { taskQueue, reconcileEveryMinutes }: { taskQueue: string; reconcileEveryMinutes: number },
+  settings: ScheduleSettings,
   log: Logger,
+  pauses = pausesMs,
+): Promise<{ stop(): Promise<void> }> {
+  const stopping = new AbortController();
+  const isToRepeat = await attempt(client, settings, log);
+  const repeating = isToRepeat ? repeat(client, settings, log, { pauses, signal: stopping.signal }) : undefined;
+  return {
+    stop: async () => {
+      stopping.abort();
+      await repeating;
+    },
+  };
+}
+
+async function repeat(
+  client: Client,
+  settings: ScheduleSettings,
+  log: Logger,
+  { pauses, signal }: { pauses: typeof pausesMs; signal: AbortSignal },
 ): Promise<void> {
-  try {
-    if (reconcileEveryMinutes === 0) await remove(client);
-    else await createOrUpdate(client, scheduleOf(taskQueue, reconcileEveryMinutes));
-  } catch (error) {
-    if (!isGrpcServiceError(error) && !isGrpcServiceError((error as Error).cause)) throw error;
-    log.error({ err: error, schedule: reconcileScheduleId }, 'the schedule that reconciles orders could not be made');
+  for (let pause = pauses.first; !signal.aborted; pause = Math.min(pause * 2, pauses.longest)) {
+    await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined); // only `stop` ends it early
+    if (signal.aborted) return;
+    try {
+      if (await attempt(client, settings, log)) continue;
+    } catch (error) {
+      log.error({ err: error }, 'the schedule that reconciles orders could not be made');
+    }
+    return;
   }
 }
 
-async function createOrUpdate(client: Client, wanted: ScheduleOptions): Promise<void> {
+/** True when another attempt may succeed. */
+async function attempt(client: Client, settings: ScheduleSettings, log: Logger): Promise<boolean> {
+  const { taskQueue, reconcileEveryMinutes } = settings;
+  const schedule = reconcileScheduleId(taskQueue);
   try {
-    await client.schedule.create(wanted);
+    if (reconcileEveryMinutes === 0) await remove(client, taskQueue);
+    else await createOrUpdate(client, scheduleOf(taskQueue, reconcileEveryMinutes), taskQueue);
+    return false;
+  } catch (error) {
+    const cause = isGrpcServiceError(error) ? error : (error as Error).cause;
+    if (!isGrpcServiceError(cause)) throw error;
+    const isPassing = isRetryableError(cause) || passing.has(cause.code);
+    const message = 'the schedule that reconciles orders could not be made';
+    if (isPassing) log.warn({ err: error, schedule }, `${message}; it is tried again`);
+    else log.error({ err: error, schedule }, message);
+    return isPassing;
+  }
+}
+
+/** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL, beside what the client itself would try again. */
+const passing: ReadonlySet<number> = new Set([1, 4, 13]);
+
+async function createOrUpdate(client: Client, required: ScheduleOptions, taskQueue: string): Promise<void> {
+  try {
+    await client.schedule.create(required);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const { spec, action, policies } = wanted;
-    await client.schedule
-      .getHandle(reconcileScheduleId)
-      .update(({ state }) => ({ spec, action, ...(policies && { policies }), state }));
+    const { scheduleId, spec, action, policies } = required;
+    await client.schedule.getHandle(scheduleId).update((found) => {
+      requireOurs(found, taskQueue);
+      return { spec, action, ...(policies && { policies }), state: found.state };
+    });
   }
 }
 
-async function remove(client: Client): Promise<void> {
+async function remove(client: Client, taskQueue: string): Promise<void> {
+  const handle = client.schedule.getHandle(reconcileScheduleId(taskQueue));
   try {
-    await client.schedule.getHandle(reconcileScheduleId).delete();
+    requireOurs(await handle.describe(), taskQueue);
+    await handle.delete();
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
   }
+}
+
+/** Somebody has changed it by hand: to take it over would leave the orders of the other task queue unreconciled, silently. */
+function requireOurs({ scheduleId, action }: ScheduleDescription, taskQueue: string): void {
+  if (action.type === 'startWorkflow' && action.taskQueue === taskQueue) return;
+  throw new StartFailed(
+    `The schedule ${scheduleId} starts its passes on another task queue than ${taskQueue}: correct TASK_QUEUE, ` +
+      `or delete the schedule (temporal schedule delete --schedule-id '${scheduleId}').`,
+  );
 }

@@ -10,7 +10,7 @@ import { healthDataSinks } from './health-data.js';
 const deadlineMs = 10_000;
 
 /** The answers after which nobody has the event: it would only come up as the same rejected event again. */
-const letGo: readonly string[] = ['not_handled', 'unreadable', 'not_addressable'];
+const letGo: readonly string[] = ['not_handled', 'unreadable', 'not_addressable', 'event_refused'];
 
 /** What a worker's activities get of a store: with it, rejected events go the road that webhooks go in the ingress. */
 export function keptData(store: StoreAccess, temporal: Client, taskQueue: string): KeptData {

@@ -1,6 +1,6 @@
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { searchAttributeKeys } from '../workflows/search-attributes.js';
+import { searchAttributeKeys } from '../protocol/search-attributes.js';
 
 /** The namespace lacks what the workflows set, and it could not be mended from here. */
 export class SearchAttributesMissing extends Error {

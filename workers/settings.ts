@@ -1,12 +1,23 @@
 import { z } from 'zod';
 import { KeyRingInvalid, parseKeyRing } from '../client/encryption/key-ring.js';
 import { parseSecret, WebhookSecretInvalid } from '../service/webhook-signature.js';
+import { usualRejectedDays } from '../store/rejected-events.js';
 
 /**
- * Every setting of the processes, one at a time: how its text is read, its default with the reason, and (in
- * `describe`) what to set when it is wrong. A message says what is wrong in words that follow the setting's name, and
- * never repeats a value: it may be a secret in the wrong place.
+ * Every setting of the processes, one at a time: how its text is read, its default with the reason, and the texts that an
+ * operator reads. `npm run docs` writes docs/settings.md from it. A fault says what is wrong in words that follow the
+ * setting's name, and never repeats a value: it may be a secret in the wrong place.
  */
+
+declare module 'zod' {
+  /** The texts of a setting. Its `description` is the instruction that follows a fault, and opens its entry on the page. */
+  interface GlobalMeta {
+    /** More about the setting, for the page only: whole sentences. */
+    more?: string;
+    /** What applies without the setting, if its schema has no default or does not say it well. */
+    without?: string;
+  }
+}
 
 const mebibyte = 1024 * 1024;
 
@@ -29,7 +40,7 @@ const webAddress = z
   .string(missing)
   .refine(isWebAddress, { error: 'is not an http or https address without credentials', abort: true });
 
-/** What paths are put behind. */
+/** An address that paths are appended to. */
 const baseAddress = webAddress.refine((text) => !/[?#]/.test(text), { error: 'has a query or a fragment' });
 
 function isWebAddress(text: string): boolean {
@@ -40,7 +51,7 @@ function isWebAddress(text: string): boolean {
 
 const path = word(/^\/[^?#\s{}]*$/, 'is not a path that begins with a slash');
 
-/** Faults of a list are told by position, because the secret itself must not be shown. */
+/** Faults name a secret by its position, because the secret itself must not be shown. */
 const secretList = z
   .string(missing)
   .transform((text) => text.split(',').map((secret) => secret.trim()))
@@ -54,17 +65,25 @@ const secretList = z
     }
   });
 
+/** The length of a secret from `openssl rand -base64 24`, which nobody can guess. */
+export const leastSecretBytes = 24;
+
+/** A secret that we choose ourselves. */
 const secret = z.string(missing).superRefine((text, context) => {
-  const fault = secretFault(text);
+  const fault = secretFault(text) ?? shortFault(parseSecret(text).length);
   if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
 });
+
+function shortFault(bytes: number): string | undefined {
+  return bytes < leastSecretBytes ? `has ${bytes} bytes instead of at least ${leastSecretBytes}` : undefined;
+}
 
 function secretFault(text: string): string | undefined {
   try {
     parseSecret(text);
     return undefined;
   } catch (error) {
-    if (error instanceof WebhookSecretInvalid) return error.message;
+    if (error instanceof WebhookSecretInvalid) return error.problem;
     throw error;
   }
 }
@@ -79,11 +98,13 @@ const keyRing = z.string(missing).transform((text, context) => {
   }
 });
 
-const encryptionKeys = keyRing.describe(
-  'give <key id>:<32 bytes in base64> (openssl rand -base64 32), the same to all who use the namespace; several with a comma between, the newest first',
-);
+const encryptionKeyTexts = {
+  description:
+    'set <key id>:<32 bytes in base64> (openssl rand -base64 32), the same for every process and client of the namespace; separate several with commas, the newest first',
+  more: 'What Temporal holds is [encrypted](operations.md#encryption) with the first key, and decrypted with any. Clients (`labops`, `LabOperations.connect`) read this setting too. The codec server requires it.',
+};
 
-/** What a browser sends as the origin of a page. */
+/** Web origins, as a browser sends them. */
 const originList = z
   .string()
   .transform((text) => text.split(',').map((origin) => origin.trim()))
@@ -101,9 +122,12 @@ function isOrigin(text: string): boolean {
 const host = word(/^\S+$/, 'is not a host name or address');
 const port = wholeNumber(0, 65_535);
 
+/** Off must be said, not concluded from a missing setting: one worker that lacks a setting must not decide for all. */
+const onOff = z.enum(['on', 'off'], { error: 'is neither on nor off' }).default('on');
+
 const truth = z.enum(['true', 'false'], { error: 'is neither true nor false' });
 
-/** Names or addresses, each with a port where only that one is meant. */
+/** Names or addresses, each with a port if only that port is meant. */
 const hostList = z
   .string()
   .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
@@ -115,7 +139,16 @@ const hostList = z
 export const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
 export type Environment = (typeof environments)[number];
 
-const urlRemedy = 'set the base address of that environment, for instance https://api.example.com';
+const environmentAddress = baseAddress.optional().meta({
+  description: 'set the base address of that environment, for instance https://api.example.com',
+  more: 'Only read if SERVICE_ENVIRONMENT names that environment.',
+});
+
+/** Settings that are secrets. Each may instead stand in a file that `<name>_FILE` names. */
+export const secretSettings = [
+  ...['SERVICE_API_KEY', 'SERVICE_MANAGEMENT_KEY', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS'],
+  ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'DATABASE_URL', 'TEMPORAL_API_KEY'],
+];
 
 /** PostgreSQL's own form of address; the password in it is never shown. */
 const databaseAddress = z
@@ -124,156 +157,277 @@ const databaseAddress = z
     error: 'is not the address of a PostgreSQL database',
   });
 
-/** What every process reads. */
+/** The settings of every process. */
 const processSettings = {
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'is not a level' })
     .default('info')
-    .describe('use one of trace, debug, info, warn, error, fatal, silent; the default is info'),
-  // Longer than a webhook's 15 s and most activities, shorter than the 30 s that container platforms usually wait.
-  SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600)
-    .default(20)
-    .describe('set how long running work may take to finish at shutdown; the default is 20'),
+    .meta({ description: 'use one of trace, debug, info, warn, error, fatal, silent' }),
+  // The default is longer than a webhook's 15 s; the worker's is longer than a call of the service.
+  SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).optional().meta({
+    description: 'set how long running work may take to finish at shutdown',
+    more: 'Five seconds later the process leaves unfinished work behind and exits.',
+    without: '20; for the worker SERVICE_TIMEOUT_SECONDS plus 5',
+  }),
 };
 
-/** What the processes read that work with Temporal. */
+/** The settings of the processes that work with Temporal: worker and ingress. */
 export const commonSettings = {
   ...processSettings,
   TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
     .default('lab-operations')
-    .describe('use the same name for the worker, the ingress and the product; the default is lab-operations'),
-  LABOPS_ENCRYPTION_KEYS: encryptionKeys.optional().describe(encryptionKeys.description ?? ''),
-  DATABASE_URL: databaseAddress
-    .optional()
-    .describe(
+    .meta({
+      description: 'use the same task queue for the worker, the ingress and the product',
+      more: "The client's default is the same.",
+    }),
+  LABOPS_ENCRYPTION_KEYS: keyRing.optional().meta({
+    ...encryptionKeyTexts,
+    without: 'payloads are readable in Temporal; with ENCRYPTION=required nothing starts',
+  }),
+  ENCRYPTION: z.enum(['required', 'optional'], { error: 'is neither required nor optional' }).meta({
+    description: 'set required, or optional while some process or client has no keys yet',
+    more: 'With `required` nothing starts without keys, and unencrypted input is refused ([Encryption](operations.md#encryption)). Clients read this setting too.',
+    without: '`required` if NODE_ENV is `production`, else `optional`',
+  }),
+  DATABASE_URL: databaseAddress.optional().meta({
+    description:
       'set the PostgreSQL database for health data and rejected events, postgres://user:password@host:5432/name, or ' +
-        'leave it unset to keep none',
-    ),
+      'HEALTH_DATA=off to keep none',
+    more: '[Health data](health-data.md) describes its tables.',
+    without:
+      'the ingress counts health data and rejected events without keeping them, and deletions wait before their end',
+  }),
+  HEALTH_DATA: onOff.meta({
+    description:
+      'set off if the deployment keeps no health data on purpose; otherwise deletions wait until DATABASE_URL is set',
+    more: 'With `off` DATABASE_URL must stay unset.',
+  }),
   // PostgreSQL takes 100 connections by default, for all who use the server.
-  DATABASE_POOL_SIZE: wholeNumber(1, 1000)
-    .default(10)
-    .describe('set the most connections that a process writes with, and reads with as many again; the default is 10'),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10).meta({
+    description: 'set the most database connections that a process writes with; it reads with as many again',
+  }),
+  REJECTED_EVENTS_DAYS: wholeNumber(1, 3650).default(usualRejectedDays).meta({
+    description: 'set after how many days an unsettled rejected event is erased',
+    more: 'Its row stays, without its content.',
+  }),
   // PGlite corrupts a directory that two processes have open; these processes are two.
   HEALTH_DATA_DIRECTORY: z
     .undefined({ error: 'is only for programs that run everything in one process' })
     .optional()
-    .describe('unset it, and set DATABASE_URL to a PostgreSQL database'),
+    .meta({ description: 'unset it, and set DATABASE_URL to a PostgreSQL database' }),
 };
 
 const keyPrefix = word(/^[\x21-\x7e]+$/, 'has characters that no key has').optional();
 
 export const workerSettings = {
   ...commonSettings,
-  SERVICE_BASE_URL: baseAddress
-    .optional()
-    .describe('set the base address of the lab service, for instance https://api.example.com'),
+  SERVICE_BASE_URL: baseAddress.optional().meta({
+    description: 'set the base address of the lab service, for instance https://api.example.com',
+    without: 'SERVICE_ENVIRONMENT must be set',
+  }),
+  ALLOW_PLAINTEXT: truth
+    .default('false')
+    .transform((text) => text === 'true')
+    .meta({
+      description: 'set true only if something else protects the connection',
+      more: 'Plain http to this machine and to single host names, such as those of a compose network, is always allowed. Applies to the lab service, its management API and NOTIFY_URL.',
+    }),
   SERVICE_ENVIRONMENT: z
     .enum(environments, { error: 'is not an environment' })
     .optional()
-    .describe(`use one of ${environments.join(', ')}`),
-  SERVICE_URL_PRODUCTION_US: baseAddress.optional().describe(urlRemedy),
-  SERVICE_URL_PRODUCTION_EU: baseAddress.optional().describe(urlRemedy),
-  SERVICE_URL_SANDBOX_US: baseAddress.optional().describe(urlRemedy),
-  SERVICE_URL_SANDBOX_EU: baseAddress.optional().describe(urlRemedy),
-  SERVICE_API_KEY: word(/^[\x21-\x7e]+$/, 'has characters that cannot stand in a header').describe(
-    'set the team API key of the environment; a management key does not work here',
-  ),
+    .meta({
+      description: `use one of ${environments.join(', ')}`,
+      more: "Instead of SERVICE_BASE_URL: the environment's address is read from the setting below of the same name.",
+      without: 'SERVICE_BASE_URL must be set',
+    }),
+  SERVICE_URL_PRODUCTION_US: environmentAddress,
+  SERVICE_URL_PRODUCTION_EU: environmentAddress,
+  SERVICE_URL_SANDBOX_US: environmentAddress,
+  SERVICE_URL_SANDBOX_EU: environmentAddress,
+  SERVICE_API_KEY: word(/^[\x21-\x7e]+$/, 'has characters that cannot stand in a header').meta({
+    description: 'set the team API key of the environment; a management key does not work here',
+  }),
   SERVICE_BRAND: word(/^[a-z0-9-]+$/i, 'is not one word of letters, digits and hyphens')
     .default('service')
-    .describe("set the deployment's word in x-<brand>-api-key; the default is service"),
+    .meta({
+      description: 'set the <brand> in the name of the x-<brand>-api-key header',
+    }),
   SERVICE_MANAGEMENT_KEY: word(/^[\x21-\x7e]+$/, 'has characters that cannot stand in a header')
     .optional()
-    .describe('set the management key, which is no team API key, or leave it unset where nothing is managed'),
-  SERVICE_MANAGEMENT_URL: baseAddress
-    .optional()
-    .describe('set the address of the management API, or leave it unset where it is that of the lab service'),
-  SERVICE_TEAM_KEY_PREFIX: keyPrefix.describe('set how team API keys of the deployment begin, or leave it unset'),
-  SERVICE_MANAGEMENT_KEY_PREFIX: keyPrefix.describe('set how management keys begin, or leave it unset'),
+    .meta({
+      description: 'set the management key, which is not a team API key, or leave it unset if nothing is managed',
+      without: 'webhook endpoints cannot be managed',
+    }),
+  SERVICE_MANAGEMENT_URL: baseAddress.optional().meta({
+    description: "set the management API's address, or leave it unset if it is the lab service's",
+    without: "the lab service's address",
+  }),
+  SERVICE_TEAM_KEY_PREFIX: keyPrefix.meta({
+    description: "set how the deployment's team API keys begin, or leave it unset",
+    more: 'With the two prefixes a key in the place of the other kind is refused at start.',
+    without: 'the kind of a key is not checked',
+  }),
+  SERVICE_MANAGEMENT_KEY_PREFIX: keyPrefix.meta({
+    description: "set how the deployment's management keys begin, or leave it unset",
+    without: 'the kind of a key is not checked',
+  }),
   SERVICE_DEPRECATED_MANAGEMENT_HEADER: truth
     .default('false')
     .transform((text) => text === 'true')
-    .describe('say whether the management key goes in x-<brand>-org-key, its deprecated header; the default is false'),
-  SERVICE_ORDERS_PATH: path
-    .default('/orders')
-    .describe('set the path of the order list, for instance /v3/orders; the default is /orders'),
-  SERVICE_USERS_PATH: path.default('/v2/user/').describe('set the path of the user list; the default is /v2/user/'),
-  SERVICE_CREATE_ORDER_PATH: path
-    .default('/v3/order')
-    .describe('set the path of order creation, /v3/order (the default) or /v3/order/create'),
+    .meta({
+      description: 'set true if the deployment takes the management key in x-<brand>-org-key, its deprecated header',
+    }),
+  SERVICE_ORDERS_PATH: path.default('/orders').meta({
+    description: 'set the path of the order list, for instance /v3/orders',
+  }),
+  SERVICE_USERS_PATH: path.default('/v2/user/').meta({ description: 'set the path of the user list' }),
+  SERVICE_CREATE_ORDER_PATH: path.default('/v3/order').meta({
+    description: 'set the path of order creation, /v3/order or /v3/order/create',
+    more: "The service's specification lists both.",
+  }),
   SERVICE_ECHOES_PASSTHROUGH: truth
     .default('true')
     .transform((text) => text === 'true')
-    .describe("say whether the service shows an order's passthrough again; the default is true"),
+    .meta({
+      description: 'set false if the service does not return the passthrough that an order was created with',
+      more: 'This decides how an order is found again whose creation was not answered.',
+    }),
   // Order creation talks to labs and couriers; giving up early makes an outcome unknown that was about to be known.
-  SERVICE_TIMEOUT_SECONDS: wholeNumber(1, 600)
-    .default(30)
-    .describe('set how long the lab service may take to begin its answer; the default is 30'),
-  NOTIFY_URL: webAddress
-    .optional()
-    .describe('set the address of the product that receives notifications, or leave it unset to send none'),
-  NOTIFY_SECRET: secret
-    .optional()
-    .describe('set the secret that notifications are signed with: whsec_ and at least 24 random bytes in base64'),
-  REPORT_ROOT: word(/^\//, 'is not an absolute path')
-    .optional()
-    .describe("set the folder that reports' files lie in, or leave it unset to take them from URLs only"),
+  SERVICE_TIMEOUT_SECONDS: wholeNumber(1, 600).default(30).meta({
+    description: 'set how long the lab service may take to begin its answer',
+  }),
+  NOTIFY_URL: webAddress.optional().meta({
+    description: 'set the address of the product that receives notifications, or NOTIFICATIONS=off to send none',
+    without: 'notifications wait, and ask for attention',
+  }),
+  NOTIFY_SECRET: secret.optional().meta({
+    description: 'set the secret that notifications are signed with: whsec_ and at least 24 random bytes in base64',
+    more: 'The product verifies notifications with the same secret.',
+    without: 'NOTIFY_URL must be unset',
+  }),
+  NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(30).meta({
+    description: 'set how many days a notification is tried after its workflow has ended; the default is 30',
+    more: 'Until then `labops notifications` lists, resends and discards it.',
+  }),
+  NOTIFICATIONS: onOff.meta({
+    description:
+      'set off if the deployment sends no notifications on purpose; otherwise they wait until NOTIFY_URL is set',
+    more: 'With `off` NOTIFY_URL must stay unset.',
+  }),
+  REPORT_ROOT: word(/^\//, 'is not an absolute path').optional().meta({
+    description: "set the folder that contains reports' files, or leave it unset to take them from URLs only",
+    without: 'files are taken from URLs only',
+  }),
   // The specification's limit of 10 MB, read generously; some deployments take 30 MiB (docs/lab-service.md).
   REPORT_MAX_BYTES: wholeNumber(1, 1024 * mebibyte)
     .default(10 * mebibyte)
-    .describe("set the service's limit for a report's file, in bytes; the default is 10485760 (10 MiB)"),
-  REPORT_URL_ALLOWED_HOSTS: hostList
-    .default([])
-    .describe('list hosts with private addresses that files may be fetched from, each as host or host:port'),
-  REPORT_URL_HEADERS_FILE: path
-    .optional()
-    .describe(
+    .meta({ description: "set the service's limit for a report's file, in bytes" }),
+  REPORT_URL_ALLOWED_HOSTS: hostList.default([]).meta({
+    description:
+      'list the hosts with private addresses that files may be fetched from, each as host or host:port, with commas between',
+    without: 'files are fetched from public addresses only',
+  }),
+  REPORT_URL_HEADERS_FILE: path.optional().meta({
+    description:
       'set the path of a JSON file: {"<name>": {"hosts": ["files.example.com"], "headers": {"authorization": "…"}}}',
-    ),
-  // An update is told again for as long as it is in the overlap of an hour: every hour costs two signals at most.
-  RECONCILE_EVERY_MINUTES: wholeNumber(0, 10_080)
-    .default(60)
-    .describe('set how often orders are compared with the service, in minutes, or 0 for never; the default is 60'),
+    more: 'Named sets of headers for stores of reports: [Operations](operations.md).',
+    without: 'files are fetched without extra headers',
+  }),
+  // An update is announced again while it is in the overlap of an hour: every hour costs two signals at most.
+  RECONCILE_EVERY_MINUTES: wholeNumber(0, 10_080).default(60).meta({
+    description: 'set how often orders are compared with the service, in minutes, or 0 for never',
+    more: 'This catches up on webhooks that never arrived.',
+  }),
   // A cached order holds 0.24 to 0.34 MB (measured) beside 235 MB of the process: 1,000 make 575 MB, so that any number
   // of open orders stays under 600 MB. Running out of memory kills the worker; an uncached order only takes longer.
-  MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000)
-    .default(1000)
-    .describe('set how many orders the worker keeps in memory, 0.34 MB each; the default is 1000'),
+  MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000).default(1000).meta({
+    description: 'set how many workflows the worker keeps in memory, up to 0.34 MB each',
+  }),
 };
 
 export const ingressSettings = {
   ...commonSettings,
-  WEBHOOK_SECRETS: secretList.describe(
-    "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
-  ),
-  // The largest webhook seen is 0.4 MB (docs/lab-service.md); an order with a long history still fits many times over.
+  WEBHOOK_SECRETS: secretList.meta({
+    description:
+      "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
+  }),
+  // Five times the largest webhook seen (docs/lab-service.md), and as much as Temporal takes of an order by default.
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
-    .default(5 * mebibyte)
-    .describe('set the largest webhook to accept, in bytes; the default is 5242880 (5 MiB)'),
-  INGRESS_PORT: port.default(4000).describe('set a free port; the default is 4000'),
-  INGRESS_HOST: host
-    .default('0.0.0.0')
-    .describe('set the address to listen on, 127.0.0.1 for this machine only; the default is 0.0.0.0'),
+    .default(2 * mebibyte)
+    .meta({ description: 'set the largest webhook to accept, in bytes' }),
+  SERVICE_TEAM_ID: word(/^[A-Za-z0-9._-]{1,128}$/, 'is not an id')
+    .optional()
+    .meta({
+      description: "set the service's id of your team, or leave it unset to take the events of every team",
+      more: 'Events that name another team are counted and ignored.',
+      without: 'the events of every team are taken',
+    }),
+  INGRESS_PORT: port.default(4000).meta({ description: 'set a free port' }),
+  INGRESS_HOST: host.default('0.0.0.0').meta({
+    description: 'set the address to listen on, 127.0.0.1 for this machine only',
+  }),
+  // A few probes of a load balancer. With the grace of 20 s it stays below the 30 s that container platforms usually wait.
+  INGRESS_DRAIN_SECONDS: wholeNumber(0, 600).default(5).meta({
+    description: 'set how long the ingress keeps answering after /ready says that it is stopping',
+    more: 'In a single process the default is `0`.',
+  }),
 };
 
-/** Of the codec server. It decrypts for whoever may ask, so by default only this machine can, and only the Web UI's page. */
+/** The codec server decrypts for anyone allowed to ask: by default only this machine, and only the Web UI's page. */
 export const codecServerSettings = {
   ...processSettings,
-  LABOPS_ENCRYPTION_KEYS: encryptionKeys,
-  CODEC_PORT: port.default(8234).describe('set a free port; the default is 8234'),
-  CODEC_HOST: host
-    .default('127.0.0.1')
-    .describe('set the address to listen on; the default is 127.0.0.1, this machine only'),
-  // Where `temporal server start-dev` and docker-compose.yml serve the Web UI.
-  CODEC_ALLOWED_ORIGINS: originList
-    .default(['http://localhost:8233', 'http://127.0.0.1:8233'])
-    .describe('list the addresses of the Web UI without a path, for instance https://temporal.example.com'),
-  CODEC_TOKEN: word(/^[\x21-\x7e]{16,}$/, 'is not 16 characters or more without spaces')
+  LABOPS_ENCRYPTION_KEYS: keyRing.meta(encryptionKeyTexts),
+  CODEC_PORT: port.default(8234).meta({
+    description: 'set a free port',
+    more: "The Web UI gets the server's address as its codec endpoint.",
+  }),
+  CODEC_HOST: host.default('127.0.0.1').meta({
+    description: 'set the address to listen on; 127.0.0.1 is this machine only',
+    more: 'Any other address needs CODEC_TOKEN, or CODEC_OPEN=true.',
+  }),
+  CODEC_ALLOWED_ORIGINS: originList.optional().meta({
+    description: 'list the addresses of the Web UI without a path, for instance https://temporal.example.com',
+    without: '`http://localhost:8233` and `http://127.0.0.1:8233`; none if CODEC_HOST is not this machine only',
+  }),
+  CODEC_TOKEN: word(/^[\x21-\x7e]{24,}$/, 'is not 24 characters or more without spaces')
     .optional()
-    .describe(
-      'set the secret that requests bring as `Authorization: Bearer …`, or CODEC_OPEN=true where only those who may see payloads reach the port',
-    ),
+    .meta({
+      description:
+        'set the secret that requests bring as `Authorization: Bearer …`, or set CODEC_OPEN=true if the port is reachable only by people allowed to see payloads',
+      without: 'whoever reaches the port may ask',
+    }),
   CODEC_OPEN: truth
     .default('false')
     .transform((text) => text === 'true')
-    .describe('say true only where nobody reaches the port but those who may see payloads; the default is false'),
+    .meta({
+      description: 'set true only if the port is reachable only by people allowed to see payloads',
+      more: 'It replaces CODEC_TOKEN if CODEC_HOST is not this machine only.',
+    }),
 };
+
+/** The settings of `npm run single-process` beside those of worker and ingress. */
+export const singleProcessSettings = {
+  HEALTH_DATA_DIRECTORY: z.string().optional().meta({
+    description: 'set the directory that health data and rejected events are kept in, instead of DATABASE_URL',
+    without: 'DATABASE_URL applies',
+  }),
+  HEALTH_DATA_PORT: port.optional().meta({
+    description: 'set a free port, or leave it unset',
+    more: 'The health data can be read over HTTP at this port, from the same machine only.',
+    without: 'they cannot be read over HTTP',
+  }),
+};
+
+/** The instruction that follows a fault: how to set it right, and the default. */
+export function instructionOf(schema: z.ZodType): string {
+  const { description = '' } = schema.meta() ?? {};
+  const usual = defaultOf(schema);
+  return usual === undefined ? description : `${description}; the default is ${usual}`;
+}
+
+/** The default of a setting in words; undefined if there is none. */
+export function defaultOf(schema: z.ZodType): string | undefined {
+  if (schema.meta()?.without !== undefined) return undefined;
+  const usual: unknown = schema.safeParse(undefined).data;
+  return typeof usual === 'string' ? usual : JSON.stringify(usual);
+}

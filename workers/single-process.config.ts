@@ -7,6 +7,10 @@ import {
   type SettingFault,
   type WorkerConfig,
 } from './config.js';
+import { instructionOf, singleProcessSettings } from './settings.js';
+
+/** Nobody balances load onto a process that is for trying things out. */
+const undrained = { INGRESS_DRAIN_SECONDS: '0' };
 
 /** Worker and ingress in one process. */
 export interface SingleProcessConfig {
@@ -29,24 +33,24 @@ export function readSingleProcessConfig(
   const directory = given.trim() === '' ? undefined : given.trim();
   const faults: SettingFault[] = [];
   const worker = collectFaults(() => readWorkerConfig(others), faults);
-  const ingress = collectFaults(() => readIngressConfig(others), faults);
+  const ingress = collectFaults(() => readIngressConfig({ ...undrained, ...others }), faults);
   if (directory !== undefined && (others['DATABASE_URL'] ?? '').trim() !== '') {
     const remedy = 'unset one of them';
     faults.push({ setting: 'HEALTH_DATA_DIRECTORY', problem: 'is set, and so is DATABASE_URL', remedy });
   }
-  const healthDataPort = port.trim() === '' ? undefined : Number(port);
-  if (healthDataPort !== undefined && !isPort(healthDataPort)) {
-    const remedy = 'set a free port, or leave it unset';
-    faults.push({ setting: 'HEALTH_DATA_PORT', problem: 'is not a whole number from 0 to 65535', remedy });
+  if (directory !== undefined && others['HEALTH_DATA'] === 'off') {
+    const problem = 'is off, but HEALTH_DATA_DIRECTORY is set';
+    faults.push({ setting: 'HEALTH_DATA', problem, remedy: 'unset one of them' });
+  }
+  const { HEALTH_DATA_PORT: portSchema } = singleProcessSettings;
+  const { data: healthDataPort, error } = portSchema.safeParse(port.trim() === '' ? undefined : port.trim());
+  for (const { message: problem } of error?.issues ?? []) {
+    faults.push({ setting: 'HEALTH_DATA_PORT', problem, remedy: instructionOf(portSchema) });
   }
   if (faults.length > 0 || !worker || !ingress) throw new ConfigInvalid(faults);
   const { databaseUrl, databasePoolSize: poolSize } = ingress;
   const store = directory === undefined ? databaseUrl !== undefined && { databaseUrl, poolSize } : { directory };
   return { worker, ingress, ...(store && { store }), ...(healthDataPort !== undefined && { healthDataPort }) };
-}
-
-function isPort(number: number): boolean {
-  return Number.isInteger(number) && number >= 0 && number <= 65_535;
 }
 
 /** Each fault once: both read the common settings. */

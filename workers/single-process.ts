@@ -1,6 +1,7 @@
 import { type HealthDataStore, openStore } from '../store/health-data-store.js';
-import { DirectoryInUse } from '../store/directory-lock.js';
+import { DirectoryInUse, DirectoryOpenToOthers } from '../store/directory-lock.js';
 import { StoreFailed } from '../store/database.js';
+import { storeOptions } from './health-data.js';
 import { startHealthDataReading } from './health-data-reading.js';
 import { startIngress } from './ingress.js';
 import { createLog } from './log.js';
@@ -16,14 +17,14 @@ async function main(): Promise<void> {
   const requested = shutdownRequested();
   const store = await openedStore(config);
   const worker = await startWorker(config.worker, log, store);
-  const ingress = await startIngress(config.ingress, log, store);
+  const ingress = await startIngress(config.ingress, log, { opened: store });
   const { healthDataPort } = config;
   const reading =
     store && healthDataPort !== undefined ? await startHealthDataReading(store, healthDataPort) : undefined;
   const facts = { keepsHealthData: store !== undefined, ...(reading && { healthDataUrl: reading.url }) };
   log.info({ url: `${ingress.url}/webhooks`, ...facts }, 'worker and ingress started');
   const signal = await Promise.race([requested, worker.ended]);
-  if (signal === undefined) throw new StartFailed('The worker stopped without being asked to.');
+  if (signal === undefined) throw new StartFailed('The worker stopped unexpectedly.');
   log.info({ signal }, 'worker and ingress stop');
   await Promise.all([ingress.close(), reading?.close()]);
   await worker.stop();
@@ -31,12 +32,13 @@ async function main(): Promise<void> {
   log.info('worker and ingress stopped');
 }
 
-async function openedStore({ store }: SingleProcessConfig): Promise<HealthDataStore | undefined> {
+async function openedStore({ store, worker }: SingleProcessConfig): Promise<HealthDataStore | undefined> {
   if (!store) return undefined;
   try {
-    return await openStore(store);
+    return await openStore(store, storeOptions(worker));
   } catch (error) {
-    if (!(error instanceof StoreFailed || error instanceof DirectoryInUse)) throw error;
+    const isKnown = [StoreFailed, DirectoryInUse, DirectoryOpenToOthers].some((known) => error instanceof known);
+    if (!(error instanceof Error && isKnown)) throw error;
     throw new StartFailed(error.message, { cause: error });
   }
 }

@@ -1,45 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { StoreFailed } from '../store/database.js';
 import type { StoreAccess } from '../store/store-access.js';
+import { remembered } from './remembered.js';
 
-/** What a probe tells of the store. */
+/** What a probe says of the store. */
 export type StoreHealth =
   | {
       /** How many rejected events wait for a person. */
       rejectedEvents: number;
+      /** How many waited for too long, and were erased. */
+      expiredRejectedEvents: number;
     }
-  | { healthData: 'unavailable'; reason: string };
+  | {
+      /** Why is in the log: the reason may name addresses, and anybody can ask. */
+      healthData: 'unavailable';
+    };
 
-/**
- * The number is as old as this at most. It is counted, which takes longer the more there are, and platforms probe every
- * process every few seconds.
- */
-const rememberedMs = 5_000;
+export interface StoreHealthOptions {
+  /** What takes longer counts as unavailable. */
+  answerWithinMs: number;
+  log: Pick<Logger, 'warn'>;
+  /** Milliseconds by a clock that never goes back. By default the process's own. */
+  now?: () => number;
+}
 
-/**
- * How the store is, asked of the database once for all who ask meanwhile. An outage is not remembered.
- * @param answerWithinMs what takes longer is told as unavailable
- */
-export function storeHealth(store: StoreAccess, answerWithinMs: number): () => Promise<StoreHealth> {
-  let latest: Promise<StoreHealth> | undefined;
-  let goodUntil = Infinity;
-  const ask = async (): Promise<StoreHealth> => {
+/** How the store is, asked of the database once for all who ask within a few seconds: counting takes longer the more there are. */
+export function storeHealth(store: StoreAccess, options: StoreHealthOptions): () => Promise<StoreHealth> {
+  const { answerWithinMs, log, now } = options;
+  const ask = remembered(async (): Promise<StoreHealth> => {
     try {
-      const rejectedEvents = await (await store.get()).rejected.count();
-      goodUntil = performance.now() + rememberedMs;
-      return { rejectedEvents };
+      return await (await store.get()).standing();
     } catch (error) {
-      latest = undefined;
       if (!(error instanceof StoreFailed)) throw error;
-      return { healthData: 'unavailable', reason: error.message };
+      log.warn({ reason: error.message }, 'the database for health data is not available');
+      return { healthData: 'unavailable' };
     }
-  };
+  }, now);
   return async () => {
-    if (performance.now() > goodUntil) latest = undefined;
-    if (!latest) goodUntil = Infinity; // as long as it is asked
-    latest ??= ask();
-    const reason = `The database did not answer within ${answerWithinMs / 1000} seconds`;
-    const tooLong = sleep(answerWithinMs, { healthData: 'unavailable', reason } as const, { ref: false });
-    return Promise.race([latest, tooLong]);
+    const tooLong = sleep(answerWithinMs, { healthData: 'unavailable' } as const, { ref: false });
+    return Promise.race([ask(), tooLong]);
   };
 }

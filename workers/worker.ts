@@ -1,14 +1,23 @@
 import { Client, isGrpcServiceError } from '@temporalio/client';
-import { makeTelemetryFilterString, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import {
+  GracefulShutdownPeriodExpiredError,
+  IllegalStateError,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+  Worker,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createActivities } from '../activities/activities.js';
+import { type ActivityDependencies, createActivities } from '../activities/activities.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import type { StoreAccess } from '../store/store-access.js';
 import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig, type TemporalConfig, type WorkerConfig } from './config.js';
-import { dataConverterOf } from './encryption.js';
+import { workerIdentity } from '../client/encryption/worker-identity.js';
+import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';
+import { outlastingStandstill } from './standstill.js';
 import { createLog, temporalLogger } from './log.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { ensureReconcileSchedule } from './reconcile-schedule.js';
@@ -34,6 +43,7 @@ export interface RunningWorker {
  * @throws StartFailed in one line when Temporal cannot be reached or the namespace cannot be used
  */
 export async function startWorker(config: WorkerConfig, log: Logger, opened?: HealthDataStore): Promise<RunningWorker> {
+  for (const warning of config.warnings) log.warn(warning);
   const connection = await connect(config.temporal);
   try {
     await checkNamespace(connection, config.temporal, log);
@@ -53,8 +63,9 @@ async function poll(
   const { namespace } = config.temporal;
   const conversion = dataConverterOf(config.keyRing, log);
   const client = new Client({ connection, namespace, ...conversion });
-  await ensureReconcileSchedule(client, config, log);
+  const schedule = await ensureReconcileSchedule(client, config, log);
   const dependencies = activityDependencies(config, client, log, store);
+  warnOfGaps(dependencies, log);
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
   const failures = config.keyRing ? 'encoded' : 'readable';
   const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long
@@ -63,14 +74,16 @@ async function poll(
     namespace,
     taskQueue: config.taskQueue,
     workflowBundle: await workflowBundle(failures, quiet),
-    ...conversion,
+    ...markingUnencrypted(conversion, config.encryption),
+    identity: workerIdentity(config.keyRing !== undefined),
     activities: createActivities(dependencies),
     maxCachedWorkflows: config.maxCachedWorkflows,
     shutdownGraceTime: shutdownGraceMs,
     shutdownForceTime: shutdownGraceMs + forceAfterGraceMs,
+    ...outlastingStandstill,
   });
   const ended = runToEnd(worker, async () => {
-    await Promise.all([dependencies.service.close(), store?.close()]);
+    await Promise.all([dependencies.service.close(), store?.close(), schedule.stop()]);
     await connection.close();
   });
   return {
@@ -82,11 +95,45 @@ async function poll(
   };
 }
 
+/** What is missing is not taken for "none": what needs it fails here, and waits for a worker that has it. */
+function warnOfGaps({ target, kept }: ActivityDependencies, log: Logger): void {
+  if (target === undefined) {
+    log.warn(
+      'NOTIFY_URL is not set: this worker delivers no notification. Set it, or NOTIFICATIONS=off if there are to be none.',
+    );
+  }
+  if (kept === undefined) {
+    log.warn(
+      'DATABASE_URL is not set: deletions wait before their end. Set it, or HEALTH_DATA=off if no health data are kept.',
+    );
+  }
+}
+
 async function runToEnd(worker: Worker, close: () => Promise<void>): Promise<void> {
   try {
     await worker.run();
-  } finally {
+  } catch (error) {
+    // The connection cannot be closed while an activity that was left behind still holds it.
+    if (isLeftBehind(error)) throw new WorkLeftBehind({ cause: error });
     await close();
+    throw error;
+  }
+  await close();
+}
+
+/** The SDK rejects with the one where nothing is in its way, and with the other where an activity still runs. */
+function isLeftBehind(error: unknown): boolean {
+  if (error instanceof GracefulShutdownPeriodExpiredError) return true;
+  return error instanceof IllegalStateError && error.message.startsWith('Worker still in use');
+}
+
+/** An activity outlasted the shutdown. Nothing is lost: Temporal gives it to another worker. */
+class WorkLeftBehind extends StartFailed {
+  constructor(options: ErrorOptions) {
+    super(
+      'The worker stopped before all its work had finished; Temporal gives the rest to another worker. If that happens often, raise SHUTDOWN_GRACE_SECONDS.',
+      options,
+    );
   }
 }
 
@@ -148,13 +195,14 @@ async function main(): Promise<void> {
   const facts = {
     taskQueue,
     maxCachedWorkflows,
-    notifies: notify !== undefined,
+    notifies: notify !== undefined && notify !== 'off',
     keepsHealthData: databaseUrl !== undefined,
     ...encryption,
+    encryption: config.encryption,
   };
   log.info({ address, namespace, ...facts }, 'worker started');
   const signal = await Promise.race([requested, worker.ended]);
-  if (signal === undefined) throw new StartFailed('The worker stopped without being asked to.');
+  if (signal === undefined) throw new StartFailed('The worker stopped unexpectedly.');
   log.info({ signal, graceSeconds: config.shutdownGraceSeconds }, 'worker stops: no new work, running work may finish');
   await worker.stop();
   log.info('worker stopped');

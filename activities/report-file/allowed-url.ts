@@ -5,7 +5,7 @@ import { ReportFileRefused } from './errors.js';
  * fetched; whether its host may be reached is another question.
  */
 export function allowedUrl(text: string, from?: URL): URL {
-  if (text === '' || !URL.canParse(text, from?.href)) throw notAllowed('it leads to something that is no URL');
+  if (text === '' || !URL.canParse(text, from?.href)) throw notAllowed('it leads to something that is not a URL');
   const url = new URL(text, from);
   if (!/^https?:$/.test(url.protocol)) throw notAllowed('it must be http or https');
   if (url.username + url.password !== '') throw notAllowed('it must not carry a user name or password');

@@ -32,6 +32,8 @@ export type ReportFileTrouble =
   | 'unreachable'
   /** The host stood still for longer than the idle timeout. */
   | 'timeout'
+  /** The host did not stand still, and was slower than 10 MiB in two minutes all the same. */
+  | 'too_slow'
   /** 408, 425, 429 or 5xx. */
   | 'host_failed'
   /** Fewer bytes than promised, or the connection broke. */

@@ -36,7 +36,7 @@ export function checkHeaderSets(sets: Readonly<Record<string, HeaderSet>>): void
       throw new TypeError(`header set ${name}: hosts must name at least one host`);
     for (const [header, value] of Object.entries(headers)) {
       if (!/^[\w-]+$/.test(header) || OF_THE_CONNECTION.includes(header.toLowerCase())) {
-        throw new TypeError(`header set ${name}: ${header} is no header that can be set`);
+        throw new TypeError(`header set ${name}: ${header} is not a header that can be set`);
       }
       if (!/^[\x20-\x7e]+$/.test(value)) throw new TypeError(`header set ${name}: ${header} must be printable ASCII`);
     }

@@ -1,8 +1,6 @@
-import { constants } from 'node:fs';
-import type { Stats } from 'node:fs';
-import { lstat, open, realpath } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ByteSource } from './content.js';
 import { ReportFileRefused, ReportFileUnavailable, codeOf } from './errors.js';
 
@@ -32,15 +30,37 @@ async function openBelow(root: string, path: string): Promise<{ handle: FileHand
   requireFile(await lstat(real));
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const opened = requireFile(await handle.stat());
-    // Somebody may have put a link into the way since it was looked up: what is open must still be what lies there.
-    const there = (await realpath(real)) === real ? await lstat(real) : undefined;
-    if (there?.ino !== opened.ino || there.dev !== opened.dev) throw outsideRoot();
-    return { handle, size: opened.size };
+    const { size } = requireFile(await handle.stat());
+    await demandBelow(realRoot, real, handle);
+    return { handle, size };
   } catch (error) {
     await handle.close();
     throw error;
   }
+}
+
+/**
+ * Throws unless an open file lies below the root: somebody may have put a link into the way since its path was looked up.
+ * Linux says where it lies. Elsewhere what is open must still be what lies at the path, which whoever swaps folders fast
+ * enough can get round.
+ *
+ * @param openFiles the folder in which the system shows this process's open files as links
+ */
+export async function demandBelow(
+  realRoot: string,
+  real: string,
+  handle: FileHandle,
+  openFiles = '/proc/self/fd',
+): Promise<void> {
+  const place = await readlink(join(openFiles, String(handle.fd))).catch(() => undefined);
+  const isInside = place === undefined ? await isStillAt(real, handle) : isAbsolute(place) && isBelow(realRoot, place);
+  if (!isInside) throw outsideRoot();
+}
+
+async function isStillAt(real: string, handle: FileHandle): Promise<boolean> {
+  if ((await realpath(real)) !== real) return false;
+  const [opened, there] = [await handle.stat(), await lstat(real)];
+  return there.ino === opened.ino && there.dev === opened.dev;
 }
 
 /** The root itself is no file, so it need not be below. */

@@ -1,13 +1,11 @@
-import { Client } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import { retryAfterMs } from '../../service/refusals.js';
 import { allowedUrl } from './allowed-url.js';
 import type { ByteSource } from './content.js';
+import { DownloadBudget } from './download-budget.js';
 import { ReportFileRefused, ReportFileUnavailable, codeOf } from './errors.js';
-import { headersFor, namesHost } from './hosts.js';
-import type { HeaderSet } from './hosts.js';
-import { publicLookup, requirePublicLiteral } from './public-address.js';
-import type { Resolve } from './public-address.js';
+import { headersFor, namesHost, type HeaderSet } from './hosts.js';
+import { publicLookup, requirePublicLiteral, type Resolve } from './public-address.js';
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -31,11 +29,12 @@ export async function openRemoteFile(
   signal?: AbortSignal,
 ): Promise<ByteSource> {
   let url = allowedUrl(reference);
+  const budget = new DownloadBudget(limits.idleTimeoutMs);
   if (headers !== undefined && Object.keys(headersFor(headers, url, limits.allowedHosts)).length === 0) {
     throw new ReportFileRefused('url_not_allowed', 'the set of headers is not for its host, or not without https');
   }
   for (let redirects = 0; ; redirects += 1) {
-    const step = new Download(url, limits, signal);
+    const step = new Download(url, limits, budget, signal);
     try {
       const answer = await step.begin(headers === undefined ? {} : headersFor(headers, url, limits.allowedHosts));
       if (!REDIRECTS.includes(answer.statusCode)) return step.source(answer);
@@ -55,15 +54,17 @@ export async function openRemoteFile(
 class Download {
   readonly #url: URL;
   readonly #client: Client;
+  readonly #budget: DownloadBudget;
   readonly #signal: AbortSignal | undefined;
   #isConnected = false;
   #lastError: Error | undefined;
 
-  constructor(url: URL, limits: RemoteLimits, signal: AbortSignal | undefined) {
+  constructor(url: URL, limits: RemoteLimits, budget: DownloadBudget, signal: AbortSignal | undefined) {
     const isAllowed = namesHost(limits.allowedHosts, url);
     if (!isAllowed) requirePublicLiteral(url);
     const { idleTimeoutMs } = limits;
     this.#url = url;
+    this.#budget = budget;
     this.#signal = signal;
     this.#client = new Client(url.origin, {
       connect: { timeout: idleTimeoutMs, ...(isAllowed ? {} : { lookup: publicLookup(limits.resolve) }) },
@@ -106,6 +107,7 @@ class Download {
     for (;;) {
       const next = await this.#heard(() => iterator.next());
       if (next.done === true) break;
+      this.#budget.received(next.value.length);
       yield next.value;
     }
     // HTTP ends a file at the length that was promised. A host that goes on sending is seen by what happens to the
@@ -119,10 +121,12 @@ class Download {
   /** undici's errors name addresses: what leaves here does not. */
   async #heard<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await work();
+      return await this.#budget.spend(work, () => void this.close());
     } catch (error) {
       this.#signal?.throwIfAborted();
       if (error instanceof ReportFileRefused) throw error;
+      if (this.#budget.isSpent)
+        throw new ReportFileUnavailable('too_slow', 'its host sends too little in too long a time');
       const code = codeOf(error);
       if (code.endsWith('_TIMEOUT')) throw new ReportFileUnavailable('timeout', `its host stood still (${code})`);
       if (!this.#isConnected) throw new ReportFileUnavailable('unreachable', `no connection to its host (${code})`);

@@ -1,10 +1,7 @@
-import { inspected } from './content.js';
-import type { OpenReportFile } from './content.js';
-import { checkHeaderSets, headerSetNamed } from './hosts.js';
-import type { HeaderSet } from './hosts.js';
+import { inspected, type OpenReportFile } from './content.js';
+import { checkHeaderSets, headerSetNamed, type HeaderSet } from './hosts.js';
 import { openLocalFile } from './local-file.js';
-import { systemResolve } from './public-address.js';
-import type { Resolve } from './public-address.js';
+import { systemResolve, type Resolve } from './public-address.js';
 import { openRemoteFile } from './remote-file.js';
 
 export type { OpenReportFile } from './content.js';
@@ -25,7 +22,7 @@ export interface ReportFilesConfig {
   /** Hosts that may have addresses that are not public: a store of one's own, or a test's. `host` or `host:port`. */
   allowedHosts?: readonly string[];
   headerSets?: Readonly<Record<string, HeaderSet>>;
-  /** Milliseconds for a host to connect, to answer, and between two pieces. Default 30,000, as long as an upload may stand still. */
+  /** Milliseconds for a host to connect, to answer, and between two pieces. Default 30,000, as long as an upload may stand still. In all a host may be waited for twice as long, and as long as its bytes take at 10 MiB in two minutes. */
   idleTimeoutMs?: number;
   /** How names become addresses. Default: as the machine does it. */
   resolve?: Resolve;

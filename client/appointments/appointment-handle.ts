@@ -1,5 +1,5 @@
-import { WorkflowNotFoundError, type Client, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
-import { bookAppointmentId } from '../../workflows/appointment/address.js';
+import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
+import { bookAppointmentId } from '../../protocol/ids.js';
 import {
   appointmentStateQuery,
   cancelAppointmentUpdate,
@@ -14,32 +14,39 @@ import {
   type SlotChoice,
   type SlotQuestion,
   type Slots,
-} from '../../workflows/appointment/messages.js';
-import { inProductWords } from '../errors.js';
+} from '../../protocol/appointment/messages.js';
+import type { CallOptions } from '../call-options.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { exists, inWords } from '../workflow-calls.js';
+import { exists, goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentEnded, appointmentWords } from './errors.js';
+
+const isReading = { words: appointmentWords, underWay: underWay.reading };
+const isCommand = { words: appointmentWords, underWay: underWay.command };
+const isWaiting = { words: appointmentWords, underWay: goesOn('The appointment') };
 
 /**
  * The appointment of one order. Every command answers with the state after it, and rejects with AppointmentEnded where
  * nothing is arranged any more, FeatureNotEnabled, ServiceAccessDenied, or ServiceDown: then send the same command
- * again, for each looks before it acts.
+ * again, for each looks before it acts. Every method also rejects with TimedOut, NoWorker, WorkerFailing,
+ * TemporalUnreachable, TemporalRefused and UnexpectedFailure. The default deadline of each is 30 seconds.
  */
 export class AppointmentHandle {
   readonly orderId: string;
+  private readonly calls: TemporalCalls;
   private readonly workflow: WorkflowHandle;
 
-  constructor(temporal: Client, orderId: string) {
+  constructor(calls: TemporalCalls, orderId: string) {
     this.orderId = orderId;
-    this.workflow = temporal.workflow.getHandle(bookAppointmentId(orderId));
+    this.calls = calls;
+    this.workflow = calls.client.workflow.getHandle(bookAppointmentId(orderId));
   }
 
   /**
    * What can be chosen near the order's address, for 14 days. Ask again before each choice: somebody else may be faster.
    * @throws AvailabilityRefused, AddressMissing
    */
-  async slots(question: SlotQuestion = {}): Promise<Slots> {
-    return this.update(findSlotsUpdate, question);
+  async slots(question: SlotQuestion = {}, options: CallOptions = {}): Promise<Slots> {
+    return this.update(findSlotsUpdate, question, options);
   }
 
   /**
@@ -47,8 +54,8 @@ export class AppointmentHandle {
    * `awaiting_confirmation` until the provider says more.
    * @throws SlotGone: let the person choose again; AppointmentExists, BookingRefused, AddressMissing
    */
-  async choose(choice: SlotChoice): Promise<AppointmentState> {
-    return this.update(chooseSlotUpdate, choice);
+  async choose(choice: SlotChoice, options: CallOptions = {}): Promise<AppointmentState> {
+    return this.update(chooseSlotUpdate, choice, options);
   }
 
   /**
@@ -56,13 +63,13 @@ export class AppointmentHandle {
    * dates here.
    * @throws AppointmentExists, BookingRefused, AddressMissing
    */
-  async request(wish: AppointmentWish): Promise<AppointmentState> {
-    return this.update(requestAppointmentUpdate, wish);
+  async request(wish: AppointmentWish, options: CallOptions = {}): Promise<AppointmentState> {
+    return this.update(requestAppointmentUpdate, wish, options);
   }
 
   /** Moves the appointment to another slot. @throws SlotGone, the first one then stays; NothingBooked, RescheduleRefused */
-  async reschedule(choice: SlotChoice): Promise<AppointmentState> {
-    return this.update(rescheduleUpdate, choice);
+  async reschedule(choice: SlotChoice, options: CallOptions = {}): Promise<AppointmentState> {
+    return this.update(rescheduleUpdate, choice, options);
   }
 
   /**
@@ -70,34 +77,43 @@ export class AppointmentHandle {
    * then; without, this is the end.
    * @throws CancellationRefused, NothingBooked with `rebook` where there is none
    */
-  async cancel(cancellation: AppointmentCancellation = {}): Promise<AppointmentState> {
-    return this.update(cancelAppointmentUpdate, cancellation);
+  async cancel(cancellation: AppointmentCancellation = {}, options: CallOptions = {}): Promise<AppointmentState> {
+    return this.update(cancelAppointmentUpdate, cancellation, options);
   }
 
   /** Where the appointment stands. Wakes the workflow and is billed as an action. */
-  async state(): Promise<AppointmentState> {
-    return inWords(appointmentWords, () => this.workflow.query(appointmentStateQuery));
+  async state(options: CallOptions = {}): Promise<AppointmentState> {
+    return this.calls.call(isReading, options, (call) => call.waitFor(this.workflow).query(appointmentStateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until nothing is waited for any more. */
   watch(options: WatchOptions = {}): AsyncGenerator<AppointmentState, void, undefined> {
-    return watchState(() => this.state(), options);
+    return watchState((asking) => this.state(asking), options);
   }
 
-  /** Waits for the end: weeks. @throws AppointmentNotFound, AppointmentInterrupted */
-  async result(): Promise<AppointmentResult> {
-    return inWords(appointmentWords, () => this.workflow.result() as Promise<AppointmentResult>);
+  /**
+   * Waits for the end, which may be weeks away: 30 seconds, or the `deadline`, which may be `'none'`.
+   * @throws AppointmentNotFound, AppointmentInterrupted
+   */
+  async result(options: CallOptions = {}): Promise<AppointmentResult> {
+    return this.calls.call(isWaiting, options, (call) => call.result(this.workflow, goesOn('The appointment')));
   }
 
-  private async update<Answer, T>(update: UpdateDefinition<Answer, [T]>, argument: T): Promise<Answer> {
-    try {
-      return await this.workflow.executeUpdate(update, { args: [argument] });
-    } catch (error) {
-      // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-      if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) {
-        throw new AppointmentEnded('Nothing is arranged for this order any more: its result says why');
+  private async update<Answer, T>(
+    update: UpdateDefinition<Answer, [T]>,
+    argument: T,
+    options: CallOptions,
+  ): Promise<Answer> {
+    return this.calls.call(isCommand, options, async (call) => {
+      try {
+        return await call.waitFor(this.workflow).executeUpdate(update, { args: [argument] });
+      } catch (error) {
+        // An update of a workflow that has ended is "not found", as one of a workflow that never was.
+        if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) {
+          throw new AppointmentEnded('Nothing is being arranged for this order any more: its result says why');
+        }
+        throw error;
       }
-      throw inProductWords(error, appointmentWords);
-    }
+    });
   }
 }

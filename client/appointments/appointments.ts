@@ -1,13 +1,13 @@
-import type { Client } from '@temporalio/client';
 import type { CancellationReason } from '../../service/appointments.js';
 import type { LabService } from '../../service/lab-service.js';
-import { bookAppointmentId, isAppointmentAddressable } from '../../workflows/appointment/address.js';
-import { appointmentWantedSignal, bookAppointmentName } from '../../workflows/appointment/messages.js';
-import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../workflows/appointment/policy.js';
-import { bookAppointmentStart } from '../../workflows/appointment/start.js';
+import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
+import { appointmentWantedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
+import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol/appointment/policy.js';
+import { bookAppointmentStart } from '../../protocol/appointment/start.js';
+import type { CallOptions } from '../call-options.js';
 import { ServiceNotConfigured, type RefusedField } from '../errors.js';
 import { inOneLine, policyFaults } from '../input-faults.js';
-import { inWords } from '../workflow-calls.js';
+import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle } from './appointment-handle.js';
 import { AppointmentInvalid, AppointmentNotFound, appointmentWords } from './errors.js';
 
@@ -18,52 +18,64 @@ export interface AppointmentStart {
   policy?: AppointmentPolicy;
 }
 
-/** Appointments for a blood draw at home. */
+const isStarting = { words: appointmentWords, underWay: underWay.starting };
+const isReading = { words: appointmentWords, underWay: underWay.reading };
+
+/**
+ * Appointments for a blood draw at home. Beside what is named, every method rejects with TimedOut, NoWorker,
+ * WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ */
 export class AppointmentOperations {
-  private readonly temporal: Client;
-  private readonly taskQueue: string;
+  private readonly calls: TemporalCalls;
   private readonly service: LabService | undefined;
 
-  constructor(temporal: Client, taskQueue: string, service: LabService | undefined) {
-    this.temporal = temporal;
-    this.taskQueue = taskQueue;
+  constructor(calls: TemporalCalls, service: LabService | undefined) {
+    this.calls = calls;
     this.service = service;
   }
 
   /**
    * Wants an appointment for an order: joins the workflow that runs for it, also one that a webhook has started, or
    * starts a new one. Returns as soon as that is durable. An appointment that the order has already is found, not made
-   * again; then `slots` and `choose`.
+   * again; then `slots` and `choose`. Deadline: 30 seconds.
    * @throws AppointmentInvalid naming each field and its rule, before anything is started
    */
-  async start(start: AppointmentStart): Promise<AppointmentHandle> {
+  async start(start: AppointmentStart, options: CallOptions = {}): Promise<AppointmentHandle> {
     check(start);
     const { orderId, policy } = start;
-    await this.temporal.workflow.signalWithStart(bookAppointmentName, {
-      ...bookAppointmentStart(orderId),
-      taskQueue: this.taskQueue,
-      signal: appointmentWantedSignal,
-      signalArgs: [policy ? { policy } : {}],
-    });
-    return new AppointmentHandle(this.temporal, orderId);
+    const { client, taskQueue } = this.calls;
+    await this.calls.call(isStarting, options, () =>
+      client.workflow.signalWithStart(bookAppointmentName, {
+        ...bookAppointmentStart(orderId),
+        taskQueue,
+        signal: appointmentWantedSignal,
+        signalArgs: [policy ? { policy } : {}],
+      }),
+    );
+    return new AppointmentHandle(this.calls, orderId);
   }
 
-  /** The appointment that is followed, or was last. @throws AppointmentNotFound */
-  async get({ orderId }: Pick<AppointmentStart, 'orderId'>): Promise<AppointmentHandle> {
-    if (!isAppointmentAddressable(orderId)) throw new AppointmentNotFound('This id cannot be of an order of ours');
-    await inWords(appointmentWords, () => this.temporal.workflow.getHandle(bookAppointmentId(orderId)).describe());
-    return new AppointmentHandle(this.temporal, orderId);
+  /** The appointment that is followed, or was last. Deadline: 30 seconds. @throws AppointmentNotFound */
+  async get({ orderId }: Pick<AppointmentStart, 'orderId'>, options: CallOptions = {}): Promise<AppointmentHandle> {
+    if (!isAppointmentAddressable(orderId)) throw new AppointmentNotFound('This is not a valid order id');
+    const workflow = this.calls.client.workflow.getHandle(bookAppointmentId(orderId));
+    await this.calls.call(isReading, options, () => workflow.describe());
+    return new AppointmentHandle(this.calls, orderId);
   }
 
   /**
    * What `cancel` takes as its reason, straight from the service: the list is the same for every order.
+   * Deadline: 30 seconds.
    * @throws ServiceNotConfigured, and the service's own errors
    */
-  async cancellationReasons(): Promise<CancellationReason[]> {
-    if (!this.service) {
-      throw new ServiceNotConfigured('Reasons are read from the service: give `service` to LabOperations');
+  async cancellationReasons(options: CallOptions = {}): Promise<CancellationReason[]> {
+    const { service } = this;
+    if (!service) {
+      throw new ServiceNotConfigured('Reasons are read from the lab service: give `service` to LabOperations');
     }
-    return this.service.appointments.cancellationReasons();
+    return this.calls.call(isReading, options, (call) =>
+      call.service((ends) => service.appointments.cancellationReasons(ends)),
+    );
   }
 }
 

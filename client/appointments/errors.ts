@@ -1,66 +1,83 @@
 import { LabOperationsError, Refusal, ServiceDown, type Words } from '../errors.js';
 
-/** No workflow has ever followed an appointment of this order, or it is older than the namespace's retention. */
+/** No workflow follows an appointment of this order, or it is older than the namespace's retention. */
 export class AppointmentNotFound extends LabOperationsError {
+  static readonly remedy = 'Check the order id, or start the appointment.';
   override readonly name = 'AppointmentNotFound';
 }
 
-/** The start, a choice or the policy breaks a rule that is known here; nothing was changed. */
+/** A field of the start, the choice or the policy breaks a rule. Nothing was changed. */
 export class AppointmentInvalid extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error.';
   override readonly name = 'AppointmentInvalid';
 }
 
-/** Nothing is arranged for this order any more: `start` again, unless it was drawn or has ended. */
+/** Nothing is being arranged for this order any more. */
 export class AppointmentEnded extends Refusal {
+  static readonly remedy = 'Start the appointment again, unless blood was drawn or the order has ended.';
   override readonly name = 'AppointmentEnded';
 }
 
-/** The order shows no patient address, which an appointment is made for. */
+/** The order shows no patient address, which an appointment needs. */
 export class AddressMissing extends Refusal {
+  static readonly remedy = 'Give the order a patient address at the lab service.';
   override readonly name = 'AddressMissing';
 }
 
-/** The service shows no slots for this order's address: its message says why. */
+/** The lab service offers no slots for this order's address; the message says why. */
 export class AvailabilityRefused extends Refusal {
+  static readonly remedy = 'Request an appointment with `request`, or choose another way of collection.';
   override readonly name = 'AvailabilityRefused';
 }
 
-/** The slot is gone, or its booking key was not taken: ask for the slots again and let the person choose another one. */
+/** The slot is gone, or its booking key has expired. */
 export class SlotGone extends Refusal {
+  static readonly remedy = 'Ask for the slots again and let the person choose another one.';
   override readonly name = 'SlotGone';
 }
 
-/** The service will not make an appointment for this order: it is collected otherwise, say, or too far on. */
+/**
+ * The lab service makes no appointment for this order, for example because it is collected differently or has
+ * progressed too far.
+ */
 export class BookingRefused extends Refusal {
+  static readonly remedy = "Look at the order and at the service's sentence in the error.";
   override readonly name = 'BookingRefused';
 }
 
-/** The order has an appointment already, perhaps made elsewhere: see `state`; reschedule or cancel it. */
+/** The order already has an appointment, perhaps made elsewhere. */
 export class AppointmentExists extends Refusal {
+  static readonly remedy = "Look at the appointment's state; reschedule or cancel it.";
   override readonly name = 'AppointmentExists';
 }
 
-/** The order has no appointment that could be moved, or be cancelled to choose another one. */
+/** The order has no appointment that could be moved or cancelled. */
 export class NothingBooked extends Refusal {
+  static readonly remedy = 'Choose a slot first.';
   override readonly name = 'NothingBooked';
 }
 
-/** The appointment stays as it is: where it cannot be moved, cancel it with `rebook` and choose another slot. */
+/** The lab service does not move the appointment. It stays as it is. */
 export class RescheduleRefused extends Refusal {
+  static readonly remedy = 'Cancel it with `rebook` (labops: `--rebook`) and choose another slot.';
   override readonly name = 'RescheduleRefused';
 }
 
-/** The service keeps the appointment: the reason is none of its list, or somebody is on the way. */
+/** The lab service keeps the appointment: the reason is not on its list, or somebody is already on the way. */
 export class CancellationRefused extends Refusal {
+  static readonly remedy = "Look at the appointment's state: it stays.";
   override readonly name = 'CancellationRefused';
 }
 
-/** The workflow was terminated, or timed out; the message says which. */
+/**
+ * The appointment's workflow was terminated or timed out; the message says which. The service keeps what was booked.
+ */
 export class AppointmentInterrupted extends LabOperationsError {
+  static readonly remedy = 'Start the appointment again.';
   override readonly name = 'AppointmentInterrupted';
 }
 
-/** What the failures of the appointment workflow are called in the product. */
+/** The client error for each failure type of the appointment workflow. */
 export const appointmentWords: Words = {
   notFound: AppointmentNotFound,
   interrupted: AppointmentInterrupted,

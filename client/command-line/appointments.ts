@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AppointmentState, Slots } from '../../workflows/appointment/messages.js';
+import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
 import type { AppointmentHandle } from '../appointments/appointment-handle.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { readText } from './input.js';
@@ -14,7 +14,10 @@ interface CancelOptions extends NotesOption {
   rebook?: true;
 }
 
-const notesFile = ['--notes-file <path>', 'notes for whoever comes, from a file; - reads standard input'] as const;
+const notesFile = [
+  '--notes-file <path>',
+  'a file with notes for the person who comes; - reads standard input',
+] as const;
 
 /** A booking may take five minutes, and one before it may have to be waited for and read first. */
 const patience: Patience = '10m';
@@ -28,11 +31,11 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   const send = (orderId: string, command: (handle: AppointmentHandle) => Promise<AppointmentState>): Promise<void> =>
     commandLine.run(async ({ lab }) => show(await command(await lab.appointments.get({ orderId }))), patience);
 
-  onOrder('start', 'start arranging an appointment, or join what is under way').action(async (orderId: string) =>
+  onOrder('start', 'start arranging an appointment, or join the one already running').action(async (orderId: string) =>
     commandLine.run(async ({ lab }) => show(await (await lab.appointments.start({ orderId })).state())),
   );
-  onOrder('slots', "what can be chosen near the order's address, for 14 days")
-    .option('--start-date <date>', 'the first of the days, YYYY-MM-DD')
+  onOrder('slots', "list the slots near the order's address, for 14 days")
+    .option('--start-date <date>', 'the first day, YYYY-MM-DD')
     .action(async (orderId: string, { startDate }: { startDate?: string }) =>
       commandLine.run(async ({ lab }) => {
         const handle = await lab.appointments.get({ orderId });
@@ -48,7 +51,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
       await send(orderId, (handle) => handle.choose(choice));
     });
   onOrder('request', 'ask a provider to name a time, instead of choosing a slot')
-    .requiredOption('--provider <slug>', "the lab service's name of the company that is to come")
+    .requiredOption('--provider <slug>', "the lab service's name of the company that draws the blood")
     .option(...notesFile)
     .action(async (orderId: string, { provider, notesFile: path }: NotesOption & { provider: string }) => {
       const wish = { provider, ...(await notesFrom(commandLine, path)) };
@@ -61,7 +64,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
     );
   onOrder('cancel', 'cancel an appointment at the lab service; the order stays')
     .option('--reason-id <id>', "one of the lab service's reasons (default: the first of them)")
-    .option('--rebook', 'another slot is to be chosen then')
+    .option('--rebook', 'keep the workflow running to choose another slot')
     .option(...notesFile)
     .action(async (orderId: string, { reasonId, rebook, notesFile: path }: CancelOptions) => {
       const cancellation = {
@@ -71,14 +74,15 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
       };
       await send(orderId, (handle) => handle.cancel(cancellation));
     });
-  onOrder('show', 'where an appointment stands').action(async (orderId: string) =>
+  onOrder('show', 'show the state of an appointment').action(async (orderId: string) =>
     send(orderId, (handle) => handle.state()),
   );
-  onOrder('watch', 'every change of an appointment, a line each, until it has ended').action(async (orderId: string) =>
-    commandLine.run(async ({ lab }) => {
-      const handle = await lab.appointments.get({ orderId });
-      for await (const state of handle.watch()) commandLine.printLine(state, () => appointmentLine(state));
-    }, 'endless'),
+  onOrder('watch', 'print every change of an appointment, one per line, until it has ended').action(
+    async (orderId: string) =>
+      commandLine.run(async ({ lab, watching }) => {
+        const handle = await lab.appointments.get({ orderId });
+        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => appointmentLine(state));
+      }, 'endless'),
   );
 }
 

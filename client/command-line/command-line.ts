@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import ms from 'ms';
 import type { LabOperations } from '../lab-operations.js';
-import type { Duration } from '../../workflows/policy-settings.js';
-import { NoAnswer, NotConfirmed, UsageError } from './exit-codes.js';
+import type { Duration } from '../../protocol/policy-settings.js';
+import type { Deadline } from '../call-options.js';
+import type { WatchOptions } from '../watching.js';
+import { NotConfirmed, UsageError } from './exit-codes.js';
 import { Progress } from './progress.js';
 import type { Terminal } from './terminal.js';
 
@@ -22,6 +23,8 @@ export interface GlobalOptions {
 export interface Call {
   lab: LabOperations;
   progress: Progress;
+  /** For watching, which only `--timeout` limits. */
+  watching: WatchOptions;
 }
 
 /**
@@ -30,20 +33,19 @@ export interface Call {
  */
 export type Patience = Duration | 'endless';
 
+/** Connects to Temporal; no call of what it answers with takes longer than the deadline. */
+export type Connect = (taskQueue: string, deadline: Deadline) => Promise<LabOperations>;
+
 const usualPatience: Patience = '5m';
 
 /** One start of the program: how commands reach Temporal, ask and answer. */
 export class CommandLine {
   readonly terminal: Terminal;
   private readonly progress: Progress;
-  private readonly connect: (taskQueue: string) => Promise<LabOperations>;
+  private readonly connect: Connect;
   private readonly readOptions: () => GlobalOptions;
 
-  constructor(
-    terminal: Terminal,
-    connect: (taskQueue: string) => Promise<LabOperations>,
-    readOptions: () => GlobalOptions,
-  ) {
+  constructor(terminal: Terminal, connect: Connect, readOptions: () => GlobalOptions) {
     this.terminal = terminal;
     this.progress = new Progress(terminal);
     this.connect = connect;
@@ -54,16 +56,17 @@ export class CommandLine {
     return this.readOptions().json === true;
   }
 
-  /** Connects, does the work within its time, and closes the connection. */
+  /** Connects, does the work, each call of it within its time, and closes the connection. */
   async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
     const { taskQueue, timeout } = this.readOptions();
     const { progress } = this;
     try {
       progress.say('connecting');
-      const lab = await this.connect(taskQueue);
+      const deadline = timeout ?? (patience === 'endless' ? 'none' : patience);
+      const lab = await this.connect(taskQueue, deadline);
       progress.say('waiting for the answer');
-      // What has not ended in time still uses the connection: then the end of the process closes it.
-      await within(timeout ?? patience, taskQueue, closing(lab, work({ lab, progress })));
+      const watching = timeout === undefined ? {} : { deadline: timeout };
+      await closing(lab, work({ lab, progress, watching }));
     } finally {
       progress.end();
     }
@@ -94,9 +97,9 @@ export class CommandLine {
   /** Asks before something that cannot be taken back; a program says so beforehand, with `--yes`. */
   async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return;
-    if (this.json || !this.terminal.canAsk) throw new UsageError('This asks for a confirmation: give --yes');
-    const answer = await this.terminal.ask(`${question} Type yes to go on: `);
-    if (answer.trim().toLowerCase() !== 'yes') throw new NotConfirmed('It was not confirmed: nothing was sent');
+    if (this.json || !this.terminal.canAsk) throw new UsageError('This needs a confirmation: use --yes');
+    const answer = await this.terminal.ask(`${question} Type yes to continue: `);
+    if (answer.trim().toLowerCase() !== 'yes') throw new NotConfirmed('Not confirmed: nothing was sent');
   }
 }
 
@@ -105,20 +108,5 @@ async function closing(lab: LabOperations, work: Promise<void>): Promise<void> {
     await work;
   } finally {
     await lab.close();
-  }
-}
-
-async function within(patience: Patience, taskQueue: string, work: Promise<void>): Promise<void> {
-  if (patience === 'endless') return work;
-  const span = typeof patience === 'number' ? patience : ms(patience);
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<never>((_resolve, reject) => {
-    const question = `is a worker polling the task queue ${taskQueue}?`;
-    timer = setTimeout(() => reject(new NoAnswer(`No answer within ${ms(span)}: ${question}`)), span);
-  });
-  try {
-    await Promise.race([work, tooLong]);
-  } finally {
-    clearTimeout(timer);
   }
 }

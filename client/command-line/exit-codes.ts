@@ -1,72 +1,73 @@
 import { LabOperationsError, Refusal, type RefusedField } from '../errors.js';
+import { EncryptionSettingInvalid } from '../config.js';
 import { KeyRingInvalid } from '../encryption/key-ring.js';
 import { printable } from './output.js';
-import { remedyFor } from './remedies.js';
 
-/** What the process ends with. A signal (Ctrl-C) ends it as the shell expects. */
+/** The process's exit codes. A signal (Ctrl-C) ends it as the shell expects. */
 export const exitCodes = {
   done: 0,
   /** The command was understood and did not succeed. */
   failed: 1,
-  /** The command line, a setting or a file given to it is not right: nothing was sent. */
+  /** The command line, a setting or a file is not valid: nothing was sent. */
   wrongUsage: 2,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What the command line itself has to say; its message says all. */
+/** An error of the command line itself. Its message says everything. */
 abstract class CommandLineError extends Error {}
 
-/** What was given on the command line or in a file cannot be worked with. */
+/** The command line, or a file named on it, is not valid. */
 export class UsageError extends CommandLineError {
+  static readonly remedy = 'See --help.';
   override readonly name = 'UsageError';
 }
 
-/** A question was answered otherwise than with yes, or not at all: nothing was sent. */
+/** A confirmation was not answered with yes: nothing was sent. */
 export class NotConfirmed extends CommandLineError {
   override readonly name = 'NotConfirmed';
 }
 
-/** Temporal does not answer, or not to these credentials. */
-export class TemporalUnreachable extends CommandLineError {
-  override readonly name = 'TemporalUnreachable';
-}
-
-/** Temporal has taken what was sent, and no answer came. It may still be carried out. */
-export class NoAnswer extends CommandLineError {
-  override readonly name = 'NoAnswer';
-}
-
-/** What went wrong, for people in a line and for programs as JSON. */
+/** A failure, shown to people in one line and to programs as JSON. */
 export interface FailureReport {
   name: string;
   message: string;
-  /** What helps. */
+  /** What to do about it. */
   remedy?: string;
+  /** The lab service's own sentence. */
+  sentence?: string;
   fields?: readonly RefusedField[];
   /** The lab service's HTTP status, where it was the service that refused. */
   status?: number;
 }
 
 export function exitCodeOf(error: unknown): ExitCode {
-  return error instanceof UsageError || error instanceof KeyRingInvalid ? exitCodes.wrongUsage : exitCodes.failed;
+  const isSetting = error instanceof KeyRingInvalid || error instanceof EncryptionSettingInvalid;
+  return error instanceof UsageError || isSetting ? exitCodes.wrongUsage : exitCodes.failed;
 }
 
-/** An error's text never holds a value of what was sent: see `RefusedField`. */
+/** The report that the operator reads. It shows the service's sentences, which no error's message holds. */
 export function failureReport(error: unknown): FailureReport {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
   const { name } = error;
-  const remedy = remedyFor(error);
+  const remedy = remedyOf(error);
   return {
     name,
     message: messageOf(error),
     ...(remedy !== undefined && { remedy }),
+    ...(error instanceof Refusal && error.sentence !== undefined && { sentence: error.sentence }),
     ...(error instanceof Refusal && error.fields.length > 0 && { fields: error.fields }),
     ...(error instanceof Refusal && error.status !== undefined && { status: error.status }),
   };
 }
 
-/** Temporal's own errors often say only that something failed; why, says their cause. */
+/** What to do about an error, as its class says it. */
+export function remedyOf(error: Error): string | undefined {
+  const { remedy } = error.constructor as { remedy?: unknown };
+  return typeof remedy === 'string' ? remedy : undefined;
+}
+
+/** Temporal's own errors often say only that something failed; their cause says why. */
 function messageOf(error: Error): string {
   const { message, cause } = error;
   const saysAll = error instanceof LabOperationsError || error instanceof CommandLineError;
@@ -75,9 +76,10 @@ function messageOf(error: Error): string {
 }
 
 export function failureLine(report: FailureReport): string {
-  const { name, message, fields = [], remedy } = report;
+  const { name, message, sentence = '', fields = [], remedy } = report;
   const untold = fields.filter((field) => !message.includes(field.message));
   const named = untold.map((field) => `${field.field} ${field.message}`).join('; ');
-  const said = [`${name}: ${message}`, ...(named === '' ? [] : [named])].join('; ').replaceAll(/\s+/g, ' ');
+  const parts = [`${name}: ${message}`, sentence, named].filter((part) => part !== '');
+  const said = parts.join('; ').replaceAll(/\s+/g, ' ');
   return printable([`${said.replace(/[. ]*$/, '')}.`, ...(remedy === undefined ? [] : [remedy])].join(' '));
 }

@@ -22,7 +22,7 @@ export async function readObject(terminal: Terminal, path: string): Promise<obje
   const name = path === '-' ? 'Standard input' : `The file ${path}`;
   const value = parsed(await readText(terminal, path), name);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new UsageError(`${name} holds no JSON object`);
+  throw new UsageError(`${name} is not a JSON object`);
 }
 
 function parsed(text: string, name: string): unknown {
@@ -30,6 +30,6 @@ function parsed(text: string, name: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     // The parser's own message quotes the text.
-    throw new UsageError(`${name} is no JSON`);
+    throw new UsageError(`${name} is not JSON`);
   }
 }

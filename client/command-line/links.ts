@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { LinkHandle } from '../links/link-handle.js';
-import type { LinkState } from '../../workflows/link/messages.js';
+import type { LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
@@ -24,8 +24,8 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
   const send = (which: WhichLink, command: (handle: LinkHandle) => Promise<LinkState>): Promise<void> =>
     commandLine.run(async ({ lab }) => show(await command(await lab.links.get(idsOf(which)))));
 
-  onLink('start', 'start a link, or join the one that is under way')
-    .option('--redirect-url <url>', 'where the hosted page sends the user at its end')
+  onLink('start', 'start a link, or join the one already running')
+    .option('--redirect-url <url>', 'where the hosted page sends the user at the end')
     .action(async ({ redirectUrl, ...which }: WhichLink & { redirectUrl?: string }) =>
       commandLine.run(async ({ lab }) => {
         const start = { ...idsOf(which), ...(redirectUrl !== undefined && { redirectUrl }) };
@@ -45,25 +45,25 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
         );
       }),
   );
-  onLink('show', 'where a link stands').action(async (which: WhichLink) => send(which, (link) => link.state()));
-  onLink('watch', 'every change of a link, a line each, until it has ended').action(async (which: WhichLink) =>
-    commandLine.run(async ({ lab }) => {
+  onLink('show', 'show the state of a link').action(async (which: WhichLink) => send(which, (link) => link.state()));
+  onLink('watch', 'print every change of a link, one per line, until it has ended').action(async (which: WhichLink) =>
+    commandLine.run(async ({ lab, watching }) => {
       const link = await lab.links.get(idsOf(which));
-      for await (const state of link.watch()) commandLine.printLine(state, () => linkLine(state));
+      for await (const state of link.watch(watching)) commandLine.printLine(state, () => linkLine(state));
     }, 'endless'),
   );
-  onLink('report', "hand on what the password step answered the user's browser")
+  onLink('report', "report the answer that the user's browser got to the password step")
     .requiredOption('--file <path>', 'the answer as JSON; - reads standard input')
     .action(async ({ file, ...which }: WhichLink & { file: string }) => {
       const answer = (await readObject(commandLine.terminal, file)) as Record<string, unknown>;
       await send(which, (link) => link.reportLinkResult(answer));
     });
-  onLink('code', "hand the user's code to the provider; it is asked for, and not shown")
+  onLink('code', "send the user's code to the provider; prompts for it without showing it")
     .option('--stdin', 'read the code from standard input')
     .action(async ({ stdin, ...which }: WhichLink & { stdin?: true }) =>
       submitCode(commandLine, which, stdin === true),
     );
-  onLink('cancel', 'end a link; a connection that the user makes nevertheless stays').action(async (which: WhichLink) =>
+  onLink('cancel', 'end a link; a connection that the user still makes stays').action(async (which: WhichLink) =>
     send(which, (link) => link.cancel()),
   );
 }
@@ -71,7 +71,8 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
 /** A code on the command line would be in the shell's history, and shown to everybody on the machine. */
 async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin: boolean): Promise<void> {
   const { terminal } = commandLine;
-  if (!fromStdin && !terminal.canAsk) throw new UsageError('Nobody can be asked for the code: give it with --stdin');
+  if (!fromStdin && !terminal.canAsk)
+    throw new UsageError('There is no terminal to prompt for the code: pass it with --stdin');
   const code = fromStdin ? await terminal.readAll() : await terminal.ask('Code: ', { hidden: true });
   await commandLine.run(async ({ lab }) => {
     const answer = await (await lab.links.get(idsOf(which))).submitMfaCode(code.trim());

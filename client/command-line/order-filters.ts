@@ -1,8 +1,9 @@
-import type { AttentionReason, OrderPhase } from '../../workflows/order/messages.js';
+import type { AttentionReason, OrderPhase } from '../../protocol/order/messages.js';
 
 /* What orders can be listed by. The compiler sees to it that nothing is missing. */
 
-const phases: Readonly<Record<OrderPhase, true>> = {
+const phases: Readonly<Record<OrderPhase | 'placing', true>> = {
+  placing: true,
   preparing: true,
   awaiting_registration: true,
   in_transit_to_customer: true,
@@ -29,7 +30,10 @@ const attention: Readonly<Record<AttentionReason, true>> = {
   late_arrival: true,
   registered_another_order: true,
   reference_conflict: true,
+  cancellation_failed: true,
   replacement_failed: true,
+  order_unreadable: true,
+  critical_result: true,
   notifications_undelivered: true,
   ambiguous_order: true,
   placing_delayed: true,

@@ -1,4 +1,5 @@
-import type { OrderState } from '../../workflows/order/messages.js';
+import type { CriticalResult, OrderState, PlacingState } from '../../protocol/order/messages.js';
+import type { CancelledPlacing } from '../orders/order-handle.js';
 import type { OrderSummary } from '../orders/order-list.js';
 import { facts, line, moment, sections, table, waiting, words } from './output.js';
 
@@ -21,10 +22,15 @@ export function orderTable(orders: readonly OrderSummary[]): string {
 }
 
 /** The case file: where the order is, what it waits for, and what happened. */
-export function orderText(state: OrderState): string {
+export function orderText(state: OrderState | PlacingState | CancelledPlacing): string {
+  if (!('chain' in state)) return placingText(state);
   const { chain, timeline, attention, problem } = state;
   const kits = chain.map(({ orderId, origin, phase, replacedBy }) => [orderId, origin, words(phase), replacedBy]);
-  const happened = timeline.map(({ at, orderId, status, detail }) => [moment(at), orderId.slice(0, 8), status, detail]);
+  const happened = timeline.map(({ at, orderId, status, detail, by, note }) => {
+    const who = by === undefined ? [] : [`by ${by}`];
+    const details = [...(detail === undefined ? [] : [detail]), ...who, ...(note === undefined ? [] : [note])];
+    return [moment(at), orderId.slice(0, 8), status, details.join(', ')];
+  });
   return sections(
     facts([
       ['Order', state.orderId],
@@ -39,6 +45,8 @@ export function orderText(state: OrderState): string {
       ['Waits for', state.outcome === undefined ? waiting(state.waiting) : undefined],
       ['Outcome', words(state.outcome ?? '')],
       ['Interpretation', state.interpretation],
+      ['Critical result', state.criticalResult && criticalText(state.criticalResult)],
+      ['Alarm', state.criticalResult?.alarm],
       ['Forwards to', state.forwardsTo],
     ]),
     attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n'),
@@ -47,8 +55,31 @@ export function orderText(state: OrderState): string {
   );
 }
 
+function placingText(state: PlacingState | CancelledPlacing): string {
+  if (!('phase' in state)) return `The placing of ${state.reference} was cancelled: there is no order.`;
+  const { reference, userId, phase, attention } = state;
+  return sections(
+    facts([
+      ['Reference', reference],
+      ['User', userId],
+      ['Phase', words(phase)],
+      ['Waits for', waiting(state.waiting)],
+    ]),
+    attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n'),
+  );
+}
+
+function criticalText({ orderId, status, since, isOpen, reminders }: CriticalResult): string {
+  const answer = isOpen ? `not acknowledged, ${reminders} reminders` : 'acknowledged';
+  return `${status}, of order ${orderId}, since ${moment(since)}: ${answer}`;
+}
+
 /** One change in a line. */
-export function orderLine(state: OrderState): string {
+export function orderLine(state: OrderState | PlacingState): string {
+  if (state.phase === 'placing') {
+    const asks = state.attention.map(({ reason }) => `attention: ${words(reason)}`);
+    return line(state.reference, words(state.phase), ...asks, `waits for ${waiting(state.waiting)}`);
+  }
   const { timeline, phase, status, attention, outcome } = state;
   const asks = attention.map(({ reason }) => `attention: ${words(reason)}`);
   const end = outcome === undefined ? `waits for ${waiting(state.waiting)}` : `ended: ${words(outcome)}`;

@@ -1,11 +1,17 @@
 import { Option, type Command } from 'commander';
-import type { KitOrderHandle, WhichOrder } from '../orders/order-handle.js';
+import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../orders/order-handle.js';
 import type { OrderFilter, WhichHandle } from '../orders/orders.js';
 import type { OrderSummary } from '../orders/order-list.js';
-import type { OrderState, PlaceKitOrderInput, RegisterCommand } from '../../workflows/order/messages.js';
+import type {
+  AcknowledgementOutcome,
+  OrderState,
+  PlaceKitOrderInput,
+  PlacingState,
+  RegisterCommand,
+} from '../../protocol/order/messages.js';
 import type { Call, CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
-import { readObject } from './input.js';
+import { readObject, readText } from './input.js';
 import { count, name } from './options.js';
 import { isKnownAttention, isKnownPhase, knownAttention, knownPhases } from './order-filters.js';
 import { orderLine, orderText, orderTable } from './order-text.js';
@@ -22,7 +28,17 @@ interface ListOptions {
   limit: number;
 }
 
+interface ResolveOptions {
+  decision: (typeof decisions)[number];
+  insteadOf?: 'wait';
+}
+
 const decisions = ['wait', 'replace', 'abandon'] as const;
+const acknowledgementOutcomes: readonly AcknowledgementOutcome[] = [
+  'confirmed',
+  'reached_no_readback',
+  'unable_to_reach',
+];
 
 /** Orders of test kits. */
 export function orderCommands(program: Command, commandLine: CommandLine): void {
@@ -34,15 +50,15 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
     orders
       .command(`${name} [order-id]`)
       .description(description)
-      .option('--reference <reference>', 'the order by your own key, in place of its id');
+      .option('--reference <reference>', 'identify the order by your reference instead of its id');
 
-  onOrder('show', 'where an order stands, with its chain and its timeline').action(
+  onOrder('show', 'show the state of an order, with its chain and its timeline').action(
     async (orderId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichOrder(orderId, reference);
       await commandLine.run(async ({ lab }) => show(commandLine, await (await lab.orders.get(which)).state()));
     },
   );
-  onOrder('watch', 'every change of an order, a line each, until it has ended').action(
+  onOrder('watch', 'print every change of an order, one per line, until it has ended').action(
     async (orderId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichOrder(orderId, reference);
       await commandLine.run((call) => watch(commandLine, call, which), 'endless');
@@ -55,46 +71,53 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
       const registration = (await readObject(commandLine.terminal, file)) as RegisterCommand['registration'];
       await command(commandLine, which, (handle, meant) => handle.register(registration, meant));
     });
-  onOrder('cancel', 'cancel an order that has not shipped').action(
+  onOrder('cancel', 'cancel an order that has not shipped, or its placing').action(
     async (orderId: string | undefined, { reference }: ReferenceOption) =>
       command(commandLine, whichOrder(orderId, reference), (handle, meant) => handle.cancel(meant)),
   );
-  onOrder('resolve', 'answer an order that asks for a decision')
+  resolveCommand(orders, commandLine);
+  orders
+    .command('replace <order-id>')
+    .description('order a new kit for one that is lost, failed or stuck, to the same address')
+    .action(async (orderId: string) => command(commandLine, { orderId }, (handle) => handle.replaceKit({ orderId })));
+  acknowledgeCriticalCommand(orders, commandLine);
+}
+
+/** It takes an id only: the order that a reference stands for may be another one when the command is repeated. */
+function resolveCommand(orders: Command, commandLine: CommandLine): void {
+  orders
+    .command('resolve <order-id>')
+    .description('decide what happens to an order that needs a decision')
     .addOption(
       new Option(
         '--decision <decision>',
-        'wait: give it its limit once more; replace: order a new kit; abandon: stop following it',
+        'wait: restart the time limit; replace: order a new kit; abandon: stop following it',
       )
         .choices(decisions)
         .makeOptionMandatory(),
     )
-    .action(
-      async (
-        orderId: string | undefined,
-        { reference, decision }: ReferenceOption & { decision: (typeof decisions)[number] },
-      ) =>
-        command(commandLine, whichOrder(orderId, reference), (handle, meant) => handle.resolveProblem(decision, meant)),
+    .addOption(new Option('--instead-of <decision>', 'change an earlier wait before its time limit').choices(['wait']))
+    .action(async (orderId: string, { decision, insteadOf }: ResolveOptions) =>
+      command(commandLine, { orderId }, (handle) =>
+        handle.resolveProblem(decision, { orderId, ...(insteadOf !== undefined && { insteadOf }) }),
+      ),
     );
-  onOrder('replace', 'order a new kit for one that is lost, failed or stuck, to the same address').action(
-    async (orderId: string | undefined, { reference }: ReferenceOption) =>
-      command(commandLine, whichOrder(orderId, reference), (handle, meant) => handle.replaceKit(meant)),
-  );
 }
 
 function listCommand(orders: Command, commandLine: CommandLine): void {
   orders
     .command('list')
-    .description('orders by what is known of them, the latest first; wakes no workflow')
-    .option('--phase <phase>', 'only those in a phase, such as awaiting_registration', name)
-    .option('--attention [reason]', 'only those that ask for attention, for one reason or for any', name)
-    .option('--user <user-id>', "only those of a user, by the lab service's id")
-    .option('--ended', 'also those that have ended, as long as Temporal retains them')
-    .option('--limit <number>', 'how many at most', count, 50)
+    .description('list orders, newest first (from search attributes; does not query workflows)')
+    .option('--phase <phase>', 'only orders in this phase, such as awaiting_registration', name)
+    .option('--attention [reason]', 'only orders that need attention, for one reason or any', name)
+    .option('--user <user-id>', "only this user's orders (the lab service's id)")
+    .option('--ended', 'also ended orders, as long as Temporal retains them')
+    .option('--limit <number>', 'the most to show', count, 50)
     .action(async (options: ListOptions) => {
       await commandLine.run(async ({ lab }) => {
         const { found, more } = await atMost(options.limit, lab.orders.list(filterOf(options)));
         commandLine.print({ orders: found, more }, () => orderTable(found));
-        if (more) commandLine.note(`There are more than ${options.limit}: raise --limit.`);
+        if (more) commandLine.note(`There are more orders than ${options.limit}: raise --limit.`);
         if (found.length === 0) noteUnknown(commandLine, options);
       });
     });
@@ -103,19 +126,19 @@ function listCommand(orders: Command, commandLine: CommandLine): void {
 /** A worker that is newer than this command may know more: what is not known here is looked for all the same. */
 function noteUnknown(commandLine: CommandLine, { phase, attention }: ListOptions): void {
   if (phase !== undefined && !isKnownPhase(phase)) {
-    commandLine.note(`No phase is known as ${phase}. There are ${knownPhases.join(', ')}.`);
+    commandLine.note(`Unknown phase ${phase}. Known phases: ${knownPhases.join(', ')}.`);
   }
   if (typeof attention === 'string' && !isKnownAttention(attention)) {
-    commandLine.note(`No reason is known as ${attention}. There are ${knownAttention.join(', ')}.`);
+    commandLine.note(`Unknown reason ${attention}. Known reasons: ${knownAttention.join(', ')}.`);
   }
 }
 
 function placeCommand(orders: Command, commandLine: CommandLine): void {
   orders
     .command('place')
-    .description('place an order once for its reference, and wait until the lab service has taken it')
+    .description('place an order, once for its reference, and wait until the lab service has accepted it')
     .requiredOption('--file <path>', 'the order as JSON: reference, kind, order, policy; - reads standard input')
-    .option('--no-wait', 'return as soon as it is certain that it will be placed')
+    .option('--no-wait', 'return as soon as the placing is started')
     .action(async ({ file, wait }: { file: string; wait: boolean }) => {
       const input = (await readObject(commandLine.terminal, file)) as PlaceKitOrderInput;
       await commandLine.run(
@@ -135,11 +158,45 @@ function placeCommand(orders: Command, commandLine: CommandLine): void {
     });
 }
 
+interface AcknowledgementOptions {
+  by: string;
+  outcome: AcknowledgementOutcome;
+  alarm?: string;
+  noteFile?: string;
+}
+
+/** The order is named by its id alone: whose result was taken up must not depend on which kit is the current one. */
+function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): void {
+  orders
+    .command('acknowledge-critical <order-id>')
+    .description('record that somebody handles a critical result, which ends its reminders')
+    .requiredOption('--by <person-id>', "who handles it: the product's id of the person, never a name")
+    .addOption(
+      new Option(
+        '--outcome <outcome>',
+        'confirmed: the person responsible knows and has repeated it; reached_no_readback: they know; unable_to_reach',
+      )
+        .choices(acknowledgementOutcomes)
+        .makeOptionMandatory(),
+    )
+    .option('--alarm <id>', 'the alarm you acted on, as `show` names it: refused if a later one was raised')
+    .option('--note-file <path>', 'a note to keep with it, at most 2,000 characters; - reads standard input')
+    .action(async (orderId: string, { by, outcome, alarm, noteFile }: AcknowledgementOptions) => {
+      const note = noteFile === undefined ? '' : (await readText(commandLine.terminal, noteFile)).trim();
+      const acknowledgement = {
+        ...{ orderId, by, outcome },
+        ...(alarm !== undefined && { alarm }),
+        ...(note !== '' && { note }),
+      };
+      await command(commandLine, { orderId }, (handle) => handle.acknowledgeCriticalResult(acknowledgement));
+    });
+}
+
 /** Runs a command on the very order whose id was given, or on the current one of a reference's chain. */
 async function command(
   commandLine: CommandLine,
   which: WhichHandle,
-  send: (handle: KitOrderHandle, meant: WhichOrder) => Promise<OrderState>,
+  send: (handle: KitOrderHandle, meant: WhichOrder) => Promise<OrderState | CancelledPlacing>,
 ): Promise<void> {
   await commandLine.run(async ({ lab }) => {
     const handle = await lab.orders.get(which);
@@ -147,19 +204,19 @@ async function command(
   });
 }
 
-async function watch(commandLine: CommandLine, { lab }: Call, which: WhichHandle): Promise<void> {
+async function watch(commandLine: CommandLine, { lab, watching }: Call, which: WhichHandle): Promise<void> {
   const handle = await lab.orders.get(which);
-  for await (const state of handle.watch()) commandLine.printLine(state, () => orderLine(state));
+  for await (const state of handle.watch(watching)) commandLine.printLine(state, () => orderLine(state));
 }
 
-function show(commandLine: CommandLine, state: OrderState): void {
+function show(commandLine: CommandLine, state: OrderState | PlacingState | CancelledPlacing): void {
   commandLine.print(state, () => orderText(state));
 }
 
 function whichOrder(orderId: string | undefined, reference: string | undefined): WhichHandle {
   if (orderId !== undefined && reference === undefined) return { orderId };
   if (orderId === undefined && reference !== undefined) return { reference };
-  throw new UsageError('Name one order: by its id, or by --reference');
+  throw new UsageError('Give one order: its id, or --reference');
 }
 
 function filterOf({ phase, attention, user, ended }: ListOptions): OrderFilter {

@@ -1,10 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
-import type { LabOperations } from '../lab-operations.js';
 import { appointmentCommands } from './appointments.js';
-import { CommandLine, type Area, type GlobalOptions } from './command-line.js';
+import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
 import { exitCodeOf, exitCodes, failureLine, failureReport, UsageError, type ExitCode } from './exit-codes.js';
 import { linkCommands } from './links.js';
 import { duration } from './options.js';
+import { notificationCommands } from './notifications.js';
 import { orderCommands } from './orders.js';
 import { reconcileCommand } from './reconcile.js';
 import { rejectedEventCommands } from './rejected-events.js';
@@ -22,19 +22,18 @@ const areas: readonly Area[] = [
   reportCommands,
   userCommands,
   appointmentCommands,
+  notificationCommands,
   webhookCommands,
   rejectedEventCommands,
   reconcileCommand,
 ];
 
-const about = `Operates the lab-operations worker. It speaks to Temporal only, by Temporal's own settings:
+const about = `Operates the lab-operations worker. It connects to Temporal only, with Temporal's own settings:
 TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or a profile of temporal.toml.
-Where the worker encrypts, LABOPS_ENCRYPTION_KEYS has to hold its keys.`;
+If the worker encrypts, set LABOPS_ENCRYPTION_KEYS to its keys.`;
 
 const exitStatus = `
-Exit status: 0 done; 1 the command did not succeed; 2 the command line, a file or a setting is not right.`;
-
-export type Connect = (taskQueue: string) => Promise<LabOperations>;
+Exit status: 0 done; 1 the command did not succeed; 2 the command line, a file or a setting is invalid.`;
 
 /** The whole program, with all its commands. Nothing is connected before a command runs. */
 export function createProgram(terminal: Terminal, connect: Connect, isJson = false): Command {
@@ -42,14 +41,16 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
   program
     .description(about)
     .version(version)
-    .option('--json', 'answer with JSON on standard output, one document or a line each; errors too')
-    .addOption(new Option('--task-queue <name>', "the worker's").env('TASK_QUEUE').default('lab-operations'))
+    .option('--json', 'print JSON on standard output, one document or one per line; errors too')
+    .addOption(
+      new Option('--task-queue <name>', 'task queue of the worker').env('TASK_QUEUE').default('lab-operations'),
+    )
     .option(
       '--timeout <duration>',
-      'wait for an answer this long, such as 90s (default: what the command takes)',
+      'how long to wait for an answer, such as 90s (default: depends on the command)',
       duration,
     )
-    .addOption(new Option('--verbose', 'with errors, where they come from').env('DEBUG'))
+    .addOption(new Option('--verbose', 'print stack traces of errors').env('DEBUG'))
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => terminal.out(text),

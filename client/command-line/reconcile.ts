@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ReconcileProgress } from '../../workflows/reconcile/messages.js';
+import type { ReconcileProgress } from '../../protocol/reconcile.js';
 import type { CommandLine } from './command-line.js';
 import { facts, moment } from './output.js';
 
@@ -7,25 +7,27 @@ import { facts, moment } from './output.js';
 export function reconcileCommand(program: Command, commandLine: CommandLine): void {
   program
     .command('reconcile')
-    .description('compare orders updated in a range of time with what the workflows have heard, and tell them')
+    .description('compare the orders updated in a time range with what the workflows know, and notify them')
     .requiredOption('--from <time>', 'ISO 8601: a date (midnight in UTC), or a time with its zone')
-    .requiredOption('--to <time>', 'the same; the day of a date is not included, nor the last ten minutes')
+    .requiredOption('--to <time>', 'the same; excludes the day of a date, and the last ten minutes')
     .action(async (range: { from: string; to: string }) =>
       commandLine.run(async ({ lab, progress }) => {
         progress.say('reconciling');
         const { from, to } = range;
-        const result = await lab.orders.reconcile({ from, to }, (come) => progress.say(lineOf(come)));
+        const onProgress = (come: ReconcileProgress): void => progress.say(lineOf(come));
+        const result = await lab.orders.reconcile({ from, to }, { onProgress });
         commandLine.print(result, () =>
           facts([
             ['Compared up to', moment(result.watermark)],
             ['Listed', result.listed],
-            ['Unfinished, told', result.told],
+            ['Unfinished, notified', result.told],
             ['Finished', result.finished],
-            ['Finished, end unheard', result.reopened],
-            ['Passed over', result.passedOver],
+            ['Finished, end was missed', result.reopened],
+            ['Skipped', result.passedOver],
+            ['Critical', result.critical],
           ]),
         );
-        if (result.passedOver > 0) commandLine.note("The worker's log warns of the orders that were passed over.");
+        if (result.passedOver > 0) commandLine.note("The worker's log names the skipped orders.");
       }, 'endless'),
     );
 }

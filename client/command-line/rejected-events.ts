@@ -4,7 +4,7 @@ import type {
   RejectedEventFilter,
   RejectedEventState,
   ReplayRejectedEventsResult,
-} from '../../workflows/rejected-events/messages.js';
+} from '../../protocol/rejected-events.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { count } from './options.js';
@@ -26,21 +26,21 @@ interface ReplayOptions extends Filter {
   limit?: number;
 }
 
-const states = ['waiting', 'replayed', 'discarded'] as const;
+const states = ['waiting', 'replayed', 'discarded', 'expired'] as const;
 
 /** Verified events that could not be handled. What they hold stays in the worker's database. */
 export function rejectedEventCommands(program: Command, commandLine: CommandLine): void {
-  const rejected = program.command('rejected').description('webhooks that were verified and could not be handled');
+  const rejected = program.command('rejected').description('verified webhooks that could not be handled');
   const filtered = (command: Command): Command =>
     command
       .option('--type <event-type>', 'only events of exactly this type')
-      .option('--reason <reason>', 'only events whose reason begins so, such as not_handled')
-      .option('--before <id>', 'only events before this one: `next` of the answer before');
+      .option('--reason <reason>', 'only events whose reason starts with this, such as not_handled')
+      .option('--before <id>', 'only events before this one: the `next` of the previous answer');
 
   filtered(rejected.command('list'))
-    .description('rejected events, the latest first, and how many wait')
-    .addOption(new Option('--state <state>', 'what has become of them').choices(states).default('waiting'))
-    .option('--limit <number>', 'how many at most', count, 50)
+    .description('list rejected events, newest first, and how many are waiting')
+    .addOption(new Option('--state <state>', 'only events in this state').choices(states).default('waiting'))
+    .option('--limit <number>', 'the most to show', count, 50)
     .action(async ({ state, limit, ...filter }: ListOptions) =>
       commandLine.run(async ({ lab }) => {
         const page = await lab.rejectedEvents.list({ ...filterOf(filter), state, limit });
@@ -49,25 +49,26 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
       }),
     );
   filtered(rejected.command('replay [event-id]'))
-    .description('handle an event once more after what was wrong has been mended, or all that fit')
-    .option('--all', 'all that wait and fit the other options')
-    .option('--limit <number>', 'how many at most (default: 1000)', count)
+    .description('retry an event after the cause is fixed, or all that match')
+    .option('--all', 'all waiting events that match the other options')
+    .option('--limit <number>', 'the most to replay (default: 1000)', count)
     .action(async (id: string | undefined, options: ReplayOptions) => {
       const which = whichEvents(id, options);
       await commandLine.run(async ({ lab, progress }) => {
         progress.say('replaying');
         const result = await lab.rejectedEvents.replay(which);
         commandLine.print(result, () => replayText(result));
-        if (result.next !== undefined) commandLine.note(`The limit was reached: go on with --before ${result.next}.`);
+        if (result.next !== undefined)
+          commandLine.note(`The limit was reached: continue with --before ${result.next}.`);
       }, 'endless');
     });
   rejected
     .command('discard <event-id>')
-    .description('give an event up: what it held is erased, the reason stays')
-    .requiredOption('--reason <text>', 'why, for whoever looks later; nothing personal')
+    .description('discard an event: its content is erased, the reason stays')
+    .requiredOption('--reason <text>', 'why, for people who look later; nothing personal')
     .option('--yes', 'do not ask for a confirmation')
     .action(async (id: string, { reason, yes }: { reason: string; yes?: true }) => {
-      await commandLine.confirm(`What event ${id} holds will be erased.`, yes === true);
+      await commandLine.confirm(`The content of event ${id} will be erased.`, yes === true);
       await commandLine.run(async ({ lab }) => {
         await lab.rejectedEvents.discard(id, reason);
         commandLine.print({ id, state: 'discarded' }, () => `Event ${id} is discarded.`);
@@ -80,7 +81,7 @@ function whichEvents(id: string | undefined, { all, limit, ...filter }: ReplayOp
   const isFiltered = limit !== undefined || Object.keys(filter).length > 0;
   if (id !== undefined && all !== true && !isFiltered) return id;
   if (id === undefined && all === true) return { ...filterOf(filter), ...(limit !== undefined && { limit }) };
-  throw new UsageError('Name one event by its id, or give --all, with --type and --reason where not all are meant');
+  throw new UsageError("Give one event's id, or --all, with --type and --reason to choose");
 }
 
 function filterOf({ type, reason, before }: Filter): RejectedEventFilter {
@@ -94,7 +95,7 @@ function filterOf({ type, reason, before }: Filter): RejectedEventFilter {
 function eventTable(events: readonly RejectedEventEntry[]): string {
   if (events.length === 0) return 'No rejected events.';
   return table(
-    ['Id', 'Received (UTC)', 'Type', 'Reason', 'What became of it'],
+    ['Id', 'Received (UTC)', 'Type', 'Reason', 'State'],
     events.map(({ id, receivedAt, eventType, reason, state, discardReason }) => [
       ...[id, moment(receivedAt), eventType, reason],
       discardReason === undefined ? state : `${state}: ${discardReason}`,
@@ -110,7 +111,7 @@ function replayText({ replayed, left, leftEvents }: ReplayRejectedEventsResult):
   return sections(
     facts([
       ['Handled', counted(replayed)],
-      ['Go on waiting', counted(left)],
+      ['Still waiting', counted(left)],
     ]),
     leftEvents.length === 0
       ? undefined

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { ReportHandle } from '../reports/report-handle.js';
+import type { CancelledSubmission, ReportHandle } from '../reports/report-handle.js';
 import type { ReportSubmission } from '../reports/reports.js';
-import type { ReportState } from '../../workflows/report/messages.js';
+import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
@@ -18,31 +18,31 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
     reports
       .command(`${name} [job-id]`)
       .description(description)
-      .option('--reference <reference>', "the report by your own key, in place of its parsing job's id");
+      .option('--reference <reference>', "identify the report by your reference instead of its parsing job's id");
   const send = async (
     which: ReturnType<typeof whichReport>,
-    command: (report: ReportHandle) => Promise<ReportState>,
+    command: (report: ReportHandle) => Promise<ReportState | CancelledSubmission>,
   ): Promise<void> =>
     commandLine.run(async ({ lab }) => {
-      const state = await command(await lab.reports.get(which));
-      commandLine.print(state, () => reportText(state));
+      const answer = await command(await lab.reports.get(which));
+      commandLine.print(answer, () => ('jobId' in answer ? reportText(answer) : cancelledText(answer)));
     });
 
   submitCommand(reports, commandLine);
-  onReport('show', 'where a report stands, with how many biomarkers were read').action(
+  onReport('show', 'show the state of a report, with how many biomarkers were read').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) =>
       send(whichReport(jobId, reference), (report) => report.state()),
   );
-  onReport('watch', 'every change of a report, a line each, until it has ended').action(
+  onReport('watch', 'print every change of a report, one per line, until it has ended').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichReport(jobId, reference);
-      await commandLine.run(async ({ lab }) => {
+      await commandLine.run(async ({ lab, watching }) => {
         const report = await lab.reports.get(which);
-        for await (const state of report.watch()) commandLine.printLine(state, () => reportLine(state));
+        for await (const state of report.watch(watching)) commandLine.printLine(state, () => reportLine(state));
       }, 'endless');
     },
   );
-  onReport('cancel', 'stop following a report; the lab service reads it all the same').action(
+  onReport('cancel', 'stop an upload, or stop following a report that the lab service will still read').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) =>
       send(whichReport(jobId, reference), (report) => report.cancel()),
   );
@@ -51,12 +51,12 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
 function submitCommand(reports: Command, commandLine: CommandLine): void {
   reports
     .command('submit')
-    .description('submit a report once for its reference, and wait until the worker has uploaded it')
+    .description('submit a report, once for its reference, and wait until the worker has uploaded it')
     .requiredOption(
       '--file <path>',
       'the submission as JSON: reference, userId, file, needsHumanReview, policy; - reads standard input',
     )
-    .option('--no-wait', 'return as soon as it is certain that it will be uploaded')
+    .option('--no-wait', 'return as soon as the upload is started')
     .action(async ({ file, wait }: { file: string; wait: boolean }) => {
       const submission = (await readObject(commandLine.terminal, file)) as ReportSubmission;
       await commandLine.run(
@@ -79,7 +79,15 @@ function submitCommand(reports: Command, commandLine: CommandLine): void {
 function whichReport(jobId: string | undefined, reference: string | undefined) {
   if (jobId !== undefined && reference === undefined) return { jobId };
   if (jobId === undefined && reference !== undefined) return { reference };
-  throw new UsageError('Name one report: by the id of its parsing job, or by --reference');
+  throw new UsageError("Give one report: its parsing job's id, or --reference");
+}
+
+function cancelledText({ reference, lostUploads }: CancelledSubmission): string {
+  const lost =
+    lostUploads.length > 0
+      ? ' The answer to an earlier upload was lost, so the lab service may still read the file.'
+      : '';
+  return `The submission ${reference} was cancelled; nothing more is uploaded.${lost}`;
 }
 
 function reportText(state: ReportState): string {

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
-import type { DeleteUserInput, DeletionState } from '../../workflows/deletion/messages.js';
-import type { OnRunningWork } from '../../workflows/deletion/policy.js';
+import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
+import type { OnRunningWork } from '../../protocol/deletion/policy.js';
 import type { CommandLine } from './command-line.js';
 import { readText } from './input.js';
 import { days } from './options.js';
@@ -15,22 +15,22 @@ interface DeleteOptions {
 
 /** Deletion of users. Everything else about users is asked of the lab service itself, and so not here. */
 export function userCommands(program: Command, commandLine: CommandLine): void {
-  const users = program.command('users').description('delete users, and undo it while that is possible');
+  const users = program.command('users').description('delete users, and undo a deletion within its grace period');
   const show = (state: DeletionState): void => commandLine.print(state, () => deletionText(state));
 
   users
     .command('delete <user-id>')
-    .description('delete a user: connections at once, data after the grace')
-    .option('--grace-days <days>', 'how long it can be undone, at most 7', days)
+    .description('delete a user: connections at once, data after the grace period')
+    .option('--grace-days <days>', 'how many days it can be undone, at most 7', days)
     .addOption(
       new Option(
         '--running-work <what>',
-        'what becomes of running orders, links, reports and appointments (default: refuse)',
+        'what to do with running orders, links, reports and appointments (default: refuse)',
       ).choices(['refuse', 'cancel', 'leave']),
     )
     .option(
       '--client-user-id-file <path>',
-      'a file with your own reference of the user, by which an undo sees that it was taken; - reads standard input',
+      'a file with your client_user_id of the user, so that an undo notices if it was taken; - reads standard input',
     )
     .option('--yes', 'do not ask for a confirmation')
     .action(async (userId: string, options: DeleteOptions) => {
@@ -43,13 +43,13 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     });
   users
     .command('show <user-id>')
-    .description('where the latest deletion of a user stands')
+    .description("show the state of a user's latest deletion")
     .action(async (userId: string) =>
       commandLine.run(async ({ lab }) => show(await (await lab.users.deletion(userId)).state())),
     );
   users
     .command('undo <user-id>')
-    .description('bring a user back whose grace is not over; connections have to be made anew')
+    .description('restore a user within the grace period; connections must be made again')
     .action(async (userId: string) =>
       commandLine.run(async ({ lab }) => show(await (await lab.users.deletion(userId)).undo())),
     );
@@ -90,7 +90,7 @@ function deletionText(state: DeletionState): string {
     work.length === 0
       ? undefined
       : table(
-          ['Running work', 'What became of it', 'Reason'],
+          ['Running work', 'Result', 'Reason'],
           work.map(({ workflowId, fate, reason }) => [
             ...[workflowId, state.outcome === 'running_work' ? 'runs; nothing was deleted' : words(fate), reason],
           ]),

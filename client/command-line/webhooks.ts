@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { WebhookPlace } from '../../service/management-webhooks.js';
-import type { WebhookEndpoint, WebhookRegistered } from '../../workflows/webhooks/messages.js';
+import type { WebhookEndpoint, WebhookRegistered } from '../../protocol/webhook-endpoints.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { collect } from './options.js';
 import { facts, moment, sections, table } from './output.js';
@@ -37,16 +37,16 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
         new Option('--environment <name>', 'production or sandbox').env('LABOPS_ENVIRONMENT').makeOptionMandatory(),
       );
 
-  ofTeam('list', 'all endpoints of a team').action(async (options: PlaceOptions) =>
+  ofTeam('list', "list a team's endpoints").action(async (options: PlaceOptions) =>
     commandLine.run(async ({ lab }) => {
       const endpoints = await lab.webhooks.list(placeOf(options));
       commandLine.print({ endpoints }, () => endpointTable(endpoints));
     }, patience),
   );
-  ofTeam('register', 'have events delivered to an address; one that is there already stays as it is')
+  ofTeam('register', 'register an endpoint; an existing one for the address stays as it is')
     .requiredOption('--url <url>', 'where the ingress is reached, such as https://labs.example.com/webhooks')
-    .option('--event-type <type>', 'only events of this type; may be given again (default: all)', collect)
-    .option('--show-secret', 'print the signing secret, which the ingress needs in WEBHOOK_SECRETS')
+    .option('--event-type <type>', 'only events of this type; can be repeated (default: all)', collect)
+    .option('--show-secret', "print the signing secret, which belongs in the ingress's WEBHOOK_SECRETS")
     .action(async ({ url, eventType, showSecret, ...options }: RegisterOptions) =>
       commandLine.run(async ({ lab }) => {
         const wanted = { url, ...(eventType && { eventTypes: eventType }) };
@@ -54,26 +54,33 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
         showRegistered(commandLine, registered, showSecret === true);
       }, patience),
     );
-  ofTeam('rotate <webhook-id>', 'take a new signing secret and print it; for a while both sign').action(
-    async (webhookId: string, options: PlaceOptions) =>
+  ofTeam('rotate <webhook-id>', 'create a new signing secret; for a while both sign')
+    .option('--show-secret', "print the new secret, which belongs in the ingress's WEBHOOK_SECRETS")
+    .action(async (webhookId: string, { showSecret, ...options }: PlaceOptions & { showSecret?: true }) =>
       commandLine.run(async ({ lab }) => {
-        const rotated = await lab.webhooks.rotate(placeOf(options), webhookId);
-        commandLine.print(rotated, () =>
+        const { secret, ...rotated } = await lab.webhooks.rotate(placeOf(options), webhookId);
+        const shown = showSecret === true ? { secret } : {};
+        commandLine.print({ ...rotated, ...shown }, () =>
           facts([
             ['Endpoint', rotated.webhookId],
-            ['New secret', rotated.secret],
+            ['New secret', shown.secret],
           ]),
         );
-        commandLine.note('Add it to WEBHOOK_SECRETS of the ingress before the old one ends.');
+        commandLine.note("Add the new secret to the ingress's WEBHOOK_SECRETS before the old one expires.");
+        if (showSecret !== true) {
+          commandLine.note('To see it: `labops webhooks register --show-secret` with the address of the endpoint.');
+        }
       }, patience),
-  );
-  ofTeam('delete <webhook-id>', 'have nothing delivered to an endpoint any more')
+    );
+  ofTeam('delete <webhook-id>', 'delete an endpoint')
     .option('--yes', 'do not ask for a confirmation')
     .action(async (webhookId: string, { yes, ...options }: PlaceOptions & { yes?: true }) => {
-      await commandLine.confirm(`Nothing will be delivered to ${webhookId} any more.`, yes === true);
+      await commandLine.confirm(`Endpoint ${webhookId} will be deleted: it receives no more events.`, yes === true);
       await commandLine.run(async ({ lab }) => {
         const answer = await lab.webhooks.delete(placeOf(options), webhookId);
-        commandLine.print(answer, () => (answer.deleted ? `Deleted ${webhookId}.` : `There is no ${webhookId}.`));
+        commandLine.print(answer, () =>
+          answer.deleted ? `Deleted ${webhookId}.` : `There is no endpoint ${webhookId}.`,
+        );
       }, patience);
     });
 }
@@ -88,7 +95,7 @@ function showRegistered(
   const told = showSecret && secret !== undefined ? { secret } : {};
   commandLine.print({ ...registered, ...told }, () =>
     sections(
-      created ? 'Registered.' : 'It was registered before, and stays as it is.',
+      created ? 'Registered.' : 'It was already registered and is unchanged.',
       facts([
         ['Endpoint', endpoint.id],
         ['Address', endpoint.url],
@@ -101,10 +108,10 @@ function showRegistered(
   );
   if (secret === undefined) {
     commandLine.note(
-      'The signing secret is in the dashboard of the lab service: here it is shown only where LABOPS_ENCRYPTION_KEYS are set.',
+      "Read the signing secret in the lab service's dashboard: labops shows it only if LABOPS_ENCRYPTION_KEYS is set.",
     );
   } else if (!showSecret) {
-    commandLine.note('Give --show-secret to see the signing secret.');
+    commandLine.note('Use --show-secret to see the signing secret.');
   }
 }
 

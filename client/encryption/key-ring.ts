@@ -10,8 +10,9 @@ export interface EncryptionKey {
 /** The first key encrypts; every key decrypts. */
 export type KeyRing = readonly [EncryptionKey, ...EncryptionKey[]];
 
-/** The text of a key ring cannot be worked with. Faults name keys by their position and show no part of them. */
+/** The text of a key ring is not valid. Faults name keys by position and show no part of them. */
 export class KeyRingInvalid extends Error {
+  static readonly remedy = 'Correct LABOPS_ENCRYPTION_KEYS.';
   override readonly name = 'KeyRingInvalid';
   /** Each is what is wrong, in words that follow the setting's name. */
   readonly faults: readonly string[];
@@ -24,6 +25,9 @@ export class KeyRingInvalid extends Error {
 
 /** AES-256. */
 const keyBytes = 32;
+
+/** Of 32 random bytes about 30 differ; fewer than 12 in one key of 10^25. A key of zeros, or of a repeated word, has fewer. */
+const leastDistinctBytes = 12;
 
 /** Short, and free of the characters that separate ids and keys. */
 const idPattern = /^[A-Za-z0-9._-]{1,64}$/;
@@ -58,6 +62,7 @@ function readKey(text: string): EncryptionKey | string {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) return 'has a key that is not base64';
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length !== keyBytes) return `has a key of ${bytes.length} bytes instead of ${keyBytes}`;
+  if (new Set(bytes).size < leastDistinctBytes) return 'has a key that is not random: use openssl rand -base64 32';
   return { id, key: createSecretKey(bytes) };
 }
 

@@ -3,8 +3,10 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { EncryptionKey, KeyRing } from './key-ring.js';
 
-/** A payload was encrypted with a key that is not in the ring: add the key, if it still exists. */
+/** A payload was encrypted with a key that is not in the key ring. */
 export class EncryptionKeyUnknown extends Error {
+  static readonly remedy =
+    "Add the key to LABOPS_ENCRYPTION_KEYS: the worker's keys, including earlier ones (docs/operations.md).";
   override readonly name = 'EncryptionKeyUnknown';
   readonly keyId: string;
 
@@ -14,8 +16,9 @@ export class EncryptionKeyUnknown extends Error {
   }
 }
 
-/** An encrypted payload is not what was encrypted: it was changed or cut, or the key id names other bytes now. */
+/** An encrypted payload does not decrypt: it was changed or cut, or its key id now stands for other bytes. */
 export class PayloadNotAuthentic extends Error {
+  static readonly remedy = "Set LABOPS_ENCRYPTION_KEYS to the worker's keys (docs/operations.md).";
   override readonly name = 'PayloadNotAuthentic';
 
   constructor(keyId: string) {
@@ -91,7 +94,8 @@ function decrypt({ metadata, data }: Payload, keys: ReadonlyMap<string, KeyObjec
   return PayloadMessage.decode(text);
 }
 
-function isEncrypted({ metadata }: Payload): boolean {
+/** True if a payload is one of ours, whichever key it names. */
+export function isEncrypted({ metadata }: Payload): boolean {
   return textOf(metadata?.['encoding']) === encryptedEncoding;
 }
 

@@ -1,28 +1,36 @@
 import { LabOperationsError, Refusal, type Words } from '../errors.js';
-import type { FailureDetails } from '../../workflows/failure-details.js';
+import type { FailureDetails } from '../../protocol/failure-details.js';
 
-/** No link of this user with this provider is known to Temporal, or it is older than the namespace's retention. */
+/** Temporal knows no link of this user with this provider. It may be older than the namespace's retention. */
 export class LinkNotFound extends LabOperationsError {
+  static readonly remedy = 'Check the user and the provider.';
   override readonly name = 'LinkNotFound';
 }
 
-/** The start, a report or the policy breaks a rule that is known here; nothing was changed. */
+/** A field of the start, a report or the policy breaks a rule. Nothing was changed. */
 export class LinkInvalid extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error.';
   override readonly name = 'LinkInvalid';
 }
 
 /** The code is not 4 to 12 letters or digits. It was not sent and costs no attempt. */
 export class InvalidCode extends Refusal {
+  static readonly remedy = 'Ask the user for the code again.';
   override readonly name = 'InvalidCode';
 }
 
-/** The service refused the call itself, as it refuses an unknown user or provider. The link goes on if it already stood. */
+/**
+ * The lab service refused the call itself, for example because it does not know the user or the provider. A link that
+ * already exists continues.
+ */
 export class LinkRefused extends Refusal {
+  static readonly remedy = 'Check the user and the provider.';
   override readonly name = 'LinkRefused';
 }
 
-/** The code ended the link for good: `errorType` is the service's, or one of ours (docs/messages.md). Start a new link. */
+/** The code ended the link for good. `errorType` says why, in the service's word or one of ours (docs/messages.md). */
 export class LinkFailed extends Refusal {
+  static readonly remedy = 'Start a new link.';
   override readonly name = 'LinkFailed';
   readonly errorType: string;
 
@@ -32,17 +40,19 @@ export class LinkFailed extends Refusal {
   }
 }
 
-/** The link has ended, and takes nothing any more: start a new one, unless it is connected. */
+/** The link has ended and takes no more commands. */
 export class LinkEnded extends Refusal {
+  static readonly remedy = 'Start a new link, unless this one is connected.';
   override readonly name = 'LinkEnded';
 }
 
-/** The workflow was terminated, or timed out; the message says which. */
+/** The link's workflow was terminated or timed out; the message says which. */
 export class LinkInterrupted extends LabOperationsError {
+  static readonly remedy = 'Start a new link.';
   override readonly name = 'LinkInterrupted';
 }
 
-/** What the failures of the link workflow are called in the product. */
+/** The client error for each failure type of the link workflow. */
 export const linkWords: Words = {
   notFound: LinkNotFound,
   interrupted: LinkInterrupted,

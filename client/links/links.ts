@@ -1,43 +1,47 @@
-import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { isLinkAddressable, linkProviderId } from '../../workflows/link/address.js';
-import { linkProviderName, type LinkProviderInput } from '../../workflows/link/messages.js';
-import { resolveLinkPolicy } from '../../workflows/link/policy.js';
-import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
-import { canonicalUserId } from '../../workflows/user-id.js';
+import { isLinkAddressable, linkProviderId, canonicalUserId } from '../../protocol/ids.js';
+import { linkProviderName, type LinkProviderInput } from '../../protocol/link/messages.js';
+import { resolveLinkPolicy } from '../../protocol/link/policy.js';
+import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { inOneLine, policyFaults } from '../input-faults.js';
-import { inWords } from '../workflow-calls.js';
+import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound, linkWords } from './errors.js';
 import { LinkHandle } from './link-handle.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
 
-/** Links of users with providers that they log in to with a password, and perhaps a code. */
-export class LinkOperations {
-  private readonly temporal: Client;
-  private readonly taskQueue: string;
+const isStarting = { words: linkWords, underWay: underWay.starting };
+const isReading = { words: linkWords, underWay: underWay.reading };
 
-  constructor(temporal: Client, taskQueue: string) {
-    this.temporal = temporal;
-    this.taskQueue = taskQueue;
+/**
+ * Links of users with providers that they log in to with a password, and perhaps a code. Beside what is named, every
+ * method rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ */
+export class LinkOperations {
+  private readonly calls: TemporalCalls;
+
+  constructor(calls: TemporalCalls) {
+    this.calls = calls;
   }
 
   /**
    * Starts a link, or joins the one of this user and provider that is running; after one has ended, a new one. Returns
-   * as soon as that is durable; `linkUrl` of the handle waits for the link itself.
+   * as soon as that is durable; `linkUrl` of the handle waits for the link itself. Deadline: 30 seconds.
    * @throws LinkInvalid naming each field and its rule, before anything is started
    */
-  async start(start: LinkStart): Promise<LinkHandle> {
+  async start(start: LinkStart, options: CallOptions = {}): Promise<LinkHandle> {
     check(start);
     const { provider, redirectUrl, policy } = start;
     const userId = canonicalUserId(start.userId);
-    const options = { ...(redirectUrl !== undefined && { redirectUrl }), ...(policy && { policy }) };
+    const chosen = { ...(redirectUrl !== undefined && { redirectUrl }), ...(policy && { policy }) };
+    const { client, taskQueue } = this.calls;
     const begin = () =>
-      this.temporal.workflow.start(linkProviderName, {
+      client.workflow.start(linkProviderName, {
         workflowId: linkProviderId(userId, provider),
-        taskQueue: this.taskQueue,
-        args: [{ userId, provider, ...options }],
+        taskQueue,
+        args: [{ userId, provider, ...chosen }],
         workflowIdConflictPolicy: 'USE_EXISTING',
         typedSearchAttributes: new TypedSearchAttributes([
           { key: labUserIdKey, value: userId },
@@ -46,15 +50,19 @@ export class LinkOperations {
         staticSummary: `Link with ${provider}`,
         staticDetails: 'Carries one link of a user with a provider from its token to the connection.',
       });
-    await begin();
-    return new LinkHandle(this.temporal, userId, provider, { options, again: begin });
+    await this.calls.call(isStarting, options, begin);
+    return new LinkHandle(this.calls, userId, provider, { options: chosen, again: begin });
   }
 
-  /** The running link of this user and provider, or the last one. @throws LinkNotFound */
-  async get({ userId, provider }: Pick<LinkStart, 'userId' | 'provider'>): Promise<LinkHandle> {
-    if (!isLinkAddressable(userId, provider)) throw new LinkNotFound('These ids cannot be of a link of ours');
-    await inWords(linkWords, () => this.temporal.workflow.getHandle(linkProviderId(userId, provider)).describe());
-    return new LinkHandle(this.temporal, userId, provider);
+  /** The running link of this user and provider, or the last one. Deadline: 30 seconds. @throws LinkNotFound */
+  async get(
+    { userId, provider }: Pick<LinkStart, 'userId' | 'provider'>,
+    options: CallOptions = {},
+  ): Promise<LinkHandle> {
+    if (!isLinkAddressable(userId, provider)) throw new LinkNotFound('This is not a valid user id or provider');
+    const workflow = this.calls.client.workflow.getHandle(linkProviderId(userId, provider));
+    await this.calls.call(isReading, options, () => workflow.describe());
+    return new LinkHandle(this.calls, userId, provider);
   }
 }
 

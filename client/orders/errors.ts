@@ -1,83 +1,132 @@
 import { ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client';
-import type { FailureDetails } from '../../workflows/failure-details.js';
+import type { FailureDetails } from '../../protocol/failure-details.js';
 import { LabOperationsError, Refusal, ServiceDown, type Words } from '../errors.js';
 
-/** No order with this reference or id is known to Temporal. It may be older than the namespace's retention. */
+/** Temporal knows no order with this reference or id. It may be older than the namespace's retention. */
 export class OrderNotFound extends Refusal {
+  static readonly remedy = 'Check the reference or the id.';
   override readonly name = 'OrderNotFound';
 }
 
-/** The reference was already used for an order with other details. Use a new reference for a new order. */
+/** The reference was already used for an order with other details. */
 export class ReferenceConflict extends LabOperationsError {
+  static readonly remedy = 'Use a new reference for a new order.';
   override readonly name = 'ReferenceConflict';
 }
 
-/** The order, its reference or its policy breaks a rule that is known here; nothing was started. */
+/** A field of the order, its reference or its policy breaks a rule. Nothing was started. */
 export class OrderInvalid extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error.';
   override readonly name = 'OrderInvalid';
 }
 
-/** The service refused to create the order, or its replacement. Mend the fields and place it again with the same reference. */
+/** The lab service refused to create the order or its replacement. */
 export class OrderRefused extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error and place the order again with the same reference.';
   override readonly name = 'OrderRefused';
 }
 
-/** The service refused the registration, or it breaks a rule that is known here. The order still waits: mend the fields and try again. */
+/** The registration breaks a rule, or the lab service refused it. The order keeps waiting for one. */
 export class RegistrationRefused extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error and register again.';
   override readonly name = 'RegistrationRefused';
 }
 
-/** The lab account's delegated flow needs a physician on the order. Nothing was sent: give one. */
+/** The lab account's delegated flow needs a physician on the order. Nothing was sent. */
 export class PhysicianRequired extends Refusal {
+  static readonly remedy = 'Give a physician.';
   override readonly name = 'PhysicianRequired';
 }
 
-/** The service does not cancel the order any more, usually because it has shipped. The order goes on. */
+/** The lab service no longer cancels the order, usually because it has shipped. The order continues. */
 export class CancelRefused extends Refusal {
+  static readonly remedy = 'Let it continue, or replace the kit once it is lost.';
   override readonly name = 'CancelRefused';
 }
 
-/** The sample id registered another order than the one meant. Attention is raised; a person has to compare the kits. */
+/** The sample id registered another order than the one you meant. The order carries attention. */
 export class RegisteredAnotherOrder extends Refusal {
+  static readonly remedy = 'Have a person compare the two kits.';
   override readonly name = 'RegisteredAnotherOrder';
 }
 
-/** Several orders could be the one that a lost answer created; nothing was created. The message names them. */
+/**
+ * The answer to a creation was lost, and several orders could be the created one. Nothing more was created; the
+ * message names the orders.
+ */
 export class AmbiguousOrder extends Refusal {
+  static readonly remedy = 'Look at the named orders at the lab service, then place the order again.';
   override readonly name = 'AmbiguousOrder';
 }
 
-/** The kit has not shipped, or its order is over: it can be cancelled, or there is nothing to replace. */
+/** The placing was cancelled before there was an order. */
+export class PlacingCancelled extends Refusal {
+  static readonly remedy = 'If you want the order after all, place it again with the same reference.';
+  override readonly name = 'PlacingCancelled';
+}
+
+/** There is nothing to replace: the kit has not shipped yet, or its order is over. */
 export class NotReplaceable extends Refusal {
+  static readonly remedy = 'Cancel the order instead, or place a new one.';
   override readonly name = 'NotReplaceable';
 }
 
-/** The policy's `replacementLimit` is used up. Place a new order instead. */
+/** The kit has moved since you decided to replace it. Nothing was ordered. */
+export class OrderMovedOn extends Refusal {
+  static readonly remedy = "Look at the order's state and decide again.";
+  override readonly name = 'OrderMovedOn';
+}
+
+/** The policy's `replacementLimit` is used up. */
 export class ReplacementLimitReached extends Refusal {
+  static readonly remedy = 'Place a new order instead.';
   override readonly name = 'ReplacementLimitReached';
 }
 
-/** `wait` was decided though the order has missed no limit. */
+/** The problem was already resolved in another way; the message says how. */
+export class AlreadyResolved extends Refusal {
+  static readonly remedy =
+    "Look at the order's state. Only an earlier `wait` can be changed, with `insteadOf: 'wait'` (labops: `--instead-of wait`).";
+  override readonly name = 'AlreadyResolved';
+}
+
+/** The order asks for no decision: it has missed no limit. */
 export class NothingToResolve extends Refusal {
+  static readonly remedy = "Look at the order's state.";
   override readonly name = 'NothingToResolve';
 }
 
-/** The order has ended; it takes no command any more. */
+/** No critical result of this order was reported, or not the alarm that you named. */
+export class NothingToAcknowledge extends Refusal {
+  static readonly remedy = "Check the ids: the order's state shows its critical results.";
+  override readonly name = 'NothingToAcknowledge';
+}
+
+/** The critical result was raised again after the alarm that you named. Nothing was acknowledged. */
+export class AlarmOutdated extends Refusal {
+  static readonly remedy = "Look at the result again, then acknowledge the latest alarm: the order's state names it.";
+  override readonly name = 'AlarmOutdated';
+}
+
+/** The order has ended and takes no more commands. */
 export class OrderEnded extends Refusal {
+  static readonly remedy = "Look at the order's state.";
   override readonly name = 'OrderEnded';
 }
 
-/** The command names an order that is not of this chain. */
+/** The command names an order that does not belong to this chain of replacements. */
 export class OrderNotInChain extends Refusal {
+  static readonly remedy = 'Check the order id.';
   override readonly name = 'OrderNotInChain';
 }
 
-/** The workflow was terminated, timed out or cancelled by an operator; the message says which. */
+/** The order's workflow was terminated, timed out or was cancelled by an operator; the message says which. */
 export class OrderInterrupted extends LabOperationsError {
+  static readonly remedy = "Nothing to do: the order's next webhook starts another run.";
   override readonly name = 'OrderInterrupted';
 }
 
-/** What the failures of the order workflows are called in the product. */
+/** The client error for each failure type of the order workflows. */
 export const orderWords: Words = {
   notFound: OrderNotFound,
   interrupted: OrderInterrupted,
@@ -92,15 +141,21 @@ export const orderWords: Words = {
     CancelRefused,
     RegisteredAnotherOrder,
     AmbiguousOrder,
+    PlacingCancelled,
     NotReplaceable,
+    OrderMovedOn,
     ReplacementLimitReached,
     NothingToResolve,
+    AlreadyResolved,
+    NothingToAcknowledge,
+    AlarmOutdated,
     OrderEnded,
     OrderNotFound,
     OrderNotInChain,
     // Attempts that the next one would have mended, had there been time for it.
     AttemptOutdated: ServiceDown,
     OrderUnclaimed: ServiceDown,
+    EarlierPlacingUnsettled: ServiceDown,
     // The run ended between accepting a command and carrying it out.
     AcceptedUpdateCompletedWorkflow: OrderEnded,
   },

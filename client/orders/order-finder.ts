@@ -2,26 +2,28 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription }
 import { NotFound } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
-import { isAddressable, kitOrderId, placeKitOrderId, rootOf } from '../../workflows/order/address.js';
-import { kitOrderName, stateQuery } from '../../workflows/order/messages.js';
-import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../../workflows/search-attributes.js';
-import { inProductWords } from '../errors.js';
-import { OrderNotFound, orderWords } from './errors.js';
+import { isAddressable, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { rootOf } from '../../protocol/order/root-order.js';
+import { kitOrderName, stateQuery } from '../../protocol/order/messages.js';
+import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
+import type { OneCall, TemporalCalls } from '../workflow-calls.js';
+import { OrderNotFound } from './errors.js';
 
 /** What an order is looked for with. */
 export interface OrderFinder {
-  temporal: Client;
+  calls: TemporalCalls;
   service?: LabService;
 }
 
 /** Finds the root order of the chain that any order id belongs to. */
-export async function findRootOrder(finder: OrderFinder, orderId: string): Promise<string> {
-  if (!isAddressable(orderId)) throw new OrderNotFound('This order id cannot be one of ours');
-  const own = await describe(finder.temporal, kitOrderId(orderId));
+export async function findRootOrder(finder: OrderFinder, call: OneCall, orderId: string): Promise<string> {
+  if (!isAddressable(orderId)) throw new OrderNotFound('This is not a valid order id');
+  const { client } = finder.calls;
+  const own = await describe(client, kitOrderId(orderId));
   if (own && own.typedSearchAttributes.get(labPhaseKey) !== forwardedPhase) return orderId;
-  if (own) return (await forwardingRoot(finder.temporal, orderId)) ?? orderId;
+  if (own) return (await forwardingRoot(client, call, orderId)) ?? orderId;
   const root =
-    (await rootByVisibility(finder.temporal, labOrderIdKey.name, orderId)) ?? (await rootByService(finder, orderId));
+    (await rootByVisibility(client, labOrderIdKey.name, orderId)) ?? (await rootByService(finder, call, orderId));
   if (root === undefined) throw new OrderNotFound(`No workflow follows order ${orderId}`);
   return root;
 }
@@ -30,10 +32,10 @@ export async function findRootOrder(finder: OrderFinder, orderId: string): Promi
  * Whether a reference was placed: its placing workflow, or, where that is past retention or did not end by itself, the
  * order's own workflow, which a webhook may have started.
  */
-export async function findPlacement({ temporal }: OrderFinder, reference: string): Promise<{ rootOrderId?: string }> {
-  const placing = await describe(temporal, placeKitOrderId(reference));
+export async function findPlacement({ calls }: OrderFinder, reference: string): Promise<{ rootOrderId?: string }> {
+  const placing = await describe(calls.client, placeKitOrderId(reference));
   if (placing && ['RUNNING', 'COMPLETED'].includes(placing.status.name)) return {};
-  const rootOrderId = await rootByVisibility(temporal, labReferenceKey.name, reference);
+  const rootOrderId = await rootByVisibility(calls.client, labReferenceKey.name, reference);
   if (rootOrderId !== undefined) return { rootOrderId };
   if (placing) return {};
   throw new OrderNotFound(`No order was placed with the reference ${reference}`);
@@ -44,12 +46,13 @@ async function describe(temporal: Client, workflowId: string): Promise<WorkflowE
     return await temporal.workflow.getHandle(workflowId).describe();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
-    throw inProductWords(error, orderWords);
+    throw error;
   }
 }
 
-async function forwardingRoot(temporal: Client, orderId: string): Promise<string | undefined> {
-  const { forwardsTo } = await temporal.workflow.getHandle(kitOrderId(orderId)).query(stateQuery);
+async function forwardingRoot(temporal: Client, call: OneCall, orderId: string): Promise<string | undefined> {
+  const forwarder = call.waitFor(temporal.workflow.getHandle(kitOrderId(orderId)));
+  const { forwardsTo } = await forwarder.query(stateQuery);
   return forwardsTo;
 }
 
@@ -61,11 +64,15 @@ async function rootByVisibility(temporal: Client, attribute: string, value: stri
 }
 
 /** Visibility lags by moments behind a replacement that was just placed; the order itself says whose it is. */
-async function rootByService({ temporal, service }: OrderFinder, orderId: string): Promise<string | undefined> {
+async function rootByService(
+  { calls, service }: OrderFinder,
+  call: OneCall,
+  orderId: string,
+): Promise<string | undefined> {
   if (!service) return undefined;
   try {
-    const root = rootOf(snapshotOf(await service.orders.get(orderId)));
-    return (await describe(temporal, kitOrderId(root))) && root;
+    const root = rootOf(snapshotOf(await call.service((ends) => service.orders.get(orderId, ends))));
+    return (await describe(calls.client, kitOrderId(root))) && root;
   } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;

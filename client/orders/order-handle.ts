@@ -1,22 +1,30 @@
 import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
 import type { Results } from '../../service/results.js';
 import type { LabService } from '../../service/lab-service.js';
-import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
+  acknowledgeCriticalResultUpdate,
+  cancelPlacingUpdate,
   cancelUpdate,
+  placingStateQuery,
   registerUpdate,
   replaceKitUpdate,
   resolveProblemUpdate,
   stateQuery,
+  type AcknowledgeCriticalResultCommand,
+  type ChainLink,
+  type Decision,
   type KitOrderResult,
   type OrderState,
   type PlaceKitOrderResult,
+  type PlacingEnd,
+  type PlacingState,
   type RegisterCommand,
-  type ResolveProblemCommand,
-} from '../../workflows/order/messages.js';
+} from '../../protocol/order/messages.js';
+import type { CallOptions } from '../call-options.js';
 import { inProductWords, ServiceNotConfigured } from '../errors.js';
-import { exists, inWords } from '../workflow-calls.js';
-import { forwardedTo, OrderEnded, orderWords } from './errors.js';
+import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
+import { forwardedTo, OrderEnded, orderWords, PlacingCancelled } from './errors.js';
 import type { OrderFinder } from './order-finder.js';
 import { watchState, type WatchOptions } from '../watching.js';
 
@@ -25,9 +33,35 @@ export interface WhichOrder {
   orderId?: string;
 }
 
+/** The order of a chain that a command is about. */
+export interface NamedOrder {
+  orderId: string;
+}
+
+/** The order whose problem is resolved. */
+export interface ProblemOrder extends NamedOrder {
+  /** Changes an earlier `wait` before its time is over. */
+  insteadOf?: 'wait';
+}
+/** What the cancellation of an order answers with that was still being placed. */
+export type CancelledPlacing = Extract<PlacingEnd, { outcome: 'cancelled' }>;
+
+/** A creation that is under way is waited for: 30 seconds for its answer, 45 until it has settled, and a look. */
+const cancelDeadline = '2m';
+
+const isReading = { words: orderWords, underWay: underWay.reading };
+const isCommand = { words: orderWords, underWay: underWay.command };
+const isWaiting = { words: orderWords, underWay: goesOn('The order') };
+const isPlacing =
+  'The order is still being placed, which continues whatever fails; nothing else was sent. Ask again later, or give a longer deadline.';
+
 /**
  * One order, from placement to results, through redraws and replacements. Every command answers with the state after
- * it. Everything waits for the placement first, if that is still under way.
+ * it. Everything but `state`, `watch` and `cancel` waits for the placement first, if that is still under way: as long as its
+ * deadline, 30 seconds by default.
+ *
+ * Beside what is named, every method rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable,
+ * TemporalRefused and UnexpectedFailure.
  */
 export class KitOrderHandle {
   readonly reference: string | undefined;
@@ -41,103 +75,251 @@ export class KitOrderHandle {
   }
 
   /**
-   * The service's id of the order that was placed, which is the root of its chain. Waits until it is placed, however
-   * long an outage of the service lasts.
+   * The service's id of the order that was placed, which is the root of its chain. Waits until it is placed: 30 seconds,
+   * or the `deadline`. An outage of the service can last longer, and the placing goes on through it.
    * @throws OrderRefused, PhysicianRequired, AmbiguousOrder and others: why it could not be placed
    */
-  async orderId(): Promise<string> {
-    this.rootOrderId ??= await this.placed();
-    return this.rootOrderId;
+  async orderId(options: CallOptions = {}): Promise<string> {
+    return this.finder.calls.call(isReading, options, (call) => this.placed(call));
   }
 
-  /** Where the order stands now. Wakes the workflow and is billed as an action: for lists use `orders.list`. */
-  async state(): Promise<OrderState> {
-    const workflow = await this.workflow();
-    return inWords(orderWords, () => workflow.query(stateQuery));
+  /**
+   * Where the order stands now; an order that is still being placed answers at once, with the phase `placing`. Wakes the
+   * workflow and is billed as an action: for lists use `orders.list`. Deadline: 30 seconds.
+   * @throws OrderRefused, PhysicianRequired, AmbiguousOrder, PlacingCancelled and others: why it could not be placed
+   */
+  async state(options: CallOptions = {}): Promise<OrderState | PlacingState> {
+    return this.finder.calls.call(isReading, options, async (call) => (await this.placing(call)) ?? this.read(call));
   }
 
   /**
    * Registers the kit with its patient: the body of `POST /v3/order/testkit/register`. Doing it again with the same
-   * sample id is success.
+   * sample id is success. Deadline: 30 seconds.
    * @throws RegistrationRefused with the fields, PhysicianRequired, RegisteredAnotherOrder, OrderEnded, ServiceDown
    */
-  async register(registration: RegisterCommand['registration'], which: WhichOrder = {}): Promise<OrderState> {
-    return this.command(registerUpdate, { registration, ...which });
+  async register(
+    registration: RegisterCommand['registration'],
+    { orderId, ...options }: WhichOrder & CallOptions = {},
+  ): Promise<OrderState> {
+    return this.command(registerUpdate, { registration, ...whichOf(orderId) }, options);
   }
 
-  /** @throws CancelRefused once the kit has shipped, OrderEnded, ServiceDown */
-  async cancel(which: WhichOrder = {}): Promise<OrderState> {
-    return this.command(cancelUpdate, which);
+  /**
+   * Cancels the order wherever it is. If there is none yet, there will be none, and the answer is a `CancelledPlacing`; the
+   * reference may be placed again. If a creation is under way, it waits until the service shows whether there is an order, and
+   * cancels that: no order is lost. Doing it again is success, also after the end. Deadline: 2 minutes.
+   * @throws CancelRefused once the kit has shipped, OrderEnded, ServiceDown
+   */
+  async cancel({ orderId, ...options }: WhichOrder & CallOptions = {}): Promise<OrderState | CancelledPlacing> {
+    const isDone = (state: OrderState) => linkOf(state, orderId ?? state.orderId)?.phase === 'cancelled';
+    return this.finder.calls.call({ ...isCommand, usually: cancelDeadline }, options, async (call) => {
+      const end = await this.cancelPlacing(call);
+      return end ?? this.send(call, cancelUpdate, whichOf(orderId), isDone);
+    });
   }
 
   /**
    * Answers an order that asks for a decision: `wait` gives it its limit once more, `replace` orders a new kit,
-   * `abandon` stops following it.
-   * @throws NothingToResolve, NotReplaceable, ReplacementLimitReached, OrderRefused, OrderEnded, ServiceDown
+   * `abandon` stops following it. Sending the same decision again is success and does no more. Deadline: 30 seconds.
+   * @throws AlreadyResolved when something else was decided, NothingToResolve, NotReplaceable, OrderMovedOn,
+   * ReplacementLimitReached, OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
    */
-  async resolveProblem(decision: ResolveProblemCommand['decision'], which: WhichOrder = {}): Promise<OrderState> {
-    return this.command(resolveProblemUpdate, { decision, ...which });
+  async resolveProblem(
+    decision: Decision,
+    { orderId, insteadOf, ...options }: ProblemOrder & CallOptions,
+  ): Promise<OrderState> {
+    const isDone = (state: OrderState) =>
+      decision === 'replace' ? isReplaced(state, orderId) : decision === 'abandon' && state.outcome === 'abandoned';
+    const command = { orderId, decision, ...(insteadOf !== undefined && { insteadOf }) };
+    return this.command(resolveProblemUpdate, command, options, isDone);
   }
 
   /**
    * Orders a new kit for one that is lost, failed or stuck on its way, to the same address. However often it is asked
-   * for, an order is replaced once.
-   * @throws NotReplaceable, ReplacementLimitReached, OrderRefused, OrderEnded, ServiceDown
+   * for, an order is replaced once: asking again answers with the state. The order is named, because by the next attempt
+   * another one may be the current order. Deadline: 30 seconds.
+   * @throws NotReplaceable, OrderMovedOn when the kit turns out to be somewhere else, ReplacementLimitReached,
+   * OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
    */
-  async replaceKit(which: WhichOrder = {}): Promise<OrderState> {
-    return this.command(replaceKitUpdate, which);
+  async replaceKit({ orderId, ...options }: NamedOrder & CallOptions): Promise<OrderState> {
+    return this.command(replaceKitUpdate, { orderId }, options, (state) => isReplaced(state, orderId));
+  }
+
+  /**
+   * Records that a person has taken up a critical result. That, and nothing else, ends its reminders and its attention;
+   * every outcome does. Sending the same one again is success and does no more, also after the end; another outcome is
+   * added. An alarm that is raised after an acknowledgement has to be named as `alarm`: one that is sent again late cannot
+   * clear it. Deadline: 30 seconds.
+   * @throws OrderInvalid naming each field and its rule, NothingToAcknowledge, AlarmOutdated if a later alarm stands,
+   * OrderEnded, ServiceDown
+   */
+  async acknowledgeCriticalResult({
+    orderId,
+    alarm,
+    by,
+    outcome,
+    note,
+    ...options
+  }: AcknowledgeCriticalResultCommand & CallOptions): Promise<OrderState> {
+    const command = {
+      ...{ orderId, by, outcome },
+      ...(alarm !== undefined && { alarm }),
+      ...(note !== undefined && { note }),
+    };
+    const isDone = (state: OrderState) => isAcknowledged(state, command);
+    return this.command(acknowledgeCriticalResultUpdate, command, options, isDone);
   }
 
   /** Every state that differs from the one before, the present one first, until the order has ended. */
-  watch(options: WatchOptions = {}): AsyncGenerator<OrderState, void, undefined> {
-    return watchState(() => this.state(), options);
+  watch(options: WatchOptions = {}): AsyncGenerator<OrderState | PlacingState, void, undefined> {
+    return watchState((asking) => this.state(asking), options);
   }
 
   /**
-   * Waits for the end: days or weeks. Lab values are not in it, see `results`.
+   * Waits for the end, which is days or weeks away: 30 seconds, or the `deadline`, which may be `'none'`. Lab values are
+   * not in it, see `results`.
    * @throws OrderRefused and others when the order could not be placed, OrderInterrupted when an operator ended the workflow
    */
-  async result(): Promise<KitOrderResult> {
-    const workflow = await this.workflow();
-    const result = await inWords(orderWords, () => workflow.result() as Promise<KitOrderResult>);
-    if (result.outcome !== 'forwarded') return result;
-    return new KitOrderHandle(this.finder, { rootOrderId: result.rootOrderId }).result();
+  async result(options: CallOptions = {}): Promise<KitOrderResult> {
+    return this.finder.calls.call(isWaiting, options, (call) => this.ended(call));
   }
 
   /**
-   * The lab values of the current order of the chain, read from the service; they are never in Temporal.
+   * The lab values of the current order of the chain, read from the service; they are never in Temporal. Deadline: 30 seconds.
    * @throws ServiceNotConfigured, and the service's own errors (`NotFound` until there are results)
    */
-  async results(): Promise<Results> {
+  async results(options: CallOptions = {}): Promise<Results> {
     const service: LabService | undefined = this.finder.service;
     if (!service)
-      throw new ServiceNotConfigured('Lab values are read from the service: give `service` to LabOperations');
-    const { orderId } = await this.state();
-    return service.orders.results(orderId);
+      throw new ServiceNotConfigured('Lab values are read from the lab service: give `service` to LabOperations');
+    return this.finder.calls.call(isReading, options, async (call) => {
+      const { orderId } = await this.current(call);
+      return call.service((ends) => service.orders.results(orderId, ends));
+    });
   }
 
-  private async placed(): Promise<string> {
-    const placement = this.finder.temporal.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
-    const { orderId } = await inWords(orderWords, () => placement.result() as Promise<PlaceKitOrderResult>);
+  private async placed(call: OneCall): Promise<string> {
+    if (this.rootOrderId !== undefined) return this.rootOrderId;
+    const placing = this.finder.calls.client.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
+    const { orderId } = await call.result<PlaceKitOrderResult>(placing, isPlacing);
+    this.rootOrderId = orderId;
     return orderId;
   }
 
-  private async workflow(): Promise<WorkflowHandle> {
-    return this.finder.temporal.workflow.getHandle(kitOrderId(await this.orderId()));
+  /** The state of a placing that is still under way. */
+  private async placing(call: OneCall): Promise<PlacingState | undefined> {
+    const placing = await this.runningPlacing();
+    if (!placing) return undefined;
+    const state = await call.waitFor(placing).query(placingStateQuery);
+    // There is an order, which is being handed over.
+    return state.orderId === undefined ? state : undefined;
   }
 
-  private async command<T>(update: UpdateDefinition<OrderState, [T]>, argument: T): Promise<OrderState> {
-    const workflow = await this.workflow();
+  private async cancelPlacing(call: OneCall): Promise<CancelledPlacing | undefined> {
+    const placing = await this.runningPlacing();
+    if (!placing) return this.cancelledBefore(call);
+    try {
+      const end = await call.waitFor(placing).executeUpdate(cancelPlacingUpdate);
+      return end.outcome === 'cancelled' ? end : undefined;
+    } catch (error) {
+      // It has ended meanwhile; what it came to is read from its end.
+      if (error instanceof WorkflowNotFoundError && (await exists(placing))) return this.cancelledBefore(call);
+      throw error;
+    }
+  }
+
+  /** A placing that is over may have been cancelled; what else it came to, its order or its failure, is seen later. */
+  private async cancelledBefore(call: OneCall): Promise<CancelledPlacing | undefined> {
+    try {
+      await this.placed(call);
+      return undefined;
+    } catch (error) {
+      if (!(inProductWords(error, orderWords) instanceof PlacingCancelled)) throw error;
+      return { outcome: 'cancelled', reference: this.reference ?? '' };
+    }
+  }
+
+  private async runningPlacing(): Promise<WorkflowHandle | undefined> {
+    if (this.rootOrderId !== undefined) return undefined;
+    const placing = this.finder.calls.client.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
+    return (await placing.describe()).status.name === 'RUNNING' ? placing : undefined;
+  }
+
+  /** The workflow that follows the order; from here on it is what is waited for. */
+  private async workflow(call: OneCall): Promise<WorkflowHandle> {
+    return call.waitFor(this.finder.calls.client.workflow.getHandle(kitOrderId(await this.placed(call))));
+  }
+
+  private async read(call: OneCall): Promise<OrderState> {
+    return (await this.workflow(call)).query(stateQuery);
+  }
+
+  /** Once the order has ended, its result says what is current: a history needs no worker. */
+  private async current(call: OneCall): Promise<{ orderId: string }> {
+    const workflow = await this.workflow(call);
+    const { status } = await workflow.describe();
+    return status.name === 'COMPLETED' ? this.ended(call) : workflow.query(stateQuery);
+  }
+
+  private async ended(call: OneCall): Promise<KitOrderResult> {
+    const result = await call.result<KitOrderResult>(await this.workflow(call), goesOn('The order'));
+    if (result.outcome !== 'forwarded') return result;
+    return new KitOrderHandle(this.finder, { rootOrderId: result.rootOrderId }).ended(call);
+  }
+
+  /** @param isDone whether the state shows what the command asks for: sent again after the end it is success */
+  private async command<T>(
+    update: UpdateDefinition<OrderState, [T]>,
+    argument: T,
+    options: CallOptions,
+    isDone?: (state: OrderState) => boolean,
+  ): Promise<OrderState> {
+    return this.finder.calls.call(isCommand, options, (call) => this.send(call, update, argument, isDone));
+  }
+
+  private async send<T>(
+    call: OneCall,
+    update: UpdateDefinition<OrderState, [T]>,
+    argument: T,
+    isDone: ((state: OrderState) => boolean) | undefined,
+  ): Promise<OrderState> {
+    const workflow = await this.workflow(call);
     try {
       return await workflow.executeUpdate(update, { args: [argument] });
     } catch (error) {
       const root = forwardedTo(error);
-      if (root !== undefined) return new KitOrderHandle(this.finder, { rootOrderId: root }).command(update, argument);
+      if (root !== undefined) {
+        return new KitOrderHandle(this.finder, { rootOrderId: root }).send(call, update, argument, isDone);
+      }
       // An update of a workflow that has ended is "not found", as one of a workflow that never was.
       if (error instanceof WorkflowNotFoundError && (await exists(workflow))) {
-        throw new OrderEnded('The order has ended; it takes no command any more');
+        const state = isDone && (await workflow.query(stateQuery));
+        if (state && isDone(state)) return state;
+        throw new OrderEnded('The order has ended and takes no more commands');
       }
-      throw inProductWords(error, orderWords);
+      throw error;
     }
   }
+}
+
+/** Without what is not given: the worker's rules take no `undefined`. */
+function whichOf(orderId: string | undefined): WhichOrder {
+  return orderId === undefined ? {} : { orderId };
+}
+
+function linkOf({ chain }: OrderState, orderId: string): ChainLink | undefined {
+  return chain.find((link) => link.orderId === orderId);
+}
+
+function isReplaced(state: OrderState, orderId: string): boolean {
+  const { replacedBy = '' } = linkOf(state, orderId) ?? {};
+  return linkOf(state, replacedBy)?.origin === 'replacement';
+}
+
+function isAcknowledged({ timeline }: OrderState, command: AcknowledgeCriticalResultCommand): boolean {
+  const { orderId, alarm, by, outcome } = command;
+  const isMeant = (given: string | undefined) => alarm === undefined || given === alarm;
+  return timeline.some(
+    (entry) => entry.orderId === orderId && entry.by === by && entry.detail === outcome && isMeant(entry.alarm),
+  );
 }

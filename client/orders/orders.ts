@@ -4,21 +4,21 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import type { z } from 'zod';
 import { orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
 import { brokenRulesOf } from '../../service/validation.js';
-import { canonicalJson } from '../../workflows/canonical-json.js';
-import { placeKitOrderId } from '../../workflows/order/address.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { placeKitOrderId, ofCanonicalUser } from '../../protocol/ids.js';
 import {
   placeKitOrderName,
   type AttentionReason,
   type OrderPhase,
   type PlaceKitOrderInput,
-} from '../../workflows/order/messages.js';
-import { resolvePolicy } from '../../workflows/order/policy.js';
-import type { ReconcileProgress, ReconcileResult } from '../../workflows/reconcile/messages.js';
-import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
-import { ofCanonicalUser } from '../../workflows/user-id.js';
+} from '../../protocol/order/messages.js';
+import { resolvePolicy } from '../../protocol/order/policy.js';
+import { type ReconcileProgress, type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
+import { labPhaseKey, labReferenceKey, labUserIdKey, placingPhase } from '../../protocol/search-attributes.js';
+import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { inOneLine, policyFaults, referenceFaults } from '../input-faults.js';
-import { inWords } from '../workflow-calls.js';
+import { goesOn, underWay } from '../workflow-calls.js';
 import { OrderInvalid, orderWords, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle } from './order-handle.js';
@@ -27,76 +27,67 @@ import { reconcileRange } from './reconciliation.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
 
-/** Orders of test kits. */
+export interface ReconcileOptions extends CallOptions {
+  onProgress?: (progress: ReconcileProgress) => void;
+}
+
+/** Which orders a list has. */
 export interface OrderFilter {
-  phase?: OrderPhase;
-  /** `true`: orders that ask for attention for any reason. Placings that do are not orders yet: docs/operations.md. */
-  attention?: true | Exclude<AttentionReason, 'ambiguous_order' | 'placing_delayed'>;
+  /** `placing`: orders that the service has not taken yet. */
+  phase?: OrderPhase | 'placing';
+  /** `true`: orders that ask for attention for any reason. */
+  attention?: true | AttentionReason;
   userId?: string;
-  /** Also orders that have ended, as long as the namespace retains them. Default false. */
+  /** Also orders that have ended and placings that have failed, as long as the namespace retains them. Default false. */
   ended?: boolean;
 }
 
+const isStarting = { words: orderWords, underWay: underWay.starting };
+const isReconciling = { words: orderWords, underWay: goesOn('Reconciling'), usually: '10m' } as const;
+const isReading = { words: orderWords, underWay: underWay.reading };
+
+/**
+ * Orders of test kits. Beside what is named, every method rejects with TimedOut, NoWorker, WorkerFailing,
+ * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ */
 export class OrderOperations {
   private readonly finder: OrderFinder;
-  private readonly taskQueue: string;
 
-  constructor(finder: OrderFinder, taskQueue: string) {
+  constructor(finder: OrderFinder) {
     this.finder = finder;
-    this.taskQueue = taskQueue;
   }
 
   /**
    * Places one order for a reference and returns as soon as that is started: from then on it happens, whatever fails.
-   * The same reference with the same input gives the order that is already there, also after it has ended.
+   * The same reference with the same order gives the one that is already there, also after it has ended. It keeps the policy
+   * that it was first placed with. Deadline: 30 seconds.
    *
    * @throws OrderInvalid naming each field and its rule, before anything is started
    * @throws ReferenceConflict when the reference was used for an order with other details
    */
-  async place(given: PlaceKitOrderInput): Promise<KitOrderHandle> {
+  async place(given: PlaceKitOrderInput, options: CallOptions = {}): Promise<KitOrderHandle> {
     check(given);
     const input = withCanonicalUser(given);
-    const { reference } = input;
-    const workflowId = placeKitOrderId(reference);
-    const inputDigest = digestOf(input);
-    const { workflow } = this.finder.temporal;
-    try {
-      await workflow.start(placeKitOrderName, {
-        workflowId,
-        taskQueue: this.taskQueue,
-        args: [input],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { inputDigest },
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: labReferenceKey, value: reference },
-          { key: labUserIdKey, value: input.order.user_id },
-        ]),
-        staticSummary: `Place lab order ${reference}`,
-        staticDetails: 'Places exactly one order for its reference and hands it over to the workflow that follows it.',
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
-    const { memo } = await inWords(orderWords, () => workflow.getHandle(workflowId).describe());
-    if (memo?.['inputDigest'] !== inputDigest) {
-      throw new ReferenceConflict(`The reference ${reference} was used for an order with other details`);
-    }
-    return new KitOrderHandle(this.finder, { reference });
+    return this.finder.calls.call(isStarting, options, () => this.startPlacing(input));
   }
 
   /**
    * The order with a reference, or the chain that an order id belongs to: the first order, a redraw or a replacement.
+   * Deadline: 30 seconds.
    * @throws OrderNotFound
    */
-  async get(which: WhichHandle): Promise<KitOrderHandle> {
+  async get(which: WhichHandle, options: CallOptions = {}): Promise<KitOrderHandle> {
+    const { finder } = this;
     if ('orderId' in which) {
-      return new KitOrderHandle(this.finder, { rootOrderId: await findRootOrder(this.finder, which.orderId) });
+      const { orderId } = which;
+      const rootOrderId = await finder.calls.call(isReading, options, (call) => findRootOrder(finder, call, orderId));
+      return new KitOrderHandle(finder, { rootOrderId });
     }
     const { reference } = which;
     const faults = referenceFaults(reference);
     if (faults.length > 0) throw invalid(faults);
-    return new KitOrderHandle(this.finder, { reference, ...(await findPlacement(this.finder, reference)) });
+    const found = await finder.calls.call(isReading, options, () => findPlacement(finder, reference));
+    return new KitOrderHandle(finder, { reference, ...found });
   }
 
   /**
@@ -104,19 +95,56 @@ export class OrderOperations {
    * The worker does this every hour by itself; here it is for a range that lies further back. Waits for the end.
    * @param range ISO 8601: dates, or times with their zone. A date is its midnight in UTC, so that the day of a `to` is not
    * included. It ends ten minutes ago at the latest
-   * @param onProgress is told every few seconds how far it has come. Each time is a query: a billable action
+   * @param options `onProgress` gets how far it has come, every few seconds. Each time is a query: a billable action.
+   * Deadline: 10 minutes; the run goes on after it, and the same range joins it
    * @throws OrderInvalid for a range that is none, before anything is started; ServiceDown
    */
-  async reconcile(
-    range: { from: string; to: string },
-    onProgress?: (progress: ReconcileProgress) => void,
-  ): Promise<ReconcileResult> {
-    return reconcileRange(this.finder.temporal, this.taskQueue, range, onProgress);
+  async reconcile(range: { from: string; to: string }, options: ReconcileOptions = {}): Promise<ReconcileResult> {
+    const { onProgress, ...callOptions } = options;
+    const faults = rangeFaults(range);
+    if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${inOneLine(faults)}`, { fields: faults });
+    return this.finder.calls.call(isReconciling, callOptions, (call) =>
+      reconcileRange(this.finder.calls, call, range, onProgress),
+    );
   }
 
-  /** Orders by what their search attributes say, a page per call to Temporal; no workflow is woken. Lags by moments. */
-  list(filter: OrderFilter = {}): AsyncGenerator<OrderSummary, void, undefined> {
-    return listOrders(this.finder.temporal, filter);
+  /**
+   * Orders by what their search attributes say, a page per call to Temporal; no workflow is woken. Lags by moments.
+   * Deadline: 30 seconds a page.
+   */
+  list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
+    return this.finder.calls.iterate(isReading, options, () => listOrders(this.finder.calls.client, filter));
+  }
+
+  private async startPlacing(input: PlaceKitOrderInput): Promise<KitOrderHandle> {
+    const { reference } = input;
+    const workflowId = placeKitOrderId(reference);
+    const inputDigest = digestOf(input);
+    const { client, taskQueue } = this.finder.calls;
+    try {
+      await client.workflow.start(placeKitOrderName, {
+        workflowId,
+        taskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        memo: { inputDigest },
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: labReferenceKey, value: reference },
+          { key: labUserIdKey, value: input.order.user_id },
+          { key: labPhaseKey, value: placingPhase },
+        ]),
+        staticSummary: `Place lab order ${reference}`,
+        staticDetails: 'Places exactly one order for its reference and hands it over to the workflow that follows it.',
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    const { memo } = await client.workflow.getHandle(workflowId).describe();
+    if (memo?.['inputDigest'] !== inputDigest) {
+      throw new ReferenceConflict(`The reference ${reference} was used for an order with other details`);
+    }
+    return new KitOrderHandle(this.finder, { reference });
   }
 }
 
@@ -151,7 +179,10 @@ function withCanonicalUser(input: PlaceKitOrderInput): PlaceKitOrderInput {
     : { ...input, order: ofCanonicalUser(input.order) };
 }
 
-/** Tells one order from another without keeping its details in the clear. */
-function digestOf({ kind, order, policy }: PlaceKitOrderInput): string {
-  return createHash('sha256').update(canonicalJson({ kind, order, policy })).digest('hex');
+/**
+ * Tells one order from another without keeping its details in the clear. The policy is not part of it: a product that
+ * changes its policy between a call and its retry means the same order, which keeps the first policy.
+ */
+function digestOf({ kind, order }: PlaceKitOrderInput): string {
+  return createHash('sha256').update(canonicalJson({ kind, order })).digest('hex');
 }

@@ -1,42 +1,35 @@
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import {
   reconcileOrdersId,
   reconcileOrdersName,
   reconcileProgressQuery,
   type ReconcileProgress,
   type ReconcileResult,
-} from '../../workflows/reconcile/messages.js';
-import { rangeFaults } from '../../workflows/reconcile/range.js';
+} from '../../protocol/reconcile.js';
 import { watchState } from '../watching.js';
-import { inOneLine } from '../input-faults.js';
-import { inWords } from '../workflow-calls.js';
-import { OrderInvalid, orderWords } from './errors.js';
+import { goesOn, type OneCall, type TemporalCalls } from '../workflow-calls.js';
 
 /** Starts a run for a range, or joins the one that is under way, and waits for its end. */
 export async function reconcileRange(
-  temporal: Client,
-  taskQueue: string,
+  { client, taskQueue }: TemporalCalls,
+  call: OneCall,
   range: { from: string; to: string },
   onProgress?: (progress: ReconcileProgress) => void,
 ): Promise<ReconcileResult> {
-  const faults = rangeFaults(range);
-  if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${inOneLine(faults)}`, { fields: faults });
-  return inWords(orderWords, async () => {
-    const handle = await temporal.workflow.start(reconcileOrdersName, {
-      workflowId: reconcileOrdersId(range),
-      taskQueue,
-      args: [range],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      staticSummary: `Reconcile orders from ${range.from} to ${range.to}`,
-    });
-    const ended = new AbortController();
-    if (onProgress) void report(handle, onProgress, ended.signal);
-    try {
-      return (await handle.result()) as ReconcileResult;
-    } finally {
-      ended.abort();
-    }
+  const handle = await client.workflow.start(reconcileOrdersName, {
+    workflowId: reconcileOrdersId(taskQueue, range),
+    taskQueue,
+    args: [range],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: `Reconcile orders from ${range.from} to ${range.to}`,
   });
+  const ended = new AbortController();
+  if (onProgress) void report(handle, onProgress, AbortSignal.any([ended.signal, call.signal]));
+  try {
+    return await call.result<ReconcileResult>(handle, goesOn('Reconciling'));
+  } finally {
+    ended.abort();
+  }
 }
 
 /** A page takes ten seconds: to ask more often shows nothing new. */

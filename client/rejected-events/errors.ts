@@ -1,36 +1,43 @@
 import { LabOperationsError, Refusal, type Words } from '../errors.js';
 
-/** A field of the command breaks a rule; nothing was done. */
+/** A field of the command breaks a rule. Nothing was done. */
 export class RejectedEventsInvalid extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error.';
   override readonly name = 'RejectedEventsInvalid';
 }
 
-/** There is no such event: it was never rejected, or its user was deleted. */
+/** There is no rejected event with this id: it was never rejected, or its user was deleted. */
 export class RejectedEventNotFound extends Refusal {
+  static readonly remedy = 'List the rejected events.';
   override readonly name = 'RejectedEventNotFound';
 }
 
-/** The event was replayed or discarded already; what it held is no longer kept. */
+/** The event was already replayed or discarded; its content is no longer kept. */
 export class RejectedEventSettled extends Refusal {
+  static readonly remedy = 'Nothing is left to do with it.';
   override readonly name = 'RejectedEventSettled';
 }
 
-/** The worker keeps no health data and no rejected events: set DATABASE_URL for worker and ingress. */
+/** The worker keeps no health data and no rejected events. */
 export class StoreNotConfigured extends Refusal {
+  static readonly remedy =
+    'Set DATABASE_URL for worker and ingress, or use `npm run single-process`, which needs no database.';
   override readonly name = 'StoreNotConfigured';
 }
 
-/** The worker's database did not answer. Send the same command again: what was done before is not done twice. */
+/** The worker's database did not answer. Nothing is done twice. */
 export class StoreUnavailable extends Refusal {
+  static readonly remedy = 'Send the same command again.';
   override readonly name = 'StoreUnavailable';
 }
 
-/** The run was ended by an operator, or no worker took it within ten minutes. */
+/** An operator ended the run, or no worker took it within ten minutes. */
 export class RejectedEventsInterrupted extends LabOperationsError {
+  static readonly remedy = 'Check that a worker polls the task queue, then send the command again.';
   override readonly name = 'RejectedEventsInterrupted';
 }
 
-/** What the failures of commands on rejected events are called in the product. */
+/** The client error for each failure type of commands on rejected events. */
 export const rejectedEventWords: Words = {
   notFound: RejectedEventNotFound,
   interrupted: RejectedEventsInterrupted,

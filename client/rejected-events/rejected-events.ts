@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
 import {
   discardRejectedEventName,
   listRejectedEventsName,
@@ -12,9 +11,10 @@ import {
   type RejectedEventsPage,
   type ReplayRejectedEventsInput,
   type ReplayRejectedEventsResult,
-} from '../../workflows/rejected-events/messages.js';
-import type { Duration } from '../../workflows/policy-settings.js';
-import { inWords } from '../workflow-calls.js';
+} from '../../protocol/rejected-events.js';
+import type { Duration } from '../../protocol/policy-settings.js';
+import type { CallOptions, Deadline } from '../call-options.js';
+import type { TemporalCalls } from '../workflow-calls.js';
 import { rejectedEventWords } from './errors.js';
 
 /** Somebody waits: what no worker takes by then is not done behind their back hours later. */
@@ -23,78 +23,116 @@ const quickly: Duration = '10 minutes';
 /** A page of fifty may take twenty minutes where everything is slow, and there may be many. */
 const patiently: Duration = '1 day';
 
+const isListing = 'The list is read within ten minutes, or not at all; nothing is changed by it: ask again.';
+const isDiscarding =
+  'The event is discarded within ten minutes, or not at all: send the same command again, which is success if it was.';
+const isReplaying = 'The replay continues, for a day at most: list what is still waiting before you replay again.';
+
+/** A hundred events are handled in seconds, ten thousand in minutes. */
+const replayDeadline: Deadline = '10 minutes';
+
 /**
  * The verified events that could not be handled. They are in the worker's database; each command is a short workflow of a
  * worker that has one, and tells ids, types, reasons and times alone. Every method waits for a worker, and throws
- * StoreNotConfigured, StoreUnavailable and RejectedEventsInterrupted.
+ * StoreNotConfigured, StoreUnavailable, RejectedEventsInterrupted, TimedOut, NoWorker, WorkerFailing,
+ * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class RejectedEventOperations {
-  private readonly temporal: Client;
-  private readonly taskQueue: string;
+  private readonly calls: TemporalCalls;
 
-  constructor(temporal: Client, taskQueue: string) {
-    this.temporal = temporal;
-    this.taskQueue = taskQueue;
+  constructor(calls: TemporalCalls) {
+    this.calls = calls;
   }
 
   /**
    * A page of events, the latest first: by default the first hundred of those that wait. `next` is `before` of the next one.
+   * Deadline: 30 seconds.
    * @throws RejectedEventsInvalid
    */
-  async list(input: ListRejectedEventsInput = {}): Promise<RejectedEventsPage> {
-    return this.run<RejectedEventsPage>(listRejectedEventsName, 'list', input, quickly);
+  async list(input: ListRejectedEventsInput = {}, options: CallOptions = {}): Promise<RejectedEventsPage> {
+    const run = { name: listRejectedEventsName, command: 'list', within: quickly, underWay: isListing } as const;
+    return this.run<RejectedEventsPage>(run, input, options);
   }
 
-  /** All of them, a run per page of `limit`. */
-  async *all(input: ListRejectedEventsInput = {}): AsyncGenerator<RejectedEventEntry, void, undefined> {
+  /** All of them, a run per page of `limit`. Deadline: 30 seconds a page. */
+  async *all(
+    input: ListRejectedEventsInput = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<RejectedEventEntry, void, undefined> {
     for (let page = input; ;) {
-      const { events, next } = await this.list(page);
+      const { events, next } = await this.list(page, options);
       yield* events;
       if (next === undefined) return;
       page = { ...input, before: next };
     }
   }
 
-  /** How many wait. */
-  async count(): Promise<number> {
-    return (await this.list({ limit: 1 })).waiting;
+  /** How many wait. Deadline: 30 seconds. */
+  async count(options: CallOptions = {}): Promise<number> {
+    return (await this.list({ limit: 1 }, options)).waiting;
   }
 
   /**
    * Handles events once more, after what was wrong has been mended: one by its id, or those that wait and fit the filter,
    * at most `limit` (default 1,000, at most 10,000). One that nobody takes goes on waiting, and is in `left`.
+   * Deadline: 10 minutes; the replay itself may take a day.
    * @throws RejectedEventNotFound, RejectedEventSettled for an id; RejectedEventsInvalid
    */
-  async replay(which: string | (RejectedEventFilter & { limit?: number })): Promise<ReplayRejectedEventsResult> {
+  async replay(
+    which: string | (RejectedEventFilter & { limit?: number }),
+    options: CallOptions = {},
+  ): Promise<ReplayRejectedEventsResult> {
     const input: ReplayRejectedEventsInput = typeof which === 'string' ? { id: which } : which;
-    return this.run<ReplayRejectedEventsResult>(replayRejectedEventsName, 'replay', input, patiently);
+    const run = {
+      name: replayRejectedEventsName,
+      command: 'replay',
+      within: patiently,
+      underWay: isReplaying,
+    } as const;
+    return this.run<ReplayRejectedEventsResult>({ ...run, usually: replayDeadline }, input, options);
   }
 
   /**
    * Gives an event up: what it held is erased, its row stays with the reason. The same once more is success.
+   * Deadline: 30 seconds.
    * @param reason for whoever looks later, at most 500 characters; nothing personal
    * @throws RejectedEventNotFound, RejectedEventSettled, RejectedEventsInvalid
    */
-  async discard(id: string, reason: string): Promise<void> {
+  async discard(id: string, reason: string, options: CallOptions = {}): Promise<void> {
     const input: DiscardRejectedEventInput = { id, reason };
-    await this.run(discardRejectedEventName, 'discard', input, quickly);
+    const run = {
+      name: discardRejectedEventName,
+      command: 'discard',
+      within: quickly,
+      underWay: isDiscarding,
+    } as const;
+    await this.run(run, input, options);
   }
 
   private async run<Result>(
-    name: string,
-    command: Parameters<typeof rejectedEventsId>[0],
+    { name, command, within, ...kind }: Run,
     input: object,
-    within: Duration,
+    options: CallOptions,
   ): Promise<Result> {
-    return inWords(rejectedEventWords, async () => {
-      const started = await this.temporal.workflow.start(name, {
+    const { client, taskQueue } = this.calls;
+    return this.calls.call({ words: rejectedEventWords, ...kind }, options, async (call) => {
+      const started = await client.workflow.start(name, {
         workflowId: rejectedEventsId(command, randomUUID()),
-        taskQueue: this.taskQueue,
+        taskQueue,
         args: [input],
         workflowExecutionTimeout: within,
         staticSummary: `Rejected events: ${command}`,
       });
-      return (await started.result()) as Result;
+      return call.result<Result>(started, kind.underWay);
     });
   }
+}
+
+interface Run {
+  name: string;
+  command: Parameters<typeof rejectedEventsId>[0];
+  /** How long the workflow may run. */
+  within: Duration;
+  underWay: string;
+  usually?: Deadline;
 }

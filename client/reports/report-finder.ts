@@ -1,21 +1,21 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { LabService } from '../../service/lab-service.js';
-import { isAddressable } from '../../workflows/order/address.js';
-import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
-import { parsingJobName } from '../../workflows/report/messages.js';
-import { labReferenceKey } from '../../workflows/search-attributes.js';
+import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { parsingJobName } from '../../protocol/report/messages.js';
+import { labReferenceKey } from '../../protocol/search-attributes.js';
+import type { TemporalCalls } from '../workflow-calls.js';
 import { ReportNotFound } from './errors.js';
 
 /** What a report is looked for with. */
 export interface ReportFinder {
-  temporal: Client;
+  calls: TemporalCalls;
   service?: LabService;
 }
 
 /** @throws ReportNotFound when no workflow has followed the job */
-export async function requireJob({ temporal }: ReportFinder, jobId: string): Promise<void> {
-  if (!isAddressable(jobId)) throw new ReportNotFound('This job id cannot be one of ours');
-  if (await describe(temporal, parsingJobId(jobId))) return;
+export async function requireJob({ calls }: ReportFinder, jobId: string): Promise<void> {
+  if (!isAddressable(jobId)) throw new ReportNotFound('This is not a valid job id');
+  if (await describe(calls.client, parsingJobId(jobId))) return;
   throw new ReportNotFound(`No workflow follows parsing job ${jobId}`);
 }
 
@@ -23,10 +23,10 @@ export async function requireJob({ temporal }: ReportFinder, jobId: string): Pro
  * Whether a reference was submitted: its own workflow, or, where that is past retention or did not end by itself, the
  * job's, which is named here then.
  */
-export async function findSubmission({ temporal }: ReportFinder, reference: string): Promise<{ jobId?: string }> {
-  const submission = await describe(temporal, submitReportId(reference));
+export async function findSubmission({ calls }: ReportFinder, reference: string): Promise<{ jobId?: string }> {
+  const submission = await describe(calls.client, submitReportId(reference));
   if (submission && ['RUNNING', 'COMPLETED'].includes(submission.status.name)) return {};
-  const jobId = await jobByReference(temporal, reference);
+  const jobId = await jobByReference(calls.client, reference);
   if (jobId !== undefined) return { jobId };
   if (submission) return {};
   throw new ReportNotFound(`No report was submitted with the reference ${reference}`);

@@ -1,20 +1,38 @@
 import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import type { LabReportResult } from '../../service/reports.js';
-import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
+import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
   cancelReportUpdate,
+  cancelSubmissionUpdate,
   reportStateQuery,
   type ParsingJobResult,
   type ReportState,
+  type SubmissionEnd,
   type SubmitReportResult,
-} from '../../workflows/report/messages.js';
+} from '../../protocol/report/messages.js';
+import type { CallOptions, Deadline } from '../call-options.js';
 import { inProductWords, ServiceNotConfigured } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { exists, inWords } from '../workflow-calls.js';
-import { ReportEnded, ReportNotRead, reportWords } from './errors.js';
+import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
+import { ReportEnded, ReportNotRead, ReportSubmissionCancelled, reportWords } from './errors.js';
 import type { ReportFinder } from './report-finder.js';
 
-/** One lab report, from its upload until it was read. Everything waits for the upload first, if that is still under way. */
+/** A submission that was cancelled before there was a job. */
+export type CancelledSubmission = Extract<SubmissionEnd, { outcome: 'cancelled' }>;
+
+const isReading = { words: reportWords, underWay: underWay.reading };
+const isCommand = { words: reportWords, underWay: underWay.command };
+/** An upload that is under way takes up to half a minute to be broken off. */
+const cancelDeadline: Deadline = '60s';
+const isWaiting = { words: reportWords, underWay: goesOn('The report') };
+const isUploading =
+  'The report is still being uploaded, which continues whatever fails; nothing else was sent. Ask again later, or give a longer deadline.';
+
+/**
+ * One lab report, from its upload until it was read. Everything but `cancel` waits for the upload first, if that is
+ * still under way: as long as its deadline, 30 seconds by default. Beside what is named, every method rejects with TimedOut, NoWorker,
+ * WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ */
 export class ReportHandle {
   readonly reference: string | undefined;
   private readonly finder: ReportFinder;
@@ -27,74 +45,116 @@ export class ReportHandle {
   }
 
   /**
-   * The service's id of the parsing job. Waits until the file is uploaded, however long an outage lasts.
+   * The service's id of the parsing job. Waits until the file is uploaded: 30 seconds, or the `deadline`. An outage can
+   * last longer, and the uploading goes on through it.
    * @throws ReportFileRefused, ReportRefused, SignedUrlRefused, ReportReferenceConflict and others: why it could not be uploaded
    */
-  async jobId(): Promise<string> {
-    this.knownJobId ??= await this.submitted();
-    return this.knownJobId;
+  async jobId(options: CallOptions = {}): Promise<string> {
+    return this.finder.calls.call(isReading, options, (call) => this.submitted(call));
   }
 
-  /** Where the report stands now. Wakes the workflow and is billed as an action. */
-  async state(): Promise<ReportState> {
-    const workflow = await this.workflow();
-    return inWords(reportWords, () => workflow.query(reportStateQuery));
+  /** Where the report stands now. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
+  async state(options: CallOptions = {}): Promise<ReportState> {
+    return this.finder.calls.call(isReading, options, async (call) =>
+      (await this.workflow(call)).query(reportStateQuery),
+    );
   }
 
   /** Every state that differs from the one before, the present one first, until the report has ended. */
   watch(options: WatchOptions = {}): AsyncGenerator<ReportState, void, undefined> {
-    return watchState(() => this.state(), options);
+    return watchState((asking) => this.state(asking), options);
   }
 
   /**
-   * Waits for the end: minutes, or days where a person reviews. A report that could not be read is an outcome, not an
-   * error: `failure` has a sentence for whoever uploaded it. Biomarkers are not in it, see `biomarkers`.
+   * Waits for the end, which is minutes away, or days where a person reviews: 30 seconds, or the `deadline`, which may be
+   * `'none'`. A report that could not be read is an outcome, not an error: `failure` has a sentence for whoever uploaded
+   * it. Biomarkers are not in it, see `biomarkers`.
    * @throws ReportFileRefused and others when it could not be uploaded, ReportInterrupted when an operator ended a workflow
    */
-  async result(): Promise<ParsingJobResult> {
-    const workflow = await this.workflow();
-    return inWords(reportWords, () => workflow.result() as Promise<ParsingJobResult>);
+  async result(options: CallOptions = {}): Promise<ParsingJobResult> {
+    return this.finder.calls.call(isWaiting, options, async (call) =>
+      call.result<ParsingJobResult>(await this.workflow(call), goesOn('The report')),
+    );
   }
 
   /**
    * What was read from the report, with ranges, LOINC matches and their confidence, straight from the service; it is never
-   * in Temporal.
+   * in Temporal. Deadline: 30 seconds.
    * @throws ReportNotRead while there is nothing, ServiceNotConfigured, and the service's own errors
    */
-  async biomarkers(): Promise<LabReportResult[]> {
+  async biomarkers(options: CallOptions = {}): Promise<LabReportResult[]> {
     const { service } = this.finder;
     if (!service)
-      throw new ServiceNotConfigured('Biomarkers are read from the service: give `service` to LabOperations');
-    const jobId = await this.jobId();
-    const { status, data } = await service.reports.getJob(jobId);
-    if (data == null) throw new ReportNotRead(`Parsing job ${jobId} has no biomarkers: it is ${status ?? 'unknown'}`);
-    return data.results;
+      throw new ServiceNotConfigured('Biomarkers are read from the lab service: give `service` to LabOperations');
+    return this.finder.calls.call(isReading, options, async (call) => {
+      const jobId = await this.submitted(call);
+      const { status, data } = await call.service((ends) => service.reports.getJob(jobId, ends));
+      if (data == null) throw new ReportNotRead(`Parsing job ${jobId} has no biomarkers: it is ${status ?? 'unknown'}`);
+      return data.results;
+    });
   }
 
   /**
-   * Stops following the report, with the outcome `abandoned`. The service cannot cancel a job: it is read all the same.
-   * @throws ReportEnded
+   * Stops the report wherever it is. Before there is a job nothing is uploaded any more, and the answer is a
+   * `CancelledSubmission`; an upload that is under way is broken off, which takes up to half a minute. A job is not
+   * followed any more and ends `abandoned`, with the state as answer: the service cannot cancel a job and reads it all the same.
+   * Doing it again is success as long as there is no job. Deadline: 60 seconds.
+   * @throws ReportEnded, and what the submission failed with where it had failed before
    */
-  async cancel(): Promise<ReportState> {
-    const workflow = await this.workflow();
-    try {
-      return await workflow.executeUpdate(cancelReportUpdate);
-    } catch (error) {
-      // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-      if (error instanceof WorkflowNotFoundError && (await exists(workflow))) {
-        throw new ReportEnded('The report has ended; there is nothing to stop');
+  async cancel(options: CallOptions = {}): Promise<ReportState | CancelledSubmission> {
+    return this.finder.calls.call({ ...isCommand, usually: cancelDeadline }, options, async (call) => {
+      if (this.knownJobId === undefined) {
+        const end = await this.cancelSubmission(call);
+        if (end.outcome === 'cancelled') return end;
+        this.knownJobId = end.jobId;
       }
-      throw inProductWords(error, reportWords);
+      const workflow = await this.workflow(call);
+      try {
+        return await workflow.executeUpdate(cancelReportUpdate);
+      } catch (error) {
+        // An update of a workflow that has ended is "not found", as one of a workflow that never was.
+        if (error instanceof WorkflowNotFoundError && (await exists(workflow))) {
+          throw new ReportEnded('The report has ended; there is nothing to stop');
+        }
+        throw error;
+      }
+    });
+  }
+
+  private async cancelSubmission(call: OneCall): Promise<SubmissionEnd> {
+    const submission = call.waitFor(this.submission());
+    try {
+      return await submission.executeUpdate(cancelSubmissionUpdate);
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError && (await exists(submission))) return this.endedSubmission(call);
+      throw error;
     }
   }
 
-  private async submitted(): Promise<string> {
-    const submission = this.finder.temporal.workflow.getHandle(submitReportId(this.reference ?? ''));
-    const { jobId } = await inWords(reportWords, () => submission.result() as Promise<SubmitReportResult>);
+  /** What a submission that is over came to. */
+  private async endedSubmission(call: OneCall): Promise<SubmissionEnd> {
+    try {
+      return { outcome: 'uploaded', jobId: await this.submitted(call) };
+    } catch (error) {
+      const cancelled = inProductWords(error, reportWords);
+      if (!(cancelled instanceof ReportSubmissionCancelled)) throw error;
+      return { outcome: 'cancelled', reference: this.reference ?? '', lostUploads: [...cancelled.lostUploads] };
+    }
+  }
+
+  private submission(): WorkflowHandle {
+    return this.finder.calls.client.workflow.getHandle(submitReportId(this.reference ?? ''));
+  }
+
+  private async submitted(call: OneCall): Promise<string> {
+    if (this.knownJobId !== undefined) return this.knownJobId;
+    const { jobId } = await call.result<SubmitReportResult>(this.submission(), isUploading);
+    this.knownJobId = jobId;
     return jobId;
   }
 
-  private async workflow(): Promise<WorkflowHandle> {
-    return this.finder.temporal.workflow.getHandle(parsingJobId(await this.jobId()));
+  /** The workflow that follows the job; from here on it is what is waited for. */
+  private async workflow(call: OneCall): Promise<WorkflowHandle> {
+    return call.waitFor(this.finder.calls.client.workflow.getHandle(parsingJobId(await this.submitted(call))));
   }
 }

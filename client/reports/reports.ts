@@ -1,42 +1,46 @@
 import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { canonicalJson } from '../../workflows/canonical-json.js';
-import { isAddressable } from '../../workflows/order/address.js';
-import { submitReportId } from '../../workflows/report/address.js';
-import { submitReportName, type ReportSource, type SubmitReportInput } from '../../workflows/report/messages.js';
-import { resolveReportPolicy } from '../../workflows/report/policy.js';
-import { isSignedUrl } from '../../workflows/report/signed-url.js';
-import { labReferenceKey, labUserIdKey } from '../../workflows/search-attributes.js';
-import { canonicalUserId } from '../../workflows/user-id.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { isAddressable, submitReportId, canonicalUserId } from '../../protocol/ids.js';
+import { submitReportName, type ReportSource, type SubmitReportInput } from '../../protocol/report/messages.js';
+import { resolveReportPolicy } from '../../protocol/report/policy.js';
+import { isSignedUrl } from '../../protocol/report/signed-url.js';
+import { labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { inOneLine, policyFaults, referenceFaults } from '../input-faults.js';
-import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
+import { underWay } from '../workflow-calls.js';
+import { ReportInvalid, ReportReferenceConflict, reportWords, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
 import { ReportHandle } from './report-handle.js';
 
 /** What a product gives to `submit`. */
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
 
-/** Lab reports: files from which the service reads biomarkers. */
+const isStarting = { words: reportWords, underWay: underWay.starting };
+const isReading = { words: reportWords, underWay: underWay.reading };
+
+/**
+ * Lab reports: files from which the service reads biomarkers. Beside what is named, every method rejects with TimedOut,
+ * NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ */
 export class ReportOperations {
   private readonly finder: ReportFinder;
-  private readonly taskQueue: string;
 
-  constructor(finder: ReportFinder, taskQueue: string) {
+  constructor(finder: ReportFinder) {
     this.finder = finder;
-    this.taskQueue = taskQueue;
   }
 
   /**
    * Submits one report for a reference and returns as soon as that is started: from then on it happens, whatever fails.
    * Only where the file lies goes to Temporal; the worker streams it to the service. The same reference with the same
-   * input gives the report that is already there, also after it has ended.
+   * input gives the report that is already there, also after it has ended. Deadline: 30 seconds.
    *
    * @throws ReportInvalid naming each field and its rule, SignedUrlRefused, before anything is started
    * @throws ReportReferenceConflict when the reference was used for another report
    */
-  async submit(submission: ReportSubmission): Promise<ReportHandle> {
+  async submit(submission: ReportSubmission, options: CallOptions = {}): Promise<ReportHandle> {
     check(submission);
     this.demandUnsigned(submission);
     const { reference, file, needsHumanReview, policy } = submission;
@@ -48,13 +52,35 @@ export class ReportOperations {
       ...(needsHumanReview !== undefined && { needsHumanReview }),
       ...(policy && { policy }),
     };
+    return this.finder.calls.call(isStarting, options, () => this.startSubmitting(input));
+  }
+
+  /**
+   * The report with a reference, or the one of a parsing job. Deadline: 30 seconds.
+   * @throws ReportNotFound
+   */
+  async get(which: { reference: string } | { jobId: string }, options: CallOptions = {}): Promise<ReportHandle> {
+    const { finder } = this;
+    if ('jobId' in which) {
+      await finder.calls.call(isReading, options, () => requireJob(finder, which.jobId));
+      return new ReportHandle(finder, which);
+    }
+    const { reference } = which;
+    const faults = referenceFaults(reference);
+    if (faults.length > 0) throw invalid(faults);
+    const found = await finder.calls.call(isReading, options, () => findSubmission(finder, reference));
+    return new ReportHandle(finder, { reference, ...found });
+  }
+
+  private async startSubmitting(input: SubmitReportInput): Promise<ReportHandle> {
+    const { reference, userId } = input;
     const workflowId = submitReportId(reference);
     const inputDigest = digestOf(input);
-    const { workflow } = this.finder.temporal;
+    const { client, taskQueue } = this.finder.calls;
     try {
-      await workflow.start(submitReportName, {
+      await client.workflow.start(submitReportName, {
         workflowId,
-        taskQueue: this.taskQueue,
+        taskQueue,
         args: [input],
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
@@ -69,32 +95,17 @@ export class ReportOperations {
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    const { memo } = await workflow.getHandle(workflowId).describe();
+    const { memo } = await client.workflow.getHandle(workflowId).describe();
     if (memo?.['inputDigest'] !== inputDigest) {
       throw new ReportReferenceConflict(`The reference ${reference} was used for another report`);
     }
     return new ReportHandle(this.finder, { reference });
   }
 
-  /**
-   * The report with a reference, or the one of a parsing job.
-   * @throws ReportNotFound
-   */
-  async get(which: { reference: string } | { jobId: string }): Promise<ReportHandle> {
-    if ('jobId' in which) {
-      await requireJob(this.finder, which.jobId);
-      return new ReportHandle(this.finder, which);
-    }
-    const { reference } = which;
-    const faults = referenceFaults(reference);
-    if (faults.length > 0) throw invalid(faults);
-    return new ReportHandle(this.finder, { reference, ...(await findSubmission(this.finder, reference)) });
-  }
-
   /** Whether this client encrypts what it sends; a signed URL must not reach Temporal in the clear. */
   private demandUnsigned({ file }: ReportSubmission): void {
     if (!('url' in file) || !isSignedUrl(file.url)) return;
-    if (this.finder.temporal.options.loadedDataConverter.payloadCodecs.length > 0) return;
+    if (this.finder.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     const message = 'is a credential by itself, and payloads are not encrypted: use headersFrom, or encryption keys';
     throw new SignedUrlRefused(`The file's url ${message}`, { fields: [{ field: 'file.url', message }] });
   }

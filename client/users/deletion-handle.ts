@@ -1,17 +1,20 @@
-import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import {
-  stateQuery,
-  undoUpdate,
-  type DeleteUserResult,
-  type DeletionState,
-} from '../../workflows/deletion/messages.js';
+import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import { deleteUserId } from '../../protocol/ids.js';
+import { stateQuery, undoUpdate, type DeleteUserResult, type DeletionState } from '../../protocol/deletion/messages.js';
+import type { CallOptions } from '../call-options.js';
 import { inProductWords, Refusal } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { exists, inWords } from '../workflow-calls.js';
+import { exists, goesOn, underWay, type OneCall, type TemporalCalls } from '../workflow-calls.js';
 import { GraceEnded, NothingToUndo, userWords } from './errors.js';
 
-/** The latest deletion of one user, while it can be undone and after. */
+const isReading = { words: userWords, underWay: underWay.reading };
+const isCommand = { words: userWords, underWay: underWay.command };
+const isWaiting = { words: userWords, underWay: goesOn('The deletion') };
+
+/**
+ * The latest deletion of one user, while it can be undone and after. Beside what is named, every method rejects with
+ * TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ */
 export class DeletionHandle {
   readonly userId: string;
   /**
@@ -19,56 +22,72 @@ export class DeletionHandle {
    * where the service did not answer, and the deletion goes on by itself. Absent on a handle that was looked up.
    */
   readonly requested: DeletionState | undefined;
+  private readonly calls: TemporalCalls;
   private readonly workflow: WorkflowHandle;
 
-  constructor(temporal: Client, userId: string, requested?: DeletionState) {
+  constructor(calls: TemporalCalls, userId: string, requested?: DeletionState) {
     this.userId = userId;
     this.requested = requested;
-    this.workflow = temporal.workflow.getHandle(deleteUserId(userId));
+    this.calls = calls;
+    this.workflow = calls.client.workflow.getHandle(deleteUserId(userId));
   }
 
-  /** Where the deletion stands now. Wakes the workflow and is billed as an action. */
-  async state(): Promise<DeletionState> {
-    return inWords(userWords, () => this.workflow.query(stateQuery));
+  /** Where the deletion stands now. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
+  async state(options: CallOptions = {}): Promise<DeletionState> {
+    return this.calls.call(isReading, options, (call) => call.waitFor(this.workflow).query(stateQuery));
   }
 
   /**
    * Restores the user and the data; `undo` of the state says what was not restored: connections have to be made anew.
    * While the service has not taken the deletion it withdraws it. Doing it again is success.
+   * Deadline: 30 seconds.
    * @throws GraceEnded, GraceNotBegun, NothingToUndo, UndoImpossible, UndoRefused, DeletionNotFound, DeletionInterrupted,
    * ServiceAccessDenied, FeatureNotEnabled, ServiceDown (the deletion goes on: try again; one that happened all the same
    * is seen when the service is back)
    */
-  async undo(): Promise<DeletionState> {
-    try {
-      return await this.workflow.executeUpdate(undoUpdate);
-    } catch (error) {
-      // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-      if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) return this.undone();
-      throw inProductWords(error, userWords);
-    }
+  async undo(options: CallOptions = {}): Promise<DeletionState> {
+    return this.calls.call(isCommand, options, async (call) => {
+      try {
+        return await call.waitFor(this.workflow).executeUpdate(undoUpdate);
+      } catch (error) {
+        // An update of a workflow that has ended is "not found", as one of a workflow that never was.
+        if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) return this.undone(call);
+        throw error;
+      }
+    });
   }
 
   /** Every state that differs from the one before, the present one first, until the deletion has an outcome. */
   watch(options: WatchOptions = {}): AsyncGenerator<DeletionState, void, undefined> {
-    return watchState(() => this.state(), options);
+    return watchState((asking) => this.state(asking), options);
   }
 
   /**
-   * Waits for the end, which normally is the grace's: `deleted`, `undone`, `unknown_user` or `running_work`.
+   * Waits for the end, which normally is the grace's: `deleted`, `undone`, `unknown_user` or `running_work`. Waits 30
+   * seconds, or the `deadline`, which may be `'none'`.
    * @throws DeletionRefused, ServiceAccessDenied, DeletionInterrupted
    */
-  async result(): Promise<DeleteUserResult> {
-    return inWords(userWords, () => this.workflow.result() as Promise<DeleteUserResult>);
+  async result(options: CallOptions = {}): Promise<DeleteUserResult> {
+    return this.calls.call(isWaiting, options, (call) => call.result(this.workflow, goesOn('The deletion')));
   }
 
   /** What an undo of a deletion that has ended is answered with. */
-  private async undone(): Promise<DeletionState> {
-    const result = await this.result().catch((error: unknown) => {
-      throw error instanceof Refusal ? new NothingToUndo(`There is nothing to undo: ${error.message}`) : error;
+  private async undone(call: OneCall): Promise<DeletionState> {
+    const ended = call.result<DeleteUserResult>(this.workflow, underWay.command);
+    const result = await ended.catch((error: unknown) => {
+      const refusal = inProductWords(error, userWords);
+      throw refusal instanceof Refusal ? nothingToUndo(refusal) : error;
     });
     if (result.outcome === 'undone') return result;
     if (result.outcome !== 'deleted') throw new NothingToUndo(`There is nothing to undo: ${result.outcome}`);
-    throw new GraceEnded('The deletion has ended; it cannot be undone any more');
+    throw new GraceEnded('The deletion has ended and can no longer be undone');
   }
+}
+
+function nothingToUndo({ message, fields, sentence, status }: Refusal): NothingToUndo {
+  return new NothingToUndo(`There is nothing to undo: ${message}`, {
+    fields: [...fields],
+    ...(sentence !== undefined && { sentence }),
+    ...(status !== undefined && { status }),
+  });
 }

@@ -1,17 +1,17 @@
-import type { FailureDetails } from '../../workflows/failure-details.js';
-import type { FoundWork, RunningWork } from '../../workflows/deletion/messages.js';
+import type { FailureDetails } from '../../protocol/failure-details.js';
+import type { FoundWork, RunningWork } from '../../protocol/deletion/messages.js';
 import { LabOperationsError, Refusal, type Words } from '../errors.js';
 
-/** The user id, the grace or the policy breaks a rule that is known here; nothing was started. */
+/** The user id, the grace period or the policy breaks a rule. Nothing was started. */
 export class DeletionInvalid extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error.';
   override readonly name = 'DeletionInvalid';
 }
 
-/**
- * The user has running kit orders, links, reports or appointments, and the policy says `refuse`: nothing was deleted. Wait for them,
- * or ask again with `policy: { onRunningWork: 'cancel' }` or `'leave'`.
- */
+/** The user has running orders, links, reports or appointments; `workflows` lists them. Nothing was deleted. */
 export class UserHasRunningWork extends Refusal {
+  static readonly remedy =
+    "Wait for them, or request the deletion with `policy: { onRunningWork: 'cancel' }` or `'leave'` (labops: `--running-work`).";
   override readonly name = 'UserHasRunningWork';
   /** The workflows that run. */
   readonly workflows: readonly RunningWork[];
@@ -23,15 +23,20 @@ export class UserHasRunningWork extends Refusal {
 }
 
 /**
- * The service does not know the user: there never was one with this id, or its data is erased already, or it was deleted
- * through here for good.
+ * The lab service does not know the user: the id is wrong, the data is already erased, or a deletion has ended for
+ * good.
  */
 export class UserUnknown extends Refusal {
+  static readonly remedy = 'Check the user id.';
   override readonly name = 'UserUnknown';
 }
 
-/** The service refused to delete the user, for the reason in the message, and the user is still there. */
+/**
+ * The lab service refused to delete the user, for the reason in the message. The user still exists; `work` lists what
+ * was already cancelled.
+ */
 export class DeletionRefused extends Refusal {
+  static readonly remedy = 'Remove the reason and request the deletion again.';
   override readonly name = 'DeletionRefused';
   /** Running work that was found before, and what became of it: what was cancelled stays so. */
   readonly work: readonly FoundWork[];
@@ -42,42 +47,52 @@ export class DeletionRefused extends Refusal {
   }
 }
 
-/** The request itself is not answered yet, so that there is nothing to undo. Ask again once it is. */
+/** The deletion itself is not confirmed yet, so there is nothing to undo. */
 export class GraceNotBegun extends Refusal {
+  static readonly remedy = 'Try again once the request is answered.';
   override readonly name = 'GraceNotBegun';
 }
 
-/** The deletion cannot be undone any more: its grace is over. */
+/** The deletion can no longer be undone: its grace period is over. */
 export class GraceEnded extends Refusal {
+  static readonly remedy = 'Create a new user; nothing restores this one.';
   override readonly name = 'GraceEnded';
 }
 
-/** The deletion did not happen: it was refused, or the service does not know the user. */
+/** The deletion did not happen: it was refused, or the lab service does not know the user. */
 export class NothingToUndo extends Refusal {
+  static readonly remedy = "Look at the deletion's state.";
   override readonly name = 'NothingToUndo';
 }
 
-/** A new user has taken the same `client_user_id` meanwhile, so that the service cannot restore the old one. */
+/** A new user has taken the same `client_user_id`, so the lab service cannot restore the old one. */
 export class UndoImpossible extends Refusal {
+  static readonly remedy = 'Give the new user another client_user_id, then undo again.';
   override readonly name = 'UndoImpossible';
 }
 
-/** The service refused the undo, for instance because its own grace was over. The deletion goes on. */
+/** The lab service refused the undo, for example because its own grace period was over. The deletion continues. */
 export class UndoRefused extends Refusal {
+  static readonly remedy = "Read the service's sentence in the error.";
   override readonly name = 'UndoRefused';
 }
 
-/** No deletion of this user is known to Temporal. It may be older than the namespace's retention. */
+/** Temporal knows no deletion of this user. It may be older than the namespace's retention. */
 export class DeletionNotFound extends Refusal {
+  static readonly remedy = 'Check the user id.';
   override readonly name = 'DeletionNotFound';
 }
 
-/** The workflow was terminated, timed out or cancelled by an operator; the service was told nothing of that. */
+/**
+ * The deletion's workflow was terminated, timed out or was cancelled by an operator. The lab service was not told and
+ * continues to count down.
+ */
 export class DeletionInterrupted extends LabOperationsError {
+  static readonly remedy = 'Request the deletion again to be able to undo it.';
   override readonly name = 'DeletionInterrupted';
 }
 
-/** What the failures of a deletion are called in the product. */
+/** The client error for each failure type of a deletion. */
 export const userWords: Words = {
   notFound: DeletionNotFound,
   interrupted: DeletionInterrupted,

@@ -1,4 +1,4 @@
-import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
+import { WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { LabService } from '../../service/lab-service.js';
 import type { PortalUrl, PortalUrlRequest } from '../../service/portal.js';
@@ -10,30 +10,39 @@ import type {
   User,
   UserListOptions,
 } from '../../service/users.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import { deleteUserName, requestUpdate, type DeleteUserInput } from '../../workflows/deletion/messages.js';
-import { resolveDeletionPolicy } from '../../workflows/deletion/policy.js';
-import { isAddressable } from '../../workflows/order/address.js';
-import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
-import { canonicalUserId } from '../../workflows/user-id.js';
+import { deleteUserId, isAddressable, canonicalUserId } from '../../protocol/ids.js';
+import { deleteUserName, requestUpdate, type DeleteUserInput } from '../../protocol/deletion/messages.js';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
+import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import type { CallOptions } from '../call-options.js';
 import { ServiceNotConfigured, type RefusedField } from '../errors.js';
 import { inOneLine, policyFaults } from '../input-faults.js';
-import { exists, inWords } from '../workflow-calls.js';
+import { exists, underWay, type CallKind, type TemporalCalls } from '../workflow-calls.js';
 import { DeletionHandle } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, userWords } from './errors.js';
 
+const isReading = { words: userWords, underWay: underWay.reading };
+const isChanging = { words: userWords, underWay: underWay.service };
+const isRequesting = {
+  words: userWords,
+  underWay:
+    'The deletion may have been requested all the same: look at `deletion`, or request it again, which finds it.',
+  // Two minutes pass before it is certain that the service will be asked until it answers.
+  usually: '150s',
+} as const;
+
 /**
  * Users. Deleting one is a workflow, because its undo lasts a week; everything else is a call of the lab service, which
- * needs `service` in `LabOperations` and rejects with the service's own errors.
+ * needs `service` in `LabOperations` and rejects with the service's own errors. The default deadline of each is 30
+ * seconds. `requestDeletion` and `deletion` also reject with NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused
+ * and UnexpectedFailure, and every method with TimedOut.
  */
 export class UserOperations {
-  private readonly temporal: Client;
-  private readonly taskQueue: string;
+  private readonly calls: TemporalCalls;
   private readonly service: LabService | undefined;
 
-  constructor(temporal: Client, taskQueue: string, service?: LabService) {
-    this.temporal = temporal;
-    this.taskQueue = taskQueue;
+  constructor(calls: TemporalCalls, service?: LabService) {
+    this.calls = calls;
     this.service = service;
   }
 
@@ -42,18 +51,19 @@ export class UserOperations {
    * the service or Temporal's list does not answer, after two minutes at most, when it is certain that it will be asked
    * until it does: the state says `requested` then. A deletion that is under way is found again, with its own grace and
    * policy, unless the user was restored elsewhere: then it is a new one. Waits for a worker.
+   * Deadline: 150 seconds.
    *
    * @throws DeletionInvalid naming each field and its rule, before anything is started
    * @throws UserHasRunningWork naming the workflows, under the policy `refuse`, which is the default
    * @throws UserUnknown where there is nobody to delete, or nobody any more
    * @throws DeletionRefused, ServiceAccessDenied: nothing was deleted
    */
-  async requestDeletion(input: Omit<DeleteUserInput, 'carried'>): Promise<DeletionHandle> {
+  async requestDeletion(input: Omit<DeleteUserInput, 'carried'>, options: CallOptions = {}): Promise<DeletionHandle> {
     check(input);
     const userId = canonicalUserId(input.userId);
     const start = new WithStartWorkflowOperation(deleteUserName, {
       workflowId: deleteUserId(userId),
-      taskQueue: this.taskQueue,
+      taskQueue: this.calls.taskQueue,
       args: [{ ...input, userId }],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
@@ -64,73 +74,94 @@ export class UserOperations {
       staticSummary: `Deletion of user ${userId}`,
       staticDetails: 'Deletes one user at the lab service and holds the time in which that can be undone.',
     });
-    const state = await inWords(userWords, () =>
-      this.temporal.workflow.executeUpdateWithStart(requestUpdate, {
+    const state = await this.calls.call(isRequesting, options, (call) => {
+      call.waitFor(start.options);
+      return this.calls.client.workflow.executeUpdateWithStart(requestUpdate, {
         args: [{ ...input, userId }],
         startWorkflowOperation: start,
-      }),
-    );
-    return new DeletionHandle(this.temporal, userId, state);
+      });
+    });
+    return new DeletionHandle(this.calls, userId, state);
   }
 
   /**
    * The latest deletion of a user, under way or ended, as long as the namespace retains it.
    * @throws DeletionNotFound
    */
-  async deletion(userId: string): Promise<DeletionHandle> {
+  async deletion(userId: string, options: CallOptions = {}): Promise<DeletionHandle> {
     demandAddressable(userId);
-    if (!(await exists(this.temporal.workflow.getHandle(deleteUserId(userId))))) {
+    const workflow = this.calls.client.workflow.getHandle(deleteUserId(userId));
+    if (!(await this.calls.call(isReading, options, () => exists(workflow)))) {
       throw new DeletionNotFound(`No deletion of user ${userId} is known`);
     }
-    return new DeletionHandle(this.temporal, canonicalUserId(userId));
+    return new DeletionHandle(this.calls, canonicalUserId(userId));
   }
 
-  /** All users of the team, a page per call. */
-  list(options?: UserListOptions): AsyncGenerator<User, void, undefined> {
-    return this.demandService().users.list(options);
+  /** All users of the team, a page per call. Deadline: 30 seconds a page. */
+  list(which?: UserListOptions, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
+    const { users } = this.demandService();
+    return this.calls.iterate(
+      isReading,
+      options,
+      () => users.list(which),
+      (call, next) => call.service(next),
+    );
   }
 
   /** Creates the user with this `client_user_id`, or answers with the one who has it already: `created` is false then. */
-  async createOrGet(request: CreateUserRequest): Promise<{ user: User; created: boolean }> {
-    return this.demandService().users.create(request);
+  async createOrGet(request: CreateUserRequest, options: CallOptions = {}): Promise<{ user: User; created: boolean }> {
+    return this.ask(isChanging, options, ({ users }, signal) => users.create(request, signal));
   }
 
   /** `NotFound` for an unknown user, and for one that is scheduled for deletion. */
-  async get(userId: string): Promise<User> {
-    return this.demandService().users.get(userId);
+  async get(userId: string, options: CallOptions = {}): Promise<User> {
+    return this.ask(isReading, options, ({ users }, signal) => users.get(userId, signal));
   }
 
   /** The user with the product's own reference, or `NotFound`. */
-  async resolve(clientUserId: string): Promise<User> {
-    return this.demandService().users.resolve(clientUserId);
+  async resolve(clientUserId: string, options: CallOptions = {}): Promise<User> {
+    return this.ask(isReading, options, ({ users }, signal) => users.resolve(clientUserId, signal));
   }
 
   /** Changes what is given; what is left out stays. */
-  async update(userId: string, changes: UpdateUserRequest): Promise<void> {
-    return this.demandService().users.update(userId, changes);
+  async update(userId: string, changes: UpdateUserRequest, options: CallOptions = {}): Promise<void> {
+    return this.ask(isChanging, options, ({ users }, signal) => users.update(userId, changes, signal));
   }
 
   /** The latest demographics; `NotFound` where none were set. */
-  async demographics(userId: string): Promise<Demographics> {
-    return this.demandService().users.getDemographics(userId);
+  async demographics(userId: string, options: CallOptions = {}): Promise<Demographics> {
+    return this.ask(isReading, options, ({ users }, signal) => users.getDemographics(userId, signal));
   }
 
   /** Sets the demographics as a whole. A portal link needs them. */
-  async setDemographics(userId: string, demographics: DemographicsRequest): Promise<Demographics> {
-    return this.demandService().users.upsertDemographics(userId, demographics);
+  async setDemographics(
+    userId: string,
+    demographics: DemographicsRequest,
+    options: CallOptions = {},
+  ): Promise<Demographics> {
+    return this.ask(isChanging, options, ({ users }, signal) => users.upsertDemographics(userId, demographics, signal));
   }
 
   /**
    * A link to the hosted portal. It is a credential: whoever has it is in. `ServiceRefused` with status 422 where the
    * user has no demographics.
    */
-  async portalLink(userId: string, request: PortalUrlRequest): Promise<PortalUrl> {
-    return this.demandService().portal.createUrl(userId, request);
+  async portalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {
+    return this.ask(isChanging, options, ({ portal }, signal) => portal.createUrl(userId, request, signal));
+  }
+
+  private ask<T>(
+    kind: CallKind,
+    options: CallOptions,
+    question: (service: LabService, ends: { signal: AbortSignal }) => Promise<T>,
+  ): Promise<T> {
+    const service = this.demandService();
+    return this.calls.call(kind, options, (call) => call.service((ends) => question(service, ends)));
   }
 
   private demandService(): LabService {
     if (this.service) return this.service;
-    throw new ServiceNotConfigured('Users are read from the service: give `service` to LabOperations');
+    throw new ServiceNotConfigured('Users are read from the lab service: give `service` to LabOperations');
   }
 }
 

@@ -1,44 +1,44 @@
-import { LabOperationsError, Refusal, type Words } from '../errors.js';
+import { EncryptionRequired, LabOperationsError, Refusal, type Words } from '../errors.js';
 
-/** The place, the address or an id breaks a rule that is known here; nothing was done. */
+export { EncryptionRequired };
+
+/** The place, the address or an id breaks a rule. Nothing was done. */
 export class WebhookInvalid extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error.';
   override readonly name = 'WebhookInvalid';
 }
 
-/** The service refused the command, for the reason in the message. */
+/** The lab service refused the command, for the reason in the message. */
 export class WebhookRefused extends Refusal {
+  static readonly remedy = 'Fix what the message names.';
   override readonly name = 'WebhookRefused';
 }
 
-/** There is no endpoint with this id in this team and environment. */
+/** This team and environment have no endpoint with this id. */
 export class WebhookNotFound extends Refusal {
+  static readonly remedy = 'List the endpoints.';
   override readonly name = 'WebhookNotFound';
 }
 
-/** The worker has no management key, which is no team API key: set SERVICE_MANAGEMENT_KEY for it. */
+/** The worker has no management key, which is not the same as a team API key. */
 export class ManagementKeyMissing extends Refusal {
+  static readonly remedy = "Set the worker's SERVICE_MANAGEMENT_KEY and restart it.";
   override readonly name = 'ManagementKeyMissing';
 }
 
-/** The worker's management key is wrong, or does not reach this organisation or team: check SERVICE_MANAGEMENT_KEY and the ids. */
+/** The worker's management key is wrong, or does not reach this organisation or team. */
 export class ManagementKeyRefused extends Refusal {
+  static readonly remedy = "Check the worker's SERVICE_MANAGEMENT_KEY, and the ids of organisation and team.";
   override readonly name = 'ManagementKeyRefused';
 }
 
-/**
- * What was asked for is a credential, and payloads are not encrypted: it would be readable in Temporal. Give worker and
- * client encryption keys.
- */
-export class EncryptionRequired extends Refusal {
-  override readonly name = 'EncryptionRequired';
-}
-
-/** The workflow was terminated or cancelled, or no worker carried it out in time; the message says which. */
+/** The workflow was terminated or cancelled, or no worker took it within ten minutes; the message says which. */
 export class WebhooksInterrupted extends LabOperationsError {
+  static readonly remedy = 'Check that a worker polls the task queue, then send the command again.';
   override readonly name = 'WebhooksInterrupted';
 }
 
-/** What the failures of the management of webhook endpoints are called in the product. */
+/** The client error for each failure type of commands on webhook endpoints. */
 export const webhookWords: Words = {
   notFound: WebhookNotFound,
   interrupted: WebhooksInterrupted,

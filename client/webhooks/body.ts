@@ -1,32 +1,78 @@
 import { Readable } from 'node:stream';
 import type { WebhookHeaders } from '../../service/webhook-signature.js';
-import type { AnswerName } from './answers.js';
 
 /** The bytes as they came, whole or in pieces. Text that was decoded already cannot be verified. */
 export type WebhookBody = Uint8Array | AsyncIterable<Uint8Array>;
 
-export type BodyRead = { bytes: Uint8Array } | { refusal: AnswerName; error?: unknown };
+export type BodyRead = { bytes: Uint8Array } | { refusal: BodyRefusal; error?: unknown };
+
+type BodyRefusal = 'body_already_read' | 'body_too_large' | 'too_many_bodies' | 'body_broke_off';
+
+/** What the bodies of one request may take of the memory that all requests share. */
+export interface BodyLease {
+  /** Takes so many bytes more; false when all requests together would hold too many. */
+  take(bytes: number): boolean;
+  /** Gives everything back. Call it when nothing holds the body any more. */
+  release(): void;
+}
+
+/**
+ * The bytes of bodies that are held at once, by all requests together. Anybody can send well-formed headers, and without
+ * a bound each connection would make the process hold a body of the largest size.
+ */
+export class BodyMemory {
+  readonly #most: number;
+  #held = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  lease(): BodyLease {
+    let taken = 0;
+    return {
+      take: (bytes) => {
+        if (this.#held + bytes > this.#most) return false;
+        this.#held += bytes;
+        taken += bytes;
+        return true;
+      },
+      release: () => {
+        this.#held -= taken;
+        taken = 0;
+      },
+    };
+  }
+}
 
 /** Reads the body, and never more of it than the limit and the piece that goes beyond it. */
-export async function readBody(headers: WebhookHeaders, body: WebhookBody, maxBytes: number): Promise<BodyRead> {
+export async function readBody(
+  headers: WebhookHeaders,
+  body: WebhookBody,
+  { maxBytes, lease }: { maxBytes: number; lease: BodyLease },
+): Promise<BodyRead> {
   if (declaredLength(headers) > maxBytes) return { refusal: 'body_too_large' };
-  if (body instanceof Uint8Array) return body.byteLength > maxBytes ? { refusal: 'body_too_large' } : { bytes: body };
+  if (body instanceof Uint8Array) {
+    if (body.byteLength > maxBytes) return { refusal: 'body_too_large' };
+    return lease.take(body.byteLength) ? { bytes: body } : { refusal: 'too_many_bodies' };
+  }
   // A loop that is left early destroys its stream, which may take the connection along, and the answer with it.
   const pieces = body instanceof Readable ? body.iterator({ destroyOnReturn: false }) : body;
   try {
-    return await gather(pieces, maxBytes);
+    return await gather(pieces, maxBytes, lease);
   } catch (error) {
     return { refusal: 'body_broke_off', error };
   }
 }
 
-async function gather(pieces: AsyncIterable<unknown>, maxBytes: number): Promise<BodyRead> {
+async function gather(pieces: AsyncIterable<unknown>, maxBytes: number, lease: BodyLease): Promise<BodyRead> {
   const gathered: Uint8Array[] = [];
   let size = 0;
   for await (const piece of pieces) {
     if (!(piece instanceof Uint8Array)) return { refusal: 'body_already_read' };
     size += piece.byteLength;
     if (size > maxBytes) return { refusal: 'body_too_large' };
+    if (!lease.take(piece.byteLength)) return { refusal: 'too_many_bodies' };
     gathered.push(piece);
   }
   return { bytes: Buffer.concat(gathered, size) };
@@ -37,3 +83,25 @@ function declaredLength(headers: WebhookHeaders): number {
   const declared = Number(headers['content-length'] ?? 0);
   return Number.isNaN(declared) ? 0 : declared;
 }
+
+/** A signed body as a JSON object, with its text; or, with its text as far as it is readable, why it is not one. */
+export function parseObject(
+  bytes: Uint8Array,
+): { value: object; body: string } | { reason: 'not_json' | 'not_an_object'; body: string } {
+  let value: unknown;
+  let body: string;
+  try {
+    body = utf8.decode(bytes);
+    value = JSON.parse(body);
+  } catch {
+    return { reason: 'not_json', body: readableUtf8.decode(bytes) };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { reason: 'not_an_object', body };
+  return { value, body };
+}
+
+/** Strict: a decoder that repairs broken text would let two different bodies mean the same. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** For a person's eyes only: shows what is not UTF-8 as U+FFFD. */
+const readableUtf8 = new TextDecoder('utf-8');

@@ -1,9 +1,9 @@
 import { isShowableType } from '../../service/event-type.js';
-import { type AnswerName, answers } from './answers.js';
+import type { Answer } from './common-answers.js';
 
-/** How many webhooks got which answer since the handler was made. */
-export interface WebhookCounts {
-  answers: Record<AnswerName, number>;
+/** How many requests got which answer since the handler was made. */
+export interface AnswerCounts<Name extends string> {
+  answers: Record<Name, number>;
   /** Events that were not handled, by event type. At most 100 types; what comes beyond them is `(others)`. */
   passedOver: Record<string, number>;
 }
@@ -11,16 +11,16 @@ export interface WebhookCounts {
 const mostTypes = 100;
 const others = '(others)';
 
-export interface Counter {
+export interface Counter<Name extends string> {
   /** Counts an answer; for a type that was passed over it tells how often that was. */
-  add(name: AnswerName, eventType: string): number;
+  add(name: Name, eventType: string): number;
   /** Counts what else became of an event that was taken. */
-  addToo(name: AnswerName): void;
-  snapshot(): WebhookCounts;
+  addToo(name: Name): void;
+  snapshot(): AnswerCounts<Name>;
 }
 
-export function createCounter(): Counter {
-  const byAnswer = new Map<AnswerName, number>();
+export function createCounter<Name extends string>(answers: Readonly<Record<Name, Answer>>): Counter<Name> {
+  const byAnswer = new Map<Name, number>();
   const byType = new Map<string, number>();
   return {
     add(name, eventType) {
@@ -31,8 +31,8 @@ export function createCounter(): Counter {
     addToo: (name) => void increment(byAnswer, name),
     snapshot: () => ({
       answers: Object.fromEntries(
-        Object.keys(answers).map((name) => [name, byAnswer.get(name as AnswerName) ?? 0]),
-      ) as Record<AnswerName, number>,
+        Object.keys(answers).map((name) => [name, byAnswer.get(name as Name) ?? 0]),
+      ) as Record<Name, number>,
       passedOver: Object.fromEntries(byType),
     }),
   };

@@ -3,27 +3,35 @@ import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
 import {
   type AppointmentReceived,
   type ConnectionEventReceived,
+  type CriticalResultReceived,
   type HealthDataReceived,
   type OrderEventReceived,
   type ParsingJobReceived,
   readEvent,
   type ReceivedEvent,
+  teamOf,
   userOf,
 } from '../../service/events.js';
 import { readHealthData } from '../../service/health-data.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
-import { appointmentChangedSignal, bookAppointmentName } from '../../workflows/appointment/messages.js';
-import { bookAppointmentStart } from '../../workflows/appointment/start.js';
-import { isLinkAddressable, linkProviderId } from '../../workflows/link/address.js';
-import { connectionReportedSignal } from '../../workflows/link/messages.js';
-import { isAddressable, rootOf } from '../../workflows/order/address.js';
-import { kitOrderName, orderChangedSignal } from '../../workflows/order/messages.js';
-import { kitOrderStart } from '../../workflows/order/start.js';
-import { jobChangedSignal, parsingJobName } from '../../workflows/report/messages.js';
-import { parsingJobStart } from '../../workflows/report/start.js';
-import { fetchWorkoutStreamName, streamNoticedSignal } from '../../workflows/workout-stream/messages.js';
-import { workoutStreamStart } from '../../workflows/workout-stream/start.js';
+import { replayableSeconds } from '../../service/webhook-signature.js';
+import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
+import { bookAppointmentStart } from '../../protocol/appointment/start.js';
+import { isLinkAddressable, linkProviderId, isAddressable } from '../../protocol/ids.js';
+import { connectionReportedSignal } from '../../protocol/link/messages.js';
+import { rootOf } from '../../protocol/order/root-order.js';
+import {
+  criticalResultReportedSignal,
+  kitOrderName,
+  orderChangedSignal,
+  type CriticalResultReported,
+} from '../../protocol/order/messages.js';
+import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
+import { jobChangedSignal, parsingJobName } from '../../protocol/report/messages.js';
+import { parsingJobStart } from '../../protocol/report/start.js';
+import { fetchWorkoutStreamName, streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
+import { EncryptionKeysMissing } from '../errors.js';
 import { type AnswerName, answers } from './answers.js';
 
 /**
@@ -39,9 +47,9 @@ export type HealthDataSink = (
   body: string,
 ) => Promise<unknown>;
 
-/** An event that is let go with 204, because it will never be handled; or a signed body that is no JSON object. */
+/** An event that is let go with 204, because it will never be handled; or a signed body that is not a JSON object. */
 export interface RejectedEventReceived {
-  reason: 'not_handled' | 'unreadable' | 'not_addressable' | UnparsedBody['reason'];
+  reason: LetGo['name'] | 'refused_by_temporal' | UnparsedBody['reason'];
   /** What cannot be read, without a value of the event. */
   problem?: string;
   eventType?: string;
@@ -64,6 +72,15 @@ export interface UnparsedBody {
  */
 export type RejectedEventSink = (event: RejectedEventReceived, messageId: string) => Promise<unknown>;
 
+/**
+ * A memory of messages by keys of `<namespace>/<task queue>/<message id>`: handlers of several deployments may share it. It is
+ * a hint: where it rejects or is slow, the message counts as new.
+ */
+export interface TakenMessages {
+  has(key: string, withinSeconds: number): Promise<boolean>;
+  add(key: string): Promise<void>;
+}
+
 /** A verified message. */
 export interface Message {
   id: string;
@@ -78,6 +95,9 @@ export interface Destinations {
   taskQueue: string;
   healthData: HealthDataSink | undefined;
   rejected: RejectedEventSink | undefined;
+  taken?: TakenMessages | undefined;
+  /** Events of other teams are let go. Without it every team's are taken. */
+  teamId?: string | undefined;
   /** How long Temporal or the sink may take, in milliseconds. */
   deadlineMs: number;
 }
@@ -92,29 +112,45 @@ export interface Routed {
   workflowId?: string;
   problem?: string;
   error?: unknown;
+  /** True if the event names our own team. */
+  isOwnTeam?: boolean;
 }
 
 /** Brings a message to where it belongs. Never rejects: a failure is an answer too. */
 export async function route(message: Message, destinations: Destinations): Promise<Routed & { eventType?: string }> {
   const event = readEvent(message.value);
   const { eventType } = event;
-  const routed = await bring(event, message, destinations);
-  const settled = isLetGo(routed) ? await putAside(routed, eventType, message, destinations) : routed;
-  return { ...settled, ...(eventType !== undefined && { eventType }) };
+  const team = whoseTeam(event, message, destinations);
+  const routed = team === 'foreign' ? ({ name: 'foreign_team' } as const) : await bring(event, message, destinations);
+  const settled = isLeft(routed) ? await putAside(routed, eventType, message, destinations) : routed;
+  return { ...settled, ...(eventType !== undefined && { eventType }), ...(team === 'own' && { isOwnTeam: true }) };
+}
+
+/** An event that names no team is handled as ours: envelope ids are missing in some deployments. */
+function whoseTeam(
+  event: ReceivedEvent,
+  { value }: Message,
+  { teamId }: Destinations,
+): 'own' | 'foreign' | 'not_named' {
+  const named = 'teamId' in event ? event.teamId : teamOf(value);
+  if (teamId === undefined || named === undefined) return 'not_named';
+  return named.toLowerCase() === teamId.toLowerCase() ? 'own' : 'foreign';
 }
 
 async function bring(event: ReceivedEvent, message: Message, destinations: Destinations): Promise<Routed> {
   switch (event.kind) {
     case 'order':
-      return deliverOrder(project(event), destinations);
+      return once(message, destinations, () => deliverOrder(project(event), destinations));
+    case 'critical_result':
+      return once(message, destinations, () => deliverCriticalResult(event, destinations));
     case 'connection':
       return deliverConnection(event, message, destinations);
     case 'health_data':
       return deliverHealthData(event, message, destinations);
     case 'parsing_job':
-      return deliverParsingJob(event, destinations);
+      return once(message, destinations, () => deliverParsingJob(event, destinations));
     case 'appointment':
-      return deliverAppointment(event, destinations);
+      return once(message, destinations, () => deliverAppointment(event, destinations));
     case 'other':
       return { name: 'not_handled' };
     case 'unreadable':
@@ -122,27 +158,48 @@ async function bring(event: ReceivedEvent, message: Message, destinations: Desti
   }
 }
 
-type LetGo = Routed & { name: Exclude<RejectedEventReceived['reason'], UnparsedBody['reason']> };
+/** Orders do not need the database: it gets so long to say that it knows the message, or to remember it. */
+const rememberWithinMs = 1_000;
 
-function isLetGo(routed: Routed): routed is LetGo {
-  return ['not_handled', 'unreadable', 'not_addressable'].includes(routed.name);
+/**
+ * Delivers to Temporal what no process has delivered in the last minutes. Only those: what the service itself sends again later,
+ * for somebody who asked for it, is delivered again.
+ */
+async function once({ id }: Message, to: Destinations, deliverIt: () => Promise<Routed>): Promise<Routed> {
+  const { taken, temporal, taskQueue } = to;
+  if (!taken) return deliverIt();
+  const key = `${temporal.options.namespace}/${taskQueue}/${id}`;
+  const isKnown = await within(rememberWithinMs, taken.has(key, replayableSeconds)).catch(() => false);
+  if (isKnown) return { name: 'repeated' };
+  const routed = await deliverIt();
+  if (routed.name === 'delivered') await within(rememberWithinMs, taken.add(key)).catch(() => undefined);
+  return routed;
+}
+
+type LetGo = Routed & { name: 'not_handled' | 'unreadable' | 'not_addressable' };
+type Refused = Routed & { name: 'event_refused' };
+
+/** Nobody holds the event, and the sender could not change that by sending it again. */
+function isLeft(routed: Routed): routed is LetGo | Refused {
+  return ['not_handled', 'unreadable', 'not_addressable', 'event_refused'].includes(routed.name);
 }
 
 async function putAside(
-  routed: LetGo,
+  routed: LetGo | Refused,
   eventType: string | undefined,
   { id, body, value }: Message,
   destinations: Destinations,
 ): Promise<Routed> {
   const userId = userOf(value);
   const event: RejectedEventReceived = {
-    reason: routed.name,
+    reason: routed.name === 'event_refused' ? 'refused_by_temporal' : routed.name,
     ...(routed.problem !== undefined && { problem: routed.problem }),
     ...(eventType !== undefined && { eventType }),
     ...(userId !== undefined && { userId }),
     body,
   };
-  return handToRejected(event, id, destinations, { kept: routed, without: routed });
+  const kept: Routed = routed.name === 'event_refused' ? { ...routed, name: 'event_set_aside' } : routed;
+  return handToRejected(event, id, destinations, { kept, without: routed });
 }
 
 /** Has a signed body kept of which no event can be told; without a sink the sender, who alone has it then, is told. */
@@ -203,9 +260,9 @@ async function wakeLink({ userId, sourceSlug }: ConnectionEventReceived, to: Des
 }
 
 /** From here on nobody's name, address or birth date is held. */
-function project(event: OrderEventReceived): OrderSnapshot {
-  const snapshot = snapshotOf(event.order);
-  return event.userId === undefined ? snapshot : { userId: event.userId, ...snapshot };
+function project({ order, userId }: Pick<OrderEventReceived, 'order' | 'userId'>): OrderSnapshot {
+  const snapshot = snapshotOf(order);
+  return userId === undefined ? snapshot : { userId, ...snapshot };
 }
 
 async function deliverOrder(snapshot: OrderSnapshot, destinations: Destinations): Promise<Routed> {
@@ -215,6 +272,31 @@ async function deliverOrder(snapshot: OrderSnapshot, destinations: Destinations)
   const start = kitOrderStart(snapshot, root);
   return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
     workflow.signalWithStart(kitOrderName, { ...start, taskQueue, signal: orderChangedSignal, signalArgs: [snapshot] }),
+  );
+}
+
+/**
+ * To the workflow of the order that it names, which is started where there is none, and passes the alarm on where the
+ * order belongs to another chain.
+ */
+async function deliverCriticalResult(event: CriticalResultReceived, destinations: Destinations): Promise<Routed> {
+  const { userId, order } = event;
+  const report: CriticalResultReported = {
+    ...event.report,
+    ...(userId !== undefined && { userId }),
+    ...(order && { order: project({ order, ...(userId !== undefined && { userId }) }) }),
+  };
+  const { orderId } = report;
+  const root = report.order ? rootOf(report.order) : orderId;
+  if (!isAddressable(orderId) || !isAddressable(root)) return { name: 'not_addressable' };
+  const start = criticalResultStart(report, root);
+  return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
+    workflow.signalWithStart(kitOrderName, {
+      ...start,
+      taskQueue,
+      signal: criticalResultReportedSignal,
+      signalArgs: [report],
+    }),
   );
 }
 
@@ -260,16 +342,40 @@ async function deliver(
   }
 }
 
-/** Both are answered with 503, but only one of them needs a person. */
-function temporalAnswer(error: unknown): AnswerName {
+/** The first is not the sender's to repeat. The others are answered with 503; all but `temporal_unavailable` need a person. */
+function temporalAnswer(
+  error: unknown,
+): 'event_refused' | 'temporal_unavailable' | 'temporal_refused' | 'encryption_keys_missing' {
+  if (error instanceof EncryptionKeysMissing) return 'encryption_keys_missing';
   if (error instanceof DeadlinePassed) return 'temporal_unavailable';
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   if (!isGrpcServiceError(cause)) return 'temporal_refused';
-  return isRetryableError(cause) || passing.has(cause.code) ? 'temporal_unavailable' : 'temporal_refused';
+  if (isOfTheEvent(cause)) return 'event_refused';
+  return isRetryableError(cause) || passing.has(cause.code) || isOfTheRun(cause)
+    ? 'temporal_unavailable'
+    : 'temporal_refused';
 }
 
 /** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth a retry on the spot, but nobody's configuration either. */
 const passing: ReadonlySet<number> = new Set([1, 4, 13]);
+
+/** A run takes ten thousand signals. It is about to go on in a new run, which takes more. */
+function isOfTheRun({ code, details }: { code: number; details: string }): boolean {
+  return code === invalidArgument && /limit for signal/i.test(details);
+}
+
+const invalidArgument = 3;
+const resourceExhausted = 8;
+
+/**
+ * INVALID_ARGUMENT is about what was sent, which is the same the next time. Two kinds are not: search attributes that the
+ * namespace does not have yet, which the worker registers, and a run that has had too many signals. A message that is too large for gRPC itself has a code of its own.
+ */
+function isOfTheEvent(error: { code: number; details: string }): boolean {
+  const { code, details } = error;
+  if (code === invalidArgument) return !isOfTheRun(error) && !/search ?attribute/i.test(details);
+  return code === resourceExhausted && /larger than max/.test(details);
+}
 
 /** The stream of a workout is too large for its event: it is fetched once the event is kept, where the sink wants it. */
 async function deliverHealthData(event: HealthDataReceived, message: Message, to: Destinations): Promise<Routed> {

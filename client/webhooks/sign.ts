@@ -14,7 +14,8 @@ export interface WebhookToSign {
 
 export interface SignedWebhook {
   headers: Record<string, string>;
-  body: string | Uint8Array;
+  /** Bytes, as the handler's `handle` takes them. */
+  body: Buffer<ArrayBuffer>;
 }
 
 /** A webhook as the service would send it, for the tests of a product that mounts the handler. */
@@ -24,7 +25,8 @@ export function signWebhook({
   id = `msg_${randomUUID()}`,
   now = Date.now(),
 }: WebhookToSign): SignedWebhook {
-  const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const raw = Buffer.from(isRaw ? body : JSON.stringify(body));
   const timestampSeconds = Math.floor(now / 1000);
   return {
     headers: {

@@ -20,11 +20,6 @@ export class Calendar {
     return Math.max(1, Math.round((milliseconds(span) / ms('1d')) * this.dayMs));
   }
 
-  /** What the sandbox has to be told of a span that is not to be shortened like its days: people and networks take real time. */
-  uncompressed(span: Duration): number {
-    return (milliseconds(span) * ms('1d')) / this.dayMs;
-  }
-
   /**
    * The policy that an order gets: its own wishes or the defaults, with days as short as the sandbox's. What is measured
    * in the time of networks instead of the post is not compressed.
@@ -34,12 +29,17 @@ export class Calendar {
       if (Array.isArray(value)) return [name, value.map((span) => this.compressed(span))];
       return [name, isSpan(name, value) ? this.compressed(value) : value];
     });
-    return { ...(Object.fromEntries(compressed) as OrderPolicy), ...networkTime };
+    const reminder = this.compressed(wishes.criticalResultReminder ?? defaultPolicy.criticalResultReminder);
+    const criticalResultReminder = Math.max(reminder, shortestReminderMs);
+    return { ...(Object.fromEntries(compressed) as OrderPolicy), ...networkTime, criticalResultReminder };
   }
 }
 
 /** The local sandbox answers in milliseconds: after a lost answer nobody has to wait for as long as by default. */
 const networkTime = { creationTimeout: '2s', notificationDeadline: '1m' } as const satisfies OrderPolicy;
+
+/** The policy takes no shorter one, and the default, an hour, is far less than a second of a story. */
+const shortestReminderMs = 1000;
 
 function isSpan(name: string, value: unknown): value is Duration {
   return (

@@ -78,7 +78,7 @@ function isPort(value: number): boolean {
 
 /** Whoever works with a real deployment has its settings in the shell: the demo must never reach it. */
 const deployment =
-  /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC|DATABASE|HEALTH_DATA)_|^(TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
+  /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC|DATABASE|HEALTH_DATA)_|^(NOTIFICATIONS|HEALTH_DATA|TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
 
 function withoutDeployment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(environment).flatMap(([name, value]) =>

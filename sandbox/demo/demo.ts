@@ -7,6 +7,7 @@ import type { DemoConfig } from './config.js';
 import type { Keyboard } from './keyboard.js';
 import type { Screen } from './screen.js';
 import { startServers, type Servers } from './servers.js';
+import { leaveLostOrder } from './left-over.js';
 import { OneAtATime, type Scenery } from './stage.js';
 import { showAddresses, showEndings } from './summary.js';
 import { isExact, takeTally } from './tally.js';
@@ -66,7 +67,8 @@ export async function runDemo(demo: Demo): Promise<number> {
   showEndings(endings, tally, Math.round((Date.now() - began) / 1000), screen);
   const status = endings.every(({ asTold }) => asTold) && isExact(tally) ? 0 : 1;
   if (once) return status;
-  showAddresses(servers, logFolder, screen);
+  const lostOrderId = await Promise.race([leaveLostOrder(scenery), broken, interruption]);
+  showAddresses(servers, lostOrderId, logFolder, screen);
   const signal = await Promise.race([interrupted, broken]);
   screen.line(`\n  ${signal}: ending everything.`);
   return status;
@@ -81,7 +83,7 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
   const service = { baseUrl: servers.sandboxUrl, apiKey: servers.serviceApiKey };
   const dataConverter = labDataConverter(parseKeyRing(servers.encryptionKeys));
   const operations = closing.use(
-    () => new LabOperations(new Client({ connection, dataConverter }), { service }),
+    () => new LabOperations(new Client({ connection, dataConverter }), { service, deadline: 'none' }),
     (started) => started.close(),
   );
   const backend = closing.use(
@@ -97,8 +99,6 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
   await control.changeSettings({
     // A real lab knows the numbers on its kits.
     anySampleId: false,
-    linkTokenMinutes: calendar.uncompressed('10m') / 60_000,
-    bookingKeyMinutes: calendar.uncompressed('30m') / 60_000,
   });
   return {
     operations,

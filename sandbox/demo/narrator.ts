@@ -35,6 +35,8 @@ export class Narrator {
   /** Phases that the product was told of, by the event: they go into the event's line. */
   readonly #phases = new Map<string, OrderNotification>();
   #began = Date.now();
+  /** The latest moment that a line has shown: what happened before it is told of when it is known. */
+  #latest = 0;
   #waits = '';
 
   constructor(screen: Screen, calendar: Calendar, voice: Voice) {
@@ -46,6 +48,7 @@ export class Narrator {
   /** Day 0 is now. */
   begin(): void {
     this.#began = Date.now();
+    this.#latest = this.#began;
   }
 
   /** What the product or a person does. */
@@ -90,9 +93,9 @@ export class Narrator {
     if (fresh.length === 0 && changed && waits !== '') this.waits(waits);
   }
 
-  /** The events that no line has told of yet. */
+  /** The lab service's events that no line has shown yet. An acknowledgement has no event: its story says who acts. */
   untold({ timeline }: OrderState): TimelineEntry[] {
-    return timeline.filter((entry) => !this.#told.has(keyOf(entry)));
+    return timeline.filter((entry) => entry.eventId !== undefined && !this.#told.has(keyOf(entry)));
   }
 
   /** Whether a line has told of the event: what the product is told of it comes after it. */
@@ -173,9 +176,9 @@ export class Narrator {
   }
 
   #when(moment: string | number): string {
-    if (!this.#voice.inRealTime) return `day ${String(this.#day(moment)).padStart(2)}`;
-    const at = typeof moment === 'number' ? moment : Date.parse(moment);
-    return `${Math.max(0, Math.round((at - this.#began) / 1000))} s`;
+    this.#latest = Math.max(this.#latest, typeof moment === 'number' ? moment : Date.parse(moment));
+    if (!this.#voice.inRealTime) return `day ${String(this.#day(this.#latest)).padStart(2)}`;
+    return `${Math.max(0, Math.round((this.#latest - this.#began) / 1000))} s`;
   }
 
   #label(): string {

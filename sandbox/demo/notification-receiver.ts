@@ -22,6 +22,7 @@ const orderEventSchema = eventOf(
     order_id: z.string(),
     root_order_id: z.string(),
     phase: z.string().optional(),
+    status: z.string().optional(),
     problem: z.string().optional(),
     reason: z.string().optional(),
     reminder: z.number().optional(),

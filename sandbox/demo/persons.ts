@@ -18,7 +18,7 @@ const address = {
 export const shippingDetails: TestkitOrder['shipping_details'] = address;
 
 /** Where blood is drawn, and whose. */
-export const patientAddress: Registration['patient_address'] = address;
+export const patientAddress = address satisfies Registration['patient_address'];
 export const patientDetails: Registration['patient_details'] = {
   first_name: 'Testperson',
   last_name: 'Invented',

@@ -1,5 +1,13 @@
-import { InvalidCode, LinkFailed, LinkRefused } from '../../client/index.js';
-import type { CodeAnswer, LabService, LinkHandle, LinkResult, LinkState } from '../../client/index.js';
+import {
+  InvalidCode,
+  LinkFailed,
+  LinkRefused,
+  type CodeAnswer,
+  type LabService,
+  type LinkHandle,
+  type LinkResult,
+  type LinkState,
+} from '../../client/index.js';
 import type { Narrator } from './narrator.js';
 import type { NotificationReceiver } from './notification-receiver.js';
 import { answerWords, askedWords, linkTold, linkWaits, shortened } from './link-words.js';

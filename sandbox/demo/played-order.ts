@@ -52,6 +52,7 @@ export class PlayedOrder {
   async follow(): Promise<void> {
     this.#following = true;
     for await (const state of this.handle.watch({ ...watching, signal: this.#signal })) {
+      if (state.phase === 'placing') continue;
       await this.#noticesOf(state);
       this.#show(state);
     }
@@ -127,7 +128,8 @@ export class PlayedOrder {
     if (!/^\d+$/.test(eventId)) return;
     const isShown = (): boolean => this.#narrator.hasTold(data.order_id, eventId);
     // An order that had ended and was reopened is followed by nobody.
-    if (!this.#following && !isShown()) this.#show(await this.handle.state());
+    const state = this.#following || isShown() ? undefined : await this.handle.state();
+    if (state && state.phase !== 'placing') this.#show(state);
     for (const deadline = Date.now() + eventFirstMs; !isShown() && Date.now() < deadline;) await pause(lookAgainMs);
   }
 }

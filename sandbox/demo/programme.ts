@@ -5,6 +5,7 @@ import { firstKit } from './stories/first-kit.js';
 import { watchWearer } from './stories/health-data.js';
 import { linkWithCode } from './stories/links.js';
 import { changedMind, leftForGood } from './stories/leavers.js';
+import { criticalResult } from './stories/critical.js';
 import { oldReport } from './stories/reports.js';
 import { correctedResult, lostAnswer, lostKit, redrawnSample } from './stories/mishaps.js';
 
@@ -19,8 +20,8 @@ export const programme: readonly Act[] = [
   { title: 'One kit, from placing to results', stories: [firstKit] },
   { title: 'Customers are people', stories: [lateCustomer, refusedName, earlyCancel, lateCancel] },
   {
-    title: 'Labs, the post and the network have bad days',
-    stories: [lostAnswer, lostKit, redrawnSample, correctedResult],
+    title: 'Labs, the post and the network have bad days, and some results cannot wait',
+    stories: [lostAnswer, lostKit, redrawnSample, correctedResult, criticalResult],
   },
   { title: 'Blood is drawn at home', stories: [drawAtHome] },
   { title: 'A report that another lab wrote', stories: [oldReport] },

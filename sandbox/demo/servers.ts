@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { startDevServer, type DevServer } from '../temporal/dev-server.js';
 import { findDevServer } from '../temporal/find.js';
 import { freePort, loopback, PortInUse, requireFree } from '../temporal/ports.js';

@@ -10,12 +10,14 @@ import {
   type OrderPolicy,
   type Slot,
 } from '../../client/index.js';
-import { bookAppointmentId } from '../../workflows/appointment/address.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import { linkProviderId } from '../../workflows/link/address.js';
-import { kitOrderId } from '../../workflows/order/address.js';
-import { parsingJobId } from '../../workflows/report/address.js';
-import { workoutStreamId } from '../../workflows/workout-stream/address.js';
+import {
+  bookAppointmentId,
+  deleteUserId,
+  linkProviderId,
+  kitOrderId,
+  parsingJobId,
+  workoutStreamId,
+} from '../../protocol/ids.js';
 import type { SandboxControl } from '../control.js';
 import { samplePdf } from '../sample-report.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';

@@ -26,7 +26,7 @@ export function showEndings(endings: readonly Ending[], tally: Tally, seconds: n
 }
 
 /** Where to look while everything stays up. */
-export function showAddresses(servers: Servers, logFolder: string, screen: Screen): void {
+export function showAddresses(servers: Servers, lostOrderId: string, logFolder: string, screen: Screen): void {
   const rows = [
     ['Web UI', `${servers.uiUrl}/namespaces/default/workflows`],
     ['Codec server', `${servers.codecUrl} (histories are encrypted; the Web UI reads them with it)`],
@@ -37,5 +37,13 @@ export function showAddresses(servers: Servers, logFolder: string, screen: Scree
   ];
   screen.heading('Everything stays up until Ctrl-C');
   for (const [name = '', where = ''] of rows) screen.line(`  ${screen.styled('bold', name.padEnd(12))} ${where}`);
+  screen.heading('One order asks for a person');
+  screen.line(
+    '  Its kit is lost. In the Web UI the search LabAttention IS NOT NULL finds it. From another terminal:\n',
+  );
+  // The keys were made for this run, and what they protect is invented.
+  screen.line(`export TEMPORAL_ADDRESS=${servers.temporalAddress} LABOPS_ENCRYPTION_KEYS=${servers.encryptionKeys}`);
+  screen.line('npx --no -- labops orders list --attention');
+  screen.line(`npx --no -- labops orders resolve ${lostOrderId} --decision replace`);
   screen.line();
 }

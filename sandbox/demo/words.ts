@@ -47,6 +47,10 @@ export function toldWords({ type, data }: OrderNotification): string {
       return `no longer needs a person: ${reason}`;
     case 'replacement':
       return 'a replacement kit was ordered';
+    case 'critical_result':
+      return `a critical result (${data.status}): somebody must act now`;
+    case 'critical_result_reminder':
+      return `the critical result is not acknowledged yet, reminder ${data.reminder}`;
     case 'result':
       return `results can be read${interpretation(data.interpretation)}`;
     case 'correction':

@@ -1,9 +1,7 @@
-import type { Appointment } from './appointments.js';
-import { presentStatus } from './appointments.js';
+import { type Appointment, presentStatus } from './appointments.js';
 import type { Json } from './order-body.js';
 import type { Settings } from './settings.js';
-import { SLOT_ZONE } from './slots.js';
-import type { DayOfSlots } from './slots.js';
+import { SLOT_ZONE, type DayOfSlots } from './slots.js';
 import { calendarDate, timestamp } from './timestamps.js';
 
 /** Appointments and slots as the service writes them. */

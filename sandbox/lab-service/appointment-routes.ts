@@ -5,8 +5,8 @@ import {
   bookingRequest,
   requestedAppointment,
   rescheduleRequest,
+  type AppointmentAddress,
 } from './appointment-requests.js';
-import type { AppointmentAddress } from './appointment-requests.js';
 import type { Appointment } from './appointments.js';
 import type { Lab } from './lab.js';
 import type { Json } from './order-body.js';

@@ -5,8 +5,7 @@ import type { Orders } from './orders.js';
 import { refusal } from './problems.js';
 import type { SettingsStore } from './settings.js';
 import type { Slot, Slots } from './slots.js';
-import { newId } from './state.js';
-import type { Order } from './state.js';
+import { newId, type Order } from './state.js';
 
 /** The webhook types of appointments. */
 export type AppointmentEventType = 'labtest.appointment.created' | 'labtest.appointment.updated';

@@ -1,5 +1,4 @@
-import { durationMs } from './duration.js';
-import type { Duration } from './duration.js';
+import { durationMs, type Duration } from './duration.js';
 
 /**
  * The stand-in's own time. `now()` is the wall clock plus an offset that tests may set or advance; a delay is shortened
@@ -15,6 +14,8 @@ interface Task {
   /** In the time of `now()`. */
   due: number;
   readonly sequence: number;
+  /** Whether the length of a day shortens it. */
+  readonly isCompressed: boolean;
   readonly run: () => void;
 }
 
@@ -43,7 +44,8 @@ export class Clock {
   set daySeconds(seconds: number) {
     const now = this.now();
     const ratio = seconds / this.#daySeconds;
-    for (const task of this.#tasks) task.due = Math.round(now + (task.due - now) * ratio);
+    for (const task of this.#tasks) if (task.isCompressed) task.due = Math.round(now + (task.due - now) * ratio);
+    this.#tasks.sort((one, other) => one.due - other.due || one.sequence - other.sequence);
     this.#daySeconds = seconds;
     this.#arm();
   }
@@ -55,7 +57,17 @@ export class Clock {
 
   /** Runs `run` once the (compressed) delay has passed. Returns what takes it back. */
   schedule(delay: Duration, run: () => void): () => void {
-    const task: Task = { due: Math.round(this.now() + this.compressed(delay)), sequence: this.#sequence++, run };
+    return this.#add(this.compressed(delay), true, run);
+  }
+
+  /** The same for what a person is given time for: it takes as long as it says, however short a day is. */
+  scheduleUncompressed(delay: Duration, run: () => void): () => void {
+    return this.#add(durationMs(delay), false, run);
+  }
+
+  #add(milliseconds: number, isCompressed: boolean, run: () => void): () => void {
+    const due = Math.round(this.now() + milliseconds);
+    const task: Task = { due, sequence: this.#sequence++, isCompressed, run };
     const later = this.#tasks.findIndex((other) => other.due > task.due);
     this.#tasks.splice(later === -1 ? this.#tasks.length : later, 0, task);
     this.#arm();

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   controlBody,
+  criticalResultSchema,
   dashboardOrderSchema,
+  interpretationSchema,
   moveSchema,
   redrawSchema,
   storyNamed,
@@ -9,8 +11,7 @@ import {
 } from './control-requests.js';
 import { createInventedUser, inventedAddress, inventedPatient } from './invented-user.js';
 import type { Lab } from './lab.js';
-import { orderBody } from './order-body.js';
-import type { Json } from './order-body.js';
+import { orderBody, type Json } from './order-body.js';
 import { requisitionNotes } from './ordering.js';
 import { pathUuid } from './path-ids.js';
 import { ServiceProblem } from './problems.js';
@@ -34,6 +35,20 @@ export function controlOrderRoutes(app: FastifyInstance, lab: Lab): void {
       ...(move.interpretation === undefined ? {} : { interpretation: move.interpretation }),
       ...(move.has_missing_results === undefined ? {} : { hasMissingResults: move.has_missing_results }),
     });
+    return revealed(lab, order);
+  });
+
+  app.post('/_sandbox/orders/:order_id/interpretation', (request) => {
+    const order = requireOrder(lab, request);
+    const { interpretation, webhook = true } = controlBody(interpretationSchema, request.body);
+    lab.orders.interpret(order, interpretation, { webhook });
+    return revealed(lab, order);
+  });
+
+  app.post('/_sandbox/orders/:order_id/critical_result', (request) => {
+    const order = requireOrder(lab, request);
+    const { status, interpretation } = controlBody(criticalResultSchema, request.body ?? {});
+    lab.orders.reportCritical(order, { status, ...(interpretation !== undefined && { interpretation }) });
     return revealed(lab, order);
   });
 

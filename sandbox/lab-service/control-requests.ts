@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { durationSchema } from './duration.js';
 import { ServiceProblem } from './problems.js';
-import { STORIES, storyStepsSchema } from './stories.js';
-import type { StoryStep } from './stories.js';
+import { STORIES, storyStepsSchema, type StoryStep } from './stories.js';
 
 /**
  * What the control surface takes. The service's own words keep its spelling (`order_id`, `status_detail`); the
@@ -28,6 +27,18 @@ export const moveSchema = z.strictObject({
   has_missing_results: z.boolean().optional(),
   /** false: no webhook tells of it. */
   webhook: z.boolean().optional(),
+});
+
+export const interpretationSchema = z.strictObject({
+  interpretation: z.enum(['normal', 'abnormal', 'critical', 'unknown']),
+  /** false: no webhook tells of it. */
+  webhook: z.boolean().optional(),
+});
+
+export const criticalResultSchema = z.strictObject({
+  status: z.string().min(1).default('final'),
+  /** null leaves the field out. Without it: what the setting `criticalInterpretation` says. */
+  interpretation: z.string().nullable().optional(),
 });
 
 export const storySchema = z

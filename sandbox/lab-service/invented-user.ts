@@ -1,6 +1,5 @@
 import type { Lab } from './lab.js';
-import { newId } from './state.js';
-import type { Address, PatientDetails, User, UserInfo } from './state.js';
+import { newId, type Address, type PatientDetails, type User, type UserInfo } from './state.js';
 import { createUser } from './users.js';
 
 /** Persons of the control surface. Nobody of that name, number or address exists. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Json } from './order-body.js';
-import { LAB, LAB_TESTS } from './seed.js';
-import type { Marker } from './seed.js';
+import { LAB, LAB_TESTS, type Marker } from './seed.js';
 import { Fields, oneOf, uuid } from './validation.js';
 
 const LARGEST_PAGE = 100;

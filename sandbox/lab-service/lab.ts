@@ -5,16 +5,13 @@ import { HealthData } from './health-data.js';
 import { newHttpFaults } from './http-faults.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Links } from './links.js';
-import { Orders } from './orders.js';
-import type { OrderEventType } from './orders.js';
+import { Orders, type CriticalResult, type OrderEventType } from './orders.js';
 import { Reports } from './reports.js';
 import { Organisation, PLAYED } from './organisation.js';
 import { RequestLog } from './request-log.js';
-import { SettingsStore } from './settings.js';
-import type { Settings } from './settings.js';
+import { SettingsStore, type Settings } from './settings.js';
 import { Slots } from './slots.js';
-import { LabState } from './state.js';
-import type { Order } from './state.js';
+import { LabState, type Order } from './state.js';
 import { STORIES, Stories } from './stories.js';
 import { WebhookEndpoints } from './webhook-endpoints.js';
 import { Webhooks } from './webhooks.js';
@@ -50,6 +47,7 @@ export class Lab {
     this.links = new Links(this.clock, this.settings, this.connections);
     this.orders = new Orders(this.state, this.clock, this.settings, {
       announced: (eventType: OrderEventType, order: Order) => this.webhooks.announce(eventType, order),
+      criticalResult: (order: Order, result: CriticalResult) => this.webhooks.announceCriticalResult(order, result),
       created: (order: Order) => this.#playByItself(order),
       registered: (order: Order) => this.stories.registered(order),
       cancelled: (order: Order) => this.appointments.orderCancelled(order),

@@ -1,8 +1,8 @@
 import { linkErrorTypes } from '../../service/link.js';
 
 /**
- * What the invented providers do with a user name and with a code: the whole of it is here and in docs/lab-service.md,
- * "Playing links in the sandbox". Upper and lower case make no difference, and what follows an `@` is not looked at, so
+ * What the invented providers do with a user name and with a code: the whole of it is here and in docs/sandbox.md,
+ * "Playing links". Upper and lower case make no difference, and what follows an `@` is not looked at, so
  * that an e-mail address is a user name too.
  *
  * | User name | What happens |

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.js';
 import type { Connections } from './connections.js';
-import { outcomeOfCode, outcomeOfCredentials } from './link-conventions.js';
-import type { ProviderOutcome } from './link-conventions.js';
+import { outcomeOfCode, outcomeOfCredentials, type ProviderOutcome } from './link-conventions.js';
 import type { Json } from './order-body.js';
 import { ServiceProblem, unacceptable } from './problems.js';
 import type { SettingsStore } from './settings.js';
@@ -55,7 +54,7 @@ export class Links {
       waiting: null,
     };
     this.#tokens.set(token.token, token);
-    this.#clock.schedule(this.#settings.current.linkTokenMinutes * 60_000, () => {
+    this.#clock.scheduleUncompressed(this.#settings.current.linkTokenMinutes * 60_000, () => {
       if (token.state === 'open') token.state = 'expired';
     });
     return token;

@@ -1,7 +1,6 @@
 import { DAY_MS } from './duration.js';
 import { lowLevel, topLevel } from './lifecycle.js';
-import { LAB, TEAM_ID } from './seed.js';
-import type { LabTest } from './seed.js';
+import { LAB, TEAM_ID, type LabTest } from './seed.js';
 import type { Settings } from './settings.js';
 import type { LabState, Order, OrderEvent, Shipment } from './state.js';
 import { calendarDate, timestamp } from './timestamps.js';

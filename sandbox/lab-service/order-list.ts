@@ -1,5 +1,6 @@
 import { sameStatus, lowLevel } from './lifecycle.js';
 import { presentLow } from './order-body.js';
+import type { Settings } from './settings.js';
 import type { LabState, Order } from './state.js';
 import { parseTimestamp } from './timestamps.js';
 import { Fields, datetime, oneOf, uuid } from './validation.js';
@@ -21,6 +22,7 @@ export interface OrderPage {
 interface OrderQuery {
   readonly userId: string | null;
   readonly interpretation: string | null;
+  readonly isCritical: boolean | null;
   readonly statuses: string[] | null;
   readonly orderIds: string[] | null;
   readonly transactionId: string | null;
@@ -34,14 +36,20 @@ interface OrderQuery {
   readonly size: number;
 }
 
-export function listOrders(state: LabState, query: unknown): OrderPage {
-  const wanted = orderQuery(query);
+export function listOrders(state: LabState, query: unknown, { criticalFilter }: Settings): OrderPage {
+  const wanted = passingOver(orderQuery(query), criticalFilter);
   const candidates = wanted.userId === null ? [...state.orders.values()] : state.ordersOfUser(wanted.userId);
   const found = candidates.filter((order) => matches(order, wanted));
   const oldestFirst = sorted(found, wanted.key);
   const all = wanted.descending ? oldestFirst.toReversed() : oldestFirst;
   const { page, size } = wanted;
   return { orders: all.slice((page - 1) * size, page * size), total: all.length, page, size };
+}
+
+/** Deployments differ in which of the two filters they know. */
+function passingOver(query: OrderQuery, known: Settings['criticalFilter']): OrderQuery {
+  if (known === 'interpretation') return { ...query, isCritical: null };
+  return known === 'is_critical' ? { ...query, interpretation: null } : query;
 }
 
 function orderQuery(query: unknown): OrderQuery {
@@ -53,6 +61,7 @@ function orderQuery(query: unknown): OrderQuery {
   const wanted = {
     userId: fields.optionalString('user_id', uuid),
     interpretation: fields.optionalString('interpretation', oneOf('normal', 'abnormal', 'critical', 'unknown')),
+    isCritical: isTrue(fields.optionalString('is_critical', oneOf('true', 'false'))),
     statuses: fields.optionalStrings('status'),
     orderIds: fields.optionalStrings('order_ids', uuid),
     transactionId: fields.optionalString('order_transaction_id', uuid),
@@ -69,10 +78,15 @@ function orderQuery(query: unknown): OrderQuery {
   return wanted;
 }
 
+function isTrue(text: string | null): boolean | null {
+  return text === null ? null : text === 'true';
+}
+
 function matches(order: Order, wanted: OrderQuery): boolean {
   const { statuses, orderIds } = wanted;
   return (
     (wanted.interpretation === null || order.interpretation === wanted.interpretation) &&
+    (wanted.isCritical === null || (order.interpretation === 'critical') === wanted.isCritical) &&
     (statuses === null || statuses.some((status) => sameStatus(lowLevel(status), presentLow(order)))) &&
     (orderIds === null || orderIds.includes(order.id)) &&
     (wanted.transactionId === null || order.transactionId === wanted.transactionId) &&

@@ -1,5 +1,4 @@
-import { COLLECTION_METHODS } from './lifecycle.js';
-import type { CollectionMethod } from './lifecycle.js';
+import { COLLECTION_METHODS, type CollectionMethod } from './lifecycle.js';
 import type { Address, PatientDetails, Physician } from './state.js';
 import { Fields, birthDate, date, email, maxLength, oneOf, patientName, uuid, zip } from './validation.js';
 
@@ -196,14 +195,13 @@ function importedAddress(fields: Fields): Address {
   };
 }
 
-/** One example of the specification writes `street` and `street_number` for the lines of an address. */
+/** One example of the specification writes `street` and `street_number` for the lines of an address, in this order. */
 function addressLines(fields: Fields): [string, string | null] {
   if (fields.has('first_line') || !fields.has('street')) {
     return [fields.string('first_line'), fields.optionalString('second_line')];
   }
   const number = fields.optionalString('street_number');
-  const street = fields.string('street');
-  return [number === null ? street : `${number} ${street}`, fields.optionalString('second_line')];
+  return [fields.string('street'), fields.optionalString('second_line') ?? number];
 }
 
 function place(

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Lab } from './lab.js';
 import { listOrders } from './order-list.js';
-import { orderBody, transactionBody } from './order-body.js';
-import type { Json } from './order-body.js';
+import { orderBody, transactionBody, type Json } from './order-body.js';
 import { importOrder, orderForPatient, orderTestkit, registerTestkit } from './ordering.js';
 import { pathUuid } from './path-ids.js';
 import { refusal } from './problems.js';
@@ -76,7 +75,7 @@ function readingRoutes(app: FastifyInstance, lab: Lab): void {
   // The specification writes /orders, the schema /v3/orders: both are served.
   for (const path of ['/orders', '/v3/orders']) {
     app.get(path, (request) => {
-      const { orders, ...page } = listOrders(lab.state, request.query);
+      const { orders, ...page } = listOrders(lab.state, request.query, lab.settings.current);
       return { orders: orders.map(answered), ...page };
     });
   }

@@ -1,11 +1,15 @@
 import type { Lab } from './lab.js';
-import { importRequest, orderRequest, registrationRequest, testkitRequest } from './order-requests.js';
-import type { OrderRequest, RegistrationRequest } from './order-requests.js';
+import {
+  importRequest,
+  orderRequest,
+  registrationRequest,
+  testkitRequest,
+  type OrderRequest,
+  type RegistrationRequest,
+} from './order-requests.js';
 import { refusal, unacceptable } from './problems.js';
-import { LAB_ACCOUNTS, LAB_ACCOUNT_IDS, LAB_TESTS } from './seed.js';
-import type { LabAccount, LabTest } from './seed.js';
-import { newId } from './state.js';
-import type { Address, Order, Physician } from './state.js';
+import { LAB_ACCOUNTS, LAB_ACCOUNT_IDS, LAB_TESTS, type LabAccount, type LabTest } from './seed.js';
+import { newId, type Address, type Order, type Physician } from './state.js';
 
 /** The three ways in which a caller makes or registers an order: request body in, order out, or a refusal thrown. */
 

@@ -13,15 +13,31 @@ import { presentLow, presentTop } from './order-body.js';
 import { ServiceProblem } from './problems.js';
 import type { LabTest } from './seed.js';
 import type { SettingsStore } from './settings.js';
-import { newId, newKitSampleId } from './state.js';
-import type { Address, Interpretation, LabState, Order, Origin, PatientDetails, Physician } from './state.js';
+import {
+  newId,
+  newKitSampleId,
+  type Address,
+  type Interpretation,
+  type LabState,
+  type Order,
+  type Origin,
+  type PatientDetails,
+  type Physician,
+} from './state.js';
 
 /** The webhook types of orders. */
-export type OrderEventType = 'labtest.order.created' | 'labtest.order.updated' | 'labtest.result.critical';
+export type OrderEventType = 'labtest.order.created' | 'labtest.order.updated';
+
+/** What the service says of a critical result; null leaves the field out, which no document foresees. */
+export interface CriticalResult {
+  readonly status: string;
+  readonly interpretation: string | null;
+}
 
 /** Whoever has to know what happens to orders: webhooks and stories. Called at once, with the order as it then is. */
 export interface OrderObserver {
   announced(eventType: OrderEventType, order: Order): void;
+  criticalResult(order: Order, result: CriticalResult): void;
   created(order: Order): void;
   registered(order: Order): void;
   cancelled(order: Order): void;
@@ -130,9 +146,30 @@ export class Orders {
     this.#append(order, move);
   }
 
+  /** Says of the results of an order what they mean, without an event of the order's own. */
+  interpret(order: Order, interpretation: Interpretation, { webhook = true }: { webhook?: boolean } = {}): void {
+    order.interpretation = interpretation;
+    order.updatedAt = this.#clock.now();
+    if (webhook) this.#observer.announced('labtest.order.updated', order);
+  }
+
+  /** A webhook of its own tells of a critical result. The order stays as it is, and may not say so (yet). */
+  reportCritical(order: Order, { status, interpretation }: { status: string; interpretation?: string | null }): void {
+    const usual = { order: order.interpretation ?? 'critical', normal: 'normal', absent: null }[
+      this.#settings.current.criticalInterpretation
+    ];
+    order.resultsAt ??= this.#clock.now();
+    this.#observer.criticalResult(order, {
+      status,
+      interpretation: interpretation === undefined ? usual : interpretation,
+    });
+  }
+
   /** Throws the service's 400 when the order has gone too far. */
   cancel(order: Order): void {
-    if (!isCancellable(order.labTest.method, presentLow(order))) {
+    // A registration takes a kit that has shipped back to an early status.
+    const hasShipped = order.events.some(({ status }) => isShipped(lowLevel(status)));
+    if (hasShipped || !isCancellable(order.labTest.method, presentLow(order))) {
       const message = 'Transition from current_status to cancelled is not allowed';
       throw new ServiceProblem(400, { error: 'Bad Request', message, status_code: 400 });
     }
@@ -222,9 +259,9 @@ export class Orders {
 
   #announce(eventType: OrderEventType, order: Order): void {
     this.#observer.announced(eventType, order);
-    if (hasResults(presentLow(order)) && order.interpretation === 'critical') {
-      this.#observer.announced('labtest.result.critical', order);
-    }
+    const low = presentLow(order);
+    if (!hasResults(low) || order.interpretation !== 'critical') return;
+    this.reportCritical(order, { status: low === 'partial_results' ? 'partial' : 'final' });
   }
 
   /** What a status brings with it: papers, tracking numbers, the printed sample id, results. */

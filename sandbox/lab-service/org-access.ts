@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Lab } from './lab.js';
-import { ORG_ID } from './organisation.js';
-import type { ManagementKey, Team } from './organisation.js';
+import { ORG_ID, type ManagementKey, type Team } from './organisation.js';
 import { pathText, pathUuid } from './path-ids.js';
 import { invalidFields, refusal } from './problems.js';
 import { oneOf } from './validation.js';

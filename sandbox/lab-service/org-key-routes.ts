@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Lab } from './lab.js';
-import { cursorPage, pathChoice } from './org-access.js';
-import type { OrgAccess } from './org-access.js';
+import { cursorPage, pathChoice, type OrgAccess } from './org-access.js';
 import type { ManagementKey, Role, TeamApiKey } from './organisation.js';
 import type { Json } from './order-body.js';
 import { pathUuid } from './path-ids.js';

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Lab } from './lab.js';
-import { pathChoice } from './org-access.js';
-import type { OrgAccess } from './org-access.js';
+import { pathChoice, type OrgAccess } from './org-access.js';
 import { ORG_ID, PLAYED } from './organisation.js';
 import type { Json } from './order-body.js';
 import { pathUuid } from './path-ids.js';

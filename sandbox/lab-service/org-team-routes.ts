@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Lab } from './lab.js';
-import { cursorPage } from './org-access.js';
-import type { OrgAccess } from './org-access.js';
+import { cursorPage, type OrgAccess } from './org-access.js';
 import type { Team } from './organisation.js';
 import type { Json } from './order-body.js';
 import { ServiceProblem } from './problems.js';

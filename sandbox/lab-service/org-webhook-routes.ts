@@ -1,13 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Lab } from './lab.js';
-import { cursorPage, pathChoice } from './org-access.js';
-import type { OrgAccess } from './org-access.js';
+import { cursorPage, pathChoice, type OrgAccess } from './org-access.js';
 import type { Json } from './order-body.js';
 import { pathText } from './path-ids.js';
 import { refusal, unacceptable } from './problems.js';
 import { timestamp } from './timestamps.js';
-import { Fields } from './validation.js';
-import type { StringRule } from './validation.js';
+import { Fields, type StringRule } from './validation.js';
 import type { EndpointPlace, WebhookEndpoint } from './webhook-endpoints.js';
 
 const WEBHOOKS = '/v1/org/:org_id/team/:team_id/:environment/webhook';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.js';
 import type { Json } from './order-body.js';
-import { LAB_ACCOUNTS, TEAM_ID } from './seed.js';
-import type { LabAccount } from './seed.js';
+import { LAB_ACCOUNTS, TEAM_ID, type LabAccount } from './seed.js';
 import { newId } from './state.js';
 
 /** The stand-in's one organisation. Its id never changes. */

@@ -1,4 +1,4 @@
-import { sourceSlugOf } from '../../workflows/link/provider-source.js';
+import { sourceSlugOf } from '../../protocol/link/provider-source.js';
 
 /** Providers of health data that nobody makes. The specification has twelve that take a password and names none. */
 export const PASSWORD_PROVIDERS = [

@@ -5,8 +5,7 @@ import { invalidFields, refusal } from './problems.js';
 import { MARKER_BYTES, outcomeIn } from './report-outcomes.js';
 import type { FileFacts } from './reports.js';
 import type { Settings } from './settings.js';
-import { Fields, uuid } from './validation.js';
-import type { StringRule } from './validation.js';
+import { Fields, uuid, type StringRule } from './validation.js';
 
 export interface Upload {
   readonly userId: string;

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { refusal } from './problems.js';
-import { LAB } from './seed.js';
-import type { Marker } from './seed.js';
-import { presentLow } from './order-body.js';
-import type { Json } from './order-body.js';
+import { LAB, type Marker } from './seed.js';
+import { presentLow, type Json } from './order-body.js';
 import type { Order } from './state.js';
 import { calendarDate } from './timestamps.js';
 

@@ -4,6 +4,7 @@ import { appointmentRoutes } from './appointment-routes.js';
 import { closedFeatures } from './closed-features.js';
 import { controlRoutes } from './control-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
+import { refuseWebPages } from './local-callers.js';
 import { Lab } from './lab.js';
 import { labTestRoutes } from './lab-test-routes.js';
 import { isOfBrowser, linkRoutes } from './link-routes.js';
@@ -54,6 +55,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   const app = Fastify({ forceCloseConnections: true });
   takeBodies(app);
   writeProblems(app);
+  refuseWebPages(app);
   faultHooks(app, lab, closing.signal);
   const brand = (options.brand ?? 'service').toLowerCase();
   requireApiKey(app, lab, `x-${brand}-api-key`, options.apiKey);

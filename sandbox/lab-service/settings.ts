@@ -42,7 +42,7 @@ export const settingsSchema = z.strictObject({
   lateUndoStatus: z.union([z.literal(400), z.literal(404), z.literal(409), z.literal(410), z.literal(422)]),
   /** A named story that every new kit order plays by itself. null (default): orders wait for the control surface. */
   storyForNewOrders: z.string().nullable(),
-  /** How long a link token lives, in minutes that `daySeconds` shortens like every delay. Default 10; 60 is documented too. */
+  /** How long a link token lives, in minutes that `daySeconds` does not shorten: a person signs in. Default 10; 60 is documented too. */
   linkTokenMinutes: z.number().positive(),
   /** What a link to a provider that is connected does: `replace` (default) connects anew, `refuse` is the error `duplicate_connection`. */
   duplicateConnection: z.enum(['replace', 'refuse']),
@@ -60,7 +60,16 @@ export const settingsSchema = z.strictObject({
   reportJobId: z.enum(['id', 'job_id']),
   /** `all` statuses that are known; `schema`: without `processing` and `pending_review`, which the current schema lacks. */
   reportStates: z.enum(['all', 'schema']),
-  /** How long a booking key is good, in minutes that `daySeconds` shortens like every delay. Default 30; not documented. */
+  /**
+   * What the webhook of a critical result carries: its own fields (`event`, default), as documented, or the whole order
+   * (`order`).
+   */
+  criticalResultForm: z.enum(['event', 'order']),
+  /** Which filter of the order list finds critical orders: `both` (default), or one, and the other is passed over. */
+  criticalFilter: z.enum(['both', 'interpretation', 'is_critical']),
+  /** What that webhook's `interpretation` says: the order's (default), `normal` as in one documented example, or nothing. */
+  criticalInterpretation: z.enum(['order', 'normal', 'absent']),
+  /** How long a booking key is good, in minutes that `daySeconds` does not shorten: a person chooses. Default 30; not documented. */
   bookingKeyMinutes: z.number().positive(),
   /** What a booking of a slot that is gone answers: 400 (default) or 404; both are documented. */
   slotConflictStatus: z.union([z.literal(400), z.literal(404)]),
@@ -125,6 +134,9 @@ export const DEFAULT_SETTINGS: Settings = {
   maxReports: null,
   reportJobId: 'id',
   reportStates: 'all',
+  criticalResultForm: 'event',
+  criticalFilter: 'both',
+  criticalInterpretation: 'order',
   bookingKeyMinutes: 30,
   slotConflictStatus: 400,
   appointmentConfirmation: 'confirm',

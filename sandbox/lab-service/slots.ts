@@ -8,6 +8,7 @@ import type { SettingsStore } from './settings.js';
 const DAYS = 14;
 /** When somebody could come, in UTC: morning to late afternoon where the slots are. */
 const HOURS = [13, 15, 18, 20, 22] as const;
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 export const SLOT_ZONE = 'America/New_York';
 /** Keys of the past are forgotten beyond so many. */
@@ -110,7 +111,7 @@ export class Slots {
       end: start + HOUR_MS,
       zip,
       bookingKey: `bk_${randomBytes(12).toString('base64url')}`,
-      expiresAt: now + this.#clock.compressed(`${bookingKeyMinutes}m`),
+      expiresAt: now + bookingKeyMinutes * MINUTE_MS,
       isPriority: new Date(start).getUTCHours() === HOURS[0],
     };
     this.#offered.set(slot.bookingKey, slot);

@@ -3,12 +3,10 @@ import type { Lab } from './lab.js';
 import { ServiceProblem, refusal, unacceptable } from './problems.js';
 import { TEAM_ID } from './seed.js';
 import type { Settings } from './settings.js';
-import { newId } from './state.js';
-import type { PortalLink, User, UserInfo } from './state.js';
+import { newId, type PortalLink, type User, type UserInfo } from './state.js';
 import type { Json } from './order-body.js';
 import { timestamp } from './timestamps.js';
-import { Fields, birthDate, date, email, oneOf, uuid } from './validation.js';
-import type { StringRule } from './validation.js';
+import { Fields, birthDate, date, email, oneOf, uuid, type StringRule } from './validation.js';
 
 const LARGEST_PAGE = 500;
 const DEFAULT_PAGE = 100;

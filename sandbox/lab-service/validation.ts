@@ -1,5 +1,4 @@
-import { invalidFields } from './problems.js';
-import type { FieldIssue } from './problems.js';
+import { invalidFields, type FieldIssue } from './problems.js';
 import { calendarDate, parseTimestamp } from './timestamps.js';
 
 /**

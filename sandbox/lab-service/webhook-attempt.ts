@@ -1,7 +1,5 @@
-import { request } from 'undici';
-import type { Agent } from 'undici';
-import { signedHeaders } from './signing.js';
-import type { HeaderStyle } from './signing.js';
+import { request, type Agent } from 'undici';
+import { signedHeaders, type HeaderStyle } from './signing.js';
 
 /** What came of one attempt. */
 export interface AttemptOutcome {

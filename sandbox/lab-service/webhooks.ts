@@ -1,24 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'undici';
 import { appointmentBody } from './appointment-body.js';
-import { presentStatus } from './appointments.js';
-import type { Appointment, AppointmentEventType } from './appointments.js';
+import { presentStatus, type Appointment, type AppointmentEventType } from './appointments.js';
 import type { Clock } from './clock.js';
 import type { ConnectionEventType } from './connections.js';
 import type { HealthDataEventType } from './health-data.js';
-import { orderBody, presentLow } from './order-body.js';
-import type { Json } from './order-body.js';
-import type { OrderEventType } from './orders.js';
+import { orderBody, presentLow, type Json } from './order-body.js';
+import type { CriticalResult, OrderEventType } from './orders.js';
+import { criticalResultBody } from './critical-result-body.js';
 import { jobBody } from './report-body.js';
 import type { ParsingJob, ReportEventType } from './reports.js';
 import { TEAM_ID } from './seed.js';
 import type { SettingsStore } from './settings.js';
 import type { LabState, Order, User } from './state.js';
-import { newWebhookFaults } from './webhook-faults.js';
+import { newWebhookFaults, type WebhookFaultAction } from './webhook-faults.js';
 import type { WebhookEndpoints, WebhookTarget } from './webhook-endpoints.js';
-import type { WebhookFaultAction } from './webhook-faults.js';
-import { sendWebhook } from './webhook-attempt.js';
-import type { AttemptOutcome } from './webhook-attempt.js';
+import { sendWebhook, type AttemptOutcome } from './webhook-attempt.js';
 
 /** Waits before the attempts after the first: eight attempts over 27.6 hours, as documented. */
 export const RETRY_DELAYS = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'] as const;
@@ -31,8 +28,16 @@ const MOST_DELIVERIES = 50_000;
 
 export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost' | 'endpoint_disabled';
 
+/** The webhook type of a critical result. */
+const CRITICAL_RESULT = 'labtest.result.critical';
+
 export type EventType =
-  OrderEventType | ReportEventType | ConnectionEventType | AppointmentEventType | HealthDataEventType;
+  | OrderEventType
+  | typeof CRITICAL_RESULT
+  | ReportEventType
+  | ConnectionEventType
+  | AppointmentEventType
+  | HealthDataEventType;
 
 /** One message and what became of it. */
 export interface Delivery {
@@ -109,6 +114,22 @@ export class Webhooks {
     const body = isBare ? JSON.stringify(data) : this.#envelope(eventType, userId, data);
     const eventId = order.events.at(-1)?.id ?? 0;
     this.#submit({ eventType, userId, orderId, jobId: null, status: presentLow(order), eventId }, body);
+  }
+
+  /** Sends the result's own fields, or the whole order where the settings say so; always in an envelope. */
+  announceCriticalResult(order: Order, result: CriticalResult): void {
+    if (!this.#isSending()) return;
+    const { id: orderId, userId } = order;
+    const { current } = this.#settings;
+    const data =
+      current.criticalResultForm === 'order'
+        ? orderBody(order, this.#state, current, 'webhook')
+        : criticalResultBody(order, result, this.#clock.now(), current);
+    const eventId = order.events.at(-1)?.id ?? 0;
+    this.#submit(
+      { eventType: CRITICAL_RESULT, userId, orderId, jobId: null, status: presentLow(order), eventId },
+      this.#envelope(CRITICAL_RESULT, userId, data),
+    );
   }
 
   /**

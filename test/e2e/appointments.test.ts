@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createLabService, type AppointmentHandle, type AppointmentPolicy } from '../../client/index.js';
-import { bookAppointmentId } from '../../workflows/appointment/address.js';
+import { bookAppointmentId } from '../../protocol/ids.js';
 import { personal, visitFor } from './invented.js';
 import { textOf } from '../workflow/recorded.js';
 import { patience, stack } from './stack.js';
@@ -8,7 +8,7 @@ import { patience, stack } from './stack.js';
 const lab = stack();
 const base = '/v3/order/*/phlebotomy/appointment';
 
-/** An order that is drawn at home, of which an appointment is wanted. */
+/** An order that is drawn at home and needs an appointment. */
 async function want(policy: AppointmentPolicy = {}): Promise<AppointmentHandle> {
   const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
   onTestFinished(() => service.close());
@@ -20,7 +20,7 @@ async function bookings({ orderId }: AppointmentHandle): Promise<number> {
   return (await lab.sandbox.requests({ method: 'POST', path: `${base.replace('*', orderId)}/book` })).length;
 }
 
-test('an appointment goes from the choice to the draw, and neither history nor logs tell where or of whom', async () => {
+test('an appointment goes from the choice to the draw, and neither history nor logs name the place or the person', async () => {
   const handle = await want();
   const { slots } = await handle.slots();
   expect(await handle.choose({ slotId: slots[0]?.id ?? '' })).toMatchObject({ phase: 'confirmed' });
@@ -37,7 +37,7 @@ test('an appointment goes from the choice to the draw, and neither history nor l
   }
 });
 
-test('a worker that is killed while it books has booked once, and the caller is answered by the next one', async () => {
+test('a worker that is killed while it books has booked once, and the next worker answers the caller', async () => {
   const handle = await want({ bookingTimeout: '4s' });
   const { slots } = await handle.slots();
   const action = { kind: 'delay', delayMs: 2_000, phase: 'after_work' } as const;
@@ -50,11 +50,11 @@ test('a worker that is killed while it books has booked once, and the caller is 
   expect(await bookings(handle)).toBe(1);
 });
 
-test('a worker that was away while everything happened finds it in order', async () => {
+test('a worker that was away while everything happened puts it in order', async () => {
   const handle = await want();
   const { slots } = await handle.slots();
   await handle.choose({ slotId: slots[1]?.id ?? '' });
-  // A delivery that the kill met would be waited for.
+  // A delivery that the kill interrupted would be waited for.
   await expect.poll(() => lab.receiver.aboutAppointmentsOf(handle.orderId).length, patience).toBe(1);
   await lab.worker.stop('SIGKILL');
   await lab.sandbox.moveAppointment(handle.orderId, 'in_progress');
@@ -64,7 +64,7 @@ test('a worker that was away while everything happened finds it in order', async
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
 });
 
-test('a webhook that comes after the end finds the same end, and tells nobody again', async () => {
+test('a webhook that comes after the end finds the same end, and notifies nobody again', async () => {
   const handle = await want();
   const { slots } = await handle.slots();
   await handle.choose({ slotId: slots[2]?.id ?? '' });
@@ -77,10 +77,10 @@ test('a webhook that comes after the end finds the same end, and tells nobody ag
   const runs = async () => (await lab.rig.client.workflow.count(`WorkflowId = '${workflowId}'`)).count;
   const ended = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
   await expect.poll(async () => (await lab.rig.client.workflow.count(ended)).count, patience).toBe(1);
-  const told = () => lab.receiver.aboutAppointmentsOf(handle.orderId).map(({ id }) => id);
-  const before = told();
+  const notified = () => lab.receiver.aboutAppointmentsOf(handle.orderId).map(({ id }) => id);
+  const before = notified();
   await lab.sandbox.releaseWebhooks();
   await expect.poll(runs, patience).toBe(2);
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-  expect(told()).toEqual(before);
+  expect(notified()).toEqual(before);
 });

@@ -3,11 +3,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLabService } from '../../client/index.js';
-import type { LinkUrl, OrderState, Slots, WebhookEndpoint, WebhookRegistered } from '../../client/index.js';
+import {
+  createLabService,
+  type KitOrderHandle,
+  type LinkUrl,
+  type OrderState,
+  type Slots,
+  type WebhookEndpoint,
+  type WebhookRegistered,
+} from '../../client/index.js';
 import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
 import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
-import { manageWebhooksId } from '../../workflows/webhooks/address.js';
+import { manageWebhooksId } from '../../protocol/ids.js';
 import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
@@ -29,6 +36,10 @@ async function file(content: unknown): Promise<string> {
   const path = join(folder, `${randomUUID()}.json`);
   await writeFile(path, JSON.stringify(content));
   return path;
+}
+
+function alarmOf(state: Awaited<ReturnType<KitOrderHandle['state']>>): string | undefined {
+  return 'criticalResult' in state ? state.criticalResult?.alarm : undefined;
 }
 
 async function placed(): Promise<{ reference: string; orderId: string }> {
@@ -57,12 +68,14 @@ describe('an order', () => {
     expect(await lab.ordersOf(input.order.user_id ?? '')).toMatchObject([{ order: { id: orderId } }]);
   });
 
-  test('that breaks a rule is refused with its field, in a line and as JSON, and without its values', async () => {
+  test('an order that breaks a rule is refused with its field, in a line and as JSON, and without its values', async () => {
     const input = kitFor(await lab.newUser(), `cli-${randomUUID()}`);
     const path = await file({ ...input, order: { ...input.order, shipping_details: { ...shippingDetails, zip: 17 } } });
-    const told = await run('orders', 'place', '--file', path);
-    expect(told).toMatchObject({ code: 1, stdout: '' });
-    expect(told.stderr).toMatch(/^OrderInvalid: .*order\.shipping_details\.zip .*Correct what is named\.\n$/);
+    const shown = await run('orders', 'place', '--file', path);
+    expect(shown).toMatchObject({ code: 1, stdout: '' });
+    expect(shown.stderr).toMatch(
+      /^OrderInvalid: .*order\.shipping_details\.zip .*Fix the fields named in the error\.\n$/,
+    );
     const inJson = await run('orders', 'place', '--file', path, '--json');
     expect(JSON.parse(inJson.stderr)).toMatchObject({
       error: {
@@ -71,7 +84,7 @@ describe('an order', () => {
         remedy: expect.any(String) as string,
       },
     });
-    expect(told.stderr + inJson.stderr).not.toContain(shippingDetails.receiver_name);
+    expect(shown.stderr + inJson.stderr).not.toContain(shippingDetails.receiver_name);
   });
 
   test('is shown by its reference and by its id, with its timeline', async () => {
@@ -94,7 +107,7 @@ describe('an order', () => {
     expect(stdout).not.toContain(shippingDetails.receiver_name);
   });
 
-  test('is listed by user, phase and attention, at most so many', async () => {
+  test('is listed by user, phase and attention, up to a limit', async () => {
     const { orderId } = await placed();
     const { userId = '', phase } = await json<OrderState>('orders', 'show', orderId);
     const list = async (...args: string[]) =>
@@ -112,14 +125,14 @@ describe('an order', () => {
       .toMatchObject([{ rootOrderId: orderId }]);
     const { stdout, stderr } = await run('orders', 'list', '--phase', 'bogus');
     expect(stdout).toBe('No orders.\n');
-    expect(stderr).toMatch(/^No phase is known as bogus\. There are preparing, awaiting_registration, /);
+    expect(stderr).toMatch(/^Unknown phase bogus\. Known phases: placing, preparing, awaiting_registration, /);
     expect(await list('--attention')).toEqual({ orders: [], more: false });
     // The tests before have left some.
     expect(await json('orders', 'list', '--limit', '1')).toMatchObject({ orders: [{}], more: true });
-    expect((await run('orders', 'list', '--limit', '1')).stderr).toBe('There are more than 1: raise --limit.\n');
+    expect((await run('orders', 'list', '--limit', '1')).stderr).toBe('There are more orders than 1: raise --limit.\n');
   });
 
-  test('is registered from standard input, and answers with its state', async () => {
+  test('is registered from standard input, and its state is printed', async () => {
     const { orderId } = await placed();
     const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
     const input = JSON.stringify(registration(sampleId ?? ''));
@@ -127,10 +140,10 @@ describe('an order', () => {
     expect(await answer(labops(lab, args, { input }))).toMatchObject({ orderId, registered: true, sampleId });
   });
 
-  test('is cancelled, and what is refused after that ends with 1 and says why', async () => {
-    const { orderId, reference } = await placed();
+  test('is cancelled, and what is refused after that exits with 1 and says why', async () => {
+    const { orderId } = await placed();
     expect(await json('orders', 'cancel', orderId)).toMatchObject({ orderId, phase: 'cancelled' });
-    const again = await run('orders', 'replace', '--reference', reference);
+    const again = await run('orders', 'replace', orderId);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/^(OrderEnded|NotReplaceable): .*\.\n$/);
     const nothing = await run('orders', 'resolve', 'no-such-order', '--decision', 'wait', '--json');
@@ -138,11 +151,57 @@ describe('an order', () => {
     expect(JSON.parse(nothing.stderr)).toMatchObject({ error: { name: 'OrderNotFound' } });
   });
 
-  test('that asks for a decision is resolved', async () => {
+  test('an order that needs a decision is resolved', async () => {
     const { handle, orderId } = await lab.place({ deliveryDeadline: '1s' });
     await lab.sandbox.move(orderId, 'transit_customer');
     await expect.poll(async () => (await handle.state()).attention.length, patience).toBe(1);
     expect(await json('orders', 'resolve', orderId, '--decision', 'abandon')).toMatchObject({ outcome: 'abandoned' });
+  });
+
+  test('an order that has a critical result is listed until a person has acknowledged its latest alarm', async () => {
+    const { handle, orderId, userId } = await lab.place();
+    const isAlarmed = async (alarm: string) => {
+      await expect.poll(async () => alarmOf(await handle.state()), patience).toBe(alarm);
+    };
+    const list = ['orders', 'list', '--user', userId, '--attention', 'critical_result'];
+    const listed = async () => (await json<{ orders: { rootOrderId: string }[] }>(...list)).orders;
+    const acknowledge = ['orders', 'acknowledge-critical', orderId, '--by', 'nurse-17', '--outcome', 'confirmed'];
+    const early = await run(...acknowledge);
+    expect(early).toMatchObject({ code: 1, stdout: '' });
+    expect(early.stderr).toMatch(/^NothingToAcknowledge: .*Check the ids: .*\n$/);
+    const [partial, final] = [`${orderId}/partial/critical_result`, `${orderId}/final/critical_result`];
+    await lab.sandbox.reportCritical(orderId, { status: 'partial' });
+    await isAlarmed(partial);
+    await expect.poll(listed, patience).toMatchObject([{ rootOrderId: orderId }]);
+    expect((await run(...list)).stdout).toMatch(new RegExp(`\n${orderId} .*critical result`));
+    const shown = await run('orders', 'show', orderId);
+    expect(shown.stdout).toMatch(/\nCritical result +partial, of order .*: not acknowledged, 0 reminders\n/);
+    expect(shown.stdout).toContain(partial);
+    const named = await run(
+      'orders',
+      'acknowledge-critical',
+      orderId,
+      '--by',
+      'Invented Nurse',
+      '--outcome',
+      'confirmed',
+    );
+    expect(named.stderr).toMatch(/^OrderInvalid: by must be an id /);
+    expect(named.stderr).not.toContain('Nurse');
+    await lab.sandbox.reportCritical(orderId, { status: 'final' });
+    await isAlarmed(final);
+    const late = await run(...acknowledge, '--alarm', partial);
+    expect(late).toMatchObject({ code: 1, stdout: '' });
+    expect(late.stderr).toMatch(/^AlarmOutdated: /);
+    const args = [...acknowledge, '--alarm', final, '--note-file', '-'];
+    const answered = await labops(lab, args, { input: 'Invented: reached by telephone\n' });
+    expect(answered).toMatchObject({ code: 0, stderr: '' });
+    expect(answered.stdout).toMatch(/\nCritical result +final, .*: acknowledged\n/);
+    expect(await json<OrderState>('orders', 'show', orderId)).toMatchObject({
+      attention: [],
+      criticalResult: { acknowledgements: [{ by: 'nurse-17', alarm: final, note: 'Invented: reached by telephone' }] },
+    });
+    await expect.poll(listed, patience).toEqual([]);
   });
 
   test('is watched until it has ended, a JSON document a line', async () => {
@@ -160,7 +219,7 @@ describe('an order', () => {
 });
 
 describe('a link', () => {
-  test('shows neither page nor token but to the command that is for them, and takes its code from standard input', async () => {
+  test('shows page and token only in the command for them, and reads its code from standard input', async () => {
     const which = ['--user', await lab.newUser(), '--provider', 'invented_watch'];
     const started = await run('links', 'start', ...which);
     const { linkToken, linkWebUrl } = await json<LinkUrl>('links', 'url', ...which);
@@ -183,7 +242,7 @@ describe('a link', () => {
 });
 
 describe('an appointment', () => {
-  test('is arranged from its slots to its end, and shown without where it is', async () => {
+  test('is arranged from its slots to its end, and shown without its place', async () => {
     const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
     const { order } = await service.orders.create(visitFor(await lab.newUser()));
     await service.close();
@@ -205,7 +264,7 @@ describe('an appointment', () => {
 });
 
 describe('a command on rejected events', () => {
-  test('says that the worker keeps none where it has no database', async () => {
+  test('says that the worker keeps none if it has no database', async () => {
     const { code, stderr } = await run('rejected', 'list');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^StoreNotConfigured: .* Set DATABASE_URL for worker and ingress, or .*\n$/);
@@ -213,18 +272,18 @@ describe('a command on rejected events', () => {
 });
 
 describe('a user', () => {
-  test('is deleted only with a confirmation, and brought back', async () => {
+  test('is deleted only with a confirmation, and restored', async () => {
     const userId = await lab.newUser();
     const unconfirmed = await run('users', 'delete', userId);
     expect(unconfirmed).toMatchObject({ code: 2, stdout: '' });
-    expect(unconfirmed.stderr).toContain('give --yes');
+    expect(unconfirmed.stderr).toContain('use --yes');
     expect(await json('users', 'delete', userId, '--yes', '--grace-days', '2')).toMatchObject({ phase: 'grace' });
     expect((await run('users', 'show', userId)).stdout).toMatch(/\nCan be undone until +\d{4}-/);
     expect(await json('users', 'undo', userId)).toMatchObject({ undo: { restored: ['user', 'data'] } });
   });
 });
 
-test('a reconciliation of a range answers with what it found', async () => {
+test('a reconciliation of a range prints what it found', async () => {
   const range = ['--from', '2001-01-01', '--to', '2001-01-02'];
   expect(await json('reconcile', ...range)).toMatchObject({ listed: 0, told: 0 });
   const wrong = await run('reconcile', '--from', '2001-01-02', '--to', '2001-01-01');
@@ -238,7 +297,8 @@ describe('webhook endpoints', () => {
   const url = 'https://labs.example.com/webhooks';
   const endpoints = async () => (await json<{ endpoints: WebhookEndpoint[] }>('webhooks', 'list', ...ofTeam)).endpoints;
 
-  test('of one address are made once, also when it is registered twice at the same time [234, 235]', async () => {
+  // proves 234, 235
+  test('webhook endpoints with one address are made once, even if registered twice at the same time', async () => {
     const register = () => json<WebhookRegistered>('webhooks', 'register', ...ofTeam, '--url', url);
     const both = await Promise.all([register(), register()]);
     expect(both.filter(({ created }) => created)).toHaveLength(1);
@@ -247,7 +307,8 @@ describe('webhook endpoints', () => {
     expect(await endpoints()).toMatchObject([{ id: one, url, eventTypes: [], disabled: false }]);
   });
 
-  test('keep their secret where payloads are not encrypted, and are not rotated [239]', async () => {
+  // proves 239
+  test('keep their secret if payloads are not encrypted, and are not rotated', async () => {
     const registered = await run('webhooks', 'register', ...ofTeam, '--url', `${url}/other`, '--show-secret');
     expect(registered.code).toBe(0);
     expect(registered.stdout + registered.stderr).not.toContain('whsec_');
@@ -265,13 +326,14 @@ describe('webhook endpoints', () => {
     }
   });
 
-  test('whose address is a credential by itself are refused where it would be readable', async () => {
+  test('webhook endpoints whose address is a credential in itself are refused if it would be readable', async () => {
     const refused = await run('webhooks', 'register', ...ofTeam, '--url', `${url}?token=invented`);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/^EncryptionRequired: /);
   });
 
-  test('are deleted, once and with a confirmation [237]', async () => {
+  // proves 237
+  test('are deleted, once and with a confirmation', async () => {
     const { endpoint } = await lab.labs.webhooks.register(place, { url: `${url}/leaving` });
     expect((await run('webhooks', 'delete', ...ofTeam, endpoint.id)).code).toBe(2);
     const remove = () => json('webhooks', 'delete', ...ofTeam, endpoint.id, '--yes');
@@ -279,20 +341,20 @@ describe('webhook endpoints', () => {
     expect(await remove()).toEqual({ webhookId: endpoint.id, deleted: false });
   });
 
-  test('of a place that could say who somebody is are refused before anything is started', async () => {
+  test('webhook endpoints for a place that could identify a person are refused before anything is started', async () => {
     const refused = await run('webhooks', 'list', ...ofTeam, '--team-id', 'somebody@example.com');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/^WebhookInvalid: .*teamId/);
   });
 
-  test('of another team are refused in the words of the management key', async () => {
+  test('webhook endpoints for another team are refused with the reason that the management key has', async () => {
     const another = ['--team-id', '0c9a0000-0000-4000-8000-0000000000ff', '--org-id', randomUUID()];
     const refused = await run('webhooks', 'list', '--environment', 'sandbox', ...another);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/^ManagementKeyRefused: .*SERVICE_MANAGEMENT_KEY/);
   });
 
-  test('of a team without the feature are refused in those words', async () => {
+  test('webhook endpoints for a team without the feature are refused with that reason', async () => {
     await lab.sandbox.changeSettings({ closedFeatures: ['management'] });
     const refused = await run('webhooks', 'list', ...ofTeam, '--json');
     await lab.sandbox.changeSettings({ closedFeatures: [] });
@@ -300,8 +362,8 @@ describe('webhook endpoints', () => {
   });
 });
 
-describe('what goes wrong before a command', () => {
-  test('a wrong command line ends with 2', async () => {
+describe('an error before a command runs', () => {
+  test('exits with 2 for a wrong command line', async () => {
     const wrong = await run('orders', 'lst');
     expect(wrong).toEqual({
       code: 2,
@@ -310,7 +372,7 @@ describe('what goes wrong before a command', () => {
     });
   });
 
-  test('a Temporal that does not answer is told in one line, in bounded time', async () => {
+  test('is one line, in bounded time, if Temporal does not answer', async () => {
     const begun = Date.now();
     const unreachable = await labops(lab, ['orders', 'list'], {
       env: { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` },
@@ -321,15 +383,15 @@ describe('what goes wrong before a command', () => {
     expect(Date.now() - begun).toBeLessThan(30_000);
   });
 
-  test('a worker that is not there is told after the time that was given', async () => {
+  test('comes after the given time if there is no worker', async () => {
     const args = ['webhooks', 'list', '--org-id', 'org-1', '--team-id', 'team-1', '--environment', 'sandbox'];
     const alone = await run(...args, '--task-queue', 'nobody-polls', '--timeout', '2s');
     expect(alone).toMatchObject({ code: 1, stdout: '' });
-    expect(alone.stderr).toMatch(/^NoAnswer: No answer within 2s: .*task queue nobody-polls/);
+    expect(alone.stderr).toMatch(/^NoWorker: No worker polls the task queue nobody-polls: start the worker/);
   });
 
-  test('`npx labops` needs no build', async () => {
-    const started = await startProcess('npx', ['labops', 'orders', '--help'], { cwd: projectFolder });
+  test('`npx --no -- labops` needs no build, and keeps its options', async () => {
+    const started = await startProcess('npx', ['--no', '--', 'labops', 'orders', '--help'], { cwd: projectFolder });
     expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
     expect(started.output()).toContain('Usage: labops orders');
     expect((await runLabops(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { OrderState } from '../../client/index.js';
+import { runLabops } from './labops.js';
 import { isRunning, startProgram, type StartedProcess } from '../rig/processes.js';
 
 /** They take about a minute. */
@@ -78,7 +80,7 @@ function programsAmong(processes: readonly Descendant[]): string[] {
   return programs.filter((program) => processes.some(({ command }) => command.includes(program)));
 }
 
-test('once: every story ends as told, the status is 0, and no process is left', whole, async () => {
+test('with --once every story ends as told, the status is 0, and no process is left', whole, async () => {
   const demo = await startDemo(['--once']);
   await demo.waitFor(/Act 2 of/, startedWithinMs);
   const processes = await descendantsOf(demo);
@@ -87,8 +89,8 @@ test('once: every story ends as told, the status is 0, and no process is left', 
   expect(await demo.exit, demo.output()).toEqual({ code: 0, signal: null });
   await expectGone(processes);
   expect(await logFolders()).toEqual([]);
-  expect(demo.output()).toMatch(/15 of 15 stories ended as told/);
-  expect(demo.output()).toMatch(/✔ kits {7}10 for 9 orders and 1 replacement, though 1 answer was lost; 1 more/);
+  expect(demo.output()).toMatch(/16 of 16 stories ended as told/);
+  expect(demo.output()).toMatch(/✔ kits {7}11 for 10 orders and 1 replacement, though 1 answer was lost; 1 more/);
   expect(demo.output()).toMatch(
     /http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/kit-order%2F[0-9a-f-]{36}\n/,
   );
@@ -99,6 +101,10 @@ test('once: every story ends as told, the status is 0, and no process is left', 
   expect(demo.output()).toMatch(/links {6}1 connected, with 2 codes handed to the provider/);
   expect(demo.output(), 'a question, though nobody can answer').not.toMatch(/type the code/);
   expect(demo.output(), 'a link token, or a page with it').not.toMatch(/lt_|token=/);
+  expect(demo.output()).toMatch(
+    /a critical result \(partial\): .+ reminder 1\n.+ nurse-17 reaches .+ critical result \(final\): .+ nurse-17 calls again/s,
+  );
+  expect(demo.output()).toMatch(/✔ critical +completed: both versions of the critical result acknowledged/);
   expect(demo.output()).toMatch(/blood was drawn, by one appointment and no other/);
   expect(demo.output()).toMatch(/completed and reviewed: 3 biomarkers, .+ is LOINC \d+-\d/);
   expect(demo.output()).toMatch(/registration reminder 2 with a portal link for the customer/);
@@ -128,7 +134,7 @@ async function expectDecryptedFor(webUi: string): Promise<void> {
   expect(Buffer.from(payloads[0]?.data ?? '', 'base64').toString('latin1')).toMatch(/^"[0-9a-f]{64}"$/);
 }
 
-test('it stays up after the stories, and Ctrl-C then ends everything with status 0', whole, async () => {
+test('the demo stays up after the stories, and Ctrl-C then ends everything with status 0', whole, async () => {
   const demo = await startDemo([]);
   await demo.waitFor(/Everything stays up until Ctrl-C/, startedWithinMs + storiesWithinMs);
   const [, webUi = ''] = await demo.waitFor(/Web UI {7}(http\S+)/);
@@ -136,13 +142,22 @@ test('it stays up after the stories, and Ctrl-C then ends everything with status
   expect((await fetch(webUi)).status).toBe(200);
   expect((await fetch(`${lab}/_sandbox/health`)).status).toBe(200);
   await expectDecryptedFor(webUi);
+  const [, address = '', keys = ''] = await demo.waitFor(/export TEMPORAL_ADDRESS=(\S+) LABOPS_ENCRYPTION_KEYS=(\S+)/);
+  const env = { TEMPORAL_ADDRESS: address, LABOPS_ENCRYPTION_KEYS: keys };
+  const listed = await runLabops(['orders', 'list', '--attention'], { env });
+  expect(listed.stdout, listed.stderr).toContain('demo-left-over');
+  const shown = await runLabops(['orders', 'show', '--reference', 'demo-left-over'], { env });
+  expect(shown.stdout, shown.stderr).toContain('decision needed');
+  const asked = await runLabops(['orders', 'show', '--reference', 'demo-left-over', '--json'], { env });
+  const { waiting } = JSON.parse(asked.stdout) as OrderState;
+  expect(Date.parse(waiting.until ?? '') - Date.now()).toBeGreaterThan(20 * 86_400_000);
   const processes = await descendantsOf(demo);
   expect(await demo.stop('SIGINT'), demo.output()).toEqual({ code: 0, signal: null });
   await expectGone(processes);
 });
 
 describe('nothing is left behind', () => {
-  test('by Ctrl-C in the middle of a story', async () => {
+  test('nothing is left behind by Ctrl-C in the middle of a story', async () => {
     const demo = await startDemo(['--once']);
     await demo.waitFor(/kit shipped/, startedWithinMs);
     const processes = await descendantsOf(demo);
@@ -153,7 +168,7 @@ describe('nothing is left behind', () => {
     expect(demo.output()).not.toMatch(/not as told|Act 2/);
   });
 
-  test('by an end that comes while the programs start', async () => {
+  test('nothing is left behind by an end that comes while the programs start', async () => {
     const demo = await startDemo([]);
     await demo.waitFor(/starting the lab service/, startedWithinMs);
     const processes = await descendantsOf(demo);
@@ -161,7 +176,7 @@ describe('nothing is left behind', () => {
     await expectGone(processes);
   });
 
-  test('by a demo that is killed', async () => {
+  test('nothing is left behind by a demo that is killed', async () => {
     const demo = await startDemo([]);
     await demo.waitFor(/kit ordered/, startedWithinMs);
     const processes = await descendantsOf(demo);
@@ -169,7 +184,7 @@ describe('nothing is left behind', () => {
     await expectGone(processes);
   });
 
-  test('when a part of it breaks: the part is named, with its last lines and the path of its log', async () => {
+  test('nothing is left behind when a part of the demo breaks: the part is named, with its last lines and its log', async () => {
     const demo = await startDemo([]);
     await demo.waitFor(/kit ordered/, startedWithinMs);
     const processes = await descendantsOf(demo);
@@ -204,13 +219,13 @@ describe('before anything is started', () => {
     expect(demo.output()).not.toMatch(/starting|logs/);
   });
 
-  test('an argument that is not known ends it with status 2 and the usage', async () => {
+  test('an unknown argument ends the demo with status 2 and the usage', async () => {
     const demo = await startDemo(['--onec']);
     expect(await demo.exit).toEqual({ code: 2, signal: null });
     expect(demo.output()).toMatch(/Unknown option '--onec'[\s\S]+Usage: npm run demo/);
   });
 
-  test('a setting that cannot be used ends it with status 2', async () => {
+  test('an invalid setting ends the demo with status 2', async () => {
     const demo = await startDemo([], { DEMO_UI_PORT: 'eighty', DEMO_DAY_SECONDS: '0' });
     expect(await demo.exit).toEqual({ code: 2, signal: null });
     expect(demo.output()).toMatch(/DEMO_UI_PORT is "eighty"[\s\S]+DEMO_DAY_SECONDS is "0"/);

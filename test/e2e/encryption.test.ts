@@ -14,7 +14,8 @@ import {
   parseKeyRing,
   RegistrationRefused,
 } from '../../client/index.js';
-import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { startBuilt } from '../rig/built.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 import { kitFor, personal, registration } from './invented.js';
 import { expectNothingReadable, pathsOf } from './raw-history.js';
@@ -47,11 +48,12 @@ async function playStory(): Promise<string[]> {
   const refusedOrder = await lab.labs.orders.place(unknownTest);
   const refusal: unknown = await refusedOrder.orderId().catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(OrderRefused);
-  expect(String(refusal), 'the client reads why').toMatch(/lab_test_id|lab test/i);
+  const { sentence = '', fields = [] } = refusal as Partial<OrderRefused>;
+  expect(sentence + JSON.stringify(fields), 'the client reads why').toMatch(/lab_test_id|lab test/i);
   return [placeKitOrderId(reference), kitOrderId(orderId), placeKitOrderId(refusedReference)];
 }
 
-/** Everywhere that the story leaves something; only what is here was looked at. */
+/** Every place where the story leaves something; nothing else is checked. */
 const places = [
   'workflowExecutionStartedEventAttributes.input',
   'workflowExecutionStartedEventAttributes.memo',
@@ -119,7 +121,7 @@ test('a worker from the build, with its prebuilt bundle, encrypts the same', asy
   }
 });
 
-/** `npm run build` into a folder of its own. Linked modules stand where they would in a deployment. */
+/** `npm run build` into a folder of its own. Linked modules are where they would be in a deployment. */
 async function build(): Promise<string> {
   const dist = await mkdtemp(join(tmpdir(), 'lab-operations-build-'));
   await cp(join(projectFolder, 'package.json'), join(dist, 'package.json'));
@@ -134,7 +136,7 @@ async function build(): Promise<string> {
   return dist;
 }
 
-test('a client without keys is told what it lacks', async () => {
+test('a client without keys learns what it lacks', async () => {
   const { reference, userId, handle } = await lab.place();
   await handle.orderId();
   const { orders } = new LabOperations(withoutKeys(), { taskQueue: lab.rig.taskQueue });
@@ -142,7 +144,7 @@ test('a client without keys is told what it lacks', async () => {
   await expect(orders.place(kitFor(userId, reference))).rejects.toThrow(/dataConverter: labDataConverter/);
 });
 
-test('a client that connects by itself takes the keys of its setting, or those that it is given', async () => {
+test('a client that connects by itself takes the keys from its setting, or those that it is given', async () => {
   const { reference } = await lab.place();
   vi.stubEnv('TEMPORAL_ADDRESS', lab.rig.address);
   vi.stubEnv('LABOPS_ENCRYPTION_KEYS', encryptionKeys);
@@ -156,7 +158,7 @@ test('a client that connects by itself takes the keys of its setting, or those t
   await expect(LabOperations.connect({ encryptionKeys: 'nonsense' })).rejects.toThrow(/^The key ring is not /);
 });
 
-test('what another key encrypted is read after a change of keys, and by nobody once that key is gone', async () => {
+test('what another key encrypted is readable after a change of keys, and unreadable once that key is gone', async () => {
   const dataConverter = labDataConverter(parseKeyRing(oldKey));
   const before = new Client({ connection: lab.rig.client.connection, dataConverter });
   const reference = `rotated-${randomUUID()}`;
@@ -170,12 +172,12 @@ test('what another key encrypted is read after a change of keys, and by nobody o
   await expect(orders.get({ reference })).rejects.toThrow('encrypted with key "old"');
 });
 
-test('a worker that has lost a key goes on with all that needs another', async () => {
+test('a worker that has lost a key goes on with everything that needs another', async () => {
   const { handle, orderId } = await lab.place();
   await lab.worker.stop();
   const other = key('other');
   const env = { ...lab.workerEnv, LABOPS_ENCRYPTION_KEYS: other };
-  const poor = await startProcess(process.execPath, ['--import', 'tsx', 'workers/worker.ts'], {
+  const poor = await startBuilt('workers/worker.ts', {
     env,
     ready: /worker started/,
     readyWithinMs: 90_000,

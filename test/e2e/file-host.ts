@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A product's file store: what it serves, and how it misbehaves, is said by the path. */
+/** A product's file store: the path says what it serves and how it misbehaves. */
 export interface FileHost {
   /** `127.0.0.1:port`: as a deployment would allow it. */
   readonly host: string;
   readonly url: string;
   readonly port: number;
-  /** What was asked for, with the header `authorization` where there was one. */
+  /** What was asked for, with the header `authorization` if there was one. */
   readonly asked: { path: string; authorization?: string }[];
   /** Bytes of `/slow` that have gone out. */
   slowBytes(): number;
@@ -69,7 +69,7 @@ export async function startFileHost(file: Buffer): Promise<FileHost> {
   };
 }
 
-/** About two seconds for a file, in twenty pieces; whoever has gone gets no more. */
+/** About two seconds for a file, in twenty pieces; a closed connection gets no more. */
 async function drip(response: ServerResponse, file: Buffer, sent: (count: number) => void): Promise<void> {
   const size = Math.ceil(file.length / 20);
   for (let start = 0; start < file.length && !response.destroyed; start += size) {

@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LabOperations } from '../../client/index.js';
 import { SandboxControl } from '../../sandbox/control.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
-import { workoutStreamId } from '../../workflows/workout-stream/address.js';
+import { workoutStreamId } from '../../protocol/ids.js';
 import { devServer, type Rig } from '../rig/environments.js';
 import { answer, runLabops } from './labops.js';
 import { findPostgres, installCommand, startPostgres } from '../rig/postgres.js';
-import { startProgram, type StartedProcess } from '../rig/processes.js';
+import { startBuilt } from '../rig/built.js';
+import type { StartedProcess } from '../rig/processes.js';
 import { newDatabase } from '../rig/stores.js';
 
 /*
@@ -23,7 +24,7 @@ const webhookSecret = `whsec_${Buffer.from('an-invented-webhook-key-32-bytes').t
 const patience = { timeout: 30_000, interval: 100 };
 const resource = 'glucose';
 
-/** What a backend finds of one user. */
+/** What a backend finds about one user. */
 interface Found {
   days: string[];
   samples: number;
@@ -44,7 +45,7 @@ let labs: LabOperations;
 
 beforeAll(async () => {
   const env = { SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: webhookSecret, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
-  sandbox = await startProgram('sandbox/main.ts', { env, ready: /sandbox: (http\S+?),/, readyWithinMs: 90_000 });
+  sandbox = await startBuilt('sandbox/main.ts', { env, ready: /sandbox: (http\S+?),/, readyWithinMs: 90_000 });
   control = new SandboxControl(sandboxUrl());
   labs = new LabOperations(rig.client, { taskQueue: rig.taskQueue });
 });
@@ -65,7 +66,8 @@ function addressIn(program: StartedProcess, pattern: RegExp): string {
 
 function settings(server: Rig): Record<string, string | undefined> {
   return {
-    ...{ SERVICE_ENVIRONMENT: undefined, NOTIFY_URL: undefined, NOTIFY_SECRET: undefined },
+    ...{ SERVICE_ENVIRONMENT: undefined, NOTIFY_URL: undefined, NOTIFY_SECRET: undefined, NOTIFICATIONS: 'off' },
+    HEALTH_DATA: undefined,
     ...{ LABOPS_ENCRYPTION_KEYS: undefined, SHUTDOWN_GRACE_SECONDS: '2', RECONCILE_EVERY_MINUTES: '0' },
     TEMPORAL_ADDRESS: server.address,
     TASK_QUEUE: server.taskQueue,
@@ -73,6 +75,7 @@ function settings(server: Rig): Record<string, string | undefined> {
     SERVICE_BASE_URL: sandboxUrl(),
     WEBHOOK_SECRETS: webhookSecret,
     INGRESS_HOST: '127.0.0.1',
+    INGRESS_DRAIN_SECONDS: '0',
     INGRESS_PORT: '0',
     LOG_LEVEL: 'debug',
   };
@@ -96,7 +99,7 @@ async function onPostgres(): Promise<Deployment> {
   const server = await startPostgres(programs);
   const place = await newDatabase(server.url);
   const env = { ...settings(rig), DATABASE_URL: place.databaseUrl };
-  const start = (file: string, ready: RegExp) => startProgram(file, { env, ready, readyWithinMs: 90_000 });
+  const start = (file: string, ready: RegExp) => startBuilt(file, { env, ready, readyWithinMs: 90_000 });
   const [worker, ingress] = await Promise.all([
     start('workers/worker.ts', /worker started/),
     start('workers/ingress.ts', /ingress started/),
@@ -118,7 +121,7 @@ async function inOneProcess(): Promise<Deployment> {
   const place = { HEALTH_DATA_DIRECTORY: join(folder, 'data'), HEALTH_DATA_PORT: '0', DATABASE_URL: undefined };
   const env = { ...settings(rig), ...place };
   const ready = /worker and ingress started/;
-  const program = await startProgram('workers/single-process.ts', { env, ready, readyWithinMs: 90_000 });
+  const program = await startBuilt('workers/single-process.ts', { env, ready, readyWithinMs: 90_000 });
   const readingUrl = addressIn(program, /"healthDataUrl":"(http[^"]+)"/);
   const read = async <Body>(path: string) => (await (await fetch(`${readingUrl}/users/${path}`)).json()) as Body;
   return {
@@ -157,7 +160,7 @@ describe.each([
   });
 
   test.skipIf(!isThere)(
-    'keep what a watch sends, fetch its workout, and erase all at the end of a deletion',
+    'keeps what a watch sends, fetches its workout, and erases all at the end of a deletion',
     async () => {
       const { user_id: userId, client_user_id: clientUserId } = (await control.createUser()).user;
       const workoutId = randomUUID();
@@ -173,7 +176,7 @@ describe.each([
         outcome: 'stored',
       });
 
-      // The worker, and not the ingress, has what cannot be handled told, replayed and discarded.
+      // The worker, not the ingress, lists, replays and discards what cannot be handled.
       const { events, waiting } = await labs.rejectedEvents.list();
       expect(waiting).toBe(1);
       expect(events).toMatchObject([{ eventType: 'daily.data.activity.created' }]);
@@ -182,7 +185,7 @@ describe.each([
         runLabops(['rejected', ...args, '--json'], { env: { TEMPORAL_ADDRESS, TASK_QUEUE, LABOPS_ENCRYPTION_KEYS } });
       expect(await answer(operator('list'))).toMatchObject({ waiting: 1, events: [{ id: events[0]?.id }] });
       expect(await answer(operator('replay', '--all', '--type', 'an.invented.type'))).toMatchObject({ left: {} });
-      // It still has no key: it is put aside anew.
+      // It still has no key: it is put aside again.
       const again = { replayed: { health_data_set_aside: 1 }, left: {} };
       expect(await answer(operator('replay', events[0]?.id ?? ''))).toMatchObject(again);
       expect((await operator('discard', '999999', '--reason', 'invented', '--yes')).stderr).toMatch(

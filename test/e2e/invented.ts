@@ -24,7 +24,7 @@ const patient = {
 };
 
 /**
- * What tells of these persons and of those that the stand-in invents; none of it may be seen where it does not belong.
+ * What identifies these persons and those that the stand-in invents; none of it may appear where it does not belong.
  * The zip code is left out: five digits may turn up in any id.
  */
 export const personal =

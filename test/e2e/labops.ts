@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { builtPath } from '../rig/built.js';
 import { projectFolder } from '../rig/processes.js';
 import type { Stack } from './stack.js';
 
-const program = fileURLToPath(new URL('../../client/command-line/labops.ts', import.meta.url));
+const program = 'client/command-line/labops.ts';
 
-/** What a run of `labops` wrote, and what it ended with. */
+/** The output of a run of `labops`, and its exit status. */
 export interface Ran {
   code: number | null;
   stdout: string;
@@ -31,7 +31,7 @@ export async function labops(lab: Stack, args: readonly string[], { env, input }
 }
 
 export async function runLabops(args: readonly string[], { env, input = '' }: LabopsOptions = {}): Promise<Ran> {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+  const child = spawn(process.execPath, [builtPath(program), ...args], {
     cwd: projectFolder,
     env: { ...process.env, DEBUG: undefined, ...env },
     timeout: patienceMs,

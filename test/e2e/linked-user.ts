@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { createLabService, type LinkHandle, type LinkState } from '../../client/index.js';
 import type { LinkStart } from '../../client/links/links.js';
-import { linkProviderId } from '../../workflows/link/address.js';
+import { linkProviderId } from '../../protocol/ids.js';
 import { patience, type Stack } from './stack.js';
 
 export const provider = 'invented_watch';
 export const completeMfaPath = `/v2/link/provider/password/${provider}/complete_mfa`;
 
-/** By the stand-in's conventions (docs/lab-service.md). */
+/** By the stand-in's conventions (docs/sandbox.md). */
 export const rightCode = '123456';
 export const wrongCode = '111111';
 
@@ -15,15 +15,15 @@ export const wrongCode = '111111';
 export interface LinkedUser {
   handle: LinkHandle;
   userId: string;
-  /** What may be seen nowhere: what the browser and the user had in their hands. */
+  /** What must be readable nowhere: all that the browser and the user had in their hands. */
   secrets: string[];
-  /** Enters name and password in the browser; answers what the browser was told, and nobody reports it. */
-  entersPassword(username: string): Promise<Record<string, unknown>>;
-  /** The same, and the product reports what the browser was told. */
-  logsIn(username: string): Promise<LinkState>;
-  submits(code: string): ReturnType<LinkHandle['submitMfaCode']>;
-  /** Waits until the link is in such a state. */
-  shows(expected: Partial<LinkState>): Promise<void>;
+  /** Enters name and password in the browser; returns the browser's answer, which nobody reports. */
+  enterPassword(username: string): Promise<Record<string, unknown>>;
+  /** The same, and the product reports the browser's answer. */
+  logIn(username: string): Promise<LinkState>;
+  submit(code: string): ReturnType<LinkHandle['submitMfaCode']>;
+  /** Waits until the link's state has all this. */
+  expectState(expected: Partial<LinkState>): Promise<void>;
 }
 
 /** Starts a link of a new user. */
@@ -31,7 +31,7 @@ export async function startLink(lab: Stack, policy: LinkStart['policy'] = {}): P
   const userId = await lab.newUser();
   const handle = await lab.labs.links.start({ userId, provider, policy });
   const secrets: string[] = [];
-  const entersPassword = async (username: string) => {
+  const enterPassword = async (username: string) => {
     const { linkToken, linkWebUrl } = await handle.linkUrl();
     const password = `invented-password-of-${username}`;
     secrets.push(linkToken, linkWebUrl, username, password);
@@ -43,13 +43,13 @@ export async function startLink(lab: Stack, policy: LinkStart['policy'] = {}): P
     handle,
     userId,
     secrets,
-    entersPassword,
-    logsIn: async (username) => handle.reportLinkResult(await entersPassword(username)),
-    submits: (code) => {
+    enterPassword,
+    logIn: async (username) => handle.reportLinkResult(await enterPassword(username)),
+    submit: (code) => {
       secrets.push(code);
       return handle.submitMfaCode(code);
     },
-    shows: async (expected) => {
+    expectState: async (expected) => {
       await expect.poll(() => handle.state(), patience).toMatchObject(expected);
     },
   };

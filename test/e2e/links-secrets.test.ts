@@ -22,33 +22,33 @@ function isIn(text: string, secret: string): boolean {
 /** Everything that goes wrong on the way to a connection, with services that quote what they were sent. */
 async function stumblingUser(): Promise<LinkedUser> {
   const user = await startLink(lab);
-  await expect(user.entersPassword('detail-testperson'), 'quoted by the service').rejects.toThrow(ServiceRefused);
-  expect(await user.logsIn('nobody-testperson')).toMatchObject({ consequence: 'ask_credentials_again' });
-  await user.logsIn('mfa-sms-testperson');
-  expect(await user.submits(wrongCode)).toMatchObject({ outcome: 'wrong_code' });
-  await expect(user.submits('900422'), 'quoted by the service').rejects.toThrow(LinkRefused);
+  await expect(user.enterPassword('detail-testperson'), 'quoted by the service').rejects.toThrow(ServiceRefused);
+  expect(await user.logIn('nobody-testperson')).toMatchObject({ consequence: 'ask_credentials_again' });
+  await user.logIn('mfa-sms-testperson');
+  expect(await user.submit(wrongCode)).toMatchObject({ outcome: 'wrong_code' });
+  await expect(user.submit('900422'), 'quoted by the service').rejects.toThrow(LinkRefused);
   const quoting = `cannot use ${rightCode} with ${(await user.handle.linkUrl()).linkToken}`;
   for (const status of [200, 500]) {
     await lab.sandbox.addFault({ path: completeMfaPath, times: 1, action: { kind: 'answer', status, body: quoting } });
-    expect(await user.submits(rightCode)).toMatchObject({ outcome: 'unknown' });
+    expect(await user.submit(rightCode)).toMatchObject({ outcome: 'unknown' });
   }
   await lab.sandbox.addFault({ path: completeMfaPath, times: 1, action: { kind: 'refuse' } });
-  expect(await user.submits(rightCode)).toMatchObject({ outcome: 'unknown' });
-  expect(await user.submits(rightCode)).toMatchObject({ outcome: 'connected' });
+  expect(await user.submit(rightCode)).toMatchObject({ outcome: 'unknown' });
+  expect(await user.submit(rightCode)).toMatchObject({ outcome: 'connected' });
   expect(await user.handle.result()).toMatchObject({ outcome: 'connected' });
   return user;
 }
 
 async function refusedUser(): Promise<LinkedUser> {
   const user = await startLink(lab);
-  await user.logsIn('mfa-email-testperson');
-  await expect(user.submits('900008')).rejects.toThrow(LinkFailed);
+  await user.logIn('mfa-email-testperson');
+  await expect(user.submit('900008')).rejects.toThrow(LinkFailed);
   return user;
 }
 
 async function absentUser(): Promise<LinkedUser> {
   const user = await startLink(lab, { codeReminder: '300ms', codeWait: '3s' });
-  await user.logsIn('mfa-email-testperson');
+  await user.logIn('mfa-email-testperson');
   expect(await user.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   return user;
 }
@@ -98,11 +98,11 @@ test('token, URL, code, hint, user name and password are in no log, ID, search a
     for (const page of ['### ', 'Link with invented_watch', 'link to invented_watch', 'code reminder']) {
       expect(shown).toContain(page);
     }
-    const told = JSON.stringify(lab.receiver.aboutLinksOf(user.userId));
-    expect(told).toContain('link.ended');
+    const notified = JSON.stringify(lab.receiver.aboutLinksOf(user.userId));
+    expect(notified).toContain('link.ended');
     expect(user.secrets.length).toBeGreaterThan(4);
     for (const secret of user.secrets) {
-      for (const [where, text] of Object.entries({ ...logs, shown, told })) {
+      for (const [where, text] of Object.entries({ ...logs, shown, notified })) {
         expect(isIn(text, secret), `${secret} in ${where}`).toBe(false);
       }
     }
@@ -110,10 +110,10 @@ test('token, URL, code, hint, user name and password are in no log, ID, search a
   expect(await codesSent(lab)).toBeGreaterThan(6);
 });
 
-test('a password and a user name never come into a history; a hint does, to be shown', async () => {
+test('a password and a user name never enter a history; a hint does, to be shown', async () => {
   const user = await startLink(lab);
-  await user.logsIn('mfa-sms-testperson');
-  await user.submits(rightCode);
+  await user.logIn('mfa-sms-testperson');
+  await user.submit(rightCode);
   const history = await historyOf(user);
   expect(isIn(history, '***-***-**23'), 'what is sought would be found').toBe(true);
   expect(history).not.toContain('testperson');

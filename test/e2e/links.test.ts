@@ -2,28 +2,28 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { InvalidCode, LinkNotFound, ServiceDown } from '../../client/index.js';
-import { linkProviderId } from '../../workflows/link/address.js';
+import { linkProviderId } from '../../protocol/ids.js';
 import { codesSent, completeMfaPath, provider, rightCode, startLink, wrongCode } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
 
-test('a link is carried from its token to the connection, and the product is told of the end', async () => {
+test('a link is carried from its token to the connection, and the product is notified of the end', async () => {
   const user = await startLink(lab);
   const phases: string[] = [];
   const watching = (async () => {
     for await (const { phase } of user.handle.watch({ minInterval: 20, maxInterval: 100 })) phases.push(phase);
   })();
   await expect.poll(() => phases, patience).toEqual(['awaiting_password']);
-  expect(await user.logsIn('mfa-sms')).toMatchObject({
+  expect(await user.logIn('mfa-sms')).toMatchObject({
     phase: 'awaiting_code',
     mfa: { method: 'sms', hint: '***-***-**23' },
     codeAttemptsLeft: 3,
   });
   await expect.poll(() => phases.at(-1), patience).toBe('awaiting_code');
-  await expect(user.submits('12')).rejects.toThrow(InvalidCode);
-  expect(await user.submits(wrongCode)).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
-  expect(await user.submits('123 456')).toMatchObject({ outcome: 'connected', state: { phase: 'connected' } });
+  await expect(user.submit('12')).rejects.toThrow(InvalidCode);
+  expect(await user.submit(wrongCode)).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
+  expect(await user.submit('123 456')).toMatchObject({ outcome: 'connected', state: { phase: 'connected' } });
 
   const result = await user.handle.result();
   expect(result).toMatchObject({ outcome: 'connected', userId: user.userId, provider });
@@ -34,44 +34,44 @@ test('a link is carried from its token to the connection, and the product is tol
   const id = `${user.userId}/${provider}/${result.startedAt}/ended`;
   const data = { user_id: user.userId, provider, outcome: 'connected' };
   expect(lab.receiver.aboutLinksOf(user.userId)).toMatchObject([{ id, type: 'link.ended', data }]);
-  expect(await user.submits(rightCode), 'sent again after the end').toMatchObject({ outcome: 'connected' });
+  expect(await user.submit(rightCode), 'sent again after the end').toMatchObject({ outcome: 'connected' });
   expect(await codesSent(lab)).toBe(2);
   await expect(lab.labs.links.get({ userId: user.userId, provider: 'invented_band' })).rejects.toThrow(LinkNotFound);
 });
 
-test('a connection that nobody reports is heard of by its webhook, and one of an older connection ends nothing', async () => {
+test('an unreported connection is known from its webhook, and one of an older connection ends nothing', async () => {
   const user = await startLink(lab, { confirmationWait: '1s' });
   await user.handle.linkUrl();
   await lab.sandbox.connect(user.userId, { provider, created_on: '2020-02-02T02:02:02Z' });
-  const heard = async () => (await user.handle.state()).timeline.map(({ what }) => what);
-  await expect.poll(heard, patience).toContain('no new connection at the service');
+  const timeline = async () => (await user.handle.state()).timeline.map(({ what }) => what);
+  await expect.poll(timeline, patience).toContain('no new connection at the service');
   expect(await user.handle.state()).toMatchObject({ phase: 'awaiting_password' });
-  await user.entersPassword('ok');
+  await user.enterPassword('ok');
   expect(await user.handle.result()).toMatchObject({ outcome: 'connected' });
-  expect(await heard()).toContain('connection reported by webhook');
+  expect(await timeline()).toContain('connection reported by webhook');
   expect(lab.ingress.output()).toContain(`"workflowId":"${linkProviderId(user.userId, provider)}"`);
 });
 
-test('a worker that is killed while the code is waited for takes the code once it is back', async () => {
+test('a worker that is killed while the code is awaited accepts the code once it is back', async () => {
   const user = await startLink(lab);
-  await user.logsIn('mfa-email');
+  await user.logIn('mfa-email');
   expect(await lab.worker.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
-  const submitting = user.submits(rightCode);
+  const submitting = user.submit(rightCode);
   await lab.startWorker();
   expect(await submitting).toMatchObject({ outcome: 'connected' });
   expect(await codesSent(lab)).toBe(1);
   expect(await user.handle.result()).toMatchObject({ outcome: 'connected' });
 });
 
-test('a worker that is killed while codes are in flight sends none twice: what the service made of them is read', async () => {
+test('a worker that is killed while codes are in flight sends none twice: their outcome is read', async () => {
   // Nobody but the service can then say that the code was right.
   await lab.sandbox.changeSettings({ connectionWebhooks: false });
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ connectionWebhooks: true })));
   const [right, wrong] = [await startLink(lab), await startLink(lab)];
-  await Promise.all([right.logsIn('mfa-sms'), wrong.logsIn('mfa-sms')]);
+  await Promise.all([right.logIn('mfa-sms'), wrong.logIn('mfa-sms')]);
   const slow = { kind: 'delay', delayMs: 10_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: completeMfaPath, times: 2, action: slow });
-  const answers = [right.submits(rightCode), wrong.submits(wrongCode)] as const;
+  const answers = [right.submit(rightCode), wrong.submit(wrongCode)] as const;
   await expect.poll(() => codesSent(lab), patience).toBe(2);
   await lab.worker.stop('SIGKILL');
   const stillOpen = (await lab.sandbox.linkTokens()).filter(({ state }) => state === 'open');
@@ -86,25 +86,25 @@ test('a worker that is killed while codes are in flight sends none twice: what t
   expect(await right.handle.result()).toMatchObject({ outcome: 'connected' });
   expect(unknown).toMatchObject({ outcome: 'unknown', attemptsLeft: 3, state: { phase: 'awaiting_code' } });
   expect(await codesSent(lab)).toBe(2);
-  expect(await wrong.submits(rightCode)).toMatchObject({ outcome: 'connected' });
+  expect(await wrong.submit(rightCode)).toMatchObject({ outcome: 'connected' });
 });
 
-test('a code that meets a service out of reach waits for it, is refused in time, and can be sent again', async () => {
+test('a code waits for a service that is out of reach, is refused in time, and can be sent again', async () => {
   const user = await startLink(lab);
-  await user.logsIn('mfa-sms');
+  await user.logIn('mfa-sms');
   // The code waits for 20 seconds, and the user is not read again where nothing can have been sent.
   await lab.sandbox.goOffline(28_000);
-  await expect(user.submits(rightCode)).rejects.toThrow(ServiceDown);
+  await expect(user.submit(rightCode)).rejects.toThrow(ServiceDown);
   expect(await user.handle.state()).toMatchObject({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
-  expect(await user.submits(rightCode)).toMatchObject({ outcome: 'connected' });
+  expect(await user.submit(rightCode)).toMatchObject({ outcome: 'connected' });
   expect(await codesSent(lab)).toBe(1);
 });
 
-test('a code whose answer gets lost is not sent again: the connection is read', async () => {
+test('a code whose answer is lost is not sent again: the connection is read', async () => {
   const user = await startLink(lab);
-  await user.logsIn('mfa-sms');
+  await user.logIn('mfa-sms');
   await lab.sandbox.addFault({ path: completeMfaPath, times: 1, action: { kind: 'drop_response' } });
-  expect(await user.submits(rightCode)).toMatchObject({ outcome: 'connected' });
+  expect(await user.submit(rightCode)).toMatchObject({ outcome: 'connected' });
   expect(await codesSent(lab)).toBe(1);
 });
 
@@ -113,7 +113,7 @@ test('while the ingress is out of reach a connection is found at the end of the 
   await lab.sandbox.changeSettings({ webhookUrl: await closedAddress() });
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ webhookUrl })));
   const user = await startLink(lab, { passwordWait: '15s' });
-  await user.entersPassword('ok');
+  await user.enterPassword('ok');
   await lab.sandbox.settleWebhooks();
   const created = await lab.sandbox.deliveries({ event_type: 'provider.connection.created' });
   expect(created.at(-1)?.attempts[0]).toMatchObject({ status: null });

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { OrderNotFound, RegistrationRefused, type OrderFilter, type OrderSummary } from '../../client/index.js';
-import { kitOrderId } from '../../workflows/order/address.js';
-import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey } from '../../workflows/search-attributes.js';
+import {
+  OrderNotFound,
+  OrderRefused,
+  RegistrationRefused,
+  type OrderFilter,
+  type OrderSummary,
+} from '../../client/index.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey } from '../../protocol/search-attributes.js';
 import { kitFor, personal, registration, shippingDetails } from './invented.js';
+import { followed } from '../rig/followed.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
@@ -16,10 +23,10 @@ async function summaries(filter: OrderFilter): Promise<OrderSummary[]> {
 
 /** The roots of the orders that fit. A list lags by moments: it is asked until it says what is expected. */
 async function listed(filter: OrderFilter): Promise<string[]> {
-  return (await summaries(filter)).map(({ rootOrderId }) => rootOrderId).toSorted();
+  return (await summaries(filter)).map(({ rootOrderId }) => String(rootOrderId)).toSorted();
 }
 
-test('orders are listed by phase, by user and by what asks for attention, and leave each list again', async () => {
+test('orders are listed by phase, by user and by attention, and leave each list again', async () => {
   const userId = await lab.newUser();
   const place = async (name: string) => (await lab.labs.orders.place(kitFor(userId, `${name}-${userId}`))).orderId();
   const [waiting, lost, ended] = [await place('waiting'), await place('lost'), await place('ended')];
@@ -37,17 +44,48 @@ test('orders are listed by phase, by user and by what asks for attention, and le
   expect(summary).toMatchObject({ rootOrderId: lost, orderIds: [lost], reference: `lost-${userId}`, userId });
   expect(summary).toMatchObject({ phase: 'failed', attention: ['decision_needed'] });
 
-  const decided = await (await lab.labs.orders.get({ orderId: lost })).resolveProblem('replace');
+  const decided = await (await lab.labs.orders.get({ orderId: lost })).resolveProblem('replace', { orderId: lost });
   expect(decided.attention).toEqual([]);
   await expect.poll(() => listed({ userId, attention: true }), patience).toEqual([]);
   await expect.poll(() => listed({ userId, phase: 'failed' }), patience).toEqual([]);
 });
 
+test('an order that a late webhook opened again is listed once, in its present state', async () => {
+  const { handle, orderId, userId } = await lab.place();
+  for (const status of ['transit_customer', 'delivered_to_lab']) await lab.sandbox.move(orderId, status);
+  await expect.poll(async () => (await handle.state()).phase, patience).toBe('at_lab');
+  await handle.resolveProblem('abandon', { orderId });
+  await lab.untilListedAsEnded(orderId);
+  expect(await listed({ userId, phase: 'at_lab', ended: true })).toEqual([orderId]);
+
+  await lab.sandbox.move(orderId, 'cancelled');
+  await lab.untilListedAsEnded(orderId, 2);
+  expect(await summaries({ userId, ended: true })).toMatchObject([{ rootOrderId: orderId, phase: 'cancelled' }]);
+  expect(await listed({ userId, phase: 'cancelled', ended: true })).toEqual([orderId]);
+  expect(await listed({ userId, phase: 'at_lab', ended: true }), 'what it was').toEqual([]);
+  expect(await listed({ userId: userId.toUpperCase(), ended: true }), 'the id in capitals').toEqual([orderId]);
+  expect(await listed({ userId: userId.toUpperCase() }), 'running').toEqual([]);
+});
+
+test('a refused reference that was placed again is listed once, as the order that it is', async () => {
+  const userId = await lab.newUser();
+  const reference = `again-${userId}`;
+  const wrong = kitFor(userId, reference);
+  wrong.order.lab_test_id = randomUUID();
+  await expect((await lab.labs.orders.place(wrong)).orderId()).rejects.toThrow(OrderRefused);
+  const refused = { reference, phase: 'placing', endedAt: expect.any(Date) as Date };
+  await expect.poll(() => summaries({ userId, ended: true }), patience).toMatchObject([refused]);
+
+  const rootOrderId = await (await lab.labs.orders.place(kitFor(userId, reference))).orderId();
+  await expect.poll(() => listed({ userId }), patience).toEqual([rootOrderId]);
+  expect(await summaries({ userId, ended: true })).toMatchObject([{ rootOrderId, reference }]);
+});
+
 test('an order is found by its reference and by every order id of its chain', async () => {
   const { orderId, reference, handle } = await lab.place({ onLost: 'replace' });
   for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(orderId, status);
-  await expect.poll(async () => (await handle.state()).chain.length, patience).toBe(2);
-  const { orderId: replacement } = await handle.state();
+  await expect.poll(async () => (await followed(handle)).chain.length, patience).toBe(2);
+  const { orderId: replacement } = await followed(handle);
   for (const status of ['transit_customer', 'delivered_to_lab', 'sample_error']) {
     await lab.sandbox.move(replacement, status);
   }
@@ -56,7 +94,7 @@ test('an order is found by its reference and by every order id of its chain', as
   const isOn = { orderId: redraw.id, phase: 'awaiting_registration' };
   await expect.poll(() => handle.state(), patience).toMatchObject(isOn);
 
-  const state = await handle.state();
+  const state = await followed(handle);
   expect(state.chain.map((link) => link.orderId)).toEqual([orderId, replacement, redraw.id]);
   for (const which of [{ reference }, { orderId }, { orderId: replacement }, { orderId: redraw.id }]) {
     const found = await lab.labs.orders.get(which);
@@ -73,16 +111,16 @@ test('an order is found by its reference and by every order id of its chain', as
   expect(attributes.get(labPhaseKey)).toBe('awaiting_registration');
 });
 
-test('watching tells every change once, and ends with the order', async () => {
+test('watching reports every change once, and ends with the order', async () => {
   const { orderId, handle } = await lab.place();
-  const told: string[] = [];
+  const seen: string[] = [];
   for await (const { phase, outcome } of handle.watch({ minInterval: 20, maxInterval: 100 })) {
-    told.push(outcome === undefined ? phase : `${phase}: ${outcome}`);
-    if (told.length === 1) await lab.sandbox.move(orderId, 'transit_customer');
+    seen.push(outcome === undefined ? phase : `${phase}: ${outcome}`);
+    if (seen.length === 1) await lab.sandbox.move(orderId, 'transit_customer');
     if (phase === 'in_transit_to_customer') await lab.sandbox.move(orderId, 'transit_lab');
     if (phase === 'in_transit_to_lab') await lab.sandbox.move(orderId, 'completed');
   }
-  expect(told).toEqual([
+  expect(seen).toEqual([
     'awaiting_registration',
     'in_transit_to_customer',
     'in_transit_to_lab',
@@ -127,14 +165,14 @@ test('nothing personal is in a history without a registration, in an ID, a searc
   await expect.poll(async () => lab.runsOf(adopted.id).then((runs) => runs.length), patience).toBe(1);
   expect(shippingDetails.receiver_name, 'the pattern knows the test persons').toMatch(personal);
 
-  let looked = 0;
+  let reads = 0;
   for await (const { workflowId, type, typedSearchAttributes } of lab.rig.client.workflow.list()) {
     expect(workflowId + JSON.stringify(typedSearchAttributes.getAll())).not.toMatch(personal);
     if (type !== 'kitOrder' || workflowId === kitOrderId(orderId)) continue;
     expect(await historyOf(workflowId.slice(kitOrderId('').length))).not.toMatch(personal);
-    looked += 1;
+    reads += 1;
   }
-  expect(looked).toBeGreaterThan(4);
+  expect(reads).toBeGreaterThan(4);
   expect(lab.worker.output()).toMatch(/"level":20/);
   expect(lab.worker.output()).not.toMatch(personal);
   expect(lab.ingress.output()).toContain(orderId);

@@ -1,7 +1,7 @@
-import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { placeKitOrderId } from '../../workflows/order/address.js';
+import { placeKitOrderId } from '../../protocol/ids.js';
+import { startProxy } from '../rig/temporal-proxy.js';
 import { kitFor, registration } from './invented.js';
 import { patience, stack } from './stack.js';
 
@@ -16,9 +16,9 @@ afterAll(async () => {
 });
 
 /** An activity that dies with its worker is repeated only minutes later: here the worker dies between two of them. */
-async function untilTold(orderId: string, status: string): Promise<void> {
-  const told = () => lab.receiver.about(orderId).map(({ data }) => String(data['status']).split('.').at(-1));
-  await expect.poll(told, patience).toContain(status);
+async function untilNotified(orderId: string, status: string): Promise<void> {
+  const notified = () => lab.receiver.about(orderId).map(({ data }) => String(data['status']).split('.').at(-1));
+  await expect.poll(notified, patience).toContain(status);
   await lab.untilIdle(orderId);
 }
 
@@ -27,7 +27,7 @@ test('a worker that is killed in mid-story and started again goes on where it wa
   const { sandbox } = lab;
   for (const status of ['transit_customer', 'with_customer']) {
     await sandbox.move(orderId, status);
-    await untilTold(orderId, status);
+    await untilNotified(orderId, status);
   }
   expect(await lab.worker.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
   const { kit_sample_id: sampleId } = await sandbox.order(orderId);
@@ -36,7 +36,7 @@ test('a worker that is killed in mid-story and started again goes on where it wa
   await lab.startWorker();
   expect(await registering).toMatchObject({ phase: 'with_customer', registered: true });
   for (const status of ['transit_lab', 'delivered_to_lab']) await sandbox.move(orderId, status);
-  await untilTold(orderId, 'delivered_to_lab');
+  await untilNotified(orderId, 'delivered_to_lab');
   await lab.worker.stop('SIGKILL');
   await sandbox.move(orderId, 'completed');
   await sandbox.settleWebhooks();
@@ -46,7 +46,7 @@ test('a worker that is killed in mid-story and started again goes on where it wa
   expect(new Set(results.map(({ id }) => id)).size).toBe(1);
 });
 
-test('the dropped response of a successful creation gives one kit, not two', async () => {
+test('a lost answer to a successful creation makes one kit, not two', async () => {
   await lab.sandbox.addFault({
     method: 'POST',
     path: '/v3/order/testkit',
@@ -59,7 +59,7 @@ test('the dropped response of a successful creation gives one kit, not two', asy
   expect(await handle.state()).toMatchObject({ orderId, phase: 'awaiting_registration' });
 });
 
-test('a worker that is killed while a creation is in flight gives one kit', async () => {
+test('a worker that is killed while a creation is in flight makes one kit', async () => {
   const slow = { kind: 'delay', delayMs: 5_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   const userId = await lab.newUser();
@@ -75,6 +75,20 @@ test('a worker that is killed while a creation is in flight gives one kit', asyn
   expect(await placing.result()).toEqual({ orderId, adopted: true });
 });
 
+test('a worker whose work outlasts its shutdown logs so in a line, and leaves the work to the next one', async () => {
+  // The grace of these stories is 2 seconds; after 5 more the process leaves behind what does not end.
+  const slow = { kind: 'delay', delayMs: 20_000, phase: 'before_work' } as const;
+  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
+  const userId = await lab.newUser();
+  await lab.labs.orders.place(kitFor(userId, `outlasting-${userId}`, { creationTimeout: '15s' }));
+  await expect.poll(() => lab.creations(), patience).toBe(1);
+  expect(await lab.worker.stop()).toEqual({ code: 1, signal: null });
+  const [, said = ''] = lab.worker.output().split('worker stops');
+  expect(said).toContain('The worker stopped before all its work had finished');
+  expect(said).not.toMatch(/^\s+at /m);
+  await lab.startWorker();
+});
+
 test('a service that is down when an order is placed delays it, and loses and doubles nothing', async () => {
   const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
   await lab.sandbox.addFault({ path: '/**', times: 2, action: down });
@@ -83,7 +97,7 @@ test('a service that is down when an order is placed delays it, and loses and do
   expect(await lab.creations()).toBe(1);
 });
 
-test('while Temporal is down the ingress answers 503, and the next attempt of the sender delivers', async () => {
+test('while Temporal is down the ingress answers 503, and the sender’s next attempt delivers', async () => {
   const proxy = await startProxy(lab.rig.address);
   closing.push(() => proxy.close());
   const url = await lab.startIngress({ TEMPORAL_ADDRESS: proxy.address });
@@ -104,44 +118,12 @@ test('while Temporal is down the ingress answers 503, and the next attempt of th
   await lab.sandbox.changeSettings({ webhookUrl: before.webhookUrl, daySeconds: before.daySeconds });
 });
 
-interface Proxy {
-  address: string;
-  open(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** A way to Temporal that can be cut: then nothing listens at its address any more. */
-async function startProxy(target: string): Promise<Proxy> {
-  const [host, port] = target.split(':');
-  const sockets = new Set<Socket>();
-  const joined = (socket: Socket): Socket => {
-    sockets.add(socket);
-    return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
-  };
-  const server: Server = createServer((incoming) => {
-    const outgoing = joined(connect(Number(port), host));
-    joined(incoming).pipe(outgoing).pipe(incoming);
-  });
-  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
-  await listen(0);
-  const { port: own } = server.address() as AddressInfo;
-  return {
-    address: `127.0.0.1:${own}`,
-    open: () => listen(own),
-    close: async () => {
-      if (!server.listening) return;
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
-}
-
 test('a kit that was placed during the outage of the ingress is known without any webhook', async () => {
   const { webhookUrl } = await lab.sandbox.settings();
   await lab.sandbox.changeSettings({ webhookUrl: '' });
   const reference = `unheard-${randomUUID()}`;
   const handle = await lab.labs.orders.place(kitFor(await lab.newUser(), reference));
+  await handle.orderId();
   expect(await handle.state()).toMatchObject({ reference, phase: 'awaiting_registration' });
   await lab.sandbox.changeSettings({ webhookUrl });
 });

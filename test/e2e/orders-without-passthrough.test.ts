@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AmbiguousOrder } from '../../client/index.js';
-import { placeKitOrderId } from '../../workflows/order/address.js';
-import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { placeKitOrderId } from '../../protocol/ids.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { kitFor } from './invented.js';
 import { patience, stack } from './stack.js';
 
@@ -13,8 +13,8 @@ beforeAll(() => lab.sandbox.changeSettings({ echoPassthrough: false }).then(() =
 /** So short that an attempt after a lost answer comes soon. */
 const quick = { creationTimeout: '4s' } as const;
 
-describe('where the service does not show the passthrough of an order again', () => {
-  test('the dropped response of a successful creation gives one kit', async () => {
+describe('if the service does not show an order’s passthrough again', () => {
+  test('a lost answer to a successful creation makes one kit', async () => {
     const dropped = { kind: 'drop_response' } as const;
     await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: dropped });
     const { handle, orderId, userId, reference } = await lab.place(quick);
@@ -23,7 +23,7 @@ describe('where the service does not show the passthrough of an order again', ()
     await expect.poll(async () => (await handle.state()).reference, patience).toBe(reference);
   });
 
-  test('two references for the same person at once give two kits', async () => {
+  test('two references for the same person at once make two kits', async () => {
     const userId = await lab.newUser();
     const references = [`first-${userId}`, `second-${userId}`];
     const handles = await Promise.all(
@@ -37,7 +37,7 @@ describe('where the service does not show the passthrough of an order again', ()
     }
   });
 
-  test('the orders of other references are not taken for one that was lost', async () => {
+  test('the orders of other references are not mistaken for one that was lost', async () => {
     const first = await lab.place(quick);
     const second = await lab.labs.orders.place(kitFor(first.userId, `next-${randomUUID()}`, quick));
     expect(await second.orderId()).not.toBe(first.orderId);

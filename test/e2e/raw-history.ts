@@ -35,8 +35,8 @@ export function pathsOf(message: object): string[] {
 }
 
 /**
- * Expects that every payload of a message is encrypted with the key, every failure's message and stack trace among them,
- * and that what must not be read is nowhere in it.
+ * Expects that every payload of a message is encrypted with the key, every failure's message and stack trace among
+ * them, and that nothing unreadable appears in it.
  */
 export function expectNothingReadable(message: object, keyId: string, forbidden: RegExp): void {
   const objects = everyObject(message).filter(({ path }) => !searchable.test(path));

@@ -1,23 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createLabService } from '../../service/lab-service.js';
 import type { Order } from '../../service/orders.js';
-import { kitOrderId } from '../../workflows/order/address.js';
-import {
-  reconcileScheduleId,
-  type ReconcileProgress,
-  type ReconcileResult,
-} from '../../workflows/reconcile/messages.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { reconcileScheduleId, type ReconcileProgress, type ReconcileResult } from '../../protocol/reconcile.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack({ worker: { RECONCILE_EVERY_MINUTES: '1440' } });
 const hour = 60 * 60_000;
 
-/** Nothing of what happens from now on is told: the outage of an ingress that outlasts all of the service's retries. */
+/** From now on no webhook arrives: the outage of an ingress that outlasts all of the service's retries. */
 beforeAll(async () => {
   await lab.sandbox.changeSettings({ webhookUrl: '' });
 });
 
-/** The service's events carry this time, so that they lie as far back as the story wants. */
+/** The service's events carry this time, so they lie as far back as the story needs. */
 async function hoursAgo(hours: number): Promise<Date> {
   const time = new Date(Date.now() - hours * hour);
   await lab.sandbox.setClock(time);
@@ -43,9 +39,9 @@ async function orderAtService(orderId: string): Promise<Order> {
 
 const toTheEnd = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
 
-/** One pass of the schedule, triggered by hand. */
+/** One pass of the schedule, triggered manually. */
 async function scheduledPass(): Promise<ReconcileResult> {
-  const schedule = lab.rig.client.schedule.getHandle(reconcileScheduleId);
+  const schedule = lab.rig.client.schedule.getHandle(reconcileScheduleId(lab.rig.taskQueue));
   const before = (await schedule.describe()).info.recentActions.length;
   await schedule.trigger('SKIP');
   await expect.poll(async () => (await schedule.describe()).info.recentActions.length, patience).toBe(before + 1);
@@ -55,13 +51,13 @@ async function scheduledPass(): Promise<ReconcileResult> {
 }
 
 describe('a range of time', () => {
-  test('whose webhooks were lost is heard: open orders are followed, an unheard end is announced', async () => {
+  test('a range of time whose webhooks were lost is caught up: open orders are followed, a missed end is announced', async () => {
     const from = await hoursAgo(50);
     const [open, ended] = [await dashboardOrder('transit_customer'), await dashboardOrder(...toTheEnd)];
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
     expect(await lab.labs.orders.reconcile(range)).toEqual({
       watermark: range.to,
-      ...{ listed: 2, told: 1, finished: 0, reopened: 1, passedOver: 0 },
+      ...{ listed: 2, told: 1, finished: 0, reopened: 1, passedOver: 0, critical: 0 },
     });
     const handle = await lab.labs.orders.get({ orderId: open });
     await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
@@ -72,7 +68,7 @@ describe('a range of time', () => {
     await expect.poll(() => lab.receiver.about(ended).map(({ type }) => type), patience).toContain('result');
   });
 
-  test('whose ends have been heard starts no second run, nor one that an operator has ended', async () => {
+  test('a range of time whose ends are known starts no second run, nor one that an operator has ended', async () => {
     const from = await hoursAgo(47);
     const [heard, unwanted] = [await dashboardOrder(...toTheEnd), await dashboardOrder('transit_customer')];
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
@@ -84,7 +80,7 @@ describe('a range of time', () => {
     expect(await lab.runsOf(heard)).toHaveLength(1);
   });
 
-  test('that has no order is empty, and one that is none is refused in the product’s words', async () => {
+  test('a range of time without an order is empty, and an invalid one is refused with a client error', async () => {
     const range = { from: '2001-01-01', to: '2001-01-02' };
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 0, watermark: '2001-01-02T00:00:00.000Z' });
     for (const wrong of [
@@ -96,7 +92,7 @@ describe('a range of time', () => {
   });
 
   test.each([{ total: 2 }, {}])(
-    'with an order that cannot be read is read all the same, where the list says %j',
+    'a range of time with an order that cannot be read is read all the same, if the list has %j',
     async (more) => {
       const from = await hoursAgo(45);
       const open = await dashboardOrder('transit_customer');
@@ -114,7 +110,7 @@ describe('a range of time', () => {
     },
   );
 
-  test('is read to its end by a service that tells neither its number of orders nor where they end', async () => {
+  test('is read to its end from a service that reports neither its number of orders nor where they end', async () => {
     const from = await hoursAgo(43);
     const orders = [await dashboardOrder(), await dashboardOrder()];
     for (const order of [...orders, orders.at(-1) ?? '']) {
@@ -126,7 +122,7 @@ describe('a range of time', () => {
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 2 });
   });
 
-  test('with an order whose id cannot stand in a workflow ID passes it over, and does not log that id', async () => {
+  test('a range of time with an order whose id cannot be part of a workflow ID skips it, and does not log that id', async () => {
     const from = await hoursAgo(42);
     const order = { ...(await orderAtService(await dashboardOrder())), id: "Testperson's order" };
     const action = { kind: 'answer', status: 200, body: { orders: [order], total: 1 } } as const;
@@ -137,7 +133,7 @@ describe('a range of time', () => {
     expect(lab.worker.output()).not.toContain('Testperson');
   });
 
-  test('is kept to where the service’s list does not keep to it, which the log says once', async () => {
+  test('is enforced if the service’s list does not keep to it, which is logged once', async () => {
     const from = await hoursAgo(41);
     const [inside, outside] = [await dashboardOrder(), await dashboardOrder()];
     const order = { ...(await orderAtService(outside)), updated_at: '2020-01-01T00:00:00+00:00' };
@@ -149,15 +145,15 @@ describe('a range of time', () => {
     await expect.poll(() => lab.worker.output().match(/it ignores the filter/g), patience).toHaveLength(1);
   });
 
-  test('with more orders than fit a page is read to its end', async () => {
+  test('a range of time with more orders than fit a page is read to its end', async () => {
     const from = await hoursAgo(40);
     const orders = [];
     for (let n = 0; n < 103; n += 1) orders.push(await dashboardOrder());
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
-    const told: ReconcileProgress[] = [];
-    const result = await lab.labs.orders.reconcile(range, (progress) => told.push(progress));
+    const reported: ReconcileProgress[] = [];
+    const result = await lab.labs.orders.reconcile(range, { onProgress: (progress) => reported.push(progress) });
     expect(result).toMatchObject({ listed: 103, told: 103 });
-    expect(told).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 2 }));
+    expect(reported).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 2 }));
     for (const orderId of [orders[0], orders[50], orders[102]]) {
       expect((await (await lab.labs.orders.get({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
     }
@@ -165,7 +161,7 @@ describe('a range of time', () => {
 });
 
 describe('the schedule', () => {
-  test('goes on where its last complete pass ended, and starts no second run for an end that was seen', async () => {
+  test('goes on where its last complete pass ended, and starts no second run for a known end', async () => {
     await hoursAgo(2);
     const ended = await dashboardOrder(...toTheEnd);
     const first = await scheduledPass();
@@ -180,7 +176,7 @@ describe('the schedule', () => {
     await lab.untilListedAsEnded(ended, 1);
   });
 
-  test('hears an end that is listed only long after it happened, once', async () => {
+  test('announces an end that is listed only long after it happened, once', async () => {
     const { watermark } = await scheduledPass();
     await hoursAgo(30);
     const ended = await dashboardOrder(...toTheEnd);
@@ -193,7 +189,38 @@ describe('the schedule', () => {
     expect(await lab.runsOf(ended)).toHaveLength(1);
   });
 
-  test('leaves alone what the webhooks may still bring', async () => {
+  test('finds a critical result that was lost, wherever its order was listed last, and reminds until it is acknowledged', async () => {
+    await hoursAgo(5);
+    const orderId = await dashboardOrder(...toTheEnd);
+    await lab.labs.orders.reconcile({
+      from: new Date(Date.now() - 6 * hour).toISOString(),
+      to: new Date().toISOString(),
+    });
+    await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).result();
+    // Long before what the next pass lists.
+    await hoursAgo(20);
+    await lab.sandbox.interpret(orderId, { interpretation: 'critical', webhook: false });
+    // Not every deployment knows each of the two filters.
+    await lab.sandbox.changeSettings({ criticalFilter: 'is_critical' });
+    expect((await scheduledPass()).critical).toBe(1);
+    await lab.sandbox.changeSettings({ criticalFilter: 'interpretation' });
+    expect((await scheduledPass()).critical).toBe(1);
+    await lab.sandbox.changeSettings({ criticalFilter: 'both' });
+    const handle = await lab.labs.orders.get({ orderId });
+    await expect
+      .poll(async () => (await handle.state()).attention, patience)
+      .toMatchObject([{ reason: 'critical_result' }]);
+    await expect.poll(() => lab.receiver.about(orderId).map(({ type }) => type), patience).toContain('critical_result');
+    await scheduledPass();
+    expect((await handle.state()).attention).toHaveLength(1);
+    await handle.acknowledgeCriticalResult({ orderId, by: 'nurse-17', outcome: 'confirmed' });
+    await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).result();
+    await lab.untilListedAsEnded(orderId, 2);
+    await scheduledPass();
+    expect(await lab.runsOf(orderId)).toHaveLength(2);
+  });
+
+  test('leaves alone what the webhooks may still deliver', async () => {
     await hoursAgo(0);
     await dashboardOrder();
     expect(await scheduledPass()).toMatchObject({ reopened: 0 });

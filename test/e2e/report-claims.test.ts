@@ -6,18 +6,18 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ReportReferenceConflict, type ReportHandle, type ReportSubmission } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
+import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
   jobChangedSignal,
   parsingJobName,
   reportStateQuery,
   type SubmitReportResult,
-} from '../../workflows/report/messages.js';
-import { parsingJobStart } from '../../workflows/report/start.js';
+} from '../../protocol/report/messages.js';
+import { parsingJobStart } from '../../protocol/report/start.js';
 import { taskQueue } from '../rig/environments.js';
 import { patience, stack } from './stack.js';
 
-/** Whose a job is that nobody has claimed: what earlier and other submissions of a user have to do with it. */
+/** To whom an unclaimed job belongs: the part that earlier and other submissions of a user play. */
 
 const root = mkdtempSync(join(tmpdir(), 'lab-reports-'));
 const lab = stack({ worker: { REPORT_ROOT: root } });
@@ -48,7 +48,7 @@ async function attentionOf(jobId: string): Promise<string[]> {
   return (await workflow.query(reportStateQuery)).attention.map(({ reason }) => reason);
 }
 
-/** A job of the user that was made elsewhere, and that a webhook has told of; it can be found by searching. */
+/** A job of the user that was made elsewhere and reported by a webhook; it can be found by searching. */
 async function madeElsewhere(userId: string): Promise<string> {
   const { id } = await lab.sandbox.createJob({ user_id: userId, outcome: 'stuck' });
   await untilListed(`WorkflowId = '${parsingJobId(id)}' AND LabUserId = '${userId}'`);
@@ -75,8 +75,8 @@ async function finish(handle: ReportHandle): Promise<void> {
   await handle.result();
 }
 
-describe('a reference that was refused and is submitted again is uploaded, whatever its user made meanwhile', () => {
-  test('when its file was not there', async () => {
+describe('a reference that was refused and is submitted again is uploaded, whatever its user made meanwhile,', () => {
+  test('a refused reference that is submitted again is uploaded if its file did not exist', async () => {
     const name = `${randomUUID()}.pdf`;
     const given = await submission({ file: { path: name } });
     await fail(given);
@@ -88,7 +88,7 @@ describe('a reference that was refused and is submitted again is uploaded, whate
     await finish(handle);
   });
 
-  test('when the service refused it', async () => {
+  test('a refused reference that is submitted again is uploaded if the service refused it', async () => {
     const given = await submission();
     await lab.sandbox.addFault({ ...lose, action: { kind: 'answer', status: 413, body: { detail: 'too large' } } });
     await fail(given);
@@ -135,7 +135,7 @@ describe('a submission that is terminated in mid-upload and repeated', () => {
     await finish(handle);
   });
 
-  test('uploads anew where none appears, and owns up to the first', async () => {
+  test('uploads again if none appears, and claims the first one, too', async () => {
     const late = { kind: 'delay', phase: 'after_work', delayMs: 8_000 } as const;
     await lab.sandbox.addFault({ ...lose, action: late });
     await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
@@ -202,19 +202,19 @@ describe('another submission of the user that was refused before anything was se
     await untilListed(`WorkflowId = '${parsingJobId(first)}'`);
     const superseded: unknown = await lab.rig.client.workflow.getHandle(parsingJobId(first)).result();
     expect(superseded).toMatchObject({ outcome: 'superseded', supersededBy: second });
-    // A job says nothing of its file: should it be another report, its result is told.
+    // A job says nothing about its file: if it is another report, its result is notified.
     await lab.sandbox.moveJob(first, { status: 'completed', results: 'sample' });
-    const told = () => lab.receiver.about(first).map(({ type, data }) => [type, data['superseded_by']]);
+    const notified = () => lab.receiver.about(first).map(({ type, data }) => [type, data['superseded_by']]);
     const expected = [
       ['ended', second],
       ['completed', second],
     ];
-    await expect.poll(told, patience).toEqual(expected);
+    await expect.poll(notified, patience).toEqual(expected);
     await finish(handle);
   });
 });
 
-test('a job with another wish for review is not the lost one', async () => {
+test('a job with another request for review is not the lost one', async () => {
   const userId = await lab.newUser();
   await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
   await lab.sandbox.addFault(lose);
@@ -227,7 +227,7 @@ test('a job with another wish for review is not the lost one', async () => {
   await finish(handle);
 });
 
-test('a job whose webhooks name no user asks for attention while an answer is lost', async () => {
+test('a job whose webhooks name no user needs attention while an answer is lost', async () => {
   await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
   await lab.sandbox.addFault(lose);
   const handle = await lab.labs.reports.submit(await submission());
@@ -253,8 +253,8 @@ test('a job that cannot be read is followed by its webhooks all the same', async
   const { id } = await lab.sandbox.createJob({ user_id: userId, outcome: 'stuck' });
   await lab.sandbox.moveJob(id, { status: 'failed', failure_reason: 'low_quality' });
   await untilListed(`WorkflowId = '${parsingJobId(id)}'`);
-  const told = () => lab.receiver.about(id).map(({ type }) => type);
-  await expect.poll(told, patience).toContain('failed');
+  const notified = () => lab.receiver.about(id).map(({ type }) => type);
+  await expect.poll(notified, patience).toContain('failed');
   await lab.sandbox.removeFaults(fault);
   expect(await attentionOf(id).catch(() => [])).toEqual([]);
 });

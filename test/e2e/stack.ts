@@ -9,9 +9,10 @@ import {
   type OrderPolicy,
 } from '../../client/index.js';
 import { SandboxControl, type RevealedOrder } from '../../sandbox/control.js';
-import { kitOrderId } from '../../workflows/order/address.js';
+import { kitOrderId } from '../../protocol/ids.js';
 import { devServer, type Rig } from '../rig/environments.js';
-import { startProgram, type StartedProcess } from '../rig/processes.js';
+import { startBuilt } from '../rig/built.js';
+import type { StartedProcess } from '../rig/processes.js';
 import { kitFor } from './invented.js';
 import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
 
@@ -23,7 +24,7 @@ const notifySecret = `whsec_${Buffer.from('an-invented-notify-key--32-bytes').to
 export interface StackOptions {
   /** Added to the worker's environment. */
   worker?: Record<string, string | undefined>;
-  /** Whether the worker has a target for notifications. Default true. */
+  /** True if the worker has a target for notifications. Default true. */
   notifies?: boolean;
   /** What worker, ingress and client encrypt with. Default: nothing is encrypted. */
   encryptionKeys?: string;
@@ -48,7 +49,8 @@ export interface Stack {
   readonly webhookSecret: string;
   /** What the worker is started with. */
   readonly workerEnv: Record<string, string | undefined>;
-  startWorker(): Promise<void>;
+  /** Another worker, which is `worker` from then on. What is given is added to its environment. */
+  startWorker(env?: Record<string, string>): Promise<void>;
   /** Another ingress beside the first, with other settings. */
   startIngress(env: Record<string, string>): Promise<string>;
   /** Places an order for a new user and waits until it is there. */
@@ -87,8 +89,8 @@ export function stack(options: StackOptions = {}): Stack {
     if (!parts) throw new Error('The processes of this file are started before its tests: use them inside them.');
     return parts;
   };
-  const startWorker = async (): Promise<void> => {
-    up().worker = await start('workers/worker.ts', workerEnv(up(), rig, options), /worker started/);
+  const startWorker = async (env: Record<string, string> = {}): Promise<void> => {
+    up().worker = await start('workers/worker.ts', { ...workerEnv(up(), rig, options), ...env }, /worker started/);
   };
 
   beforeAll(async () => {
@@ -210,17 +212,24 @@ function addressIn(program: StartedProcess, pattern: RegExp): string {
   return address;
 }
 
-/** What this machine may have set must not decide about a story. */
+/** The settings of this machine must not affect a story. */
 const unset = {
   ...{ SERVICE_ENVIRONMENT: undefined, NOTIFY_URL: undefined, NOTIFY_SECRET: undefined },
+  ...{ NOTIFICATIONS: undefined, DATABASE_URL: undefined, HEALTH_DATA: 'off' },
   LABOPS_ENCRYPTION_KEYS: undefined,
 };
-const common = { ...unset, SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: webhookSecret, SHUTDOWN_GRACE_SECONDS: '2' };
+const common = {
+  ...unset,
+  SERVICE_API_KEY: apiKey,
+  WEBHOOK_SECRETS: webhookSecret,
+  SHUTDOWN_GRACE_SECONDS: '2',
+  INGRESS_DRAIN_SECONDS: '0',
+};
 const sandboxEnv = { ...common, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
 
 async function start(file: string, env: Record<string, string | undefined>, ready: RegExp): Promise<StartedProcess> {
   // A worker bundles its workflows at the start: 2 seconds on an idle machine, and many times that on a busy one.
-  return startProgram(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready, readyWithinMs: 90_000 });
+  return startBuilt(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready, readyWithinMs: 90_000 });
 }
 
 async function startIngress(rig: Rig, env: Record<string, string | undefined>): Promise<StartedProcess> {
@@ -236,9 +245,9 @@ function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, options: StackOpti
     TEMPORAL_ADDRESS: rig.address,
     TASK_QUEUE: rig.taskQueue,
     SERVICE_BASE_URL: sandboxUrl,
-    // On the hour a pass would tell stories what they are not to hear.
+    // On the hour a pass would report what stories must not receive.
     RECONCILE_EVERY_MINUTES: '0',
-    ...(notifies && { NOTIFY_URL: receiver.url, NOTIFY_SECRET: notifySecret }),
+    ...(notifies ? { NOTIFY_URL: receiver.url, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' }),
     ...worker,
   };
 }
@@ -249,5 +258,5 @@ function settingsFor(ingress: StartedProcess) {
 }
 
 function labOperations(rig: Rig, baseUrl: string): LabOperations {
-  return new LabOperations(rig.client, { taskQueue: rig.taskQueue, service: { baseUrl, apiKey } });
+  return new LabOperations(rig.client, { taskQueue: rig.taskQueue, service: { baseUrl, apiKey }, deadline: 'none' });
 }

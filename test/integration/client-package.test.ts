@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,40 +65,57 @@ async function sizeOf(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** The first TypeScript block of the README, with this test's addresses in place of the usual ones. */
+/** All TypeScript of a page, in its order. */
+async function codeOf(page: string): Promise<string> {
+  const text = await readFile(join(projectFolder, page), 'utf8');
+  return [...text.matchAll(/```ts\n([\s\S]+?)```/g)].map(([, code]) => code).join('\n');
+}
+
+/** The README's example, with this test's addresses in place of the usual ones. */
 async function readmeExample(port: number): Promise<string> {
-  const readme = await readFile(join(projectFolder, 'README.md'), 'utf8');
-  const [, example = ''] = /```ts\n([\s\S]+?)```/.exec(readme) ?? [];
+  const example = await codeOf('README.md');
   const replaced = example.replace('localhost:7233', lab.rig.address).replace('.listen(4000)', `.listen(${port})`);
   expect(replaced).toContain(lab.rig.address);
   expect(replaced).toContain(`.listen(${port})`);
   return replaced;
 }
 
-/** What the product's own code would do with the example. */
+/** What the product's own code would do with the examples. */
 const product = `
-import type { OrderPolicy } from '@lab-operations/client';
-import { labValues, orderKit, registerKit } from './readme.js';
+import { TimedOut, type OrderPolicy } from '@lab-operations/client';
+import { labValues, registerKit, untilShipped } from './backend.js';
+import { orderKit, showOrder } from './readme.js';
 
-// @ts-expect-error a text that is no duration does not compile
+// @ts-expect-error a text that is not a duration does not compile
 export const policy: OrderPolicy = { returnDeadline: 'soon' };
 
 const [reference = '', userId = '', labTestId = '', address = '', sandbox = '', registration = ''] =
   process.argv.slice(2);
-const orderId = await orderKit(reference, userId, labTestId, JSON.parse(address));
+await orderKit(reference, userId, labTestId, JSON.parse(address));
+let orderId: string | undefined;
+while (orderId === undefined) ({ orderId } = await showOrder(reference));
 console.log('placed', orderId);
 const kit = (await (await fetch(sandbox + '/_sandbox/orders/' + orderId)).json()) as { kit_sample_id: string };
 const { phase } = await registerKit(reference, { ...JSON.parse(registration), sample_id: kit.kit_sample_id });
 console.log('registered', phase);
-const { outcome, interpretation, values } = await labValues(reference);
+console.log('shipped', await untilShipped(reference));
+const untilEnded = (): ReturnType<typeof labValues> =>
+  labValues(reference).catch((error: unknown) => {
+    if (error instanceof TimedOut) return untilEnded();
+    throw error;
+  });
+const { outcome, interpretation, values } = await untilEnded();
 console.log('ended', outcome, interpretation, values?.results?.length);
-process.exit(0);
 `;
 
-test("the README's example compiles with strict types and carries an order through, without the repository", async () => {
+test('the examples of README, docs/backend.md and docs/messages.md compile with strict types and carry an order through, without the repository', async () => {
   const port = await freePort();
+  await lab.worker.stop();
+  await lab.startWorker({ NOTIFY_URL: `http://127.0.0.1:${port}/notifications` });
   await writeFile(join(backend, 'readme.ts'), await readmeExample(port));
+  await writeFile(join(backend, 'backend.ts'), await codeOf('docs/backend.md'));
   await writeFile(join(backend, 'product.ts'), product);
+  await writeFile(join(backend, 'receiver.ts'), await codeOf('docs/messages.md'));
   await cp(join(projectFolder, 'node_modules', '@types', 'node'), join(backend, 'node_modules', '@types', 'node'), {
     recursive: true,
   });
@@ -107,7 +125,7 @@ test("the README's example compiles with strict types and carries an order throu
   const tsc = join(projectFolder, 'node_modules', 'typescript', 'bin', 'tsc');
   const strict = ['--strict', '--skipLibCheck', '--types', 'node', '--target', 'es2022', '--outDir', 'built'];
   const modules = ['--module', 'nodenext', '--verbatimModuleSyntax'];
-  await run(process.execPath, [tsc, ...strict, ...modules, 'product.ts'], backend);
+  await run(process.execPath, [tsc, ...strict, ...modules, 'product.ts', 'receiver.ts'], backend);
 
   await lab.sandbox.changeSettings({ webhookUrl: `http://127.0.0.1:${port}/` });
   const order = ['client-1', await lab.newUser(), LAB_TEST_IDS.kit, JSON.stringify(shippingDetails)];
@@ -117,7 +135,13 @@ test("the README's example compiles with strict types and carries an order throu
     ['built/product.js', ...order, url, JSON.stringify(registration('-'))],
     {
       cwd: backend,
-      env: { SERVICE_BASE_URL: url, SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: lab.webhookSecret },
+      env: {
+        SERVICE_BASE_URL: url,
+        SERVICE_API_KEY: apiKey,
+        WEBHOOK_SECRETS: lab.webhookSecret,
+        NOTIFY_SECRET: lab.workerEnv['NOTIFY_SECRET'],
+        LABOPS_ENCRYPTION_KEYS: `invented:${randomBytes(32).toString('base64')}`,
+      },
     },
   );
   await started.waitFor(/registered awaiting_registration|registered preparing/);
@@ -125,9 +149,11 @@ test("the README's example compiles with strict types and carries an order throu
   for (const status of ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed']) {
     await lab.sandbox.move(orderId, status);
   }
-  expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
-  expect(started.output()).toContain('ended completed normal 3');
+  await started.waitFor(/shipped \{/);
+  await started.waitFor(/ended completed normal 3/);
+  await started.waitFor(/client-1 is now completed/);
   const delivered = async () => (await lab.sandbox.deliveries({ order_id: orderId })).map(({ state }) => state);
   await expect.poll(delivered, patience).not.toContain('waiting');
   expect((await delivered()).filter((state) => state === 'delivered').length).toBeGreaterThan(6);
+  await started.stop();
 });

@@ -6,7 +6,7 @@ import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
 import { startCodecServer, type RunningCodecServer } from '../../workers/codec-server.js';
 import { readCodecServerConfig } from '../../workers/config.js';
 import { createLog } from '../../workers/log.js';
-import { startProgram } from '../rig/processes.js';
+import { startBuilt } from '../rig/built.js';
 
 const newKey = () => `${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`;
 const keys = newKey();
@@ -49,21 +49,21 @@ async function post(url: string, body: unknown, headers: Record<string, string> 
 }
 
 describe('the remote codec protocol', () => {
-  test('decodes what was encrypted, in its order, and passes on what was not', async () => {
+  test('decodes what was encrypted, in its order, and passes the rest through', async () => {
     const url = await serve();
     const readable = json(defaultPayloadConverter.toPayload(1));
     const answer = await post(`${url}/decode`, { payloads: [...(await encrypted()), readable] });
     expect(answer).toMatchObject({ status: 200, payloads: [...secrets.map(json), readable] });
   });
 
-  test('encodes, as the command line needs it for what it sends', async () => {
+  test('encodes what the command line sends', async () => {
     const url = await serve();
     const { payloads } = await post(`${url}/encode`, { payloads: secrets.map(json) });
     expect(JSON.stringify(payloads)).not.toContain(base64(secrets[1]?.data));
     expect(await post(`${url}/decode`, { payloads })).toMatchObject({ payloads: secrets.map(json) });
   });
 
-  test('takes a history event of many megabytes', async () => {
+  test('accepts a history event of many megabytes', async () => {
     const url = await serve();
     const large = defaultPayloadConverter.toPayload(randomBytes(3_000_000));
     const payloads = (await codec.encode([large, large])).map(json);
@@ -93,13 +93,13 @@ describe('the remote codec protocol', () => {
   });
 });
 
-describe('who may ask', () => {
-  test('by default it listens to this machine only', async () => {
+describe('access to the codec server', () => {
+  test('is limited to this machine by default', async () => {
     const config = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys });
     expect(config).toMatchObject({ host: '127.0.0.1', port: 8234, allowedOrigins: [webUi, 'http://127.0.0.1:8233'] });
   });
 
-  test("the Web UI's page may, also before it asks, with cookies and with the namespace in a header", async () => {
+  test("is open to the Web UI's page, even before it asks, with cookies and with the namespace in a header", async () => {
     const url = await serve();
     const preflight = await fetch(`${url}/decode`, {
       method: 'OPTIONS',
@@ -122,7 +122,7 @@ describe('who may ask', () => {
   });
 
   test.each(['https://elsewhere.example', 'null', 'http://localhost:8234', `${webUi}.elsewhere.example`])(
-    'a page of %s may not',
+    'is refused to a page of %s',
     async (origin) => {
       const url = await serve();
       const answer = await post(`${url}/decode`, { payloads: await encrypted() }, { origin });
@@ -136,7 +136,7 @@ describe('who may ask', () => {
     },
   );
 
-  test('with a token, nobody may without it', async () => {
+  test('access to the codec server needs the token if there is one', async () => {
     const token = randomBytes(24).toString('base64url');
     const url = await serve({ CODEC_TOKEN: token });
     const body = { payloads: await encrypted() };
@@ -153,7 +153,7 @@ describe('who may ask', () => {
   });
 });
 
-test('its log shows nothing of what it converts, nor of what it refuses', async () => {
+test('the log shows nothing of what the server converts or refuses', async () => {
   const url = await serve();
   await post(`${url}/decode`, { payloads: await encrypted() });
   await post(`${url}/decode`, { payloads: ['Nowhereville'] });
@@ -165,30 +165,30 @@ test('its log shows nothing of what it converts, nor of what it refuses', async 
 describe('as a process', () => {
   const file = 'workers/codec-server.ts';
 
-  test('it starts, says where it listens, and ends with status 0 on SIGTERM', async () => {
+  test('the server starts, says where it listens, and exits with status 0 on SIGTERM', async () => {
     const env = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORT: '0' };
-    const server = await startProgram(file, { env, ready: /codec server started/ });
+    const server = await startBuilt(file, { env, ready: /codec server started/ });
     const [, url = ''] = await server.waitFor(/"url":"([^"]+)"/);
     expect((await fetch(`${url}/health`)).status).toBe(200);
     expect(await server.stop()).toEqual({ code: 0, signal: null });
     expect(server.output()).not.toContain(keys.split(':')[1]);
   });
 
-  test('it does not start without keys, nor open to others without a token', async () => {
-    const server = await startProgram(file, { env: { LABOPS_ENCRYPTION_KEYS: undefined, CODEC_HOST: '0.0.0.0' } });
+  test('the server does not start without keys, nor open to others without a token', async () => {
+    const server = await startBuilt(file, { env: { LABOPS_ENCRYPTION_KEYS: undefined, CODEC_HOST: '0.0.0.0' } });
     expect(await server.exit).toEqual({ code: 2, signal: null });
-    expect(server.output()).toMatch(/^One setting is not right:\n {2}LABOPS_ENCRYPTION_KEYS is missing: give /);
-    const open = await startProgram(file, { env: { LABOPS_ENCRYPTION_KEYS: keys, CODEC_HOST: '0.0.0.0' } });
+    expect(server.output()).toMatch(/^One setting is not right:\n {2}LABOPS_ENCRYPTION_KEYS is missing: set /);
+    const open = await startBuilt(file, { env: { LABOPS_ENCRYPTION_KEYS: keys, CODEC_HOST: '0.0.0.0' } });
     expect(await open.exit).toEqual({ code: 2, signal: null });
     expect(open.output()).toMatch(
       /CODEC_TOKEN is missing, but CODEC_HOST is not an address of this machine only: set /,
     );
   });
 
-  test('a port that is taken ends it with the setting to change', async () => {
+  test('a port that is taken ends the server and names the setting to change', async () => {
     const url = await serve();
     const env = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORT: new URL(url).port };
-    const server = await startProgram(file, { env });
+    const server = await startBuilt(file, { env });
     expect(await server.exit).toEqual({ code: 1, signal: null });
     expect(server.output()).toMatch(/^Port \d+ on 127\.0\.0\.1 is taken: set CODEC_PORT to a free one\.\n$/);
   });

@@ -4,7 +4,7 @@ import { signWebhook } from '../../client/webhooks/sign.js';
 import { NotificationReceiver } from '../../sandbox/demo/notification-receiver.js';
 import { secret } from '../unit/webhooks/sending.js';
 
-/* What the product of the demo is told. A story gets to know what it is about only after it began. */
+/* The notifications of the demo's product. A story learns what it is about only after it began. */
 
 let receiver: NotificationReceiver;
 let url: string;
@@ -29,17 +29,17 @@ const areas = {
   user: { type: 'user.deletion_final', data: { user_id: 'invented' }, of: () => receiver.users },
 };
 
-describe.each(Object.entries(areas))('what is told of a(n) %s', (_area, { type, data, of }) => {
-  test('is known to whoever listens only afterwards, and once however often it comes', async () => {
+describe.each(Object.entries(areas))('a notification about a(n) %s', (_area, { type, data, of }) => {
+  test('is known to later listeners, and once however often it comes', async () => {
     expect(await tell(type, data)).toBe(204);
     expect(await tell(type, data)).toBe(204);
-    const heard: unknown[] = [];
-    of().each((notification: { data: object }) => heard.push(notification.data));
-    expect(heard).toEqual([data]);
+    const received: unknown[] = [];
+    of().each((notification: { data: object }) => received.push(notification.data));
+    expect(received).toEqual([data]);
   });
 });
 
-test('what is signed with another secret, or is of no known area, is refused', async () => {
+test('a notification that is signed with another secret, or about an unknown area, is refused', async () => {
   expect(await tell('weather.changed', {})).toBe(400);
   const { headers, body } = signWebhook({ body: {}, secret: 'whsec_aW52ZW50ZWQ=' });
   expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(401);

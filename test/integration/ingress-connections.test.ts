@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../client/webhooks/handler.js';
-import { linkProviderId } from '../../workflows/link/address.js';
-import { linkProviderName } from '../../workflows/link/messages.js';
+import { linkProviderId } from '../../protocol/ids.js';
+import { linkProviderName } from '../../protocol/link/messages.js';
 import { devServer } from '../rig/environments.js';
 import { secret, signed } from '../unit/webhooks/sending.js';
 
-/* Connections and a Temporal that holds them. No worker: what reached a link stands in its history. */
+/* Connections and a Temporal that holds them. No worker: what reached a link is in its history. */
 
 const rig = devServer();
 const provider = 'invented_watch';
@@ -32,7 +32,7 @@ async function signalsOf(userId: string): Promise<(string | null | undefined)[]>
   return (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName ?? []);
 }
 
-/** A sink that takes everything, or fails. */
+/** A sink that accepts everything, or fails. */
 function sink(fails = false) {
   const taken: unknown[] = [];
   const healthData = (received: unknown) => {
@@ -42,7 +42,7 @@ function sink(fails = false) {
   return { taken, healthData };
 }
 
-test('a running link is woken by plain signal, however its provider is spelt, and only the one of that user', async () => {
+test('a running link is woken by a plain signal, however its provider is spelt, and only the one of that user', async () => {
   const [userId, other] = [randomUUID(), randomUUID()];
   await startLink(userId);
   await startLink(other);
@@ -54,7 +54,7 @@ test('a running link is woken by plain signal, however its provider is spelt, an
   expect(handler.counts().answers).toMatchObject({ delivered: 2, link_not_running: 0 });
 });
 
-test('where no link is running, or it has ended, that is answered 204, counted, and starts nothing', async () => {
+test('a webhook without a running link is answered 204, counted, and starts nothing', async () => {
   const [nobody, ended] = [randomUUID(), randomUUID()];
   await (await startLink(ended)).terminate();
   const handler = handlerWith();
@@ -68,7 +68,7 @@ test('where no link is running, or it has ended, that is answered 204, counted, 
   );
 });
 
-test('the sink gets it too, whether a link is running or not', async () => {
+test('the sink gets the webhook too, whether a link is running or not', async () => {
   const userId = randomUUID();
   await startLink(userId);
   const { taken, healthData } = sink();
@@ -80,7 +80,7 @@ test('the sink gets it too, whether a link is running or not', async () => {
   expect(handler.counts().answers).toMatchObject({ delivered: 1, health_data_accepted: 1 });
 });
 
-test('a sink that fails has it sent again, though the link was woken: being woken twice does no harm', async () => {
+test('a sink that fails has the webhook sent again, though the link was woken: being woken twice does no harm', async () => {
   const userId = randomUUID();
   await startLink(userId);
   const { healthData } = sink(true);

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWebhookHandler } from '../../client/webhooks/handler.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/search-attributes.js';
-import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { devServer } from '../rig/environments.js';
 import { orderEvent, secret, signed } from '../unit/webhooks/sending.js';
 
@@ -40,7 +40,7 @@ async function bareNamespace(): Promise<string> {
 const names = searchAttributeKeys.map(({ name }) => name);
 
 describe('search attributes at the start of a worker', () => {
-  test('are registered where they are missing, and nothing is done the second time', async () => {
+  test('are registered if they are missing, and nothing is done the second time', async () => {
     const namespace = await bareNamespace();
     expect(await ensureSearchAttributes(connection, namespace)).toEqual(names);
     expect(await ensureSearchAttributes(connection, namespace)).toEqual([]);
@@ -63,7 +63,7 @@ describe('search attributes at the start of a worker', () => {
     expect(await ensureSearchAttributes(connection, namespace)).toEqual([]);
   });
 
-  test('of another type under our name end the start with the command to run', async () => {
+  test('search attributes of another type under our name end the worker’s start with the command to run', async () => {
     const namespace = await bareNamespace();
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { LabPhase: 3 } });
     const ensured = ensureSearchAttributes(connection, namespace);

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { SandboxConfigError, readSandboxConfig } from '../../sandbox/config.js';
@@ -45,7 +47,7 @@ describe('the clock', () => {
     expect((await control.order(id)).order.events).toHaveLength(2);
   });
 
-  test('shortens delays with the length of a day, also of what is under way', async () => {
+  test('shortens delays with the length of a day, even those under way', async () => {
     const { control, newKit } = await startSandbox();
     const { id } = await newKit();
     await control.playStory(id, 'happy');
@@ -110,7 +112,7 @@ describe('moving an order', () => {
 });
 
 describe('stories', () => {
-  test('wait for the registration where they need it', async () => {
+  test('wait for the registration if they need it', async () => {
     const { call, control, newKit } = await startSandbox();
     const order = await newKit();
     await control.playStory(order.id, 'happy');
@@ -157,7 +159,7 @@ describe('stories', () => {
     expect((await call('GET', `/orders?user_id=${deleted.user_id}`)).body.total).toBe(0);
   });
 
-  test('are played by every new kit where a switch says so', async () => {
+  test('are played by every new kit if a switch says so', async () => {
     const { control, newKit } = await startSandbox({ storyForNewOrders: 'never_returned' });
     const { id } = await newKit();
     await control.advanceClock('5d');
@@ -165,7 +167,7 @@ describe('stories', () => {
   });
 });
 
-test('an order of a dashboard is there with its webhooks, and no product made it', async () => {
+test('an order of a dashboard has its webhooks, and no product made it', async () => {
   const receiver = await startReceiver();
   const { control } = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [SECRET] });
   const { order, isRegistrable } = await control.createOrder();
@@ -233,6 +235,31 @@ test('a control request that cannot be read is refused with a sentence', async (
   await expect(control.addFault({ path: 'x', action: { kind: 'refuse' } })).rejects.toThrow('path');
 });
 
+describe('a web page', () => {
+  /** Sent manually: `fetch` does not let a caller choose these headers. */
+  async function settle(url: string, headers: Record<string, string>): Promise<number | undefined> {
+    const { hostname, port } = new URL(url);
+    const asked = request({ hostname, port, path: '/_sandbox/webhooks/settle', method: 'POST', headers });
+    asked.end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  }
+
+  test('a web page of another origin controls nothing, and neither does one whose host name was made to lead here', async () => {
+    const { url } = (await startSandbox()).service;
+    const { host } = new URL(url);
+    expect(await settle(url, { host })).toBe(200);
+    expect(await settle(url, { host, origin: `http://${host}` })).toBe(200);
+    expect(await settle(url, { host: 'sandbox:4010' })).toBe(200);
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:1']) {
+      expect(await settle(url, { host, origin }), origin).toBe(403);
+    }
+    expect(await settle(url, { host: 'rebound.evil.example' })).toBe(403);
+    expect(await settle(url, { host: 'rebound.evil.example', origin: 'http://rebound.evil.example' })).toBe(403);
+  });
+});
+
 describe('the settings of the program', () => {
   const complete = { SERVICE_API_KEY: 'key', WEBHOOK_SECRETS: `${SECRET},whsec_b3RoZXI=` };
 
@@ -250,7 +277,7 @@ describe('the settings of the program', () => {
     expect(silent.settings).toMatchObject({ webhookUrl: '', webhookSecrets: [] });
   });
 
-  test('that cannot be used are named all at once, and no secret is shown', () => {
+  test('the settings of the program that are invalid are named all at once, and no secret is shown', () => {
     const read = (): unknown =>
       readSandboxConfig({
         SANDBOX_PORT: '99999',

@@ -50,7 +50,7 @@ describe('an injected fault', () => {
     ]);
   });
 
-  test('loses the answer to a keyed order, and the key gives it again', async () => {
+  test('loses the answer to a keyed order, and the key returns it again', async () => {
     const { call, control, newUser } = await startSandbox();
     const body = knownPatientBody(await newUser());
     await control.addFault({ path: '/v3/order', times: 1, action: { kind: 'drop_response' } });
@@ -104,7 +104,7 @@ describe('an injected fault', () => {
     await eventually(async () => expect(await control.orders()).toHaveLength(1));
   });
 
-  test('fits by method and path, where * is one segment and ** any rest', async () => {
+  test('matches by method and path, where * is one segment and ** any rest', async () => {
     const { call, control, newKit } = await startSandbox();
     const { id } = await newKit();
     const teapot = { kind: 'answer', status: 418 } as const;
@@ -122,7 +122,7 @@ describe('an injected fault', () => {
     expect((await call('GET', '/v2/user/')).status).toBe(200);
   });
 
-  test('lets the first requests pass where it says so', async () => {
+  test('lets the first requests pass if it says so', async () => {
     const { call, control } = await startSandbox();
     await control.addFault({ path: '/v2/user', skip: 1, times: 2, action: { kind: 'answer', status: 500 } });
     const statuses: number[] = [];
@@ -130,7 +130,7 @@ describe('an injected fault', () => {
     expect(statuses).toEqual([200, 500, 500, 200]);
   });
 
-  test('never meets the control surface', async () => {
+  test('an injected fault never affects the control surface', async () => {
     const { control } = await startSandbox();
     await control.addFault({ path: '/**', action: { kind: 'refuse' } });
     await expect(control.health()).resolves.toBeUndefined();

@@ -1,11 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
-import { createLabService } from '../../service/lab-service.js';
-import type { LabService } from '../../service/lab-service.js';
+import { createLabService, type LabService } from '../../service/lab-service.js';
 import type { ImportOrderRequest, OrderRequest } from '../../service/orders.js';
-import { API_KEY, SECRET, address, patient, startReceiver, startSandbox } from './sandbox-rig.js';
-import type { Sandbox } from './sandbox-rig.js';
+import { API_KEY, SECRET, address, patient, startReceiver, startSandbox, type Sandbox } from './sandbox-rig.js';
 
 /** The stand-in and the product's own client for it. */
 async function startBoth(settings: Partial<Settings> = {}): Promise<Sandbox & { readonly client: LabService }> {
@@ -46,7 +44,8 @@ function orderOf(userId: string, more: Partial<OrderRequest> = {}): OrderRequest
 }
 
 describe('markers', () => {
-  test('are listed page by page, and narrowed by lab and name [224]', async () => {
+  // proves 224
+  test('are listed page by page, and narrowed by lab and name', async () => {
     const { client } = await startBoth();
     const markers = await all(client.labTests.listMarkers({ labSlug: 'invented-lab' }, { pageSize: 3 }));
     expect(markers.map(({ name }) => name)).toEqual(['Glucose', 'Hemoglobin A1c', 'Ferritin', 'Cortisol']);
@@ -57,7 +56,8 @@ describe('markers', () => {
     expect(await all(client.labTests.listMarkers({ aLaCarteEnabled: false }))).toEqual([]);
   });
 
-  test('of a page too large are refused like any other fault [224, 305]', async () => {
+  // proves 224, 305
+  test('markers of a page too large are refused like any other fault', async () => {
     const { client } = await startBoth();
     await expect(all(client.labTests.listMarkers({}, { pageSize: 101 }))).rejects.toMatchObject({
       status: 422,
@@ -69,7 +69,8 @@ describe('markers', () => {
 describe("a workout's stream", () => {
   const workout = '7e570000-0000-4000-8000-00000000000a';
 
-  test('is there under any id, the same each time, with gaps and missing channels [215, 303]', async () => {
+  // proves 215, 303
+  test('exists under any id, the same each time, with gaps and missing channels', async () => {
     const { client } = await startBoth();
     const stream = await client.timeseries.workoutStream(workout);
     expect(stream.time).toHaveLength(60);
@@ -79,7 +80,8 @@ describe("a workout's stream", () => {
     expect(await client.timeseries.workoutStream(workout)).toEqual(stream);
   });
 
-  test('of no workout is not found, and an id must be a UUID [171, 215, 311]', async () => {
+  // proves 171, 215, 311
+  test("a workout's stream without a workout is not found, and an id must be a UUID", async () => {
     const { client } = await startBoth();
     await expect(client.timeseries.workoutStream('00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
       name: 'NotFound',
@@ -89,7 +91,8 @@ describe("a workout's stream", () => {
 });
 
 describe('an imported order', () => {
-  test('has its sample, needs no requisition, and tells of itself [222]', async () => {
+  // proves 222
+  test('has its sample, needs no requisition, and sends its webhooks', async () => {
     const { url: webhookUrl, received } = await startReceiver();
     const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [SECRET] });
     const { order } = await client.orders.import(importOf(await newUser()));
@@ -104,7 +107,8 @@ describe('an imported order', () => {
     expect(received.map(({ json }) => json.event_type)).toEqual(['labtest.order.created']);
   });
 
-  test('may be on an account that is still pending, which no other order may be [222]', async () => {
+  // proves 222
+  test('may be on an account that is still pending, which no other order may be', async () => {
     const { client, newUser } = await startBoth();
     const userId = await newUser();
     const pending = { lab_account_id: LAB_ACCOUNT_IDS.pending };
@@ -118,7 +122,8 @@ describe('an imported order', () => {
     ]);
   });
 
-  test('is collected as it says, also from markers alone [222]', async () => {
+  // proves 222
+  test('is collected as it says, even from markers alone', async () => {
     const { client, newUser } = await startBoth();
     const { order } = await client.orders.import(
       importOf(await newUser(), {
@@ -129,7 +134,8 @@ describe('an imported order', () => {
     expect(order.events?.map(({ status }) => status)).toEqual(['received.at_home_phlebotomy.requisition_bypassed']);
   });
 
-  test('needs the physician of a delegated account, and a user who exists [137, 138, 222]', async () => {
+  // proves 137, 138, 222
+  test('needs the physician of a delegated account, and a user who exists', async () => {
     const { client, newUser } = await startBoth();
     const userId = await newUser();
     for (const lab_account_id of [LAB_ACCOUNT_IDS.orderDelegated, LAB_ACCOUNT_IDS.fullyDelegated]) {
@@ -141,7 +147,8 @@ describe('an imported order', () => {
     await expect(client.orders.import(importOf(LAB_TEST_IDS.kit))).rejects.toMatchObject({ name: 'NotFound' });
   });
 
-  test('names every fault of its body [305]', async () => {
+  // proves 305
+  test('names every fault of its body', async () => {
     const { call } = await startBoth();
     const { status, body } = await call('POST', '/v3/order/import', { collection_method: 'mail', order_set: 5 });
     expect(status).toBe(422);
@@ -158,22 +165,27 @@ describe('an imported order', () => {
 });
 
 describe("an order's comments", () => {
+  // proves 139, 140
   test.each([
     [LAB_ACCOUNT_IDS.orderDelegated, 'Invented comment', 'Fasting sample preferred.\nInvented comment'],
     [LAB_ACCOUNT_IDS.orderDelegated, null, 'Fasting sample preferred.'],
     [LAB_ACCOUNT_IDS.notDelegated, 'Invented comment', 'Invented comment'],
     [LAB_ACCOUNT_IDS.notDelegated, null, null],
-  ])('on the account %s with %j give the requisition %j [139, 140, 141]', async (account, comment, requisition) => {
-    const { client, control, newUser } = await startBoth();
-    const physician = { first_name: 'Doctor', last_name: 'Invented', npi: '0123456789' };
-    const { order } = await client.orders.create(
-      orderOf(await newUser(), { lab_account_id: account, clinical_notes: comment, physician }),
-    );
-    expect(order.clinical_notes).toBe(comment);
-    expect((await control.order(order.id)).requisitionNotes).toBe(requisition);
-  });
+  ])(
+    "an order's comments on the account %s with %j lead to the requisition %j",
+    async (account, comment, requisition) => {
+      const { client, control, newUser } = await startBoth();
+      const physician = { first_name: 'Doctor', last_name: 'Invented', npi: '0123456789' };
+      const { order } = await client.orders.create(
+        orderOf(await newUser(), { lab_account_id: account, clinical_notes: comment, physician }),
+      );
+      expect(order.clinical_notes).toBe(comment);
+      expect((await control.order(order.id)).requisitionNotes).toBe(requisition);
+    },
+  );
 
-  test('end at 1,000 characters at the service too [312]', async () => {
+  // proves 312
+  test('end at 1,000 characters at the service too', async () => {
     const { call, newUser } = await startBoth();
     const body = { ...orderOf(await newUser()), clinical_notes: 'x'.repeat(1_001) };
     expect(await call('POST', '/v3/order', body)).toMatchObject({
@@ -183,7 +195,8 @@ describe("an order's comments", () => {
   });
 });
 
-test('both paths of order creation make an order [217, 218, I4]', async () => {
+// proves 217, 218, I4
+test('both paths of order creation make an order', async () => {
   const { service, newUser } = await startBoth();
   for (const createOrderPath of ['/v3/order', '/v3/order/create']) {
     const client = createLabService({ baseUrl: service.url, apiKey: API_KEY, createOrderPath });
@@ -192,7 +205,8 @@ test('both paths of order creation make an order [217, 218, I4]', async () => {
   }
 });
 
-test('events are delivered again, of the orders that were named [267]', async () => {
+// proves 267
+test('events are delivered again for the named orders', async () => {
   const { url: webhookUrl, received } = await startReceiver();
   const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [SECRET] });
   const { order } = await client.orders.create(orderOf(await newUser()));
@@ -207,7 +221,8 @@ test('events are delivered again, of the orders that were named [267]', async ()
 });
 
 describe('a portal link', () => {
-  test('lives for minutes or for weeks, and may lead to one order [36, 37, 178, 179, 316, 317]', async () => {
+  // proves 36, 37
+  test('lives for minutes or for weeks, and may lead to one order', async () => {
     const { client, newKit } = await startBoth();
     const { user_id: userId, id: orderId } = await newKit();
     const launch = await client.portal.createUrl(userId, { context: 'launch', orderId });
@@ -218,7 +233,8 @@ describe('a portal link', () => {
     expect(message.url.length).toBeLessThan(launch.url.length);
   });
 
-  test('needs demographics first [34, 177, 306]', async () => {
+  // proves 34, 177, 306
+  test('needs demographics first', async () => {
     const { client, control } = await startBoth();
     const { user } = await control.createUser({ demographics: false });
     await expect(client.portal.createUrl(user.user_id, { context: 'launch' })).rejects.toMatchObject({
@@ -239,7 +255,8 @@ describe('a feature that the team is not enabled for', () => {
     ['reports', (client) => client.reports.getJob(LAB_TEST_IDS.kit)],
   ];
 
-  test.each(calls)('%s is refused as such, in JSON and in plain text [180, 308]', async (feature, call) => {
+  // proves 180, 308
+  test.each(calls)('%s is refused as such, in JSON and in plain text', async (feature, call) => {
     const { client, control } = await startBoth({ closedFeatures: [feature] });
     await expect(call(client)).rejects.toMatchObject({ name: 'FeatureNotEnabled', status: 403 });
     await control.changeSettings({ closedFeatureBody: 'text' });

@@ -1,14 +1,18 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { startLabService } from '../../sandbox/lab-service/server.js';
-import type { LabService as RunningService } from '../../sandbox/lab-service/server.js';
+import { startLabService, type LabService as RunningService } from '../../sandbox/lab-service/server.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { readEvent } from '../../service/events.js';
-import { createLabService } from '../../service/lab-service.js';
-import type { LabService } from '../../service/lab-service.js';
-import { linkErrorTypes } from '../../service/link.js';
-import type { LinkResult } from '../../service/link.js';
-import { API_KEY, SECRET, callService, startReceiver, startSandbox } from './sandbox-rig.js';
-import type { Received, Sandbox } from './sandbox-rig.js';
+import { createLabService, type LabService } from '../../service/lab-service.js';
+import { linkErrorTypes, type LinkResult } from '../../service/link.js';
+import {
+  API_KEY,
+  SECRET,
+  callService,
+  startReceiver,
+  startSandbox,
+  type Received,
+  type Sandbox,
+} from './sandbox-rig.js';
 
 const WATCH = 'invented_watch';
 const PASSWORD = 'invented-password';
@@ -59,7 +63,8 @@ async function startLinking(settings: Partial<Settings> = {}): Promise<Linking> 
 }
 
 describe('user names', () => {
-  test('ok connects at once: the user shows the source, and a webhook tells of it [6, 20, 257]', async () => {
+  // proves 6, 20, 257
+  test('ok connects at once: the user shows the source, and a webhook reports it', async () => {
     const { control, received, signIn, slugs, userId } = await startLinking();
     const result = await signIn('ok-person');
     expect(result.provider_id).toMatch(/^pid_/);
@@ -77,10 +82,11 @@ describe('user names', () => {
     expect(await control.deliveries()).toMatchObject([{ user_id: userId, order_id: null, state: 'delivered' }]);
   });
 
+  // proves 6, 56, 143, 169
   test.each([
     ['mfa-sms', 'sms', '***-***-**23'],
     ['MFA-EMAIL@example.com', 'email', 't***@example.com'],
-  ])('%s has a code sent by %s, with a hint [6, 56, 143, 169]', async (username, method, hint) => {
+  ])('%s has a code sent by %s, with a hint', async (username, method, hint) => {
     const { control, signIn, slugs } = await startLinking();
     const expected = { state: 'pending_provider_mfa', connected: false, provider_mfa: { method, hint } };
     expect(await signIn(username)).toMatchObject(expected);
@@ -88,13 +94,14 @@ describe('user names', () => {
     expect(await control.linkTokens()).toMatchObject([{ state: 'open', awaitsCodeOf: WATCH }]);
   });
 
-  test.each([...linkErrorTypes, 'error_of_next_year'])('error-%s answers that error type [309]', async (error_type) => {
+  // proves 309
+  test.each([...linkErrorTypes, 'error_of_next_year'])('error-%s answers that error type', async (error_type) => {
     const { signIn, slugs } = await startLinking();
     expect(await signIn(`error-${error_type}`)).toMatchObject({ state: 'error', error_type, connected: false });
     expect(await slugs()).toEqual([]);
   });
 
-  test('state-… answers a state that nobody knows, detail… is refused, and all others have no account', async () => {
+  test('state-… answers an unknown state, detail… is refused, and all others have no account', async () => {
     const { signIn } = await startLinking();
     expect(await signIn('state-thinking')).toMatchObject({ state: 'thinking' });
     await expect(signIn('detail')).rejects.toMatchObject({ name: 'ServiceRefused', status: 422 });
@@ -106,7 +113,8 @@ describe('user names', () => {
 });
 
 describe('codes', () => {
-  test('a wrong one leaves everything open for the right one [310]', async () => {
+  // proves 310
+  test('a wrong one leaves everything open for the right one', async () => {
     const { control, signIn, slugs, submit } = await startLinking();
     await signIn('mfa-sms');
     for (const code of ['111111', '000000', '654321']) {
@@ -117,7 +125,7 @@ describe('codes', () => {
     expect(await control.linkTokens()).toMatchObject([{ state: 'consumed', awaitsCodeOf: null }]);
   });
 
-  test('mfa-again wants a second one after the first, sent elsewhere', async () => {
+  test('mfa-again requires a second one after the first, sent elsewhere', async () => {
     const { signIn, submit } = await startLinking();
     expect(await signIn('mfa-again')).toMatchObject({ provider_mfa: { method: 'sms' } });
     const again = { state: 'pending_provider_mfa', provider_mfa: { method: 'email', hint: 't***@example.com' } };
@@ -127,7 +135,7 @@ describe('codes', () => {
   });
 
   test.each(linkErrorTypes.map((errorType, index) => [String(900_001 + index), errorType]))(
-    '%s answers %s, and the right one is still taken',
+    '%s answers %s, and the right one is still accepted',
     async (code, error_type) => {
       const { signIn, submit } = await startLinking();
       await signIn('mfa-sms');
@@ -136,7 +144,7 @@ describe('codes', () => {
     },
   );
 
-  test('play what nobody knows, another request for a code, refusals and breakdowns', async () => {
+  test('play unknown answers, another request for a code, refusals and breakdowns', async () => {
     const { signIn, submit } = await startLinking();
     await signIn('mfa-sms');
     expect(await submit('900098')).toMatchObject({ state: 'state_of_next_year' });
@@ -148,14 +156,15 @@ describe('codes', () => {
     expect(await submit('654321')).toMatchObject({ state: 'success' });
   });
 
-  test('that nobody asked for are token_not_validated', async () => {
+  test('codes that nobody asked for are token_not_validated', async () => {
     const { submit } = await startLinking();
     expect(await submit(RIGHT)).toMatchObject({ state: 'error', error_type: 'token_not_validated' });
   });
 });
 
 describe('a link token', () => {
-  test('lives for ten minutes of the clock [43]', async () => {
+  // proves 43
+  test('lives for ten minutes of the clock', async () => {
     const { control, newToken, signIn, submit } = await startLinking();
     await signIn('mfa-sms');
     await control.advanceClock('9m');
@@ -167,21 +176,23 @@ describe('a link token', () => {
     expect((await control.linkTokens()).map(({ state }) => state)).toEqual(['expired', 'consumed']);
   });
 
-  test('lives for as long as a setting says, shortened with the day', async () => {
-    const { control, signIn } = await startLinking({ linkTokenMinutes: 60, daySeconds: 43_200 });
-    await control.advanceClock('29m');
+  test('lives for as long as a setting says, however short a day is: a person signs in at their own pace', async () => {
+    const { control, signIn } = await startLinking({ linkTokenMinutes: 60, daySeconds: 0.2 });
+    await control.changeSettings({ daySeconds: 0.1 });
+    await control.advanceClock('59m');
     expect(await signIn('mfa-sms')).toMatchObject({ state: 'pending_provider_mfa' });
     await control.advanceClock('61s');
     expect(await signIn('mfa-sms')).toMatchObject({ error_type: 'token_expired' });
   });
 
-  test('is consumed by a success [45]', async () => {
+  // proves 45
+  test('is consumed by a success', async () => {
     const { signIn } = await startLinking();
     await signIn('ok');
     expect(await signIn('ok')).toMatchObject({ state: 'error', error_type: 'token_consumed' });
   });
 
-  test('that is unknown, missing or of another provider is invalid, with 200', async () => {
+  test('a link token that is unknown, missing or for another provider is invalid, with 200', async () => {
     const { call, service, signIn, userId } = await startLinking();
     expect(await signIn('ok', 'lt_unknown')).toMatchObject({ state: 'error', error_type: 'invalid_token' });
     const path = `/v2/link/provider/password/${WATCH}`;
@@ -202,7 +213,7 @@ describe('a link token', () => {
     }
   });
 
-  test('opens the hosted page as long as it is good, and no log shows it', async () => {
+  test('opens the hosted page while it is valid, and no log shows it', async () => {
     const { call, control, service, userId } = await startLinking();
     const { text } = await call('POST', '/v2/link/token', { user_id: userId, redirect_url: 'invented-app://linked' });
     const { link_token: token, link_web_url: url } = JSON.parse(text) as Record<'link_token' | 'link_web_url', string>;
@@ -227,7 +238,7 @@ describe('a link token', () => {
   });
 });
 
-test('an e-mail step connects or asks for a code, by the same words', async () => {
+test('an e-mail step connects or asks for a code, by the same user names', async () => {
   const { newToken, service, token } = await startLinking();
   const { links } = clientOf(service);
   const reader = 'invented_reader';
@@ -247,8 +258,8 @@ test('an unknown provider is refused with 422 on every step', async () => {
   }
 });
 
-describe('a second link of a provider that is connected', () => {
-  test('takes the place of the first', async () => {
+describe('a second link with a connected provider', () => {
+  test('replaces the first', async () => {
     const { call, control, signIn, slugs, userId } = await startLinking();
     await control.connect(userId, { provider: WATCH, created_on: '2024-01-01T00:00:00Z', webhook: false });
     expect(await signIn('ok')).toMatchObject({ state: 'success' });
@@ -256,7 +267,7 @@ describe('a second link of a provider that is connected', () => {
     expect((await call('GET', `/v2/user/${userId}`)).text).not.toContain('2024-01-01');
   });
 
-  test('is a duplicate_connection where a setting says so, and the token stays', async () => {
+  test('is a duplicate_connection if a setting says so, and the token stays', async () => {
     const { control, signIn, userId } = await startLinking({ duplicateConnection: 'refuse' });
     await control.connect(userId, { provider: WATCH });
     expect(await signIn('ok')).toMatchObject({ state: 'error', error_type: 'duplicate_connection' });
@@ -266,8 +277,8 @@ describe('a second link of a provider that is connected', () => {
   });
 });
 
-describe('webhooks of connections', () => {
-  test('can carry the slug under provider, and come without the ids of the envelope', async () => {
+describe('webhooks about connections', () => {
+  test('can carry the slug under provider, and come without the envelope’s ids', async () => {
     const { control, received, signIn, userId } = await startLinking({
       connectionSlugIn: 'provider',
       webhookEnvelope: 'without_ids',
@@ -282,14 +293,14 @@ describe('webhooks of connections', () => {
     ]);
   });
 
-  test('keep their envelope where orders come without', async () => {
+  test('keep their envelope if orders come without', async () => {
     const { control, received, signIn, userId } = await startLinking({ webhookEnvelope: 'bare_order' });
     await signIn('ok');
     await control.settleWebhooks();
     expect(received[0]?.json).toMatchObject({ event_type: 'provider.connection.created', user_id: userId });
   });
 
-  test('can be switched off, and be lost like others', async () => {
+  test('can be switched off, and lost like others', async () => {
     const { control, newToken, received, signIn } = await startLinking({ connectionWebhooks: false });
     await signIn('ok');
     await control.changeSettings({ connectionWebhooks: true });
@@ -300,7 +311,7 @@ describe('webhooks of connections', () => {
     expect((await control.deliveries()).map(({ state }) => state)).toEqual(['lost']);
   });
 
-  test('can be sent by hand: of a connection made by hand, a stale one, an error', async () => {
+  test('can be sent manually: for a connection made manually, a stale one, an error', async () => {
     const { control, received, userId } = await startLinking();
     const made = await control.connect(userId, { provider: WATCH, created_on: '2024-01-01T00:00:00+01:00' });
     expect(made).toMatchObject({ created_on: '2023-12-31T23:00:00.000000+00:00', source: { slug: WATCH } });
@@ -316,7 +327,7 @@ describe('webhooks of connections', () => {
 });
 
 describe('trouble on the way', () => {
-  test('an answer that is lost after the code was used: the user is connected, the token consumed', async () => {
+  test('a lost answer after the code was used leaves the user connected and the token consumed', async () => {
     const { control, signIn, slugs, submit } = await startLinking();
     await signIn('mfa-sms');
     await control.addFault({ path: COMPLETE_MFA, times: 1, action: { kind: 'drop_response' } });
@@ -333,7 +344,7 @@ describe('trouble on the way', () => {
     expect(await submit(RIGHT)).toMatchObject({ state: 'success' });
   });
 
-  test('a stand-in that is out of reach refuses connections: nothing was sent, and then it knows what it knew', async () => {
+  test('a stand-in that is out of reach refuses connections: nothing was sent, and it keeps its state', async () => {
     const { control, signIn, slugs, submit } = await startLinking();
     await signIn('mfa-sms');
     await control.goOffline(400);
@@ -350,7 +361,7 @@ describe('trouble on the way', () => {
     await expect(control.health()).rejects.toThrow('fetch failed');
   });
 
-  test('nothing that is logged shows a user name, a password, a code or a token', async () => {
+  test('no log shows a user name, a password, a code or a token', async () => {
     const { control, signIn, submit, token } = await startLinking();
     await signIn('mfa-sms-testperson');
     await submit(RIGHT);

@@ -5,11 +5,17 @@ import { LAB_ACCOUNT_IDS, TEAM_ID } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import type { ServiceConfig } from '../../service/http.js';
-import { createLabService } from '../../service/lab-service.js';
-import type { LabService } from '../../service/lab-service.js';
+import { createLabService, type LabService } from '../../service/lab-service.js';
 import { verify } from '../../service/webhook-signature.js';
-import { API_KEY, MANAGEMENT_KEY, SECRET, startReceiver, startSandbox } from './sandbox-rig.js';
-import type { Received, Sandbox } from './sandbox-rig.js';
+import {
+  API_KEY,
+  MANAGEMENT_KEY,
+  SECRET,
+  startReceiver,
+  startSandbox,
+  type Received,
+  type Sandbox,
+} from './sandbox-rig.js';
 
 const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
 const region = { orgId: ORG_ID, environment: 'sandbox', region: 'us' };
@@ -46,7 +52,8 @@ function isSignedWith({ headers, raw }: Received, ...secrets: string[]): boolean
 }
 
 describe('keys', () => {
-  test('of management are taken under the current header and under the deprecated one [246, 247, 327]', async () => {
+  // proves 246, 247, 327
+  test('keys for management are accepted in the current header and in the deprecated one', async () => {
     const { client, as, service } = await startManaging();
     const old = as({ managementKey: MANAGEMENT_KEY, deprecatedManagementHeader: true, warn: () => undefined });
     for (const { management } of [client, old]) expect(await all(management.teams.list(ORG_ID))).toHaveLength(1);
@@ -55,19 +62,22 @@ describe('keys', () => {
     expect((await fetch(path, { headers: { 'x-service-api-key': MANAGEMENT_KEY } })).status).toBe(401);
   });
 
-  test('of one kind are refused in the place of the other [250]', async () => {
+  // proves 250
+  test('keys of one kind are refused in place of the other', async () => {
     const { as } = await startManaging();
     await expect(all(as({ apiKey: MANAGEMENT_KEY }).users.list())).rejects.toMatchObject({ name: 'Unauthorized' });
     const { management } = as({ apiKey: 'sk_another', managementKey: API_KEY });
     await expect(all(management.teams.list(ORG_ID))).rejects.toMatchObject({ name: 'Unauthorized', status: 401 });
   });
 
-  test('of an organisation reach no other [246]', async () => {
+  // proves 246
+  test('keys of an organisation reach no other', async () => {
     const { client } = await startManaging();
     await expect(all(client.management.teams.list(TEAM_ID))).rejects.toMatchObject({ status: 403 });
   });
 
-  test('are made with all rights, or for two teams and nothing else [240, 248, 249, 252]', async () => {
+  // proves 240, 248, 249
+  test('are made with all rights, or for two teams and nothing else', async () => {
     const { client, as } = await startManaging();
     const { management } = client;
     const other = await management.teams.create(ORG_ID, TEAM);
@@ -92,7 +102,8 @@ describe('keys', () => {
     await expect(bound.teamApiKeys.create(region, { label: 'l', team_id: third.id })).rejects.toMatchObject(refused);
   });
 
-  test('are listed without themselves, changed, and gone when they are deleted [241, 242]', async () => {
+  // proves 241, 242
+  test('are listed without their secret, changed, and gone when they are deleted', async () => {
     const { client, as } = await startManaging({ managementPageSize: 2 });
     const { managementKeys } = client.management;
     const made = [];
@@ -115,7 +126,8 @@ describe('keys', () => {
     await expect(managementKeys.delete(ORG_ID, id)).rejects.toMatchObject({ name: 'NotFound' });
   });
 
-  test('of a team are made and deleted by management, and open the team API until then [244, 251]', async () => {
+  // proves 244, 251
+  test('keys of a team are made and deleted by management, and open the team API until then', async () => {
     const { client, as } = await startManaging();
     const { teamApiKeys } = client.management;
     const { id, value } = await teamApiKeys.create(region, { label: 'Invented key', team_id: TEAM_ID });
@@ -127,7 +139,8 @@ describe('keys', () => {
     await expect(all(users.list())).rejects.toMatchObject({ status: 401 });
   });
 
-  test('of another environment or region open nothing here [244]', async () => {
+  // proves 244
+  test('keys for another environment or region open nothing here', async () => {
     const { client, as } = await startManaging();
     for (const elsewhere of [
       { ...region, region: 'eu' },
@@ -138,7 +151,7 @@ describe('keys', () => {
     }
   });
 
-  test('are nowhere in what the sandbox logs', async () => {
+  test('are nowhere in the sandbox’s log', async () => {
     const { client, control } = await startManaging();
     await client.management.managementKeys.create(ORG_ID, { label: 'l', role: 'org_admin' });
     expect(JSON.stringify(await control.requests())).not.toContain('mk_');
@@ -146,7 +159,8 @@ describe('keys', () => {
 });
 
 describe('teams', () => {
-  test('are created, found, read with their settings, changed and deleted [10, 248]', async () => {
+  // proves 10, 248
+  test('are created, found, read with their settings, changed and deleted', async () => {
     const { client } = await startManaging({ managementPageSize: 1 });
     const { teams } = client.management;
     const created = await teams.create(ORG_ID, { ...TEAM, integration_team_id: 'i-1', minor_ordering_enabled: true });
@@ -163,7 +177,8 @@ describe('teams', () => {
     await expect(teams.get(ORG_ID, created.id)).rejects.toMatchObject({ name: 'NotFound' });
   });
 
-  test("share no customer's id: the conflict names the team that has it [10, 311]", async () => {
+  // proves 10, 311
+  test("share no customer's id: the conflict names the team that has it", async () => {
     const { client, call } = await startManaging();
     const { teams } = client.management;
     const { id } = await teams.create(ORG_ID, { ...TEAM, integration_team_id: 'i-1' });
@@ -175,7 +190,8 @@ describe('teams', () => {
     expect(JSON.parse(answer.text)).toEqual({ team_id: id });
   });
 
-  test('are refused with every fault of the request [305]', async () => {
+  // proves 305
+  test('are refused with every fault of the request', async () => {
     const { call } = await startManaging();
     const key = { 'x-management-key': MANAGEMENT_KEY };
     const { status, body } = await call('POST', `/v1/org/${ORG_ID}/team`, { region: 'mars', logo_url: 5 }, key);
@@ -193,7 +209,8 @@ describe('webhook endpoints', () => {
     return { ...managing, webhooks: managing.client.management.webhooks };
   }
 
-  test('that were created get deliveries, signed with their own secret [234, 239]', async () => {
+  // proves 234, 239
+  test('webhook endpoints that were created get deliveries, signed with their own secret', async () => {
     const { url, received } = await startReceiver();
     const { webhooks, control, newKit } = await started();
     const { id } = await webhooks.create(place, { url, description: 'Invented' });
@@ -209,7 +226,8 @@ describe('webhook endpoints', () => {
     ]);
   });
 
-  test('are delivered to beside the address in the settings, each with messages of its own [234]', async () => {
+  // proves 234
+  test('are delivered to beside the address in the settings, each with messages of its own', async () => {
     const [settings, made] = [await startReceiver(), await startReceiver()];
     const { webhooks, control, newKit } = await started({ webhookUrl: settings.url, webhookSecrets: [SECRET] });
     const secret = newSecret();
@@ -222,7 +240,8 @@ describe('webhook endpoints', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  test('are signed with both secrets while one is rotated, and with the new one alone a day later [239, 304]', async () => {
+  // proves 239, 304
+  test('are signed with both secrets while one is rotated, and with the new one alone a day later', async () => {
     const { url, received } = await startReceiver();
     const { webhooks, control, newKit } = await started();
     const [old, fresh] = [newSecret(), newSecret()];
@@ -239,7 +258,8 @@ describe('webhook endpoints', () => {
     expect([old, fresh].map((secret) => after && isSignedWith(after, secret))).toEqual([false, true]);
   });
 
-  test('take a secret that the service makes up [239]', async () => {
+  // proves 239
+  test('accept a secret that the service makes up', async () => {
     const { webhooks } = await started();
     const { id } = await webhooks.create(place, { url: 'http://127.0.0.1:1/', secret: SECRET });
     await webhooks.rotateSecret(place, id);
@@ -248,7 +268,8 @@ describe('webhook endpoints', () => {
     expect(made).not.toBe(SECRET);
   });
 
-  test('get the types that they want, and nothing while they are disabled or once they are deleted [236, 237]', async () => {
+  // proves 236, 237
+  test('get the types that they request, and nothing while they are disabled or once they are deleted', async () => {
     const { url, received } = await startReceiver();
     const { webhooks, control, newKit } = await started();
     const { id } = await webhooks.create(place, { url, filter_types: ['labtest.order.created'], rate_limit: 5 });
@@ -270,7 +291,8 @@ describe('webhook endpoints', () => {
     await expect(webhooks.get(place, id)).rejects.toMatchObject({ name: 'NotFound' });
   });
 
-  test('deliver to where they point now, also what failed before [236]', async () => {
+  // proves 236
+  test('receive at their present address, even what failed before', async () => {
     const { url, received } = await startReceiver();
     const { webhooks, control, newKit } = await started();
     const { id } = await webhooks.create(place, {
@@ -287,7 +309,8 @@ describe('webhook endpoints', () => {
     expect(await control.deliveries()).toMatchObject([{ state: 'delivered' }]);
   });
 
-  test('send their own headers along, and show the sensitive ones by name alone [238]', async () => {
+  // proves 238
+  test('send their own headers along, and show the sensitive ones by name alone', async () => {
     const { url, received } = await startReceiver();
     const { webhooks, control, newKit } = await started();
     const { id } = await webhooks.create(place, { url });
@@ -303,7 +326,8 @@ describe('webhook endpoints', () => {
     expect(received[0]?.headers['svix-id']).toMatch(/^msg_/);
   });
 
-  test('are listed page by page, for their team and environment [235]', async () => {
+  // proves 235
+  test('are listed page by page, for their team and environment', async () => {
     const { webhooks, client } = await started();
     const other = await client.management.teams.create(ORG_ID, TEAM);
     for (const n of [1, 2, 3]) await webhooks.create(place, { url: `http://127.0.0.1:1/${n}` });
@@ -313,7 +337,8 @@ describe('webhook endpoints', () => {
     expect(listed.map(({ url }) => url)).toEqual([1, 2, 3].map((n) => `http://127.0.0.1:1/${n}`));
   });
 
-  test('of production and of other teams get nothing of what is played here [234]', async () => {
+  // proves 234
+  test('webhook endpoints of production and of other teams get nothing of what is played here', async () => {
     const { url, received } = await startReceiver();
     const { webhooks, control, newKit } = await started();
     await webhooks.create({ ...place, environment: 'production' }, { url });
@@ -322,7 +347,8 @@ describe('webhook endpoints', () => {
     expect(received).toEqual([]);
   });
 
-  test('are forgotten with a reset [234]', async () => {
+  // proves 234
+  test('are forgotten with a reset', async () => {
     const { webhooks, control } = await started();
     await webhooks.create(place, { url: 'http://127.0.0.1:1/' });
     await control.reset();
@@ -331,7 +357,8 @@ describe('webhook endpoints', () => {
 });
 
 describe('lab accounts', () => {
-  test('are listed for the organisation, and their teams can be replaced [10, 136, 223]', async () => {
+  // proves 10, 136, 223
+  test('are listed for the organisation, and their teams can be replaced', async () => {
     const { client } = await startManaging();
     const { labAccounts } = client.management;
     expect(await labAccounts.list(region)).toHaveLength(5);
@@ -345,7 +372,8 @@ describe('lab accounts', () => {
   });
 });
 
-test('a team without the paid tier is refused as such [253, 308]', async () => {
+// proves 253, 308
+test('a team without the paid tier is refused as such', async () => {
   const { client } = await startManaging({ closedFeatures: ['management'] });
   await expect(all(client.management.teams.list(ORG_ID))).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
 });

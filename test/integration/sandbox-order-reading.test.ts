@@ -5,7 +5,8 @@ import { knownPatientBody, lows, patient, registerBody, startSandbox, testkitBod
 const LISTS = ['/orders', '/v3/orders'];
 
 describe('the order list', () => {
-  test.each(LISTS)('%s gives pages, newest first [225]', async (path) => {
+  // proves 225
+  test.each(LISTS)('%s returns pages, newest first', async (path) => {
     const { call, control, newUser } = await startSandbox();
     const kit = testkitBody(await newUser());
     const ids: string[] = [];
@@ -21,7 +22,8 @@ describe('the order list', () => {
     expect((await page('order_direction=asc&size=1')).orders[0]?.id).toBe(ids[0]);
   });
 
-  test('filters by user, ids, transaction, status, interpretation and time [225]', async () => {
+  // proves 225
+  test('filters by user, ids, transaction, status, interpretation and time', async () => {
     const { call, control, newKit } = await startSandbox();
     const old = await newKit();
     await control.advanceClock('10d');
@@ -39,6 +41,12 @@ describe('the order list', () => {
     expect(await found({ status: 'completed' })).toEqual([fresh.id]);
     expect(await found({ interpretation: 'abnormal' })).toEqual([fresh.id]);
     expect(await found({ interpretation: 'critical' })).toEqual([]);
+    expect(await found({ is_critical: 'true' })).toEqual([]);
+    expect(await found({ is_critical: 'false' })).toEqual([fresh.id, old.id]);
+    await control.changeSettings({ criticalFilter: 'interpretation' });
+    expect(await found({ is_critical: 'true' })).toEqual([fresh.id, old.id]);
+    await control.changeSettings({ criticalFilter: 'is_critical' });
+    expect(await found({ interpretation: 'critical' })).toEqual([fresh.id, old.id]);
     expect(await found({ start_date: between })).toEqual([fresh.id]);
     expect(await found({ end_date: between })).toEqual([old.id]);
     expect(await found({ updated_start_date: between })).toEqual([fresh.id]);
@@ -50,7 +58,7 @@ describe('the order list', () => {
   });
 
   test.each(['size=101', 'size=0', 'page=0', 'page=x', 'user_id=abc', 'interpretation=odd', 'start_date=soon'])(
-    'with %s is refused with 422',
+    'the order list with %s is refused with 422',
     async (query) => {
       const { call } = await startSandbox();
       const answer = await call('GET', `/orders?${query}`);
@@ -133,7 +141,7 @@ describe('the simulation', () => {
     ]);
   });
 
-  test('takes its time where a delay is given, and stops when the order is cancelled', async () => {
+  test('takes its time if a delay is given, and stops when the order is cancelled', async () => {
     const { call, control, newUser } = await startSandbox();
     const { id } = (await call('POST', '/v3/order', knownPatientBody(await newUser()))).body.order;
     await call('POST', `/v3/order/${id}/test?final_status=completed.testkit.completed&delay=60`);
@@ -146,7 +154,7 @@ describe('the simulation', () => {
     expect((await statuses()).at(-1)).toBe('cancelled');
   });
 
-  test('refuses a status that it does not know or that belongs to another collection method', async () => {
+  test('refuses a status that is unknown or belongs to another collection method', async () => {
     const { call, newKit } = await startSandbox();
     const { id } = await newKit();
     for (const status of ['completed.testkit.odd', 'completed.walk_in_test.completed']) {
@@ -181,7 +189,8 @@ describe('the variants of a deployment', () => {
 });
 
 describe('a transaction', () => {
-  test('takes in the redraw that the service makes, with the first order as its parent [98, 122, 124]', async () => {
+  // proves 98, 122, 124
+  test('takes in the redraw that the service makes, with the first order as its parent', async () => {
     const { call, control, newKit } = await startSandbox();
     const first = await newKit({ passthrough: 'own' });
     await call('POST', '/v3/order/testkit/register', registerBody(first.user_id, 'INVENTED-1'));

@@ -10,7 +10,8 @@ const CANCEL_REFUSED = {
 };
 
 describe('a kit ordered without its patient', () => {
-  test('is received and awaits its registration [151, 154, 155, 166, 206, 210]', async () => {
+  // proves 151, 154, 155, 206, 210
+  test('is received and awaits its registration', async () => {
     const { call, newUser } = await startSandbox();
     const userId = await newUser();
     const body = { ...testkitBody(userId), passthrough: 'labops:->:reference:1' };
@@ -45,7 +46,8 @@ describe('a kit ordered without its patient', () => {
     expect((await call('GET', `/v3/order/${order.id}`)).body).toEqual(order);
   });
 
-  test('has event ids that ascend over all orders, neither from 1 nor without gaps [116]', async () => {
+  // proves 116
+  test('has event ids that ascend over all orders, neither from 1 nor without gaps', async () => {
     const { newKit } = await startSandbox();
     const orders = [await newKit(), await newKit(), await newKit()];
     const ids: number[] = orders.flatMap((order) => order.events.map((event) => event.id));
@@ -99,24 +101,22 @@ describe('a kit ordered without its patient', () => {
 });
 
 describe('an order with a known patient', () => {
-  test.each(['/v3/order', '/v3/order/create'])(
-    'made at %s starts ordered, then requisition_created [217, 218]',
-    async (path) => {
-      const { call, newUser } = await startSandbox();
-      const body = { ...knownPatientBody(await newUser()), clinical_notes: 'Invented note', passthrough: 'p' };
-      const { status, body: answer } = await call('POST', path, body);
-      expect(status).toBe(200);
-      expect(lows(answer.order)).toEqual(['ordered', 'requisition_created']);
-      expect(answer.order).toMatchObject({
-        patient_details: patient,
-        clinical_notes: 'Invented note',
-        passthrough: 'p',
-        shipping_details: { first_line: address.first_line, country: 'United States' },
-      });
-    },
-  );
+  // proves 217, 218
+  test.each(['/v3/order', '/v3/order/create'])('made at %s starts ordered, then requisition_created', async (path) => {
+    const { call, newUser } = await startSandbox();
+    const body = { ...knownPatientBody(await newUser()), clinical_notes: 'Invented note', passthrough: 'p' };
+    const { status, body: answer } = await call('POST', path, body);
+    expect(status).toBe(200);
+    expect(lows(answer.order)).toEqual(['ordered', 'requisition_created']);
+    expect(answer.order).toMatchObject({
+      patient_details: patient,
+      clinical_notes: 'Invented note',
+      passthrough: 'p',
+      shipping_details: { first_line: address.first_line, country: 'United States' },
+    });
+  });
 
-  test('answers with the wording of the recorded errors', async () => {
+  test('is answered with the text of the recorded errors', async () => {
     const { call, newUser } = await startSandbox();
     const good = knownPatientBody(await newUser());
     const ask = async (more: object) => {
@@ -134,7 +134,8 @@ describe('an order with a known patient', () => {
     ]);
   });
 
-  test('on a delegated account needs a physician, and the comments of both are joined for the laboratory [137, 138, 141, 221]', async () => {
+  // proves 137, 138, 221
+  test('an order on a delegated account needs a physician, and the comments of both are joined for the laboratory', async () => {
     const { call, control, newUser } = await startSandbox();
     const body = {
       ...knownPatientBody(await newUser()),
@@ -157,7 +158,7 @@ describe('an order with a known patient', () => {
     expect(await control.orders()).toHaveLength(2);
   });
 
-  test('whose key met a failure keeps failing, unless the failed request said no-cache', async () => {
+  test('an order whose key met a failure keeps failing, unless the failed request said no-cache', async () => {
     const { call, newUser } = await startSandbox();
     const good = knownPatientBody(await newUser());
     const bad = { ...good, collection_method: 'testkit' };
@@ -194,7 +195,8 @@ describe('cancelling', () => {
   );
 });
 
-test('unknown orders and ids that are no UUID have their own answers [171, 311]', async () => {
+// proves 171, 311
+test('unknown orders and ids that are not UUIDs have their own answers', async () => {
   const { call } = await startSandbox();
   const ask = async (method: string, path: string) => {
     const { status, body } = await call(method, path);

@@ -3,14 +3,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { sampleReport } from '../../sandbox/sample-report.js';
 import { NotFound, ServiceRefused } from '../../service/errors.js';
 import { readEvent } from '../../service/events.js';
-import type { LabService } from '../../service/lab-service.js';
-import { createLabService } from '../../service/lab-service.js';
+import { type LabService, createLabService } from '../../service/lab-service.js';
 import type { ParsingJob, ReportContentType } from '../../service/reports.js';
-import { API_KEY, startReceiver, startSandbox } from './sandbox-rig.js';
-import type { Receiver, Sandbox } from './sandbox-rig.js';
+import { API_KEY, startReceiver, startSandbox, type Receiver, type Sandbox } from './sandbox-rig.js';
 import { eventually } from '../rig/eventually.js';
 
-/** 1 s of a job's life lasts 0.2 ms, its review's day 20 s: what waits for a day is advanced to. */
+/** 1 s of a job's life lasts 0.2 ms, its review's day 20 s: the clock is advanced to what waits for a day. */
 const FAST = { daySeconds: 20 };
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
@@ -46,8 +44,8 @@ async function refusalOf(work: Promise<unknown>): Promise<[number, string | unde
   return [(error as ServiceRefused).status, (error as ServiceRefused).reason];
 }
 
-/** What the webhooks told of a job, in the order in which it happened. */
-function told({ received }: Receiver): string[] {
+/** The webhooks about a job, in the order in which things happened. */
+function reported({ received }: Receiver): string[] {
   return received.map(({ json }) => {
     const event = readEvent(json);
     if (event.kind !== 'parsing_job') throw new Error(`a webhook of the kind ${event.kind}`);
@@ -61,7 +59,7 @@ describe('an upload', () => {
     async (isStreamed) => {
       const sandbox = await startSandbox();
       const userId = await sandbox.newUser();
-      // What looks like the end of a form inside of a file is none.
+      // Bytes in a file that look like the end of a form do not end it.
       const bytes = Buffer.concat([sampleReport('pdf'), Buffer.from('\r\n--labops-\r\n--'), randomBytes(300_000)]);
       const job = await upload(serviceOf(sandbox), userId, bytes, { isStreamed });
       expect(job).toMatchObject({ status: 'upload_pending', failure_reason: null, data: null, is_reviewed: false });
@@ -89,7 +87,8 @@ describe('an upload', () => {
     expect((await sandbox.control.job(job.id)).files).toMatchObject([{ contentType, name: `report.${kind}` }]);
   });
 
-  test('may have as many bytes as the limit; one more is refused with 413 [230, 313]', async () => {
+  // proves 230, 313
+  test('may have as many bytes as the limit; one more is refused with 413', async () => {
     const sandbox = await startSandbox();
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     expect((await upload(lab, userId, sampleReport('pdf', { size: 10_485_760 }))).status).toBe('upload_pending');
@@ -109,12 +108,12 @@ describe('an upload', () => {
     expect(refused).toEqual([400, expect.stringContaining(reason)]);
   });
 
-  test('of an unknown user is refused with 404', async () => {
+  test('an upload of an unknown user is refused with 404', async () => {
     const sandbox = await startSandbox();
     expect((await refusalOf(upload(serviceOf(sandbox), UNKNOWN, sampleReport('pdf'))))[0]).toBe(404);
   });
 
-  test('with a wish for review is refused where the team is not enabled', async () => {
+  test('an upload with a request for review is refused if the team is not enabled', async () => {
     const sandbox = await startSandbox({ reportHumanReview: false });
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     expect(await refusalOf(upload(lab, userId, sampleReport('pdf'), { needsHumanReview: true }))).toEqual([
@@ -126,7 +125,7 @@ describe('an upload', () => {
     );
   });
 
-  test('beyond the number that a sandbox allows is refused', async () => {
+  test('an upload beyond a sandbox’s limit is refused', async () => {
     const sandbox = await startSandbox({ maxReports: 1 });
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     await upload(lab, userId, sampleReport('pdf'));
@@ -159,7 +158,7 @@ describe('an upload', () => {
     expect(await post({}, 'application/x-invented')).toEqual([422, 'body.user_id missing', 'body.file missing']);
   });
 
-  test('that breaks off makes no job', async () => {
+  test('an upload that breaks off makes no job', async () => {
     const sandbox = await startSandbox();
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     const broken = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
@@ -185,13 +184,14 @@ describe('an upload', () => {
 });
 
 describe('a job', () => {
-  test('goes from started to completed, and ends with three biomarkers [231, 265, 266]', async () => {
+  // proves 231, 265, 266
+  test('goes from started to completed, and ends with three biomarkers', async () => {
     const receiver = await startReceiver();
     const sandbox = await startSandbox({ ...FAST, webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     const { id } = await upload(lab, userId, sampleReport('pdf'));
-    await eventually(() => expect(told(receiver)).toHaveLength(3));
-    expect(told(receiver).toSorted()).toEqual(['created started', 'updated completed', 'updated processing']);
+    await eventually(() => expect(reported(receiver)).toHaveLength(3));
+    expect(reported(receiver).toSorted()).toEqual(['created started', 'updated completed', 'updated processing']);
     const event = readEvent(receiver.received[0]?.json);
     expect(event).toMatchObject({ kind: 'parsing_job', jobId: id, userId });
 
@@ -213,7 +213,7 @@ describe('a job', () => {
     ['review-failed:invalid_input', ['started', 'processing', 'pending_review', 'failed'], 'invalid_input'],
     ['stuck', ['started'], null],
     ['unknown-status', ['started', 'processing', 'quality_hold', 'completed'], null],
-  ])('whose file says %s goes through %j', async (outcome, statuses, reason) => {
+  ])('a job whose file says %s goes through %j', async (outcome, statuses, reason) => {
     const sandbox = await startSandbox();
     const lab = serviceOf(sandbox);
     const job = await upload(lab, await sandbox.newUser(), sampleReport('jpg', { outcome }), {
@@ -225,7 +225,8 @@ describe('a job', () => {
     expect((await lab.reports.getJob(job.id)).failure_reason).toBe(reason);
   });
 
-  test('that a person is to check waits for that person, and is reviewed then [266]', async () => {
+  // proves 266
+  test('a job that needs a review by a person waits for that, and is then reviewed', async () => {
     const sandbox = await startSandbox();
     const lab = serviceOf(sandbox);
     const { id } = await upload(lab, await sandbox.newUser(), sampleReport('pdf'), { needsHumanReview: true });
@@ -235,7 +236,7 @@ describe('a job', () => {
     expect(await lab.reports.getJob(id)).toMatchObject({ status: 'completed', is_reviewed: true });
   });
 
-  test('shows only what the current schema has where a deployment is so', async () => {
+  test('shows only what the current schema has if a deployment does so', async () => {
     const sandbox = await startSandbox({ reportStates: 'schema' });
     const job = await sandbox.control.createJob({ outcome: 'review' });
     await sandbox.control.advanceClock('2d');
@@ -256,7 +257,7 @@ describe('a job', () => {
     expect(readEvent(json)).toMatchObject({ kind: 'parsing_job', jobId: id });
   });
 
-  test('that is not there is answered 404', async () => {
+  test('a job that does not exist is answered 404', async () => {
     const sandbox = await startSandbox();
     await expect(serviceOf(sandbox).reports.getJob(UNKNOWN)).rejects.toBeInstanceOf(NotFound);
   });
@@ -273,7 +274,7 @@ describe('the control surface', () => {
     await control.moveJob(id, { status: 'completed', failure_reason: null, results: 'none', is_reviewed: true });
     await control.advanceClock('2d');
     await control.settleWebhooks();
-    expect(told(receiver).toSorted()).toEqual(['updated completed', 'updated failed']);
+    expect(reported(receiver).toSorted()).toEqual(['updated completed', 'updated failed']);
     expect(await serviceOf(sandbox).reports.getJob(id)).toMatchObject({
       status: 'completed',
       failure_reason: null,
@@ -311,7 +312,7 @@ describe('the control surface', () => {
     expect(await control.jobs()).toEqual([]);
   });
 
-  test('says which outcomes there are', async () => {
+  test('lists the outcomes that exist', async () => {
     const { control } = await startSandbox();
     await expect(control.createJob({ outcome: 'odd' })).rejects.toThrow('there are completed, no-results');
   });

@@ -1,10 +1,8 @@
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { afterEach } from 'vitest';
 import { SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
-import { startLabService } from '../../sandbox/lab-service/server.js';
-import type { LabService } from '../../sandbox/lab-service/server.js';
+import { startLabService, type LabService } from '../../sandbox/lab-service/server.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 
 /** The stand-in under test and what talks to it, over real HTTP. Everything that was started ends after its test. */

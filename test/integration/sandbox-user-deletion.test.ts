@@ -17,7 +17,7 @@ async function withUser(settings: Parameters<typeof startSandbox>[0] = {}) {
 const refused = (status: number, detail: unknown) => ({ status, body: { detail } });
 
 describe('a user who is deleted', () => {
-  test('is scheduled for deletion: every call says so in its own words', async () => {
+  test('is scheduled for deletion: every call says so in its own way', async () => {
     const { call, path, user } = await withUser();
     expect(await call('DELETE', path)).toMatchObject({ status: 200, body: { success: true } });
     expect(await call('GET', path)).toMatchObject(refused(404, scheduledToRead));
@@ -33,7 +33,8 @@ describe('a user who is deleted', () => {
     expect(order).toMatchObject(refused(404, 'User does not exist on this team'));
   });
 
-  test('comes back by an undo, without the connections [35, 170, 233]', async () => {
+  // proves 35, 170, 233
+  test('comes back by an undo, without the connections', async () => {
     const { call, path, user, undo } = await withUser();
     expect((await call('GET', path)).body).toMatchObject({
       connected_sources: [{ source: { slug: 'invented_watch' } }],
@@ -44,14 +45,16 @@ describe('a user who is deleted', () => {
     expect((await call('GET', `${path}/info/latest`)).status).toBe(200);
   });
 
-  test('comes back by an undo that names the client_user_id [233]', async () => {
+  // proves 233
+  test('comes back by an undo that names the client_user_id', async () => {
     const { call, path, user, undo } = await withUser();
     await call('DELETE', path);
     expect((await undo(`?client_user_id=${String(user.client_user_id)}`)).status).toBe(200);
     expect((await call('GET', path)).status).toBe(200);
   });
 
-  test('is gone after 7 days of the stand-in [35, 170, 315]', async () => {
+  // proves 35, 170, 315
+  test('is gone after 7 days of the stand-in', async () => {
     const { call, control, path, undo, user } = await withUser();
     await call('DELETE', path);
     await control.advanceClock('7d');
@@ -67,7 +70,8 @@ describe('a user who is deleted', () => {
     await expect.poll(async () => (await call('GET', path)).body.detail).toBe('Not found');
   });
 
-  test('stays when the undo came in time [35, 315]', async () => {
+  // proves 35, 315
+  test('stays when the undo came in time', async () => {
     const { call, control, path, undo, user } = await withUser();
     await call('DELETE', path);
     await control.advanceClock('6d');
@@ -78,22 +82,25 @@ describe('a user who is deleted', () => {
 });
 
 describe('an undo is refused', () => {
-  test('where a new user has taken the client_user_id', async () => {
+  test('an undo is refused if a new user has taken the client_user_id', async () => {
     const { call, path, user, undo } = await withUser();
     await call('DELETE', path);
     expect((await call('POST', '/v2/user', { client_user_id: user.client_user_id })).status).toBe(200);
     expect(await undo(`?user_id=${user.user_id}`)).toMatchObject(refused(409, 'Client user id already exists'));
   });
 
-  test.each([404, 410] as const)('after the grace, with the status that is set (%s)', async (lateUndoStatus) => {
-    const { call, control, path, user, undo } = await withUser({ lateUndoStatus });
-    await call('DELETE', path);
-    await control.advanceClock('8d');
-    expect((await undo(`?user_id=${user.user_id}`)).status).toBe(lateUndoStatus);
-  });
+  test.each([404, 410] as const)(
+    'an undo is refused after the grace, with the status that is set (%s)',
+    async (lateUndoStatus) => {
+      const { call, control, path, user, undo } = await withUser({ lateUndoStatus });
+      await call('DELETE', path);
+      await control.advanceClock('8d');
+      expect((await undo(`?user_id=${user.user_id}`)).status).toBe(lateUndoStatus);
+    },
+  );
 
   test.each(['', '?user_id=no-uuid', '?user_id=00000000-0000-4000-8000-000000000000&client_user_id=x'])(
-    'with 422 for the query "%s"',
+    'an undo is refused with 422 for the query "%s"',
     async (query) => {
       const { undo } = await withUser();
       expect((await undo(query)).status).toBe(422);
@@ -112,7 +119,7 @@ describe('a change of a user', () => {
     expect((await call('GET', `/v2/user/resolve/${String(user.client_user_id)}`)).status).toBe(404);
   });
 
-  test('of nothing, to a taken client_user_id, or of an unknown user is refused', async () => {
+  test('an empty change, one to a taken client_user_id, or one of an unknown user is refused', async () => {
     const { call, path, control } = await withUser();
     const other = await control.createUser({ client_user_id: 'taken' });
     expect(await call('PATCH', path, {})).toMatchObject(refused(400, 'Nothing to patch'));
@@ -123,7 +130,7 @@ describe('a change of a user', () => {
   });
 });
 
-test('somebody deletes and restores a user in the dashboard', async () => {
+test('a user is deleted and restored in the dashboard', async () => {
   const { call, control, path, user } = await withUser();
   await control.deleteUser(user.user_id);
   expect(await control.deletedUsers()).toMatchObject([{ user_id: user.user_id }]);

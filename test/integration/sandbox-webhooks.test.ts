@@ -2,8 +2,17 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
 import { signatureOf } from '../../sandbox/lab-service/signing.js';
-import { SECRET, knownPatientBody, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
-import type { Received, Receiver, Sandbox } from './sandbox-rig.js';
+import {
+  SECRET,
+  knownPatientBody,
+  lows,
+  registerBody,
+  startReceiver,
+  startSandbox,
+  type Received,
+  type Receiver,
+  type Sandbox,
+} from './sandbox-rig.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { eventually } from '../rig/eventually.js';
 
@@ -29,7 +38,8 @@ function types(received: readonly Received[]): string[] {
 }
 
 describe('signing', () => {
-  test('gives the published test vector of Standard Webhooks [304]', () => {
+  // proves 304
+  test('gives the published test vector of Standard Webhooks', () => {
     const message = {
       id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       timestampSeconds: 1_614_265_330,
@@ -55,7 +65,8 @@ describe('signing', () => {
     expect(headers).not.toHaveProperty('webhook-id');
   });
 
-  test('can be done in the other spelling, and with two secrets while they rotate [304]', async () => {
+  // proves 304
+  test('can use the other spelling, and two secrets while they rotate', async () => {
     const other = 'whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw==';
     const { control, newKit, received } = await start({ webhookHeaders: 'both', webhookSecrets: [SECRET, other] });
     await newKit();
@@ -73,7 +84,8 @@ describe('signing', () => {
 });
 
 describe('order webhooks', () => {
-  test('bring the whole order with each of its events, created first [144, 145, 146, 147, 148, 267]', async () => {
+  // proves 144-148, 267
+  test('bring the whole order with each of its events, created first', async () => {
     const { call, control, newKit, received } = await start();
     const { id, user_id: userId } = await newKit();
     await control.settleWebhooks();
@@ -98,7 +110,7 @@ describe('order webhooks', () => {
     });
   });
 
-  test('tell of critical results with a message of their own', async () => {
+  test('announce critical results with a message of their own', async () => {
     const { control, newKit, received } = await start();
     const { id } = await newKit();
     await control.settleWebhooks();
@@ -107,7 +119,41 @@ describe('order webhooks', () => {
     expect(types(received).slice(2).toSorted()).toEqual(['labtest.order.updated', 'labtest.result.critical']);
   });
 
-  test('can lack the transaction, the ids of the envelope, or the envelope itself', async () => {
+  test('order webhooks about critical results carry their own fields, with or without an interpretation', async () => {
+    const { control, newKit, received } = await start();
+    const { id, user_id } = await newKit();
+    const last = async () => {
+      await control.settleWebhooks();
+      return received.at(-1)?.json;
+    };
+    await control.reportCritical(id, { status: 'partial' });
+    const data = { order_id: id, status: 'partial', interpretation: 'critical', team_id: TEAM_ID, user_id };
+    expect(await last()).toMatchObject({ event_type: 'labtest.result.critical', team_id: TEAM_ID, user_id, data });
+    const keys = [
+      'order_id',
+      'sample_id',
+      'status',
+      'interpretation',
+      'team_id',
+      'user_id',
+      'created_at',
+      'updated_at',
+    ];
+    expect(Object.keys((await last())?.data as object)).toEqual(keys);
+    await control.changeSettings({ criticalInterpretation: 'normal' });
+    await control.reportCritical(id);
+    expect(await last()).toMatchObject({ data: { status: 'final', interpretation: 'normal' } });
+    await control.changeSettings({ criticalInterpretation: 'absent', webhookEnvelope: 'without_ids' });
+    await control.move(id, { status: 'completed', interpretation: 'critical' });
+    await control.settleWebhooks();
+    const sent = received.find(({ json }) => json.event_type === 'labtest.result.critical' && !('team_id' in json));
+    expect(sent?.json.data).not.toHaveProperty('interpretation');
+    await control.changeSettings({ criticalResultForm: 'order' });
+    await control.reportCritical(id);
+    expect(await last()).toMatchObject({ data: { id, status: 'completed' } });
+  });
+
+  test('can lack the transaction, the envelope’s ids, or the envelope itself', async () => {
     const { control, newKit, received } = await start({ transactionInWebhooks: false });
     const order = await newKit();
     expect(order).toHaveProperty('order_transaction');
@@ -123,13 +169,13 @@ describe('order webhooks', () => {
     expect(received.at(-1)?.json).toMatchObject({ id: order.id, status: 'collecting_sample' });
   });
 
-  test('are not sent where there is no address', async () => {
+  test('are not sent if there is no address', async () => {
     const { control, newKit } = await startSandbox();
     await newKit();
     expect(await control.deliveries()).toEqual([]);
   });
 
-  test('come again, as new messages, when they are asked for', async () => {
+  test('come again, as new messages, on request', async () => {
     const { call, control, newKit, received } = await start();
     const [one, other] = [await newKit(), await newKit()];
     await control.settleWebhooks();
@@ -149,7 +195,8 @@ describe('order webhooks', () => {
 });
 
 describe('retries', () => {
-  test('follow the documented schedule: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h [304]', async () => {
+  // proves 304
+  test('follow the documented schedule: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h', async () => {
     const { control, newKit } = await start({}, () => 500);
     const { id } = await newKit();
     for (const wait of ['5s', '5m', '30m', '2h', '5h', '10h', '10h', '10h']) {
@@ -213,7 +260,7 @@ describe('retries', () => {
     await control.changeSettings({ webhookUrl: url });
   });
 
-  test('stop at an endpoint that failed for 5 days, where that is switched on', async () => {
+  test('stop for an endpoint that failed for 5 days, if that is switched on', async () => {
     const { control, newKit } = await start({ disableFailingEndpoint: true }, () => 500);
     const { id } = await newKit();
     await control.settleWebhooks();
@@ -250,7 +297,7 @@ describe('webhook faults', () => {
     expect(new Set(created().map(({ headers }) => headers['svix-id'])).size).toBe(3);
   });
 
-  test('hold messages until they are released, in reverse where wanted', async () => {
+  test('hold messages until they are released, in reverse if requested', async () => {
     const { control, newKit, received } = await start();
     const { id } = await newKit();
     await control.settleWebhooks();
@@ -276,7 +323,7 @@ describe('webhook faults', () => {
     expect(types(received)).toEqual(['labtest.order.updated', 'labtest.order.created']);
   });
 
-  test('change one byte of the first attempt, so that the signature does not fit; the next attempt is whole', async () => {
+  test('change one byte of the first attempt, so its signature does not fit; the next attempt is whole', async () => {
     const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, (n) => (n === 0 ? 401 : 204));
     await control.addWebhookFault({ status: 'awaiting_registration', action: { kind: 'corrupt' } });
     await control.addWebhookFault({ status: 'ordered', action: { kind: 'lose' } });
@@ -307,7 +354,7 @@ describe('webhook faults', () => {
     expect(types(received)).toEqual(['labtest.order.updated', 'labtest.order.created']);
   });
 
-  test('meet as many messages as they say, after as many as they skip', async () => {
+  test('affect as many messages as they say, after as many as they skip', async () => {
     const { control, newKit, received } = await start();
     await control.addWebhookFault({ skip: 1, times: 2, action: { kind: 'lose' } });
     const { id } = await newKit();

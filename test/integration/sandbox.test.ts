@@ -15,14 +15,16 @@ const demographics = {
 };
 
 describe('authentication', () => {
-  test('a request without the team key, or with another one, is answered 401 [171, 244]', async () => {
+  // proves 171, 244
+  test('a request without the team key, or with another one, is answered 401', async () => {
     const { service, call } = await startSandbox();
     expect((await callService(service.url, 'GET', '/v2/user/', undefined, {})).status).toBe(401);
     expect((await call('GET', '/v2/user/', undefined, { 'x-service-api-key': 'another' })).status).toBe(401);
     expect((await call('GET', '/v2/user/')).status).toBe(200);
   });
 
-  test('the header takes the brand word of the deployment [244]', async () => {
+  // proves 244
+  test('the header takes the brand word of the deployment', async () => {
     const service = await startLabService({ port: 0, apiKey: API_KEY, brand: 'Acme' });
     try {
       const ask = async (header: string) =>
@@ -36,7 +38,8 @@ describe('authentication', () => {
 });
 
 describe('users', () => {
-  test('a created user is found by its id, by its client id and in the list [5, 232]', async () => {
+  // proves 5, 232
+  test('a created user is found by its id, by its client id and in the list', async () => {
     const { call } = await startSandbox();
     const created = await call('POST', '/v2/user', {
       client_user_id: 'client/1 ä',
@@ -58,7 +61,8 @@ describe('users', () => {
     }
   });
 
-  test('the list is paged by offset and limit [212, 320]', async () => {
+  // proves 212, 320
+  test('the list is paged by offset and limit', async () => {
     const { call, newUser } = await startSandbox();
     const ids = [await newUser(), await newUser(), await newUser()];
     const page = (await call('GET', '/v2/user/?offset=1&limit=1')).body;
@@ -76,7 +80,8 @@ describe('users', () => {
     },
   );
 
-  test('a client id that is taken is answered 400 with the existing user [232, 307]', async () => {
+  // proves 232, 307
+  test('a client id that is taken is answered 400 with the existing user', async () => {
     const { call } = await startSandbox();
     const { body: user } = await call('POST', '/v2/user', { client_user_id: 'taken' });
     expect(await call('POST', '/v2/user', { client_user_id: 'taken' })).toMatchObject({
@@ -92,7 +97,8 @@ describe('users', () => {
     });
   });
 
-  test('a user without client id, and a body that is no JSON, are answered 422 with the list of faults [213, 305]', async () => {
+  // proves 213, 305
+  test('a user without client id, and a body that is not JSON, are answered 422 with the list of faults', async () => {
     const { call } = await startSandbox();
     expect(await call('POST', '/v2/user', {})).toMatchObject({
       status: 422,
@@ -112,7 +118,7 @@ describe('users', () => {
     expect([status, body.detail.error_message]).toEqual([400, 'You have reached the maximum of 1 Sandbox users']);
   });
 
-  test('unknown users and ids that are no UUID have their own answers', async () => {
+  test('unknown users and ids that are not UUIDs have their own answers', async () => {
     const { call } = await startSandbox();
     expect(await call('GET', `/v2/user/${UNKNOWN}`)).toMatchObject({ status: 404, body: { detail: 'Not found' } });
     expect(await call('GET', '/v2/user/resolve/nobody')).toMatchObject({ status: 404, body: { detail: 'Not found' } });
@@ -129,7 +135,8 @@ describe('users', () => {
     });
   });
 
-  test('demographics are 404 until they are set, then read as they were set [181]', async () => {
+  // proves 181
+  test('demographics are 404 until they are set, then read as they were set', async () => {
     const { call } = await startSandbox();
     const { user_id: id } = (await call('POST', '/v2/user', { client_user_id: 'one' })).body;
     expect((await call('GET', `/v2/user/${id}/info/latest`)).status).toBe(404);
@@ -156,7 +163,8 @@ describe('users', () => {
 });
 
 describe('portal links', () => {
-  test('a user without demographics is refused with 422 [34, 177, 306]', async () => {
+  // proves 34, 177, 306
+  test('a user without demographics is refused with 422', async () => {
     const { call, control } = await startSandbox();
     const { user } = await control.createUser({ demographics: false });
     const answer = await call('POST', `/v2/user/${user.user_id}/create_portal_url`, { context: 'launch' });
@@ -164,7 +172,8 @@ describe('portal links', () => {
     expect(answer.body.detail[0]?.msg).toBe('Value error, the user has no demographics');
   });
 
-  test('launch lives for minutes, communications for weeks, and both lead to the order that was named [175, 178, 179, 316, 317]', async () => {
+  // proves 175
+  test('launch lives for minutes, communications for weeks, and both lead to the named order', async () => {
     const { call, control, newKit } = await startSandbox();
     const order = await newKit();
     const make = async (context: string) =>
@@ -181,7 +190,8 @@ describe('portal links', () => {
     ]);
   });
 
-  test('an unknown context is refused with 422 [174]', async () => {
+  // proves 174
+  test('an unknown context is refused with 422', async () => {
     const { call, newUser } = await startSandbox();
     const answer = await call('POST', `/v2/user/${await newUser()}/create_portal_url`, { context: 'poster' });
     expect(answer.body.detail).toEqual([
@@ -203,7 +213,8 @@ describe('portal links', () => {
 });
 
 describe('lab accounts', () => {
-  test('are listed, by id and by status [223]', async () => {
+  // proves 223
+  test('are listed, by id and by status', async () => {
     const { call } = await startSandbox();
     expect((await call('GET', '/v3/lab_test/lab_account')).body).toEqual({ data: LAB_ACCOUNTS });
     const ids = async (query: string) =>

@@ -12,14 +12,14 @@ import { findDevServer, findTestServer } from '../../sandbox/temporal/find.js';
 import { isListening, PortInUse } from '../../sandbox/temporal/ports.js';
 import { progressReport, type Report } from '../../sandbox/temporal/report.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
-import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { isRunning, startProgram } from '../rig/processes.js';
 import { eventually } from '../rig/eventually.js';
 
 let folder: string;
 let said: string[];
 
-/** Keeps what the finder tells. */
+/** Keeps the finder's messages. */
 const report: Report = {
   say: (text) => void said.push(text),
   during: (text, work) => {
@@ -78,14 +78,14 @@ async function builds(): Promise<string[]> {
   return (await readFile(join(folder, 'builds'), 'utf8')).trim().split('\n');
 }
 
-describe('finding the dev server', () => {
-  test('TEMPORAL_CLI is used, and nothing else is looked at', async () => {
+describe('the search for the dev server', () => {
+  test('uses TEMPORAL_CLI, and nothing else, if it is set', async () => {
     const cli = await fakeTemporal(join(folder, 'mine'), '1.30.0');
     await fakeTemporal(join(bin(), 'temporal'), '1.29.1');
     expect(await findDevServer(report, temporalConfig(machine({ TEMPORAL_CLI: cli })))).toBe(cli);
   });
 
-  test('a wrong TEMPORAL_CLI is an error, although there is one on PATH', async () => {
+  test('fails on a wrong TEMPORAL_CLI, even if there is one on PATH', async () => {
     await fakeTemporal(join(bin(), 'temporal'), '1.29.1');
     const config = temporalConfig(machine({ TEMPORAL_CLI: '/nowhere/temporal' }));
     await expect(findDevServer(report, config)).rejects.toThrow(
@@ -93,13 +93,13 @@ describe('finding the dev server', () => {
     );
   });
 
-  test('a TEMPORAL_CLI with an old server is an error that names both versions', async () => {
+  test('fails on a TEMPORAL_CLI with an old server, and names both versions', async () => {
     const cli = await fakeTemporal(join(folder, 'mine'), '1.4.9');
     const config = temporalConfig(machine({ TEMPORAL_CLI: cli }));
     await expect(findDevServer(report, config)).rejects.toThrow('its server is 1.4.9, and 1.29.0 or later is needed');
   });
 
-  test('one on PATH with an old server is passed over, aloud, for the one in the cache', async () => {
+  test('skips one on PATH with an old server, with a message, for the one in the cache', async () => {
     await fakeTemporal(join(bin(), 'temporal'), '1.28.2');
     await mkdir(cached('temporal-cli-1.5.1'), { recursive: true });
     const kept = await fakeTemporal(join(cached('temporal-cli-1.5.1'), 'temporal'), '1.29.0');
@@ -109,7 +109,7 @@ describe('finding the dev server', () => {
     ]);
   });
 
-  test('without internet it is built with go, and one in the cache that does not run is replaced', async () => {
+  test('builds it with go without internet, and replaces one in the cache that does not run', async () => {
     await fakeGo();
     await mkdir(cached('temporal-cli-1.5.1'), { recursive: true });
     await fake(join(cached('temporal-cli-1.5.1'), 'temporal'), 'exit 1');
@@ -123,7 +123,7 @@ describe('finding the dev server', () => {
     ]);
   });
 
-  test('two processes at once build it once and find the same', async () => {
+  test('builds it once for two processes at once, which find the same', async () => {
     await fakeGo();
     const both = await Promise.all([1, 2].map(() => startProgram('test/rig/find-dev-server.ts', { env: machine() })));
     const exits = await Promise.all(both.map((process) => process.exit));
@@ -139,7 +139,7 @@ describe('finding the dev server', () => {
     expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1']);
   });
 
-  test('what a killed process held is taken over, and what it left is removed', async () => {
+  test('takes over what a killed process held, and removes what it left', async () => {
     await fake(join(bin(), 'go'), `/bin/echo $$ >'${folder}/go-pid'; exec /bin/sleep 600`);
     const killed = await startProgram('test/rig/find-dev-server.ts', { env: machine(), ready: /go install/ });
     const pid = await eventually(async () => Number.parseInt(await readFile(join(folder, 'go-pid'), 'utf8')));
@@ -153,7 +153,7 @@ describe('finding the dev server', () => {
     expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1']);
   });
 
-  test('when nothing works it ends with one sentence that names the ways out and what went wrong', async () => {
+  test('ends, when nothing works, with one sentence that names the ways out and what went wrong', async () => {
     const finding = findDevServer(report, temporalConfig(machine()));
     await expect(finding).rejects.toThrow(
       /^There is no Temporal dev server .* install the temporal CLI \(server 1\.29\.0 or later\), or set TEMPORAL_CLI to its path, or give this machine internet access or Go 1\.25 or later \(downloading .*; building .*: there is no `go` on PATH\)\.$/,
@@ -162,8 +162,8 @@ describe('finding the dev server', () => {
   });
 });
 
-describe('finding the time-skipping test server', () => {
-  test('TEMPORAL_TEST_SERVER is used, and a wrong one is an error', async () => {
+describe('the search for the time-skipping test server', () => {
+  test('uses TEMPORAL_TEST_SERVER, and fails on a wrong one', async () => {
     const server = await fake(join(folder, 'mine'), 'exit 0');
     const right = temporalConfig(machine({ TEMPORAL_TEST_SERVER: server }));
     expect(await findTestServer(report, right)).toBe(server);
@@ -171,7 +171,7 @@ describe('finding the time-skipping test server', () => {
     await expect(findTestServer(report, wrong)).rejects.toThrow(`TEMPORAL_TEST_SERVER is ${folder}, but`);
   });
 
-  test('without internet its jars come from Maven, and no project is left', async () => {
+  test('takes its jars from Maven without internet, and leaves no project', async () => {
     await fake(join(bin(), 'java'), 'exit 0');
     await fake(
       join(bin(), 'mvn'),
@@ -182,14 +182,14 @@ describe('finding the time-skipping test server', () => {
     expect(await readdir(join(found, '..'))).toEqual(['lib', 'temporal-test-server']);
   });
 
-  test('when nothing works it ends with one sentence that names the ways out', async () => {
+  test('ends, when nothing works, with one sentence that names the ways out', async () => {
     await expect(findTestServer(report, temporalConfig(machine()))).rejects.toThrow(
       /^There is no time-skipping Temporal test server .* set TEMPORAL_TEST_SERVER .* Java 11 or later with Maven \(.*there is no `mvn` on PATH\)\.$/,
     );
   });
 });
 
-test('a download of which nothing arrives is given up', async () => {
+test('a download that stalls is given up', async () => {
   const silent = createServer(() => undefined);
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');
@@ -258,7 +258,7 @@ describe('the servers', () => {
     await expect(startTestServer({ program, port })).rejects.toThrow(`Port ${port} for the time-skipping test server`);
   });
 
-  test('a program that is no server is an error with what it said', async () => {
+  test('a program that is not a server is an error with its output', async () => {
     const program = await fake(join(folder, 'no-server'), 'echo "unknown command" >&2; exit 3');
     await expect(startDevServer({ program })).rejects.toThrow(/no-server\) ended before it was ready: unknown command/);
   });

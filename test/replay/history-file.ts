@@ -1,12 +1,12 @@
 import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.js';
 
-/** Whoever did it, in every recorded history: process ids and host names are nobody's business. */
+/** The identity in every recorded history: process ids and host names must not be published. */
 export const recordedIdentity = 'recorded';
 
 /**
  * A history as it is kept in the repository: the JSON of Temporal's own tools, an event a line, without what differs
- * from machine to machine and what a replay never reads. Payloads are written out, so that a change can be read and
- * nothing hides in base64.
+ * from machine to machine and what a replay never reads. Payloads are decoded, so a change is readable and nothing
+ * hides in base64.
  */
 export function writeHistory(history: History): string {
   const { events } = JSON.parse(historyToJSON(history)) as { events: unknown[] };
@@ -42,7 +42,7 @@ interface Payload {
 
 const jsonEncoding = Buffer.from('json/plain').toString('base64');
 
-/** Anything else than JSON, such as nothing at all, stays as it is. */
+/** Anything other than JSON, such as nothing at all, stays as it is. */
 function unpacked(payload: Payload): object {
   if (payload.metadata.encoding !== jsonEncoding) return payload;
   return { json: JSON.parse(Buffer.from(payload.data ?? '', 'base64').toString('utf8')) as unknown };

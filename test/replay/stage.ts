@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import {
   LabOperations,
@@ -23,31 +24,38 @@ import { startLabService } from '../../sandbox/lab-service/server.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
+import { createActivities } from '../../activities/activities.js';
+import { activityDependencies } from '../../workers/activity-dependencies.js';
+import { workflowBundle } from '../../workers/bundle.js';
 import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { startWorker } from '../../workers/worker.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
-import { linkProviderId } from '../../workflows/link/address.js';
-import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { following } from '../rig/followed.js';
+import { linkProviderId } from '../../protocol/ids.js';
+import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { kitFor, visitFor } from '../e2e/invented.js';
-import { startNotificationReceiver } from '../e2e/notification-receiver.js';
+import { startNotificationReceiver, type NotificationReceiver } from '../e2e/notification-receiver.js';
 
 /** Where the recorded stories are played: real servers in one process, with a target for notifications. */
 export interface Stage {
   temporal: Client;
   labs: LabOperations;
   sandbox: SandboxControl;
+  receiver: NotificationReceiver;
   /** What ingress and worker keep health data and rejected events in. */
   store: HealthDataStore;
   place(policy?: OrderPolicy): Promise<{ handle: KitOrderHandle; orderId: string }>;
-  /** Moves an order and waits each time until its workflow has heard of it. */
+  /** Moves an order and waits each time until its workflow has received it. */
   move(handle: KitOrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
   /** Starts a link of a new user with a provider of the sandbox. */
   link(policy?: LinkPolicy): Promise<PlayedLink>;
   /** Submits a small report; the sandbox leaves its job to the story. */
   submit(policy?: ReportPolicy): Promise<ReportHandle>;
-  /** Wants an appointment for a new order that is drawn at home. */
+  /** Starts an appointment for a new order that is drawn at home. */
   visit(policy?: AppointmentPolicy): Promise<AppointmentHandle>;
+  /** Works on another task queue as though payloads were encrypted, so that a history with credentials can be read. */
+  workAsThoughEncrypted(taskQueue: string): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 }
 
@@ -55,29 +63,43 @@ export interface Stage {
 export interface PlayedLink {
   handle: LinkHandle;
   workflowId: string;
-  /** The user logs in, and nobody reports what came of it. */
-  entersPassword(username: string): Promise<LinkReport>;
-  /** The user logs in, and the product reports what came of it. */
-  logsIn(username: string): Promise<void>;
+  /** The user logs in, and nobody reports the answer. */
+  enterPassword(username: string): Promise<LinkReport>;
+  /** The user logs in, and the product reports the answer. */
+  logIn(username: string): Promise<void>;
   /** Waits for a state. */
-  shows(holds: (state: LinkState) => boolean): Promise<void>;
+  untilState(holds: (state: LinkState) => boolean): Promise<void>;
 }
 
 const apiKey = 'sk_test_invented';
 const managementKey = 'mk_test_invented';
 const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
 
-export async function openStage(): Promise<Stage> {
-  const server = await startDevServer({ searchAttributes: searchAttributeKeys });
+/**
+ * @param eventsPerRun after how many events of its history a workflow continues in a new run; by default the server's
+ * own limit
+ */
+export async function openStage(eventsPerRun?: number): Promise<Stage> {
+  const threshold = `limit.historyCount.suggestContinueAsNew=${eventsPerRun}`;
+  const server = await startDevServer({
+    searchAttributes: searchAttributeKeys,
+    ...(eventsPerRun !== undefined && { extraArgs: ['--dynamic-config-value', threshold] }),
+  });
   const receiver = await startNotificationReceiver(secret);
   const log = pino({ level: 'silent' });
   const common = { TEMPORAL_ADDRESS: server.address, TASK_QUEUE: 'lab-operations' };
   const storeFolder = await mkdtemp(join(tmpdir(), 'lab-store-'));
   const store = await openStore({ directory: join(storeFolder, 'data') });
   const ingress = await startIngress(
-    readIngressConfig({ ...common, WEBHOOK_SECRETS: secret, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0' }),
+    readIngressConfig({
+      ...common,
+      WEBHOOK_SECRETS: secret,
+      INGRESS_HOST: '127.0.0.1',
+      INGRESS_PORT: '0',
+      INGRESS_DRAIN_SECONDS: '0',
+    }),
     log,
-    store,
+    { opened: store },
   );
   const settings = { webhookUrl: `${ingress.url}/webhooks`, webhookSecrets: [secret] };
   const service = await startLabService({ port: 0, apiKey, managementKey, settings });
@@ -90,10 +112,11 @@ export async function openStage(): Promise<Stage> {
     SERVICE_MANAGEMENT_KEY: managementKey,
     REPORT_ROOT: reportRoot,
   };
-  const worker = await startWorker(readWorkerConfig({ ...common, ...target, ...where }), log, store);
+  const config = readWorkerConfig({ ...common, ...target, ...where });
+  const worker = await startWorker(config, log, store);
   const connection = await Connection.connect({ address: server.address });
   const temporal = new Client({ connection });
-  const labs = new LabOperations(temporal);
+  const labs = new LabOperations(temporal, { deadline: 'none' });
   const sandbox = new SandboxControl(service.url);
   const browser = createLabService({ baseUrl: service.url, apiKey });
   return {
@@ -101,6 +124,7 @@ export async function openStage(): Promise<Stage> {
     labs,
     sandbox,
     store,
+    receiver,
     place: async (policy) => {
       const { user } = await sandbox.createUser();
       const handle = await labs.orders.place(kitFor(user.user_id, `recorded-${randomUUID()}`, policy));
@@ -109,7 +133,7 @@ export async function openStage(): Promise<Stage> {
     move: async (handle, orderId, statuses) => {
       for (const status of statuses) {
         const { events } = (await sandbox.move(orderId, status)).order;
-        await until(handle, (state) => state.timeline.some(({ eventId }) => eventId === events.at(-1)?.id));
+        await until(following(handle), (state) => state.timeline.some(({ eventId }) => eventId === events.at(-1)?.id));
       }
     },
     link: async (policy) => {
@@ -131,6 +155,26 @@ export async function openStage(): Promise<Stage> {
       const { order } = await browser.orders.create(visitFor(user.user_id));
       return labs.appointments.start({ orderId: order.id, ...(policy && { policy }) });
     },
+    workAsThoughEncrypted: async (taskQueue) => {
+      const native = await NativeConnection.connect({ address: server.address });
+      const dependencies = {
+        ...activityDependencies({ ...config, taskQueue }, temporal, log, undefined),
+        encrypts: true,
+      };
+      const other = await Worker.create({
+        ...{ connection: native, taskQueue, activities: createActivities(dependencies) },
+        workflowBundle: await workflowBundle('readable'),
+      });
+      const ended = other.run();
+      return {
+        stop: async () => {
+          other.shutdown();
+          await ended;
+          await dependencies.service.close();
+          await native.close();
+        },
+      };
+    },
     close: async () => {
       await browser.close();
       await worker.stop();
@@ -147,16 +191,16 @@ export async function openStage(): Promise<Stage> {
 }
 
 function played(handle: LinkHandle, browser: LabService): PlayedLink {
-  const entersPassword = async (username: string) => {
+  const enterPassword = async (username: string) => {
     const { linkToken } = await handle.linkUrl();
     return browser.links.submitPassword(handle.provider, linkToken, { username, password: 'invented-password' });
   };
   return {
     handle,
     workflowId: linkProviderId(handle.userId, handle.provider),
-    entersPassword,
-    logsIn: async (username) => void (await handle.reportLinkResult(await entersPassword(username))),
-    shows: async (holds) => void (await until(handle, holds)),
+    enterPassword,
+    logIn: async (username) => void (await handle.reportLinkResult(await enterPassword(username))),
+    untilState: async (holds) => void (await until(handle, holds)),
   };
 }
 

@@ -40,19 +40,25 @@ interface Folder {
  */
 const table: Record<string, Folder> = {
   service: { folders: [], packages: ['zod', 'undici'], node: true },
-  workflows: {
+  protocol: {
     folders: [],
+    packages: ['@temporalio/workflow', '@temporalio/common', 'ms'],
+    node: false,
+    typesOf: ['service'],
+  },
+  workflows: {
+    folders: ['protocol'],
     packages: ['@temporalio/workflow', '@temporalio/common', 'ms'],
     node: false,
     typesOf: ['activities', 'service'],
   },
   activities: {
-    folders: ['service', 'store'],
+    folders: ['service', 'protocol', 'store'],
     packages: ['@temporalio/activity', '@temporalio/client', '@temporalio/common', 'undici', 'file-type', 'ipaddr.js'],
     node: true,
   },
   client: {
-    folders: ['service'],
+    folders: ['service', 'protocol'],
     packages: [
       ...['@temporalio/client', '@temporalio/workflow', '@temporalio/common', '@temporalio/envconfig'],
       ...['@temporalio/proto', 'ms', 'commander'],
@@ -60,22 +66,24 @@ const table: Record<string, Folder> = {
     node: true,
   },
   store: { folders: ['service'], packages: ['pg', '@electric-sql/pglite', 'proper-lockfile', 'umzug'], node: true },
-  workers: { folders: ['service', 'workflows', 'activities', 'client', 'store'], packages: 'any', node: true },
+  workers: {
+    folders: ['service', 'protocol', 'workflows', 'activities', 'client', 'store'],
+    packages: 'any',
+    node: true,
+  },
   sandbox: {
-    folders: ['service', 'client'],
+    folders: ['service', 'protocol', 'client'],
     packages: ['fastify', '@fastify/multipart', 'undici', 'zod', 'ms', 'proper-lockfile', '@temporalio/'],
     node: true,
   },
 };
 
-const product = ['service', 'workflows', 'activities', 'client', 'store', 'workers'];
+const product = ['service', 'protocol', 'workflows', 'activities', 'client', 'store', 'workers'];
 
-/** The files of workflows/ that hold names, IDs and pure functions: what stands outside may use them at run time. */
-const openWorkflowFiles =
-  /^workflows\/(?:.+\/)?(?:messages|address|policy|policy-settings|start|lifecycle|search-attributes|canonical-json|user-id|provider-source|link-report|mfa-code|signed-url|upload-outcome|range)\.ts$/;
-const usersOfOpenWorkflowFiles = ['activities', 'client', 'sandbox'];
+/** What a workflow knows, and how it changes. */
+const pureFiles = /^workflows\/[^/]+\/(chain|link|job|appointment|deletion|reports|consequences|critical-results)\.ts$/;
 
-/** Everything in these files that the table and the rules beside it do not allow, in the order of the files. */
+/** Every breach of the table, and of the rules beside it, in these files, in their order. */
 export function findBreaches(files: readonly SourceFile[]): Finding[] {
   const parsed = files.map(read);
   return [...parsed.flatMap((file) => [...importFindings(file), ...file.findings]), ...cycles(parsed)];
@@ -115,11 +123,11 @@ function read({ path, text }: SourceFile): ParsedFile {
     if (readsEnvironment(node) && !mayReadEnvironment(path)) {
       complain(node, 'process.env is read in config.ts files only: take the setting as a parameter');
     }
-    if (/^workflows\/(.+\/)?state\.ts$/.test(path) && readsClock(node)) {
-      complain(node, 'the fold is pure: time and randomness come in as data');
+    if (pureFiles.test(path) && readsClock(node)) {
+      complain(node, 'what a workflow knows changes by pure functions: time and randomness come in as data');
     }
   }
-  if (path.startsWith('workflows/')) {
+  if (path.startsWith('workflows/') || path.startsWith('protocol/')) {
     for (const { node, why } of mutableState(program)) complain(node, why);
   }
   return file;
@@ -141,23 +149,22 @@ function importFindings({ path, imports }: ParsedFile): Finding[] {
   });
 }
 
-/** What is wrong with an import; `undefined` when nothing is. */
+/** The fault of an import; `undefined` if there is none. */
 function importRule(path: string, { target, kind, typeOnly }: Import): string | undefined {
   const name = folderOf(path);
   const folder = table[name];
-  if (name === 'test' || name === '') return undefined;
+  if (['', 'test', 'tools'].includes(name)) return undefined;
   if (!folder) return `${name}/ is not in the folder table`;
   if (kind === 'node') return folder.node ? undefined : `${name}/ may not import Node's modules (${target})`;
   if (kind === 'package') {
     const allowed = folder.packages === 'any' || folder.packages.some((each) => covers(each, target));
-    // A type costs nothing at run time, but workflow code is not to know what it could not call.
+    // A type costs nothing at run time, but workflow code must not know what it could not call.
     if (allowed || (typeOnly && folder.typesOf === undefined)) return undefined;
     return `${name}/ may not import the package ${target}`;
   }
   const other = folderOf(target);
   if (other === name || folder.folders.includes(other)) return undefined;
   if (typeOnly && (folder.typesOf ?? product).includes(other)) return undefined;
-  if (usersOfOpenWorkflowFiles.includes(name) && openWorkflowFiles.test(target)) return undefined;
   return `${name}/ may not import ${typeOnly ? 'the types of ' : ''}${target}`;
 }
 
@@ -171,7 +178,7 @@ function folderOf(path: string): string {
 }
 
 function mayReadEnvironment(path: string): boolean {
-  return /(^|\/)([^/]+\.)?config\.ts$/.test(path) || ['test', 'scripts'].includes(folderOf(path));
+  return /(^|\/)([^/]+\.)?config\.ts$/.test(path) || ['test', 'tools'].includes(folderOf(path));
 }
 
 /** Each cycle of run-time imports once, at the import that closes it. */

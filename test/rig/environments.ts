@@ -4,7 +4,7 @@ import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerO
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
-import { searchAttributeKeys } from '../../workflows/search-attributes.js';
+import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 
 /** What a test's client and worker have beside the defaults, such as a data converter. */
 type ClientOptions = NonNullable<NonNullable<Parameters<typeof TestWorkflowEnvironment.createLocal>[0]>['client']>;
@@ -136,7 +136,7 @@ async function run(options: Partial<WorkerOptions>, env: TestWorkflowEnvironment
     workflowBundle: { codePath: inject('workflowBundlePath') },
     ...options,
   });
-  // It is looked at when the worker is stopped; until then its failure must not count as unhandled.
+  // It is awaited when the worker is stopped; until then its failure must not count as unhandled.
   const ended = worker.run().then(
     () => undefined,
     (error: unknown) => ({ error }),

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** Waits for what is about to be true: workflows and webhooks take their moments. */
+/** Waits until an assertion holds: workflows and webhooks take a moment. */
 export async function eventually<T>(claim: () => Promise<T> | T): Promise<T> {
-  return vi.waitFor(claim, { timeout: 10_000, interval: 20 });
+  return vi.waitFor(claim, { timeout: 30_000, interval: 20 });
 }

@@ -7,7 +7,7 @@ import { findDevServer, findTestServer } from '../../sandbox/temporal/find.js';
 import { bundleWorkflows } from '../../workers/bundle.js';
 
 declare module 'vitest' {
-  // What setup gives and `inject` reads; vitest wants an interface that it can merge.
+  // What setup provides and `inject` reads; vitest requires an interface that it can merge.
   interface ProvidedContext {
     devServerProgram: string;
     testServerProgram: string;
@@ -17,12 +17,16 @@ declare module 'vitest' {
 
 /** Once for all files: the servers are found or built where a person sees it, and the workflows are bundled. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  project.provide('devServerProgram', await findDevServer());
-  project.provide('testServerProgram', await findTestServer());
+  await provideServers(project);
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-test-'));
   const codePath = join(folder, 'workflow-bundle.js');
   const { code } = await bundleWorkflows('readable', new DefaultLogger('WARN'));
   await writeFile(codePath, code);
   project.provide('workflowBundlePath', codePath);
   return () => rm(folder, { recursive: true });
+}
+
+export async function provideServers(project: TestProject): Promise<void> {
+  project.provide('devServerProgram', await findDevServer());
+  project.provide('testServerProgram', await findTestServer());
 }

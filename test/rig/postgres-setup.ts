@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { findPostgres, installCommand, startPostgres } from './postgres.js';
 
 declare module 'vitest' {
-  // What setup gives and `inject` reads; vitest wants an interface that it can merge.
+  // What setup provides and `inject` reads; vitest requires an interface that it can merge.
   interface ProvidedContext {
     /** Of a running server; undefined where PostgreSQL is not installed. */
     postgresUrl: string | undefined;

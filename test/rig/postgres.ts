@@ -55,13 +55,13 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
   }
 }
 
-/** Nothing of it is to survive, so it need not reach the disk. */
+/** None of it must survive, so it need not reach the disk. */
 function settings(port: number): string[] {
   const set = { port, listen_addresses: loopback, unix_socket_directories: '', fsync: 'off', max_connections: 50 };
   return Object.entries(set).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** The words before a command that has to run without root's rights; gives the folder to who runs it. */
+/** The prefix of a command that must run without root's rights; hands the folder to the user who runs it. */
 async function unprivileged(folder: string): Promise<string[]> {
   if (process.getuid?.() !== 0) return [];
   const [uid, gid] = await Promise.all(['-u', '-g'].map((which) => run(['id', which, 'nobody'])));

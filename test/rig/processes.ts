@@ -34,7 +34,7 @@ export interface ProcessOptions {
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** More than any program here takes to end in order. */
+/** Longer than any program here takes to shut down. */
 const patienceMs = 30_000;
 const flushMs = 2_000;
 const running = new Set<StartedProcess>();
@@ -101,12 +101,12 @@ export async function startProgram(file: string, options?: ProcessOptions & { ar
   return startProcess(process.execPath, ['--import', 'tsx', file, ...(options?.args ?? [])], options);
 }
 
-/** Ends what `startProcess` started and nobody has ended: after each test file, see setup.ts. */
+/** Ends what `startProcess` started and nothing else has ended: after each test file, see setup.ts. */
 export async function stopProcesses(): Promise<void> {
   await Promise.all([...running].map((started) => started.stop()));
 }
 
-/** Whether a process still does anything. One that has ended and that nobody has waited for yet does not. */
+/** True if a process still runs. One that has ended but was not waited for yet does not. */
 export async function isRunning(pid: number): Promise<boolean> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout.trim() !== '' && !stdout.startsWith('Z');

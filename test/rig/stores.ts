@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { beforeAll, describe, inject } from 'vitest';
+import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { openStore, type HealthDataStore, type StorePlace } from '../../store/health-data-store.js';
 import { installCommand } from './postgres.js';
+
+/** Invented keys for the hashes in tombstones. */
+export const referenceKeys = parseKeyRing(`test:${Buffer.from('invented-key-for-tombstones-0001').toString('base64')}`);
 
 /** An empty database, gone after the file. */
 export interface StoreRig {
@@ -46,7 +50,7 @@ function started(start: () => Promise<Started>): () => StoreRig {
 async function onPglite(): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-pglite-'));
   const place = { directory: join(folder, 'data') };
-  const store = await openStore(place);
+  const store = await openStore(place, { referenceKeys });
   const end = async () => {
     await store.close();
     await rm(folder, { recursive: true });
@@ -56,7 +60,7 @@ async function onPglite(): Promise<Started> {
 
 async function onPostgres(url: string): Promise<Started> {
   const place = await newDatabase(url);
-  const store = await openStore(place);
+  const store = await openStore(place, { referenceKeys });
   return { place, store, end: () => store.close() };
 }
 

@@ -42,7 +42,7 @@ export function specifierOf(node: Node): string | undefined {
   return isNode(source) && typeof source.value === 'string' ? source.value : undefined;
 }
 
-/** Whether nothing of it is left at run time. `import {} from` and `import ''` are there for their effects. */
+/** True if nothing of it is left at run time. `import {} from` and `import ''` are there for their effects. */
 export function isTypeOnly(node: Node): boolean {
   if (node.type === 'TSImportType' || node.importKind === 'type' || node.exportKind === 'type') return true;
   const specifiers = Array.isArray(node.specifiers) ? node.specifiers.filter(isNode) : [];

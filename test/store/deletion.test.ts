@@ -20,7 +20,7 @@ describeStores('deleting a user', (rig) => {
     await receive(store, { event_type: 'provider.connection.created', user_id: userId, data: { source } });
     await store.writeStream({ userId, workoutId: 'w', stream: {} });
     await store.setAside({ userId, reason: 'not_handled' }, { id: randomUUID(), body: '{}' });
-    // Nothing but the body tells whose it is.
+    // Only the body says whose it is.
     const body = JSON.stringify({ order: { user: userId } });
     await store.setAside({ reason: 'unreadable' }, { id: randomUUID(), body });
   }
@@ -41,7 +41,7 @@ describeStores('deleting a user', (rig) => {
     ];
   }
 
-  test('deletes all of the user, rejected events included, and nothing of others', async () => {
+  test('deletes everything about the user, rejected events included, and nothing about others', async () => {
     const [userId, other] = [randomUUID(), randomUUID()];
     await fill(userId);
     await fill(other);
@@ -86,7 +86,7 @@ describeStores('deleting a user', (rig) => {
     expect(await countsOf(userId)).toEqual([0, 0, 0, 0, 0, 0, 0]);
   });
 
-  test('finds rejected events by the own reference of the product, where it is given', async () => {
+  test('finds rejected events by the product’s own reference, if it is given', async () => {
     const { store } = rig();
     const word = randomUUID();
     const clientUserId = `Testperson "${word}"`;
@@ -116,7 +116,7 @@ describeStores('deleting a user', (rig) => {
     expect(await store.rejected.count()).toBe(before - 1);
   });
 
-  test('refuses later what names the user by the own reference of the product alone, in any spelling', async () => {
+  test('refuses later events that name the user only by the product’s own reference, in any spelling', async () => {
     const { store } = rig();
     const clientUserId = `Ren\u00e9e "${randomUUID()}" /`;
     const userId = randomUUID();
@@ -135,6 +135,22 @@ describeStores('deleting a user', (rig) => {
     // The reference may be somebody else's by now.
     expect(await aside(`{"value":NaN,"client_user_id":${spelled},"user_id":"${randomUUID()}"}`)).toBe('set_aside');
     expect(await aside('{"client_user_id":"somebody else"}')).toBe('set_aside');
+  });
+
+  test('finds rejected events by the ids of the user’s work, and by a UUID inside a longer text', async () => {
+    const { store } = rig();
+    const [userId, orderId] = [randomUUID(), randomUUID()];
+    const bodies = [
+      `{"event_type":"labtest.result.critical","data":{"order_id":"${orderId}"}}`,
+      '{"data":{"order_id":"a-short-id"}}',
+      `not JSON: user ${userId.toUpperCase()} could not be found`,
+    ];
+    const kept = '{"data":{"order_id":"not-a-short-id"}}';
+    for (const body of [...bodies, kept]) await store.setAside({ reason: 'not_json' }, { id: randomUUID(), body });
+    const before = await store.rejected.count();
+    await store.deleteUserData(userId, { workIds: [orderId, 'a-short-id'] });
+    expect(await store.rejected.count()).toBe(before - 3);
+    expect((await countsOf('not-a-short-id')).at(-1)).toBe(1);
   });
 
   test('searches more rejected events than one statement does', async () => {

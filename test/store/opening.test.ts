@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { closedPort } from '../unit/webhooks/sending.js';
 import { activity, glucose, receive, sample } from './received.js';
 
 describeStores('a store', (rig) => {
-  test('says nothing of what it holds when the database refuses', async () => {
+  test('reveals nothing of its content when the database refuses', async () => {
     const { store } = rig();
     const refused = await store.summaries({ userId: 'Testperson\0' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StoreFailed);
@@ -56,7 +56,7 @@ describe('failures of a driver', () => {
     [Object.assign(new Error('database "x" does not exist'), { code: '3D000' }), /database "x" does not exist/],
     [new AggregateError([Object.assign(new Error('connect ECONNREFUSED ::1:1'), { code: 'ECONNREFUSED' })]), /::1:1/],
     ['a text', /^The database failed\.$/],
-  ])('that help keep their words: %s', (error, message) => {
+  ])('failures of a driver that help keep their text: %s', (error, message) => {
     expect(storeFailure(error).message).toMatch(message);
   });
 });
@@ -68,7 +68,7 @@ describe('a PGlite directory', () => {
     return () => rm(folder, { recursive: true });
   });
 
-  test('has one opener at a time, also by another name, and keeps its data', async () => {
+  test('has one opener at a time, even by another name, and keeps its data', async () => {
     const directory = join(folder, 'one');
     const store = await openStore({ directory });
     await receive(store, activity('kept', '1'));
@@ -82,7 +82,28 @@ describe('a PGlite directory', () => {
     await again.close();
   });
 
-  test('that another process has open is refused with a sentence that helps', async () => {
+  test('is closed to other users of the machine, even if it was open to them', async () => {
+    const directory = join(folder, 'closed');
+    await mkdir(directory, { mode: 0o755 });
+    for (const mode of [0o755, 0o750]) {
+      await chmod(directory, mode);
+      await (await openStore({ directory })).close();
+      expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    }
+    await (await openStore({ directory: join(folder, 'new', 'one') })).close();
+    expect((await stat(join(folder, 'new', 'one'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('a PGlite directory that is open to others and holds something else is refused, and keeps its rights', async () => {
+    const directory = join(folder, 'shared');
+    await mkdir(directory);
+    await chmod(directory, 0o755);
+    await writeFile(join(directory, 'somebody-elses'), '');
+    await expect(openStore({ directory })).rejects.toThrow(/Other users .+ may enter .+chmod 700/);
+    expect((await stat(directory)).mode & 0o777).toBe(0o755);
+  });
+
+  test('a PGlite directory that another process has open is refused with a helpful sentence', async () => {
     const directory = join(folder, 'two');
     const holder = await startProgram('test/rig/hold-store.ts', { args: [directory], ready: /holding/ });
     await expect(openStore({ directory })).rejects.toThrow(/is open in another process .+DATABASE_URL/);
@@ -104,6 +125,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
       '0001-tables',
       '0002-stream-versions',
       '0003-deleted-client-users',
+      '0004-expired-events',
     ]);
     await client.end();
     await Promise.all(stores.map((store) => store.close()));
@@ -123,7 +145,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await store.close();
   });
 
-  test('needs no more rights than it uses: those of its schema, and once that is migrated, of its tables', async () => {
+  test('needs no more rights than it uses: on its schema, and once that is migrated, on its tables', async () => {
     const { databaseUrl } = await newDatabase(postgresUrl ?? '');
     const name = databaseUrl.split('/').at(-1) ?? '';
     const admin = new Client({ connectionString: databaseUrl });
@@ -146,22 +168,23 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await admin.end();
   });
 
-  test('forgets all messages that are too old, while it takes others', async () => {
+  test('forgets all messages that are too old, while it accepts others', async () => {
     const place = await newDatabase(postgresUrl ?? '');
     const store = await openStore(place);
     const client = new Client({ connectionString: place.databaseUrl });
     await client.connect();
     await client.query(`insert into health_data.received_messages (message_id, received_at)
-      select 'old-' || number, now() - interval '31 days' from generate_series(1, 25000) as number`);
+      select 'old-' || number, now() - interval '31 days' from generate_series(1, 25000) as number
+      union all select 'young', now() - interval '29 days'`);
     await store.setAside({ reason: 'not_handled' }, { id: 'new', body: '{}' });
     const remembered = async () =>
       (await client.query<{ message_id: string }>('select message_id from health_data.received_messages')).rows;
-    await expect.poll(remembered, { timeout: 20_000 }).toEqual([{ message_id: 'new' }]);
+    await expect.poll(remembered, { timeout: 20_000 }).toEqual([{ message_id: 'young' }, { message_id: 'new' }]);
     await client.end();
     await store.close();
   });
 
-  test('is there for everybody else while the events of one user wait for each other', async () => {
+  test('stays available to others while the events of one user wait for each other', async () => {
     const place = await newDatabase(postgresUrl ?? '');
     const store = await openStore(place);
     const elsewhere = await heldUsers(place.databaseUrl, ['backfilling']);
@@ -185,7 +208,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await store.close();
   });
 
-  test('that is away is told by a StoreFailed that can be logged, password left out', async () => {
+  test('that is away is reported by a StoreFailed that can be logged, without the password', async () => {
     const databaseUrl = `postgres://lab:Testpassword@127.0.0.1:${await closedPort()}/x`;
     const failed = await openStore({ databaseUrl }).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(StoreFailed);
@@ -193,7 +216,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     expect(String((failed as Error).stack)).not.toContain('Testpassword');
   });
 
-  test('that takes connections and says nothing is given up after some seconds', { timeout: 20_000 }, async () => {
+  test('that accepts connections and does not answer is given up after some seconds', { timeout: 20_000 }, async () => {
     const mute = createServer();
     mute.listen(0, '127.0.0.1');
     await once(mute, 'listening');
@@ -211,7 +234,7 @@ async function heldUsers(databaseUrl: string, userIds: readonly string[]): Promi
   return client;
 }
 
-test('PostgreSQL is found on PATH, else the latest of the packages', async () => {
+test('PostgreSQL is found on PATH, or else as the latest of the packages', async () => {
   expect(await findPostgres('', '/nowhere')).toBeUndefined();
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-found-'));
   onTestFinished(() => rm(folder, { recursive: true }));

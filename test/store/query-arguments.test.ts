@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeStores } from '../rig/stores.js';
 import { glucose, receive, sample } from './received.js';
 
-describeStores('what is asked of a store', (rig) => {
+describeStores('a query', (rig) => {
   const samplesFrom = async (from: string, to = '2026-01-06T00:00:00Z') => {
     const found: unknown[] = [];
     const query = { userId: 'asked', resource: 'glucose', from, to };
@@ -11,7 +11,7 @@ describeStores('what is asked of a store', (rig) => {
   };
 
   test.each(['yesterday-ish', '2026-02-30', '2026-01-05T00:00:00Z', '0000-01-01', ''])(
-    'is refused with the name of the field where %j is to be a day',
+    'is refused with the name of the field if %j is given as a day',
     async (day) => {
       const { store } = rig();
       const rule = 'is not a calendar date that exists, YYYY-MM-DD';
@@ -22,7 +22,7 @@ describeStores('what is asked of a store', (rig) => {
   );
 
   test.each(['yesterday-ish', '2026-02-30T00:00:00Z', '1767607200', 'infinity', ''])(
-    'is refused with the name of the field where %j is to be an instant',
+    'is refused with the name of the field if %j is given as an instant',
     async (instant) => {
       const rule = 'is not an instant in ISO 8601, such as 2026-01-05T10:00:00Z';
       await expect(samplesFrom(instant)).rejects.toThrow(TypeError);

@@ -5,7 +5,7 @@ import { startHealthDataReading } from '../../workers/health-data-reading.js';
 import { describeStores } from '../rig/stores.js';
 import { activity, glucose, receive, sample } from './received.js';
 
-describeStores('the reading of one process’s store', (rig) => {
+describeStores('one process’s store, read over HTTP,', (rig) => {
   let reading: Awaited<ReturnType<typeof startHealthDataReading>>;
   beforeAll(async () => {
     reading = await startHealthDataReading(rig().store, 0);
@@ -17,7 +17,7 @@ describeStores('the reading of one process’s store', (rig) => {
     return { status: answer.status, body: await answer.json() };
   }
 
-  test('answers with summaries by day, samples by resource and range, and streams by workout', async () => {
+  test('returns summaries by day, samples by resource and range, and streams by workout', async () => {
     const { store } = rig();
     const userId = randomUUID();
     await receive(store, activity(userId, 'day'));
@@ -49,7 +49,7 @@ describeStores('the reading of one process’s store', (rig) => {
     expect(await read(path)).toEqual({ status, body: { error: expect.any(String) as string } });
   });
 
-  test('listens on this machine only, and refuses pages of the web that lead there', async () => {
+  test('listens on this machine only, and refuses web pages that lead there', async () => {
     expect(new URL(reading.url).hostname).toBe('127.0.0.1');
     const answer = await request(`${reading.url}/users/a-user/summaries`, { headers: { host: 'page.example.com' } });
     await answer.body.dump();

@@ -5,7 +5,7 @@ import type { Acceptance } from '../../store/accepting.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import type { StoredSample } from '../../store/reading.js';
 
-/** The store takes a webhook's body, as the ingress would have it. */
+/** The store receives a webhook's body, as from the ingress. */
 export async function receive(
   store: HealthDataStore,
   event: object,

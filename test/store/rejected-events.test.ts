@@ -44,7 +44,7 @@ describeStores('rejected events', (rig) => {
     expect(JSON.stringify(listed)).not.toContain('Testperson');
   });
 
-  test('of a batch the good samples are stored, and the bad ones are told by their positions', async () => {
+  test('the good samples of a batch are stored, and the bad ones are named by their positions', async () => {
     const { store } = rig();
     const id = randomUUID();
     const user = randomUUID();
@@ -85,7 +85,7 @@ describeStores('rejected events', (rig) => {
   test.each([
     ['[', ']'],
     ['{"":', '}'],
-  ])('JSON nested a million deep with %s is put aside as it was sent', async (open, close) => {
+  ])('JSON nested a million levels deep with %s is put aside as it was sent', async (open, close) => {
     const { store } = rig();
     const deep = `${open.repeat(1_000_000)}1${close.repeat(1_000_000)}`;
     const id = randomUUID();
@@ -96,7 +96,7 @@ describeStores('rejected events', (rig) => {
     expect(body === deep).toBe(true);
   });
 
-  test('what the database alone refuses is put aside too, instead of being repeated for days', async () => {
+  test('what only the database refuses is put aside too, instead of being repeated for days', async () => {
     const { store } = rig();
     const id = randomUUID();
     const read = { kind: 'summary' as const, eventType: 'e', userId, resource: 'r', source: {}, id: '1', data: {} };
@@ -104,7 +104,7 @@ describeStores('rejected events', (rig) => {
     expect(await ofMessage(id)).toMatchObject({ reason: 'the database refused a value (SQLSTATE 22008)' });
   });
 
-  test('what nobody handles is put aside with what is known of it, once for each message', async () => {
+  test('an event that nobody handles is put aside with what is known of it, once for each message', async () => {
     const { store } = rig();
     const id = randomUUID();
     const before = await store.rejected.count();
@@ -115,7 +115,7 @@ describeStores('rejected events', (rig) => {
     expect(await store.rejected.count()).toBe(before + 1);
   });
 
-  test('a body that is no JSON is put aside too, with U+FFFD where it has NUL', async () => {
+  test('a body that is not JSON is put aside too, with U+FFFD in place of NUL', async () => {
     const { store } = rig();
     const id = randomUUID();
     expect(await store.setAside({ reason: 'not_json' }, { id, body: '{"value":NaN}\0' })).toBe('set_aside');
@@ -148,7 +148,7 @@ describeStores('rejected events', (rig) => {
       expect((await store.rejected.list({ state: 'discarded' })).map((each) => each.id)).toContain(id);
     });
 
-    test('needs a reason, and an event that still waits', async () => {
+    test('requires a reason, and an event that still waits', async () => {
       const { store } = rig();
       const id = await aside('{}');
       await expect(store.rejected.discard(id, ' ')).rejects.toThrow(TypeError);
@@ -171,7 +171,7 @@ describeStores('rejected events', (rig) => {
       await expect(store.rejected.replay(id, () => Promise.resolve())).rejects.toThrow(RejectedEventSettled);
     });
 
-    test('tells when the event was discarded while it was handled', async () => {
+    test('reports when the event was discarded while it was handled', async () => {
       const { store } = rig();
       const id = await aside('{}');
       const handle = () => store.rejected.discard(id, 'a trial of the service');
@@ -198,8 +198,8 @@ describeStores('rejected events', (rig) => {
       await receive(store, activity(user, 'one', { steps: 2 }));
       const rejected = await ofMessage(id);
       await store.rejected.replay(rejected?.id ?? '', async (message) => {
-        const mended = glucose(user, [sample(at, 1), sample(later, 1), sample('2026-01-05T12:00:00Z', 3)]);
-        expect(await receive(store, mended, message)).toBe('stored');
+        const corrected = glucose(user, [sample(at, 1), sample(later, 1), sample('2026-01-05T12:00:00Z', 3)]);
+        expect(await receive(store, corrected, message)).toBe('stored');
         const older = activity(user, 'one', { steps: 1 });
         await receive(store, older, { receivedAt: message.receivedAt });
       });
@@ -207,7 +207,7 @@ describeStores('rejected events', (rig) => {
       expect(await store.summaries({ userId: user })).toMatchObject([{ data: { steps: 2 } }]);
     });
 
-    test('that broke off after the work was done does not do it again', async () => {
+    test('a replay that broke off after the work was done does not do it again', async () => {
       const { store } = rig();
       const user = randomUUID();
       const id = randomUUID();
@@ -223,7 +223,7 @@ describeStores('rejected events', (rig) => {
       expect(done).toEqual(['stored', 'repeated']);
     });
 
-    test('of what still cannot be stored brings up a rejected event of its own', async () => {
+    test('a replay of what still cannot be stored makes a rejected event of its own', async () => {
       const { store } = rig();
       const id = randomUUID();
       const event = glucose(randomUUID(), ['bad']);

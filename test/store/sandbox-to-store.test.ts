@@ -28,7 +28,8 @@ describeStores('from the service through the webhook handler into the store', (r
     return { control, userId: await newUser() };
   }
 
-  test('a summary and its later version become one [7, 258, 259, 271]', async () => {
+  // proves 7, 258, 259, 271
+  test('a summary and its later version become one', async () => {
     const { control, userId } = await started();
     const id = randomUUID();
     const summary = { kind: 'summary' as const, id, calendar_date: '2026-01-05' };
@@ -50,7 +51,8 @@ describeStores('from the service through the webhook handler into the store', (r
     expect(await control.deliveries()).toMatchObject([{ state: 'delivered' }]);
   });
 
-  test('batches that overtake each other leave what was received last [295]', async () => {
+  // proves 295
+  test('batches that overtake each other leave what was received last', async () => {
     const { control, userId } = await started();
     await control.addWebhookFault({ action: { kind: 'reorder', count: 2 } });
     const batch = { kind: 'samples' as const, from: '2026-01-05T10:00:00Z', everySeconds: 60 };
@@ -61,7 +63,8 @@ describeStores('from the service through the webhook handler into the store', (r
     expect(await valuesOf(rig().store, userId)).toEqual([5, 5.1, 5.2]);
   });
 
-  test('notices of a workout stream and of a past that was fetched are kept [264]', async () => {
+  // proves 264
+  test('notices of a workout stream and of a past that was fetched are kept', async () => {
     const { control, userId } = await started();
     const workoutId = randomUUID();
     await control.sendHealthData(userId, { kind: 'workout_stream', workout_id: workoutId });
@@ -100,7 +103,7 @@ describeStores('from the service through the webhook handler into the store', (r
     expect(kept.map((samples) => samples.length)).toEqual([1, 1, 1, 3]);
   });
 
-  test('a rejected event is replayed by the road that webhooks take, once what was wrong is mended', async () => {
+  test('a rejected event is replayed by the same path as webhooks, once the cause is fixed', async () => {
     const { control, userId } = await started();
     const { store } = rig();
     await control.sendHealthData(userId, { kind: 'untidy', variant: 'without_provider' });

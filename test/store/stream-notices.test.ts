@@ -9,7 +9,7 @@ import { source } from './received.js';
 describeStores('the notice of a workout stream', (rig) => {
   const workoutOf = () => ({ userId: randomUUID(), workoutId: randomUUID() });
 
-  /** The ingress takes a notice; answers with what becomes of it. */
+  /** The ingress receives a notice; returns what becomes of it. */
   async function notice(
     { userId, workoutId }: { userId: string; workoutId: string },
     id: string = randomUUID(),
@@ -23,7 +23,8 @@ describeStores('the notice of a workout stream', (rig) => {
     return healthData(event, id, JSON.stringify(body));
   }
 
-  test('has the stream fetched until it is there, however often it comes; then a later one does [264, 301, 303]', async () => {
+  // proves 264, 301, 303
+  test('has the stream fetched until it exists, however often the notice comes; then a later one does', async () => {
     const { store } = rig();
     const [workout, message] = [workoutOf(), randomUUID()];
     expect(await notice(workout, message)).toBe('stream_due');
@@ -66,7 +67,7 @@ describeStores('the notice of a workout stream', (rig) => {
     expect(await notice(workout, randomUUID(), '2026-01-01T00:00:00Z')).toBe('stored');
   });
 
-  test('of a user whose data were deleted has nothing fetched', async () => {
+  test('about a user whose data were deleted has nothing fetched', async () => {
     const { store } = rig();
     const workout = workoutOf();
     await store.deleteUserData(workout.userId);
@@ -74,7 +75,7 @@ describeStores('the notice of a workout stream', (rig) => {
     expect(await store.streamStanding(workout)).toEqual({ standing: 'user_deleted', notice: null });
   });
 
-  test('whose workout cannot stand in a workflow ID is put aside whole', async () => {
+  test('whose workout cannot be part of a workflow ID is put aside whole', async () => {
     const { store } = rig();
     const workout = { userId: randomUUID(), workoutId: 'Testperson/Invented' };
     expect(await notice(workout)).toBe('set_aside');
@@ -87,7 +88,7 @@ describeStores('the notice of a workout stream', (rig) => {
     expect((await store.rejected.get(rejected?.id ?? '')).body).toContain('Testperson/Invented');
   });
 
-  test('whose stream the database cannot hold is told as such', async () => {
+  test('whose stream the database cannot hold is reported as such', async () => {
     const { store } = rig();
     const workout = workoutOf();
     await notice(workout);

@@ -5,7 +5,8 @@ import { activity, glucose, receive, sample, samplesOf, source, valuesOf } from 
 
 describeStores('health data', (rig) => {
   describe('summaries', () => {
-    test('are kept as they were sent, and found by user, resource and day [7, 261, 270]', async () => {
+    // proves 7, 261, 270
+    test('are kept as they were sent, and found by user, resource and day', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const id = randomUUID();
@@ -29,7 +30,8 @@ describeStores('health data', (rig) => {
       expect(await store.summaries({ userId })).toHaveLength(3);
     });
 
-    test('of one id: the last received wins [269, 271]', async () => {
+    // proves 269, 271
+    test('summaries with one id: the last received wins', async () => {
       const { store } = rig();
       const userId = randomUUID();
       await receive(store, activity(userId, 'one', { steps: 1 }));
@@ -38,7 +40,8 @@ describeStores('health data', (rig) => {
       expect(found).toMatchObject([{ id: 'one', day: '2026-01-06', data: { steps: 2 } }]);
     });
 
-    test('that tell when they were made: the latest made wins, whichever was received last [271]', async () => {
+    // proves 271
+    test('summaries that say when they were made: the latest made wins, whichever was received last', async () => {
       const { store } = rig();
       const userId = randomUUID();
       await receive(store, activity(userId, 'one', { steps: 2, updated_at: '2026-01-05T12:00:00.2Z' }));
@@ -50,7 +53,7 @@ describeStores('health data', (rig) => {
       expect(await store.summaries({ userId })).toMatchObject([{ data: { steps: 4 } }]);
     });
 
-    test('of different users or resources do not replace each other, though they have one id', async () => {
+    test('summaries of different users or resources do not replace each other, even with one id', async () => {
       const { store } = rig();
       const [one, other] = [randomUUID(), randomUUID()];
       await receive(store, activity(one, 'same', { steps: 1 }));
@@ -60,7 +63,7 @@ describeStores('health data', (rig) => {
       expect(await store.summaries({ userId: other })).toMatchObject([{ data: { steps: 2 } }]);
     });
 
-    test('without a calendar date count to the date of `date`, and without either to none', async () => {
+    test('summaries without a calendar date count for the date of `date`, and without either for none', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const date = '2026-01-07T00:00:00+00:00';
@@ -74,7 +77,7 @@ describeStores('health data', (rig) => {
       expect(await store.summaries({ userId, from: '2026-01-01' })).toHaveLength(1);
     });
 
-    test('with a number for an id, with numbers of any size and with nothing but an id are kept', async () => {
+    test('summaries with a number as an id, with numbers of any size and with nothing but an id are kept', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const event = { event_type: 'daily.data.newly_invented.created', user_id: userId };
@@ -85,7 +88,8 @@ describeStores('health data', (rig) => {
   });
 
   describe('samples', () => {
-    test('are found by user, resource and range, in the order of their instants [7, 260]', async () => {
+    // proves 7, 260
+    test('are found by user, resource and range, in the order of their instants', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const [early, middle, late] = ['2026-01-05T10:00:00Z', '2026-01-05T13:00:00+02:00', '2026-01-05T12:00:00Z'];
@@ -101,7 +105,8 @@ describeStores('health data', (rig) => {
       for await (const each of store.samples({ ...query, provider: 'another' })) expect.unreachable(each.at);
     });
 
-    test('of one key: the last received wins, also with an earlier one in between [295]', async () => {
+    // proves 295
+    test('samples with one key: the last received wins, even with an earlier one in between', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const at = '2026-01-05T10:00:00Z';
@@ -109,7 +114,7 @@ describeStores('health data', (rig) => {
       expect(await valuesOf(store, userId)).toEqual([2]);
     });
 
-    test('of one key within one batch: the last of them wins, however the instant is written', async () => {
+    test('samples with one key within one batch: the last of them wins, however the instant is written', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const spellings = ['2026-01-05T10:00:00Z', '2026-01-05T12:00:00+02:00', '2026-01-05 10:00:00.000000'];
@@ -117,12 +122,13 @@ describeStores('health data', (rig) => {
       expect(await valuesOf(store, userId)).toEqual([2]);
     });
 
+    // proves 294
     test.each([
       ['resource', { event_type: 'daily.data.ketones.created' }, {}],
       ['provider', {}, { source: { slug: 'invented_band' } }],
       ['source type', {}, { source: { ...source, type: 'scale' } }],
       ['timestamp', {}, { data: [sample('2026-01-05T10:00:00.000001Z', 2)] }],
-    ])('that differ in their %s do not replace each other [294]', async (_part, envelope, data) => {
+    ])('samples that differ in their %s do not replace each other', async (_part, envelope, data) => {
       const { store } = rig();
       const userId = randomUUID();
       const samples = [sample('2026-01-05T10:00:00Z', 1)];
@@ -132,7 +138,8 @@ describeStores('health data', (rig) => {
       expect(kept).toHaveLength(2);
     });
 
-    test('of untidy payloads are kept as they were sent [287, 288, 289, 290, 292]', async () => {
+    // proves 287-290, 292
+    test('samples from untidy payloads are kept as they were sent', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const untidy = [
@@ -168,13 +175,13 @@ describeStores('health data', (rig) => {
       expect(await valuesOf(store, userId)).toHaveLength(5_003);
     });
 
-    test('an empty batch is nothing, and is no fault', async () => {
+    test('an empty batch is nothing, and not an error', async () => {
       const { store } = rig();
       expect(await receive(store, glucose(randomUUID(), []))).toBe('stored');
     });
   });
 
-  test('what comes now wins also when the clock of the database has been put back', async () => {
+  test('what comes now wins even if the clock of the database has been put back', async () => {
     const { store } = rig();
     const userId = randomUUID();
     const at = '2026-01-05T10:00:00Z';
@@ -192,7 +199,7 @@ describeStores('health data', (rig) => {
   });
 
   describe('a message', () => {
-    test('that comes again changes nothing', async () => {
+    test('a message that comes again changes nothing', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const at = '2026-01-05T10:00:00Z';
@@ -203,7 +210,7 @@ describeStores('health data', (rig) => {
       expect(await valuesOf(store, userId)).toEqual([2]);
     });
 
-    test('that comes many times at once is taken once', async () => {
+    test('a message that comes many times at once is taken once', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const id = randomUUID();
@@ -213,7 +220,7 @@ describeStores('health data', (rig) => {
       expect((await store.rejected.list()).filter(({ messageId }) => messageId === id)).toHaveLength(1);
     });
 
-    test('and others of the same samples at the same time do not stop each other', async () => {
+    test('messages with the same samples at the same time do not stop each other', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const times = Array.from({ length: 200 }, (_, n) => new Date(1_767_600_000_000 + n * 60_000).toISOString());
@@ -230,7 +237,8 @@ describeStores('health data', (rig) => {
   describe('notices', () => {
     const provider = { name: 'Invented', slug: 'invented' };
 
-    test('of a workout stream are kept until its stream is written, and with it [264, 303]', async () => {
+    // proves 264, 303
+    test('notices of a workout stream are kept until its stream is written, and with it', async () => {
       const { store } = rig();
       const [userId, workoutId] = [randomUUID(), randomUUID()];
       const data = { message: 'Read it', provider_id: '17', sport: { id: 1, name: 'Run', slug: 'run' }, source };
@@ -259,7 +267,7 @@ describeStores('health data', (rig) => {
       });
     });
 
-    test('of a past that was fetched are kept, one for each resource and provider', async () => {
+    test('notices of a past that was fetched are kept, one for each resource and provider', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const event = { event_type: 'historical.data.sleep.created', user_id: userId };
@@ -272,7 +280,7 @@ describeStores('health data', (rig) => {
       ]);
     });
 
-    test('of connections are kept, the last of each provider', async () => {
+    test('notices of connections are kept, the last of each provider', async () => {
       const { store } = rig();
       const userId = randomUUID();
       const sent = (event: string, data: object) =>

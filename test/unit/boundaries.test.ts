@@ -19,7 +19,7 @@ async function sources(folder: string): Promise<SourceFile[]> {
   return found.flat();
 }
 
-/** What the checker says of one or more small files. */
+/** The findings of the checker in one or more small files. */
 function breaches(files: Record<string, string>): string[] {
   return findBreaches(Object.entries(files).map(([path, text]) => ({ path, text }))).map(describeFinding);
 }
@@ -52,7 +52,7 @@ describe('the checker finds, with file, line and rule,', () => {
     }
   });
 
-  test("Node's modules in a workflow, with and without their prefix, types too", () => {
+  test("Node's modules in a workflow, with and without their prefix, even types", () => {
     const text = "import { join } from 'node:path';\nimport fs from 'fs';\nimport type { Stats } from 'node:fs';";
     expect(breaches({ 'workflows/order/a.ts': text })).toEqual([
       "workflows/order/a.ts:1: workflows/ may not import Node's modules (node:path)",
@@ -70,7 +70,7 @@ describe('the checker finds, with file, line and rule,', () => {
     ]);
   });
 
-  test('a workflow file that is not open to the client', () => {
+  test('workflow code outside the worker', () => {
     expect(breaches({ 'client/a.ts': "import { run } from '../workflows/order/run.js';" })).toEqual([
       'client/a.ts:1: client/ may not import workflows/order/run.ts',
     ]);
@@ -88,7 +88,7 @@ describe('the checker finds, with file, line and rule,', () => {
     expect(breaches({ 'utils/a.ts': "import 'zod';" })).toEqual(['utils/a.ts:1: utils/ is not in the folder table']);
   });
 
-  test('a cycle, once, and not one of types', () => {
+  test('a cycle, once, but not one of types', () => {
     const files = {
       'service/a.ts': "import { b } from './b.js';",
       'service/b.ts': "import { c } from './c.js';",
@@ -100,7 +100,7 @@ describe('the checker finds, with file, line and rule,', () => {
     ]);
   });
 
-  test('export *, also under a name', () => {
+  test('export *, even under a name', () => {
     const text = "export * from './b.js';\nexport * as b from './b.js';";
     expect(breaches({ 'service/a.ts': text })).toHaveLength(2);
   });
@@ -140,11 +140,11 @@ describe('the checker finds, with file, line and rule,', () => {
 
   test('a clock or chance in the fold, and only there', () => {
     const text = 'export const f = () => [Date.now(), new Date(), Math.random(), crypto.randomUUID()];';
-    expect(breaches({ 'workflows/order/state.ts': text })).toHaveLength(4);
+    expect(breaches({ 'workflows/order/chain.ts': text })).toHaveLength(4);
     expect(breaches({ 'workflows/order/run.ts': text })).toEqual([]);
   });
 
-  test('the line, also after characters of more than one byte', () => {
+  test('the line, even after characters of more than one byte', () => {
     expect(breaches({ 'service/a.ts': "// ä → 🧪\nconst s = '🧪🧪';\nimport 'pino';" })).toEqual([
       'service/a.ts:3: service/ may not import the package pino',
     ]);
@@ -156,8 +156,8 @@ describe('the checker allows', () => {
     const files = {
       'service/a.ts': "import { z } from 'zod';\nimport type { B } from '../workflows/b.js';",
       'workflows/b.ts': "import type { Activities } from '../activities/a.js';\nimport ms from 'ms';",
-      'activities/a.ts': "import { name } from '../workflows/order/messages.js';\nimport { a } from '../service/a.js';",
-      'client/c.ts': "import { keys } from '../workflows/search-attributes.js';",
+      'activities/a.ts': "import { name } from '../protocol/order/messages.js';\nimport { a } from '../service/a.js';",
+      'client/c.ts': "import { keys } from '../protocol/search-attributes.js';",
       'workers/d.ts': "import { b } from '../workflows/b.js';\nimport pino from 'pino';",
       'test/e.ts': "import { d } from '../workers/d.js';\nexport let n = 0;",
     };
@@ -172,6 +172,6 @@ describe('the checker allows', () => {
       'const copy = (list: number[]) => { const mine = [...list]; mine.push(1); };',
       'const at = (iso: string) => new Date(iso);',
     ].join('\n');
-    expect(breaches({ 'workflows/order/state.ts': text })).toEqual([]);
+    expect(breaches({ 'workflows/order/chain.ts': text })).toEqual([]);
   });
 });

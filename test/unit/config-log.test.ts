@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { failureOf } from '../../activities/failures.js';
+import { ServiceRefused } from '../../service/errors.js';
 import { createLog, temporalLogger } from '../../workers/log.js';
 
 function written() {
@@ -24,7 +26,7 @@ describe('the log', () => {
     ['email', 'hidden'],
     ['dob', 'hidden'],
     ['body', 'hidden'],
-  ])('does not write what stands under %s, at any depth', (name, value) => {
+  ])('leaves out what stands under %s, at any depth', (name, value) => {
     const { lines, log } = written();
     log.info({ [name]: value }, 'at the top');
     log.info({ request: { [name]: value } }, 'one level down');
@@ -35,7 +37,41 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).toContain('[redacted]');
   });
 
-  test('takes a value that contains itself, and one that is deeper than anything that is logged on purpose', () => {
+  test.each(['task', 'taskEncoded'])('leaves out a whole task, which the SDK puts under %s', (name) => {
+    const { lines, log } = written();
+    temporalLogger(log).error('Error while processing ActivityTask.start', { [name]: 'hidden' });
+    expect(lines).toMatchObject([{ [name]: '[redacted]' }]);
+  });
+
+  test('describes an error and its causes, without what the service said in details and fields', () => {
+    const { lines, log } = written();
+    const said = { reason: 'hidden', fields: [{ field: 'dob', message: 'hidden' }] };
+    const refused = new ServiceRefused({ method: 'POST', path: '/v3/order', status: 422 }, said);
+    const failure = failureOf(refused, 'OrderRefused');
+    temporalLogger(log).warn('Activity failed', { error: failure });
+    log.error({ err: refused }, 'refused');
+    log.error(refused, 'refused');
+    log.warn({ orderId: 'o-1', why: failure, all: [new AggregateError([failure], 'several')] }, 'elsewhere');
+    expect(JSON.stringify(lines)).not.toContain('hidden');
+    const message = 'POST /v3/order was refused with status 422 (dob)';
+    const cause = { type: 'ServiceRefused', message, status: 422, stack: expect.any(String) as string };
+    expect(lines).toMatchObject([
+      { err: { type: 'ApplicationFailure', failureType: 'OrderRefused', message, status: 422, cause } },
+      { err: cause },
+      { err: cause },
+      { why: { failureType: 'OrderRefused' }, all: [{ message: 'several', errors: [{ message }] }] },
+    ]);
+  });
+
+  test('has the code of an error, and no sentence in its place', () => {
+    const { lines, log } = written();
+    log.error({ err: Object.assign(new Error('broken'), { code: 'ECONNREFUSED' }) }, 'a code');
+    log.error({ err: Object.assign(new Error('broken'), { code: 'hidden, a sentence' }) }, 'none');
+    expect(lines).toMatchObject([{ err: { code: 'ECONNREFUSED' } }, { err: { message: 'broken' } }]);
+    expect(JSON.stringify(lines)).not.toContain('hidden');
+  });
+
+  test('accepts a value that contains itself, and one that is deeper than anything that is logged on purpose', () => {
     const { lines, log } = written();
     const cyclic: Record<string, unknown> = { id: 1 };
     cyclic['self'] = cyclic;
@@ -44,19 +80,19 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).toContain('[too deep]');
   });
 
-  test('writes dates as they are', () => {
+  test('has dates as they are', () => {
     const { lines, log } = written();
     log.info({ at: new Date(0) }, 'then');
     expect(lines).toMatchObject([{ at: '1970-01-01T00:00:00.000Z' }]);
   });
 
-  test('writes ids, types and durations', () => {
+  test('has ids, types and durations', () => {
     const { lines, log } = written();
     log.info({ orderId: 'o-1', eventType: 'labtest.order.updated', ms: 1.5 }, 'delivered');
     expect(lines).toMatchObject([{ orderId: 'o-1', eventType: 'labtest.order.updated', ms: 1.5, msg: 'delivered' }]);
   });
 
-  test('takes what the Temporal SDK writes, at its level and with its errors', () => {
+  test('accepts what the Temporal SDK writes, at its level and with its errors', () => {
     const { lines, log } = written();
     const logger = temporalLogger(log);
     logger.warn('careful', { workflowId: 'kit-order/1', error: new Error('broken') });

@@ -25,7 +25,8 @@ function faultsOf(read: () => unknown): Record<string, string> {
 }
 
 describe('the worker', () => {
-  test('needs an address and a key of the service, and has a default for the rest [211, 217, 225, 244, 313]', () => {
+  // proves 211, 217, 225, 244, 313
+  test('needs an address and a key of the service, and has a default for the rest', () => {
     expect(readWorkerConfig(service)).toEqual({
       temporal: {
         address: '127.0.0.1:7233',
@@ -34,7 +35,7 @@ describe('the worker', () => {
       },
       taskQueue: 'lab-operations',
       logLevel: 'info',
-      shutdownGraceSeconds: 20,
+      shutdownGraceSeconds: 35,
       service: {
         baseUrl: 'http://127.0.0.1:4010',
         apiKey: 'sk_invented',
@@ -50,6 +51,9 @@ describe('the worker', () => {
       maxCachedWorkflows: 1000,
       reconcileEveryMinutes: 60,
       databasePoolSize: 10,
+      encryption: 'optional',
+      rejectedEventsDays: 90,
+      warnings: [],
     });
   });
 
@@ -94,12 +98,13 @@ describe('the worker', () => {
     });
   });
 
+  // proves 12-15
   test.each([
-    ['production-us', 'SERVICE_URL_PRODUCTION_US', 12],
-    ['production-eu', 'SERVICE_URL_PRODUCTION_EU', 13],
-    ['sandbox-us', 'SERVICE_URL_SANDBOX_US', 14],
-    ['sandbox-eu', 'SERVICE_URL_SANDBOX_EU', 15],
-  ])('takes the address of the environment %s from %s, and none is built in [%i]', (environment, setting) => {
+    ['production-us', 'SERVICE_URL_PRODUCTION_US'],
+    ['production-eu', 'SERVICE_URL_PRODUCTION_EU'],
+    ['sandbox-us', 'SERVICE_URL_SANDBOX_US'],
+    ['sandbox-eu', 'SERVICE_URL_SANDBOX_EU'],
+  ])('reads the address of the environment %s from %s, and none is built in', (environment, setting) => {
     const env = { SERVICE_API_KEY: 'sk_invented', SERVICE_ENVIRONMENT: environment };
     expect(faultsOf(() => readWorkerConfig(env))).toEqual({
       [setting]: `is missing, but SERVICE_ENVIRONMENT is ${environment}`,
@@ -113,7 +118,7 @@ describe('the worker', () => {
     expect(readWorkerConfig(env).service.baseUrl).toBe(service.SERVICE_BASE_URL);
   });
 
-  test('takes a blank setting for one that is not there', () => {
+  test('treats a blank setting as missing', () => {
     const blank = { ...service, NOTIFY_URL: '', NOTIFY_SECRET: ' ', TASK_QUEUE: '', TEMPORAL_ADDRESS: '' };
     expect(readWorkerConfig(blank)).toEqual(readWorkerConfig(service));
     expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_API_KEY: ' ' }))).toEqual({
@@ -121,17 +126,30 @@ describe('the worker', () => {
     });
   });
 
-  test('has no need of webhook secrets, and does not mind faults in settings of the ingress', () => {
+  test('needs no webhook secrets, and ignores invalid settings of the ingress', () => {
     expect(() => readWorkerConfig({ ...service, INGRESS_PORT: 'wrong' })).not.toThrow();
   });
 
-  test('needs NOTIFY_SECRET where NOTIFY_URL is set', () => {
+  test('needs NOTIFY_SECRET if NOTIFY_URL is set', () => {
     expect(faultsOf(() => readWorkerConfig({ ...service, NOTIFY_URL: 'https://product.example' }))).toEqual({
       NOTIFY_SECRET: 'is missing, but NOTIFY_URL is set',
     });
   });
 
-  test('tells all faults at once', () => {
+  test('sends no notifications only if that is set explicitly, and not beside an endpoint', () => {
+    expect(readWorkerConfig(service)).not.toHaveProperty('notify');
+    expect(readWorkerConfig({ ...service, NOTIFICATIONS: 'on' })).not.toHaveProperty('notify');
+    expect(readWorkerConfig({ ...service, NOTIFICATIONS: 'off' })).toMatchObject({ notify: 'off' });
+    const endpoint = { NOTIFY_URL: 'https://product.example', NOTIFY_SECRET: secret };
+    expect(faultsOf(() => readWorkerConfig({ ...service, ...endpoint, NOTIFICATIONS: 'off' }))).toEqual({
+      NOTIFICATIONS: 'is off, but NOTIFY_URL is set',
+    });
+    expect(faultsOf(() => readWorkerConfig({ ...service, NOTIFICATIONS: 'no' }))).toEqual({
+      NOTIFICATIONS: 'is neither on nor off',
+    });
+  });
+
+  test('lists all faults at once', () => {
     const env = {
       SERVICE_ENVIRONMENT: 'mars',
       SERVICE_BRAND: 'two words',
@@ -185,21 +203,24 @@ describe('the headers for reports at URLs', () => {
   });
 
   test.each([
-    ['is no JSON', '{"store": very-secret', 'names a file that is no JSON of header sets'],
+    ['is not JSON', '{"store": very-secret', 'names a file that is no JSON of header sets'],
     ['lacks its hosts', '{"store":{"headers":{"a":"very-secret"}}}', 'names a file that is no JSON of header sets'],
     [
       'has a header that cannot be sent',
       '{"store":{"hosts":["files.example.com"],"headers":{"a":"very-secret\\n"}}}',
       'names a file with a fault: header set store: a must be printable ASCII',
     ],
-  ])('with a file that %s are a fault that shows no value', async (_what, text, problem) => {
-    const file = await headersFile(text);
-    expect(faultsOf(() => readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: file }))).toEqual({
-      REPORT_URL_HEADERS_FILE: problem,
-    });
-  });
+  ])(
+    'the headers for reports at URLs from a file that %s are a fault that shows no value',
+    async (_what, text, problem) => {
+      const file = await headersFile(text);
+      expect(faultsOf(() => readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: file }))).toEqual({
+        REPORT_URL_HEADERS_FILE: problem,
+      });
+    },
+  );
 
-  test('with a file that is not there are a fault', () => {
+  test('the headers for reports at URLs from a file that does not exist are a fault', () => {
     const env = { ...service, REPORT_URL_HEADERS_FILE: join(folder, 'not-there.json') };
     expect(faultsOf(() => readWorkerConfig(env))).toEqual({
       REPORT_URL_HEADERS_FILE: 'names a file that cannot be read',
@@ -213,13 +234,22 @@ describe('the ingress', () => {
       host: '0.0.0.0',
       port: 4000,
       webhookSecrets: [secret],
-      webhookMaxBytes: 5 * 1024 * 1024,
+      webhookMaxBytes: 2 * 1024 * 1024,
+      drainSeconds: 5,
       taskQueue: 'lab-operations',
     });
     expect(faultsOf(() => readIngressConfig({}))).toEqual({ WEBHOOK_SECRETS: 'is missing' });
   });
 
-  test('takes several secrets, with spaces and a comma at the end', () => {
+  test('accepts the id of its team', () => {
+    expect(readIngressConfig({ ...webhooks, SERVICE_TEAM_ID: 'team-1' }).teamId).toBe('team-1');
+    expect(readIngressConfig(webhooks)).not.toHaveProperty('teamId');
+    expect(faultsOf(() => readIngressConfig({ ...webhooks, SERVICE_TEAM_ID: 'our team' }))).toEqual({
+      SERVICE_TEAM_ID: 'is not an id',
+    });
+  });
+
+  test('accepts several secrets, with spaces and a comma at the end', () => {
     expect(readIngressConfig({ WEBHOOK_SECRETS: ` ${secret} , AAECAw==, ` }).webhookSecrets).toEqual([
       secret,
       'AAECAw==',
@@ -257,6 +287,36 @@ describe('encryption keys', () => {
     expect(faultsOf(() => readCodecServerConfig({}))).toEqual({ LABOPS_ENCRYPTION_KEYS: 'is missing' });
   });
 
+  test('are required if encryption is required, which it is in production', () => {
+    const read = {
+      worker: (env: object) => readWorkerConfig({ ...service, ...env }),
+      ingress: (env: object) => readIngressConfig({ ...webhooks, ...env }),
+      single: (env: object) => readSingleProcessConfig({ ...service, ...webhooks, ...env }).worker,
+    };
+    for (const [name, readConfig] of Object.entries(read)) {
+      const fault = { LABOPS_ENCRYPTION_KEYS: 'is missing, but ENCRYPTION is required (the default in production)' };
+      for (const env of [
+        { ENCRYPTION: 'required' },
+        { NODE_ENV: 'production' },
+        { NODE_ENV: 'production', ENCRYPTION: ' ' },
+      ]) {
+        expect(
+          faultsOf(() => readConfig(env)),
+          name,
+        ).toEqual(fault);
+        expect(readConfig({ ...env, ...encryption }).encryption, name).toBe('required');
+      }
+      expect(readConfig({ NODE_ENV: 'production', ENCRYPTION: 'optional' }).encryption, name).toBe('optional');
+      expect(readConfig({ NODE_ENV: 'test' }).encryption, name).toBe('optional');
+      expect(
+        faultsOf(() => readConfig({ ENCRYPTION: 'yes' })),
+        name,
+      ).toEqual({
+        ENCRYPTION: 'is neither required nor optional',
+      });
+    }
+  });
+
   test('are refused by their position', () => {
     const wrong = { LABOPS_ENCRYPTION_KEYS: `new:${encryptionKey},old:c2hvcnQ=` };
     for (const read of [() => readWorkerConfig({ ...service, ...wrong }), () => readCodecServerConfig(wrong)]) {
@@ -268,7 +328,7 @@ describe('encryption keys', () => {
 });
 
 describe('the codec server', () => {
-  test('listens to this machine and its Web UI by default', () => {
+  test('listens on this machine and allows its Web UI by default', () => {
     expect(readCodecServerConfig(encryption)).toMatchObject({
       host: '127.0.0.1',
       port: 8234,
@@ -281,18 +341,20 @@ describe('the codec server', () => {
   });
 
   test.each(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com', 'localhost.example.com'])(
-    'needs a token on %s, or the word that it may be open',
+    'needs a token on %s, or an explicit setting that it may be open',
     (host) => {
       const env = { ...encryption, CODEC_HOST: host };
       expect(faultsOf(() => readCodecServerConfig(env))).toEqual({
         CODEC_TOKEN: 'is missing, but CODEC_HOST is not an address of this machine only',
       });
-      expect(readCodecServerConfig({ ...env, CODEC_TOKEN: 'an-invented-token' }).token).toBe('an-invented-token');
+      expect(readCodecServerConfig({ ...env, CODEC_TOKEN: 'an-invented-token-to-read' }).token).toBe(
+        'an-invented-token-to-read',
+      );
       expect(readCodecServerConfig({ ...env, CODEC_OPEN: 'true' })).not.toHaveProperty('token');
     },
   );
 
-  test('takes origins, and refuses what a browser would never send as one', () => {
+  test('accepts origins, and refuses what a browser would never send as one', () => {
     const withOrigins = (origins: string) => readCodecServerConfig({ ...encryption, CODEC_ALLOWED_ORIGINS: origins });
     expect(withOrigins('https://temporal.example.com, http://localhost:8080,').allowedOrigins).toEqual([
       'https://temporal.example.com',
@@ -308,7 +370,7 @@ describe('the codec server', () => {
     }
   });
 
-  test('tells all faults at once', () => {
+  test('lists all faults at once', () => {
     const env = {
       LABOPS_ENCRYPTION_KEYS: 'x',
       CODEC_PORT: 'x',
@@ -320,7 +382,7 @@ describe('the codec server', () => {
   });
 });
 
-describe('where health data are kept', () => {
+describe('the place of health data', () => {
   const databaseUrl = 'postgres://lab:password@127.0.0.1:5432/lab?sslmode=require';
   const directory = '/var/lib/invented';
 
@@ -336,6 +398,24 @@ describe('where health data are kept', () => {
     expect(config.store).toEqual({ databaseUrl, poolSize: 10 });
   });
 
+  test('may explicitly be off, but not beside a place', () => {
+    for (const read of [
+      () => readWorkerConfig({ ...service, HEALTH_DATA: 'off' }),
+      () => readIngressConfig({ ...webhooks, HEALTH_DATA: 'off' }),
+      () => readSingleProcessConfig({ ...service, ...webhooks, HEALTH_DATA: 'off' }).worker,
+    ]) {
+      expect(read()).toMatchObject({ healthData: 'off' });
+    }
+    const fault = (place: string) => ({ HEALTH_DATA: `is off, but ${place} is set` });
+    const off = { ...service, ...webhooks, HEALTH_DATA: 'off' };
+    for (const read of [readWorkerConfig, readIngressConfig, readSingleProcessConfig]) {
+      expect(faultsOf(() => read({ ...off, DATABASE_URL: databaseUrl }))).toEqual(fault('DATABASE_URL'));
+    }
+    expect(faultsOf(() => readSingleProcessConfig({ ...off, HEALTH_DATA_DIRECTORY: directory }))).toEqual(
+      fault('HEALTH_DATA_DIRECTORY'),
+    );
+  });
+
   test('is written to by as many connections as are set', () => {
     const env = { ...webhooks, DATABASE_URL: databaseUrl };
     expect(readIngressConfig({ ...env, DATABASE_POOL_SIZE: '3' })).toMatchObject({ databasePoolSize: 3 });
@@ -344,12 +424,12 @@ describe('where health data are kept', () => {
     });
   });
 
-  test.each(['mysql://127.0.0.1/lab', '127.0.0.1:5432', 'postgres'])('cannot be %s', (url) => {
+  test.each(['mysql://127.0.0.1/lab', '127.0.0.1:5432', 'postgres'])('is never %s', (url) => {
     const faults = faultsOf(() => readIngressConfig({ ...webhooks, DATABASE_URL: url }));
     expect(faults).toEqual({ DATABASE_URL: 'is not the address of a PostgreSQL database' });
   });
 
-  test('can be a directory only where one process is everything', () => {
+  test('can be a directory only if one process does everything', () => {
     const env = { ...service, ...webhooks, HEALTH_DATA_DIRECTORY: directory };
     for (const read of [readWorkerConfig, readIngressConfig]) {
       expect(faultsOf(() => read(env))).toEqual({
@@ -362,7 +442,7 @@ describe('where health data are kept', () => {
     });
   });
 
-  test('can be read from the machine of one process where a port is set', () => {
+  test('can be read from the machine of one process if a port is set', () => {
     const env = { ...service, ...webhooks, HEALTH_DATA_DIRECTORY: directory };
     expect(readSingleProcessConfig(env)).not.toHaveProperty('healthDataPort');
     expect(readSingleProcessConfig({ ...env, HEALTH_DATA_PORT: ' 0 ' })).toMatchObject({ healthDataPort: 0 });
@@ -373,7 +453,7 @@ describe('where health data are kept', () => {
     }
   });
 
-  test('in one process every fault of both is told once', () => {
+  test('one process lists every fault of its health data settings once', () => {
     expect(faultsOf(() => readSingleProcessConfig({ LOG_LEVEL: 'loud' }))).toEqual({
       LOG_LEVEL: 'is not a level',
       SERVICE_API_KEY: 'is missing',
@@ -402,7 +482,8 @@ describe('the message', () => {
     );
   });
 
-  test('takes what the management API needs, and nothing of it where nothing is managed [246, 247]', () => {
+  // proves 246, 247
+  test('accepts what the management API needs, and needs none of it if nothing is managed', () => {
     const env = {
       ...service,
       SERVICE_MANAGEMENT_KEY: 'mk_invented',
@@ -421,6 +502,7 @@ describe('the message', () => {
     for (const name of Object.keys(managed)) expect(readWorkerConfig(service).service).not.toHaveProperty(name);
   });
 
+  // proves 250
   test.each([
     [{ SERVICE_MANAGEMENT_KEY: 'sk_invented' }, 'SERVICE_API_KEY', 'must not be the management key'],
     [{ SERVICE_MANAGEMENT_KEY_PREFIX: 'sk_' }, 'SERVICE_API_KEY', 'begins as a management key does'],
@@ -434,7 +516,7 @@ describe('the message', () => {
       'SERVICE_MANAGEMENT_KEY_PREFIX',
       'must tell the two kinds of keys apart',
     ],
-  ])('refuses a key in the place of the other kind: %j [250]', (more, setting, problem) => {
+  ])('refuses a key in place of the other kind: %j', (more, setting, problem) => {
     expect(faultsOf(() => readWorkerConfig({ ...service, ...more }))).toEqual({ [setting]: problem });
   });
 
@@ -496,7 +578,7 @@ describe('Temporal', () => {
     });
   });
 
-  test('a profile file that is no TOML is a fault that does not show the lines around it', async () => {
+  test('a profile file that is not TOML is a fault that does not show the lines around it', async () => {
     const file = await profileFile('[profile.default]\napi_key = "very-secret"\naddress = \n');
     const faults = faultsOf(() => readIngressConfig({ ...webhooks, TEMPORAL_CONFIG_FILE: file }));
     expect(faults['TEMPORAL_*']).toMatch(/could not be read/);

@@ -2,43 +2,58 @@ import { expect, test } from 'vitest';
 import { StoreFailed } from '../../store/database.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import { openedStore } from '../../store/store-access.js';
-import { storeHealth } from '../../workers/store-health.js';
+import { storeHealth, type StoreHealthOptions } from '../../workers/store-health.js';
 
-/** A store that counts as it is told to. */
-function counting(count: () => Promise<number>) {
-  return openedStore({ rejected: { count } } as unknown as HealthDataStore);
+const counted = (rejectedEvents: number) => ({ rejectedEvents, expiredRejectedEvents: 0 });
+
+/** The health of a store with the test's count and clock, and with what was logged. */
+function healthOf(count: () => Promise<number>, options: Partial<StoreHealthOptions> = {}) {
+  const clock = { now: 0 };
+  const logged: unknown[] = [];
+  const log: StoreHealthOptions['log'] = { warn: (fields: unknown) => void logged.push(fields) };
+  const standing = async () => counted(await count());
+  const store = openedStore({ standing } as unknown as HealthDataStore);
+  return {
+    clock,
+    logged,
+    health: storeHealth(store, { answerWithinMs: 2_000, log, now: () => clock.now, ...options }),
+  };
 }
 
-test('many probes count the rejected events once', async () => {
+test('many probes count the rejected events once, and after 5 seconds they are counted again', async () => {
   let asked = 0;
-  const health = storeHealth(
-    counting(() => Promise.resolve(++asked)),
-    2_000,
-  );
-  expect(await Promise.all([health(), health()])).toEqual([{ rejectedEvents: 1 }, { rejectedEvents: 1 }]);
-  expect(await health()).toEqual({ rejectedEvents: 1 });
+  const { clock, health } = healthOf(() => Promise.resolve(++asked));
+  expect(await Promise.all([health(), health()])).toEqual([counted(1), counted(1)]);
+  clock.now = 5_000;
+  expect(await health()).toEqual(counted(1));
+  clock.now = 5_001;
+  expect(await health()).toEqual(counted(2));
 });
 
-test('an outage is told, and asked about again by the next probe', async () => {
+test('an outage is queried no more often than that either; its reason is logged and not answered', async () => {
   let isDown = true;
-  const count = () => (isDown ? Promise.reject(new StoreFailed('down')) : Promise.resolve(3));
-  const health = storeHealth(counting(count), 2_000);
-  expect(await health()).toEqual({ healthData: 'unavailable', reason: 'down' });
+  const reason = 'connect ECONNREFUSED 10.1.2.3:5432';
+  const count = () => (isDown ? Promise.reject(new StoreFailed(reason)) : Promise.resolve(3));
+  const { clock, logged, health } = healthOf(count);
+  expect(await health()).toEqual({ healthData: 'unavailable' });
   isDown = false;
-  expect(await health()).toEqual({ rejectedEvents: 3 });
+  expect(await health()).toEqual({ healthData: 'unavailable' });
+  expect(logged).toEqual([{ reason }]);
+  clock.now = 5_001;
+  expect(await health()).toEqual(counted(3));
 });
 
-test('a database that says nothing is unavailable, and is not asked by every probe', async () => {
+test('a database that does not answer is unavailable, and is not queried by every probe', async () => {
   let asked = 0;
-  const health = storeHealth(
-    counting(() => {
+  const { clock, health } = healthOf(
+    () => {
       asked++;
       return new Promise(() => {});
-    }),
-    20,
+    },
+    { answerWithinMs: 20 },
   );
-  const unavailable = { healthData: 'unavailable', reason: 'The database did not answer within 0.02 seconds' };
-  expect(await health()).toEqual(unavailable);
-  expect(await health()).toEqual(unavailable);
+  expect(await health()).toEqual({ healthData: 'unavailable' });
+  clock.now = 60_000;
+  expect(await health()).toEqual({ healthData: 'unavailable' });
   expect(asked).toBe(1);
 });

@@ -25,7 +25,7 @@ test('a store is opened once for all who need it, when they first do', async () 
   expect(events).toEqual(['opening', 'closed']);
 });
 
-test('a store that could not be opened is tried again by whoever comes next', async () => {
+test('a store that could not be opened is tried again by the next caller', async () => {
   const { access, events, state, store } = rig();
   await expect(Promise.all([access.get(), access.get()])).rejects.toThrow('down');
   state.isDown = false;

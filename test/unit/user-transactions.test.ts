@@ -6,6 +6,7 @@ import { UserTransactions } from '../../store/user-transactions.js';
 const database: Database = {
   query: () => Promise.resolve([]),
   transaction: (work) => work({ query: () => Promise.resolve([]), script: () => Promise.resolve() }),
+  scrub: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
 
@@ -17,7 +18,7 @@ function holding() {
   return { held, release: () => release() };
 }
 
-test('what is written of one user comes in order, and a failure holds up nobody', async () => {
+test('what is written about one user comes in order, and a failure holds up nobody', async () => {
   const transactions = new UserTransactions(database);
   const done: string[] = [];
   const { held, release } = holding();

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { eventually } from '../rig/eventually.js';
 import type { LinkHandle } from '../../client/links/link-handle.js';
 import type { LinkStart } from '../../client/links/links.js';
-import { linkProviderId } from '../../workflows/link/address.js';
-import type { CodeAnswer, LinkState } from '../../workflows/link/messages.js';
+import { linkProviderId } from '../../protocol/ids.js';
+import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { Notification } from './notification-receiver.js';
 import type { Stage } from './story.js';
 
@@ -30,17 +30,17 @@ export class ALink {
     const userId = options.userId ?? (await stage.newUser());
     const handle = await stage.product.links.start({ provider: 'invented_watch', ...options, userId });
     const link = new ALink(stage, handle);
-    stage.endsBy(() => link.endsAnyhow());
+    stage.onClear(() => link.endAnyhow());
     return link;
   }
 
-  /** The user logs in at the provider in their browser, and the product reports what it was told. */
-  async logsIn(username: string): Promise<LinkState> {
-    return this.handle.reportLinkResult(await this.entersPassword(username));
+  /** The user logs in at the provider in their browser, and the product reports the answer. */
+  async logIn(username: string): Promise<LinkState> {
+    return this.handle.reportLinkResult(await this.enterPassword(username));
   }
 
   /** The same, but nobody reports anything. */
-  async entersPassword(username: string) {
+  async enterPassword(username: string) {
     const { linkToken } = await this.handle.linkUrl();
     await this.stage.syncClock();
     return this.stage.service.links.submitPassword(this.handle.provider, linkToken, {
@@ -49,14 +49,15 @@ export class ALink {
     });
   }
 
-  /** The user gets to the connection from wherever they are, as the product's screen would lead them. */
-  async connects(): Promise<CodeAnswer> {
+  /** Leads the user to the connection from wherever they are, as the product's screens would. */
+  async connect(): Promise<CodeAnswer> {
     const { phase } = await this.handle.state();
-    if (phase !== 'awaiting_code') await this.logsIn('mfa-sms');
+    if (phase !== 'awaiting_code') await this.logIn('mfa-sms');
     return this.handle.submitMfaCode('123456');
   }
 
-  async shows(expected: Partial<LinkState>): Promise<LinkState> {
+  /** Waits until the state has all this. */
+  async expectState(expected: Partial<LinkState>): Promise<LinkState> {
     return eventually(async () => {
       const state = await this.handle.state();
       expect(state).toMatchObject(expected);
@@ -72,16 +73,16 @@ export class ALink {
     return linkProviderId(this.handle.userId, this.handle.provider);
   }
 
-  /** What was told of the link, in brief. */
-  get told(): string[] {
+  /** The notifications about the link, in brief. */
+  get notified(): string[] {
     return this.notifications.map(({ type, data }) =>
       [type.replace('labops.link.', ''), data['outcome']].join(' ').trim(),
     );
   }
 
-  /** Waits until exactly this was told. */
-  async tells(...told: string[]): Promise<void> {
-    await eventually(() => expect(this.told).toEqual(told));
+  /** Waits until the product has been notified of exactly this. */
+  async expectNotifications(...expected: string[]): Promise<void> {
+    await eventually(() => expect(this.notified).toEqual(expected));
   }
 
   /** How often a code reached the service. */
@@ -98,7 +99,7 @@ export class ALink {
     return (await this.handle.state()).timeline.map(({ what }) => what);
   }
 
-  private async endsAnyhow(): Promise<void> {
+  private async endAnyhow(): Promise<void> {
     const { workflow } = this.stage.temporal;
     const { status } = await workflow.getHandle(this.workflowId).describe();
     if (status.name !== 'RUNNING') return;

@@ -3,9 +3,8 @@ import type { AppointmentHandle } from '../../client/appointments/appointment-ha
 import type { AppointmentStart } from '../../client/appointments/appointments.js';
 import type { SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
-import { bookAppointmentId } from '../../workflows/appointment/address.js';
-import { kitOrderId } from '../../workflows/order/address.js';
-import type { AppointmentResult, AppointmentState, Slot } from '../../workflows/appointment/messages.js';
+import { bookAppointmentId, kitOrderId } from '../../protocol/ids.js';
+import type { AppointmentResult, AppointmentState, Slot } from '../../protocol/appointment/messages.js';
 import { eventually } from '../rig/eventually.js';
 import type { Notification } from './notification-receiver.js';
 import { patientAddress, patientDetails } from './persons.js';
@@ -17,7 +16,7 @@ export const availabilityPath = '/v3/order/phlebotomy/appointment/availability';
 
 type Move = Parameters<SandboxControl['moveAppointment']>[1];
 
-/** From here on nobody hears of appointments. */
+/** From here on no webhook about appointments arrives. */
 export async function loseWebhooks({ sandbox }: Stage): Promise<void> {
   for (const event_type of ['labtest.appointment.created', 'labtest.appointment.updated']) {
     await sandbox.addWebhookFault({ event_type, action: { kind: 'lose' } });
@@ -51,7 +50,7 @@ export class AVisit {
   static async start(stage: Stage, options: Partial<AppointmentStart> = {}): Promise<AVisit> {
     const orderId = options.orderId ?? (await AVisit.newOrder(stage));
     const visit = new AVisit(stage, await stage.product.appointments.start({ ...options, orderId }));
-    stage.endsBy(() => visit.endsAnyhow());
+    stage.onClear(() => visit.endAnyhow());
     return visit;
   }
 
@@ -59,12 +58,12 @@ export class AVisit {
   static async adopted(stage: Stage, orderId: string): Promise<AVisit> {
     const handle = await eventually(() => stage.product.appointments.get({ orderId }));
     const visit = new AVisit(stage, handle);
-    stage.endsBy(() => visit.endsAnyhow());
+    stage.onClear(() => visit.endAnyhow());
     return visit;
   }
 
-  /** Both workflows, of the order and of its appointment, have read what they begin with: faults meet later reads. */
-  async isFollowed(): Promise<void> {
+  /** Waits until the order's and the appointment's workflow have made their first reads, so faults affect only later ones. */
+  async untilFollowed(): Promise<void> {
     await eventually(async () => {
       const { events } = await this.stage.temporal.workflow.getHandle(kitOrderId(this.orderId)).fetchHistory();
       expect(events?.some(({ activityTaskCompletedEventAttributes: read }) => read)).toBe(true);
@@ -82,7 +81,7 @@ export class AVisit {
   }
 
   /** The product chooses one of the slots. */
-  async chooses(index = 0): Promise<Slot> {
+  async choose(index = 0): Promise<Slot> {
     const slot = await this.slot(index);
     await this.handle.choose({ slotId: slot.id });
     return slot;
@@ -95,13 +94,14 @@ export class AVisit {
     return (slots ?? []).flatMap((day) => (day.slots ?? []).flatMap(({ booking_key: key }) => key ?? []));
   }
 
-  /** What the provider makes of it. */
-  async goes(move: Move): Promise<void> {
+  /** Moves the appointment, as the provider would. */
+  async move(move: Move): Promise<void> {
     await this.stage.syncClock();
     await this.stage.sandbox.moveAppointment(this.orderId, move);
   }
 
-  async shows(expected: Partial<AppointmentState>): Promise<AppointmentState> {
+  /** Waits until the state has all this. */
+  async expectState(expected: Partial<AppointmentState>): Promise<AppointmentState> {
     return eventually(async () => {
       const state = await this.handle.state();
       expect(state).toMatchObject(expected);
@@ -109,8 +109,8 @@ export class AVisit {
     });
   }
 
-  /** Lets it come to its end, however long that takes. */
-  async ends(): Promise<AppointmentResult> {
+  /** Lets time pass until the appointment ends, and returns its result. */
+  async result(): Promise<AppointmentResult> {
     return this.stage.finish(this.workflowId);
   }
 
@@ -124,16 +124,17 @@ export class AVisit {
     );
   }
 
-  /** What was told of the appointment, in brief. */
-  get told(): string[] {
+  /** The notifications about the appointment, in brief. */
+  get notified(): string[] {
     return this.notifications.map(({ type, data }) => {
       const what = data['outcome'] ?? data['phase'] ?? data['reason'] ?? data['reminder'];
       return `${type.replace('labops.appointment.', '')} ${String(what)}`;
     });
   }
 
-  async tells(...told: string[]): Promise<void> {
-    await eventually(() => expect(this.told).toEqual(told));
+  /** Waits until the product has been notified of exactly this. */
+  async expectNotifications(...expected: string[]): Promise<void> {
+    await eventually(() => expect(this.notified).toEqual(expected));
   }
 
   async happened(): Promise<string[]> {
@@ -145,7 +146,7 @@ export class AVisit {
     return this.stage.countRequests('POST', `/v3/order/${this.orderId}/phlebotomy/appointment/book`);
   }
 
-  private async endsAnyhow(): Promise<void> {
+  private async endAnyhow(): Promise<void> {
     const { workflow } = this.stage.temporal;
     const { status } = await workflow.getHandle(this.workflowId).describe();
     if (status.name !== 'RUNNING') return;

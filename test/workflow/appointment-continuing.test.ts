@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { bookAppointmentId } from '../../workflows/appointment/address.js';
-import { appointmentWantedSignal } from '../../workflows/appointment/messages.js';
-import { labUserIdKey } from '../../workflows/search-attributes.js';
+import { bookAppointmentId } from '../../protocol/ids.js';
+import { appointmentWantedSignal } from '../../protocol/appointment/messages.js';
+import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { AVisit } from './a-visit.js';
 import { eventually } from '../rig/eventually.js';
 import { withoutRepeats } from './kit.js';
@@ -11,21 +11,21 @@ import { setStage } from './story.js';
 /* The full server: it lists workflows, and cuts histories. So few events that a story goes on in a new run. */
 const stage = setStage({ eventsPerRun: 20 });
 
-test('an appointment whose history grew long goes on in a new run with everything that it knew', async () => {
+test('an appointment with a long history continues in a new run with everything it knew', async () => {
   const visit = await AVisit.start(stage, { policy: { choiceWait: '2d' } });
   const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
   const first = (await workflow.describe()).runId;
-  const slot = await visit.chooses();
+  const slot = await visit.choose();
   for (let n = 0; n < 10; n += 1) {
     await workflow.signal(appointmentWantedSignal, {});
-    await visit.shows({ phase: 'confirmed' });
+    await visit.expectState({ phase: 'confirmed' });
   }
   await eventually(async () => expect((await workflow.describe()).runId).not.toBe(first));
   const other = await visit.slot(5);
   expect(await visit.handle.reschedule({ slotId: other.id })).toMatchObject({ appointment: { startAt: other.start } });
-  await visit.goes('in_progress');
-  await visit.shows({ phase: 'in_progress' });
-  await visit.goes('completed');
+  await visit.move('in_progress');
+  await visit.expectState({ phase: 'in_progress' });
+  await visit.move('completed');
   const result = await visit.handle.result();
   expect(result).toMatchObject({ outcome: 'completed', policy: { choiceWait: 172_800_000 } });
   // The first webhook of a booking may come before its answer.
@@ -36,16 +36,16 @@ test('an appointment whose history grew long goes on in a new run with everythin
     `in_progress, for ${other.start}`,
     `completed, for ${other.start}`,
   ]);
-  // A run that ends while it tells has the next one tell again.
+  // If a run ends while it notifies, the next one notifies again.
   expect(withoutRepeats(visit.notifications).map(({ type, data }) => data['phase'] ?? type)).toEqual([
     ...['confirmed', 'confirmed', 'in_progress', 'labops.appointment.ended'],
   ]);
 });
 
-test('an appointment is running work of its user: a deletion cancels it where the policy says so', async () => {
+test('an appointment is running work of its user: a deletion cancels it if the policy says so', async () => {
   const visit = await AVisit.start(stage);
-  await visit.chooses();
-  const userId = (await visit.shows({ phase: 'confirmed' })).userId ?? '';
+  await visit.choose();
+  const userId = (await visit.expectState({ phase: 'confirmed' })).userId ?? '';
   const query = `${labUserIdKey.name} = '${userId}' AND ExecutionStatus = 'Running'`;
   await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(2));
   const leaver = new Leaver(stage, { user_id: userId, client_user_id: 'invented' });
@@ -53,7 +53,7 @@ test('an appointment is running work of its user: a deletion cancels it where th
   const handle = await leaver.requestDeletion({ graceDays: 1 / 86_400, policy });
   const { work } = await handle.result();
   const found = work.find(({ workflowId }) => workflowId === bookAppointmentId(visit.orderId));
-  // Its order is cancelled at the same time, and takes it along where it is faster.
+  // Its order is cancelled at the same time, and cancels the appointment too if it is faster.
   expect(['cancelled', 'ended']).toContain(found?.fate);
   expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
 });

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
-import { appointmentChangedSignal, bookAppointmentName } from '../../workflows/appointment/messages.js';
-import { bookAppointmentStart } from '../../workflows/appointment/start.js';
+import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
+import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { taskQueue } from '../rig/environments.js';
 import { AVisit } from './a-visit.js';
 import { consents, patientAddress, patientDetails } from './persons.js';
 import { setStage } from './story.js';
 
-/* Appointments at a service centre: only webhooks tell of them, the service has no call that shows one. */
+/* Appointments at a service centre: only webhooks report them, for the service has no call that shows one. */
 
 const stage = setStage();
 
@@ -24,8 +24,8 @@ async function walkInOrder(): Promise<string> {
   return order.id;
 }
 
-/** What a webhook tells: the appointment with its statuses so far, in two days. */
-async function hear(orderId: string, ...statuses: string[]): Promise<AVisit> {
+/** A webhook's data: the appointment with its statuses so far, in two days. */
+async function sendWebhook(orderId: string, ...statuses: string[]): Promise<AVisit> {
   await stage.syncClock();
   const { now } = await stage.sandbox.clock();
   const startAt = new Date(Date.parse(now) + 2 * 86_400_000).toISOString();
@@ -43,28 +43,28 @@ async function hear(orderId: string, ...statuses: string[]): Promise<AVisit> {
   return AVisit.adopted(stage, orderId);
 }
 
-test('one whose draw only the order shows counts as done', async () => {
+test('an appointment counts as completed when only the order shows the draw', async () => {
   const orderId = await walkInOrder();
-  const visit = await hear(orderId, 'confirmed');
-  await visit.tells('phase_changed confirmed');
+  const visit = await sendWebhook(orderId, 'confirmed');
+  await visit.expectNotifications('phase_changed confirmed');
   await stage.sandbox.move(orderId, 'completed');
   await stage.skip('10 days');
-  const result = await visit.ends();
+  const result = await visit.result();
   expect(result).toMatchObject({ outcome: 'completed' });
   expect(result).not.toHaveProperty('order');
-  await visit.tells('phase_changed confirmed', 'ended completed');
+  await visit.expectNotifications('phase_changed confirmed', 'ended completed');
   expect(visit.notifications.at(-1)?.data).not.toHaveProperty('order');
 });
 
-test('one that is cancelled ends so, and its webhook may come twice', async () => {
+test('an appointment that is cancelled ends as cancelled, and its webhook may arrive twice', async () => {
   const orderId = await walkInOrder();
-  const visit = await hear(orderId, 'confirmed');
-  await visit.tells('phase_changed confirmed');
-  await hear(orderId, 'confirmed', 'cancelled');
-  expect(await visit.ends()).toMatchObject({ outcome: 'cancelled' });
-  await hear(orderId, 'confirmed', 'cancelled');
-  expect(await visit.ends()).toMatchObject({ outcome: 'cancelled' });
-  // This server cannot list earlier runs: what is told again has the same id.
+  const visit = await sendWebhook(orderId, 'confirmed');
+  await visit.expectNotifications('phase_changed confirmed');
+  await sendWebhook(orderId, 'confirmed', 'cancelled');
+  expect(await visit.result()).toMatchObject({ outcome: 'cancelled' });
+  await sendWebhook(orderId, 'confirmed', 'cancelled');
+  expect(await visit.result()).toMatchObject({ outcome: 'cancelled' });
+  // This server cannot list earlier runs: a repeated notification has the same id.
   const ended = visit.notifications.filter(({ type }) => type === 'labops.appointment.ended');
   expect(new Set(ended.map(({ id }) => id)).size).toBe(1);
 });

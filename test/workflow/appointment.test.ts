@@ -5,10 +5,11 @@ import {
   AppointmentNotFound,
   SlotGone,
 } from '../../client/appointments/errors.js';
+import { ServiceDown } from '../../client/errors.js';
 import { CANCELLATION_REASONS } from '../../sandbox/lab-service/appointment-routes.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
-import { appointmentChangedSignal } from '../../workflows/appointment/messages.js';
-import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
+import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { appointmentPath, AVisit, bookPath, loseWebhooks } from './a-visit.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
@@ -18,8 +19,9 @@ import { setStage } from './story.js';
 const stage = setStage();
 const reasonId = CANCELLATION_REASONS[0].id;
 
-describe('a slot that is chosen', () => {
-  test('is booked, waited for, and ends with the draw [226, 229]', async () => {
+describe('choosing a slot', () => {
+  // proves 226, 229
+  test('books it, waits for the visit and ends with the draw', async () => {
     const visit = await AVisit.start(stage);
     const { slots, timezone } = await visit.handle.slots();
     expect(timezone).toBe('America/New_York');
@@ -34,15 +36,15 @@ describe('a slot that is chosen', () => {
     });
     const booked = await stage.service.appointments.get(visit.orderId);
     expect(booked).toMatchObject({ id: state.appointment?.appointmentId, appointment_notes: 'Invented dog' });
-    await visit.goes('in_progress');
-    await visit.shows({ phase: 'in_progress' });
-    await visit.goes('completed');
-    expect(await visit.ends()).toMatchObject({ outcome: 'completed', appointment: { status: 'completed' } });
-    await visit.tells('phase_changed confirmed', 'phase_changed in_progress', 'ended completed');
+    await visit.move('in_progress');
+    await visit.expectState({ phase: 'in_progress' });
+    await visit.move('completed');
+    expect(await visit.result()).toMatchObject({ outcome: 'completed', appointment: { status: 'completed' } });
+    await visit.expectNotifications('phase_changed confirmed', 'phase_changed in_progress', 'ended completed');
     expect(await visit.bookings()).toBe(1);
   });
 
-  test('twice at once is booked once, and both are answered', async () => {
+  test('choosing a slot twice at once books it once, and answers both', async () => {
     const visit = await AVisit.start(stage);
     const { id: slotId } = await visit.slot();
     const states = await Promise.all([visit.handle.choose({ slotId }), visit.handle.choose({ slotId })]);
@@ -50,16 +52,17 @@ describe('a slot that is chosen', () => {
     expect(await visit.bookings()).toBe(1);
   });
 
-  test('is no answer to a second, different choice: there is an appointment', async () => {
+  test('is refused while there is another appointment', async () => {
     const visit = await AVisit.start(stage);
     const other = await visit.slot(5);
-    await visit.chooses();
+    await visit.choose();
     await expect(visit.handle.choose({ slotId: other.id })).rejects.toBeInstanceOf(AppointmentExists);
     expect(await visit.bookings()).toBe(1);
   });
 
+  // proves 226
   test.each([400, 404] as const)(
-    'that somebody else took, with status %i, asks for another choice [226]',
+    'choosing a slot that somebody else took, with status %i, asks for another choice',
     async (status) => {
       await stage.sandbox.changeSettings({ slotConflictStatus: status });
       const visit = await AVisit.start(stage);
@@ -68,25 +71,25 @@ describe('a slot that is chosen', () => {
       await stage.sandbox.takeSlot(first);
       // Gone from the service's list already, or taken between the list and the booking.
       await expect(visit.handle.choose({ slotId: slot.id })).rejects.toBeInstanceOf(SlotGone);
-      await visit.shows({ phase: 'awaiting_choice' });
+      await visit.expectState({ phase: 'awaiting_choice' });
       expect((await visit.slot()).id).not.toBe(slot.id);
-      await visit.chooses();
-      await visit.shows({ phase: 'confirmed' });
+      await visit.choose();
+      await visit.expectState({ phase: 'confirmed' });
     },
   );
 
   test.each([
     { status: 400, body: { detail: 'Booking failed' } },
     { status: 404, body: {} },
-  ])('that the service refuses without a word of it ($status) asks for another choice', async (answer) => {
+  ])('choosing a slot that the service refuses without a reason ($status) asks for another choice', async (answer) => {
     const visit = await AVisit.start(stage);
     await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', ...answer } });
-    await expect(visit.chooses()).rejects.toMatchObject({ name: 'SlotGone', status: answer.status });
-    await visit.chooses(1);
-    await visit.shows({ phase: 'confirmed' });
+    await expect(visit.choose()).rejects.toMatchObject({ name: 'SlotGone', status: answer.status });
+    await visit.choose(1);
+    await visit.expectState({ phase: 'confirmed' });
   });
 
-  test('that is refused without a word because the order was cancelled is a refusal: no other slot would do', async () => {
+  test('is refused without asking for another choice if the order was cancelled', async () => {
     const visit = await AVisit.start(stage);
     const slot = await visit.slot();
     await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', status: 400, body: {} } });
@@ -94,21 +97,22 @@ describe('a slot that is chosen', () => {
     await expect(visit.handle.choose({ slotId: slot.id })).rejects.toMatchObject({ name: 'BookingRefused' });
   });
 
-  test('that the provider declines is gone, and nothing is booked', async () => {
+  test('choosing a slot that the provider declines fails, and nothing is booked', async () => {
     await stage.sandbox.changeSettings({ appointmentConfirmation: 'decline' });
     const visit = await AVisit.start(stage);
-    await expect(visit.chooses()).rejects.toBeInstanceOf(SlotGone);
-    await visit.shows({ phase: 'awaiting_choice' });
+    await expect(visit.choose()).rejects.toBeInstanceOf(SlotGone);
+    await visit.expectState({ phase: 'awaiting_choice' });
   });
 
-  test('long after its booking key has expired is booked with a new one [226]', async () => {
+  // proves 226
+  test('choosing a slot long after its booking key has expired books it with a new key', async () => {
     const visit = await AVisit.start(stage);
     const slot = await visit.slot(20);
     await stage.skip('5 hours');
     expect(await visit.handle.choose({ slotId: slot.id })).toMatchObject({ phase: 'confirmed' });
   });
 
-  test('under a key that expires on the way is tried with one more, and then it is gone', async () => {
+  test('choosing a slot whose key expires on the way tries one more key, and then the slot is gone', async () => {
     const visit = await AVisit.start(stage);
     const slot = await visit.slot();
     const body = { detail: 'The booking key has expired.' };
@@ -117,10 +121,11 @@ describe('a slot that is chosen', () => {
     expect(await visit.handle.choose({ slotId: slot.id })).toMatchObject({ phase: 'confirmed' });
     await visit.handle.cancel({ rebook: true });
     await stage.sandbox.addFault({ path: bookPath, times: 2, action: expired });
-    await expect(visit.chooses()).rejects.toMatchObject({ name: 'SlotGone', status: 400 });
+    await expect(visit.choose()).rejects.toMatchObject({ name: 'SlotGone', status: 400 });
   });
 
-  test('by another day’s list than the first is found again for its booking [229]', async () => {
+  // proves 229
+  test('works for a slot that a later day’s list offers again', async () => {
     const visit = await AVisit.start(stage);
     await stage.syncClock();
     const { now } = await stage.sandbox.clock();
@@ -133,30 +138,31 @@ describe('a slot that is chosen', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
+  // proves 305
   test.each([
     ['no slot', { slotId: 'bk_invented' }],
     ['a slot of a day that is none', { slotId: '2024-13-01_2024-13-01T10:00:00.000Z_2024-13-01T11:00:00.000Z' }],
     ['notes of 1,001 characters', { slotId: '', notes: 'x'.repeat(1_001) }],
-  ])('is a choice of %s, before anything is sent [305]', async (_what, choice) => {
+  ])('a choice of %s is refused before anything is sent', async (_what, choice) => {
     const visit = await AVisit.start(stage);
     const slotId = choice.slotId === '' ? (await visit.slot()).id : choice.slotId;
     await expect(visit.handle.choose({ ...choice, slotId })).rejects.toMatchObject({ name: 'AppointmentInvalid' });
     expect(await visit.bookings()).toBe(0);
   });
 
-  test('is an appointment of an order that is collected otherwise: it ends, and says why', async () => {
+  test('an appointment for an order with another collection method ends and says why', async () => {
     await stage.syncClock();
     const { order } = await stage.service.orders.createTestkit((await stage.input()).order as never);
     const visit = await AVisit.start(stage, { orderId: order.id });
-    expect(await visit.ends()).toMatchObject({ outcome: 'order_ended', order: 'not_at_home' });
-    await visit.tells('ended order_ended');
+    expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'not_at_home' });
+    await visit.expectNotifications('ended order_ended');
     await expect(visit.handle.slots()).rejects.toBeInstanceOf(AppointmentEnded);
   });
 
-  test('is a question for slots while the order shows no address', async () => {
+  test('a request for slots is refused while the order shows no address', async () => {
     const visit = await AVisit.start(stage);
-    await visit.isFollowed();
+    await visit.untilFollowed();
     const order = await stage.service.orders.get(visit.orderId);
     const body = JSON.parse(JSON.stringify({ ...order, patient_address: null })) as Record<string, unknown>;
     const path = `/v3/order/${visit.orderId}`;
@@ -165,52 +171,55 @@ describe('what is refused', () => {
     expect((await visit.slot()).id).toBeDefined();
   });
 
-  test('is everything where the team is not enabled: closed beta', async () => {
+  test('every command is refused if the team is not enabled for the closed beta', async () => {
     const orderId = await AVisit.newOrder(stage);
     await stage.sandbox.changeSettings({ closedFeatures: ['appointments'] });
     const visit = await AVisit.start(stage, { orderId });
     await expect(visit.handle.slots()).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
-    const wish = { provider: 'invented_draws' };
-    await expect(visit.handle.request(wish)).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
+    const request = { provider: 'invented_draws' };
+    await expect(visit.handle.request(request)).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
   });
 });
 
-describe('another time', () => {
-  test('takes the place of the first, and the product is told [228]', async () => {
+describe('rescheduling', () => {
+  // proves 228
+  test('replaces the first time, and notifies the product', async () => {
     const visit = await AVisit.start(stage);
     const other = await visit.slot(7);
-    await visit.chooses();
+    await visit.choose();
     const moved = await visit.handle.reschedule({ slotId: other.id, notes: 'Invented cat' });
     expect(moved).toMatchObject({ phase: 'confirmed', appointment: { startAt: other.start } });
     expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ appointment_notes: 'Invented cat' });
-    await visit.tells('phase_changed confirmed', 'phase_changed confirmed');
+    await visit.expectNotifications('phase_changed confirmed', 'phase_changed confirmed');
     expect(new Set(visit.notifications.map(({ id }) => id)).size).toBe(2);
   });
 
-  test('that is gone is refused, and the first one stays [228]', async () => {
+  // proves 228
+  test('rescheduling to a slot that is gone is refused, and the first time stays', async () => {
     const visit = await AVisit.start(stage);
     const other = await visit.slot(1);
-    const first = await visit.chooses();
+    const first = await visit.choose();
     const [next = ''] = await visit.keys();
     await stage.sandbox.takeSlot(next);
     await expect(visit.handle.reschedule({ slotId: other.id })).rejects.toBeInstanceOf(SlotGone);
-    await visit.shows({ phase: 'confirmed', appointment: { startAt: first.start } as never });
+    await visit.expectState({ phase: 'confirmed', appointment: { startAt: first.start } as never });
   });
 
-  test('is not to be had where the appointment says so: it is cancelled to choose again [228]', async () => {
+  // proves 228
+  test('is refused if the appointment does not allow it: it is cancelled to choose again', async () => {
     await stage.sandbox.changeSettings({ appointmentsReschedulable: false });
     const visit = await AVisit.start(stage);
     const other = await visit.slot(7);
-    await visit.chooses();
+    await visit.choose();
     await expect(visit.handle.reschedule({ slotId: other.id })).rejects.toMatchObject({ name: 'RescheduleRefused' });
     expect(await visit.handle.cancel({ reasonId, rebook: true })).toMatchObject({ phase: 'awaiting_choice' });
     expect(await visit.handle.choose({ slotId: other.id })).toMatchObject({ appointment: { startAt: other.start } });
     await stage.sandbox.settleWebhooks();
-    // The product did it itself: nobody needs to be asked to choose.
-    await visit.tells('phase_changed confirmed', 'phase_changed confirmed');
+    // The product cancelled it: nobody needs to be asked to choose.
+    await visit.expectNotifications('phase_changed confirmed', 'phase_changed confirmed');
   });
 
-  test('of an appointment that nobody booked is refused', async () => {
+  test('an appointment that nobody booked is refused', async () => {
     const visit = await AVisit.start(stage);
     const slot = await visit.slot();
     await expect(visit.handle.reschedule({ slotId: slot.id })).rejects.toMatchObject({ name: 'NothingBooked' });
@@ -218,30 +227,30 @@ describe('another time', () => {
   });
 });
 
-describe('a cancellation', () => {
-  test('with a reason of the service’s list is the end', async () => {
+describe('cancelling', () => {
+  test('cancelling with a reason from the service’s list ends the appointment', async () => {
     const visit = await AVisit.start(stage);
-    await visit.chooses();
+    await visit.choose();
     const [reason] = await stage.product.appointments.cancellationReasons();
     const state = await visit.handle.cancel({ reasonId: reason?.id ?? '', notes: 'ill' });
     expect(state).toMatchObject({ phase: 'cancelled', outcome: 'cancelled', appointment: { status: 'cancelled' } });
-    expect(await visit.ends()).toMatchObject({ outcome: 'cancelled' });
-    await visit.tells('phase_changed confirmed', 'ended cancelled');
+    expect(await visit.result()).toMatchObject({ outcome: 'cancelled' });
+    await visit.expectNotifications('phase_changed confirmed', 'ended cancelled');
     expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
     await expect(visit.handle.cancel()).rejects.toBeInstanceOf(AppointmentEnded);
   });
 
-  test('without a reason has the first of the list; with one that is none it is refused and nothing ends', async () => {
+  test('cancelling without a reason uses the first of the list; with an unknown reason it is refused and nothing ends', async () => {
     const visit = await AVisit.start(stage);
-    await visit.chooses();
+    await visit.choose();
     await expect(visit.handle.cancel({ reasonId: LAB_TEST_IDS.kit })).rejects.toMatchObject({
       name: 'CancellationRefused',
     });
-    await visit.shows({ phase: 'confirmed' });
+    await visit.expectState({ phase: 'confirmed' });
     expect(await visit.handle.cancel()).toMatchObject({ outcome: 'cancelled' });
   });
 
-  test('of an appointment that was made unheard leaves none behind', async () => {
+  test('cancels an appointment that was made without a webhook, too', async () => {
     const visit = await AVisit.start(stage);
     const [key = ''] = await visit.keys();
     await loseWebhooks(stage);
@@ -250,16 +259,16 @@ describe('a cancellation', () => {
     expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
   });
 
-  test('whose answer is lost is looked for, and not sent twice', async () => {
+  test('reads the appointment if the answer is lost, and does not cancel twice', async () => {
     const visit = await AVisit.start(stage);
-    await visit.chooses();
+    await visit.choose();
     const path = `${appointmentPath}/cancel`;
     await stage.sandbox.addFault({ path, times: 1, action: { kind: 'drop_response' } });
     expect(await visit.handle.cancel({ reasonId })).toMatchObject({ outcome: 'cancelled' });
     expect(await stage.countRequests('PATCH', path.replace('*', visit.orderId))).toBe(1);
   });
 
-  test('of one at a service centre, which the service has no call for, is refused: it stands', async () => {
+  test('an appointment at a service centre is refused, for the service has no call for it', async () => {
     const visit = await AVisit.start(stage);
     const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
     await stage.syncClock();
@@ -269,10 +278,10 @@ describe('a cancellation', () => {
     const startAt = new Date(Date.parse(now) + 5 * 86_400_000).toISOString();
     const centre = { appointmentId: 'centre-1', type, status: 'confirmed', startAt, events };
     await workflow.signal(appointmentChangedSignal, centre);
-    await visit.shows({ phase: 'confirmed' });
+    await visit.expectState({ phase: 'confirmed' });
     for (const rebook of [true, false]) {
       await expect(visit.handle.cancel({ rebook })).rejects.toMatchObject({ name: 'CancellationRefused' });
-      await visit.shows({
+      await visit.expectState({
         phase: 'confirmed',
         appointment: { appointmentId: 'centre-1', status: 'confirmed', startAt },
       });
@@ -280,17 +289,17 @@ describe('a cancellation', () => {
     await workflow.cancel();
   });
 
-  test('by an operator, as a workflow, leaves everything at the service as it is', async () => {
+  test('the workflow, as an operator, leaves everything at the service as it is', async () => {
     const visit = await AVisit.start(stage);
-    await visit.chooses();
+    await visit.choose();
     await stage.temporal.workflow.getHandle(visit.workflowId).cancel();
-    expect(await visit.ends()).toMatchObject({ outcome: 'abandoned' });
+    expect(await visit.result()).toMatchObject({ outcome: 'abandoned' });
     expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'confirmed' });
   });
 });
 
 describe('a start', () => {
-  test('again while one runs is the same run, and after its end a new one', async () => {
+  test('joins the run that is under way, and starts a new one after its end', async () => {
     const visit = await AVisit.start(stage, { policy: { choiceWait: '2d' } });
     const runId = async () => (await stage.temporal.workflow.getHandle(visit.workflowId).describe()).runId;
     const first = await runId();
@@ -301,26 +310,26 @@ describe('a start', () => {
     const { now } = await stage.sandbox.clock();
     expect(Date.parse(waiting.until ?? '') - Date.parse(now)).toBeLessThan(3 * 86_400_000);
     await visit.handle.cancel();
-    await visit.ends();
+    await visit.result();
     await AVisit.start(stage, { orderId: visit.orderId });
     expect(await runId()).not.toBe(first);
-    await visit.chooses();
-    await visit.shows({ phase: 'confirmed' });
+    await visit.choose();
+    await visit.expectState({ phase: 'confirmed' });
   });
 
-  test('while the end of the one before is only being told begins anew in its place', async () => {
+  test('starts again in place of a run whose end is still being notified', async () => {
     const visit = await AVisit.start(stage);
-    await visit.chooses();
+    await visit.choose();
     stage.receiver.isDown = true;
     await visit.handle.cancel({ reasonId });
-    await expect(visit.chooses(3)).rejects.toBeInstanceOf(AppointmentEnded);
+    await expect(visit.choose(3)).rejects.toBeInstanceOf(AppointmentEnded);
     await AVisit.start(stage, { orderId: visit.orderId });
-    await visit.chooses(3);
-    await visit.shows({ phase: 'confirmed' });
+    await visit.choose(3);
+    await visit.expectState({ phase: 'confirmed' });
     stage.receiver.isDown = false;
   });
 
-  test('for an order that has an appointment from elsewhere finds it', async () => {
+  test('a start for an order with an appointment from elsewhere finds that appointment', async () => {
     const orderId = await AVisit.newOrder(stage);
     await loseWebhooks(stage);
     const { slots } = await stage.service.appointments.availability({
@@ -329,19 +338,43 @@ describe('a start', () => {
     const key = slots?.[0]?.slots?.[0]?.booking_key ?? '';
     await stage.service.appointments.book(orderId, { booking_key: key });
     const visit = await AVisit.start(stage, { orderId });
-    await visit.shows({ phase: 'confirmed' });
+    await visit.expectState({ phase: 'confirmed' });
   });
 
-  test('for an order that was cancelled, or that nobody knows, ends at once', async () => {
+  test('a start for a cancelled order ends at once', async () => {
     const orderId = await AVisit.newOrder(stage);
     await stage.service.orders.cancel(orderId);
     const visit = await AVisit.start(stage, { orderId });
-    expect(await visit.ends()).toMatchObject({ outcome: 'order_ended', order: 'cancelled' });
-    const nobody = await AVisit.start(stage, { orderId: LAB_TEST_IDS.kit });
-    expect(await nobody.ends()).toMatchObject({ outcome: 'order_gone' });
+    expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'cancelled' });
   });
 
-  test('is refused without an order or with a policy that cannot be followed; what nobody started is not found', async () => {
+  test('a start for an unknown order ends once the service has reported it as unknown for ten minutes', async () => {
+    const nobody = await AVisit.start(stage, { orderId: LAB_TEST_IDS.kit });
+    await expect(nobody.handle.cancel()).rejects.toBeInstanceOf(ServiceDown);
+    await stage.skip('9 minutes');
+    await nobody.expectState({ phase: 'awaiting_choice' });
+    await stage.skip('1 minute');
+    expect(await nobody.result()).toMatchObject({ outcome: 'order_gone' });
+  });
+
+  test.each([
+    ['the service does not know for a moment', { detail: 'Order not found' }, '5 minutes'],
+    ['a proxy does not find for an hour', '<html>404</html>', '1 hour'],
+  ] as const)('a start for an order that %s goes on', async (_who, body, span) => {
+    const orderId = await AVisit.newOrder(stage);
+    const path = `/v3/order/${orderId}`;
+    await stage.sandbox.addFault({ method: 'GET', path, action: { kind: 'answer', status: 404, body } });
+    const before = await stage.countRequests('GET', path);
+    const visit = await AVisit.start(stage, { orderId });
+    await stage.expectRequests('GET', path, before + 1);
+    await stage.skip(span);
+    await stage.sandbox.removeFaults();
+    await stage.skip('15 minutes');
+    await visit.choose();
+    await visit.expectState({ phase: 'confirmed' });
+  });
+
+  test('a start without an order or with an invalid policy is refused; an appointment that nobody started is not found', async () => {
     const { appointments } = stage.product;
     const policy = { confirmationWait: '3d' } as const;
     await expect(appointments.start({ orderId: 'a/b', policy })).rejects.toMatchObject({
@@ -356,7 +389,7 @@ describe('a start', () => {
 
 test('operators find an appointment by its order, its user and its phase', async () => {
   const visit = await AVisit.start(stage);
-  await visit.chooses();
+  await visit.choose();
   const attributes = async () =>
     (await stage.temporal.workflow.getHandle(visit.workflowId).describe()).typedSearchAttributes;
   await eventually(async () => expect((await attributes()).get(labPhaseKey)).toBe('confirmed'));
@@ -364,12 +397,12 @@ test('operators find an appointment by its order, its user and its phase', async
   expect((await attributes()).get(labUserIdKey)).toBe((await visit.handle.state()).userId);
 });
 
-test('a signal that is none of this order’s appointment changes nothing', async () => {
+test('a signal about another order’s appointment changes nothing', async () => {
   const visit = await AVisit.start(stage);
   const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
   await workflow.signal(appointmentChangedSignal, null as never);
   await workflow.signal(appointmentChangedSignal, { appointmentId: 7 } as never);
   await workflow.signal(appointmentChangedSignal, { appointmentId: 'a', orderId: 'another', events: [] });
-  await visit.chooses();
-  await visit.shows({ phase: 'confirmed' });
+  await visit.choose();
+  await visit.expectState({ phase: 'confirmed' });
 });

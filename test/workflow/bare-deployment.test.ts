@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AmbiguousOrder } from '../../client/orders/errors.js';
-import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
-import type { PlaceKitOrderInput } from '../../workflows/order/messages.js';
-import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { ALink } from './a-link.js';
 import { setStage } from './story.js';
 
@@ -13,22 +13,22 @@ const stage = setStage({ echoesPassthrough: false, notifies: false });
 const createPath = '/v3/order/testkit';
 
 describe('an order that an earlier attempt created', () => {
-  test('is recognised by what it is, and not created twice', async () => {
+  test('is recognised by its contents, and not created twice', async () => {
     await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
     const handle = await stage.product.orders.place(await stage.input());
-    await stage.seesRequests('POST', createPath);
+    await stage.expectRequests('POST', createPath);
     await stage.skip('2 minutes');
     const orderId = await handle.orderId();
     expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
   });
 
-  test('from a set of tests is recognised too, whatever test the service made of it', async () => {
+  test('an order that an earlier attempt created from a set of tests is recognised too, whichever test the service chose', async () => {
     await stage.sandbox.addFault({ method: 'POST', path: '/v3/order', times: 1, action: { kind: 'drop_response' } });
     const { reference, order } = await stage.input({ kind: 'with_patient' });
     const { lab_test_id: test, ...rest } = order as PlaceWithPatient;
     const set = { ...rest, order_set: { lab_test_ids: [test ?? ''] } };
     const handle = await stage.product.orders.place({ reference, kind: 'with_patient', order: set });
-    await stage.seesRequests('POST', '/v3/order');
+    await stage.expectRequests('POST', '/v3/order');
     await stage.skip('2 minutes');
     const orderId = await handle.orderId();
     expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
@@ -42,7 +42,7 @@ describe('an order that an earlier attempt created', () => {
     expect(await stage.sandbox.orders()).toHaveLength(2);
   });
 
-  test('and that could be any of several is left to a person: nothing is created', async () => {
+  test('is left to a person if it could be any of several: nothing is created', async () => {
     const input = await stage.input();
     // Somebody else orders the same twice; both are adopted, and neither has a reference.
     for (const _ of [1, 2]) await stage.service.orders.createTestkit(input.order as never);
@@ -59,25 +59,25 @@ describe('an order that an earlier attempt created', () => {
 
 test('a replacement joins its chain', async () => {
   const kit = await stage.place({ policy: { onLost: 'replace' } });
-  await kit.goes('transit_customer', 'lost');
-  const { orderId } = await kit.shows({ phase: 'awaiting_registration' });
-  await kit.orderGoes(orderId, 'transit_customer');
-  await kit.shows({ orderId, phase: 'in_transit_to_customer' });
+  await kit.move('transit_customer', 'lost');
+  const { orderId } = await kit.expectState({ phase: 'awaiting_registration' });
+  await kit.moveOrder(orderId, 'transit_customer');
+  await kit.expectState({ orderId, phase: 'in_transit_to_customer' });
 });
 
 test('without an endpoint no notification is ever scheduled', async () => {
   const kit = await stage.place();
   await kit.handle.cancel();
-  await kit.ends();
+  await kit.result();
   const { events } = await stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId)).fetchHistory();
   const activities = (events ?? []).map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
   expect(activities).not.toContain('notify');
   expect(stage.receiver.attempts).toBe(0);
 });
 
-test('without an endpoint a link ends without waiting for one, and tells nobody', async () => {
+test('without an endpoint a link ends at once and notifies nobody', async () => {
   const link = await ALink.start(stage);
-  await link.logsIn('mfa-sms');
+  await link.logIn('mfa-sms');
   await stage.skip('6 minutes');
   expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
   expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ReplacementLimitReached } from '../../client/orders/errors.js';
 import { ALink } from './a-link.js';
-import { kitOrderId } from '../../workflows/order/address.js';
+import { kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { withoutRepeats } from './kit.js';
 import { setStage } from './story.js';
@@ -14,31 +14,31 @@ async function runsOf(workflowId: string): Promise<number> {
 
 test('a story whose history is cut into many runs is the same story', async () => {
   const kit = await stage.place({ policy: { onLost: 'replace', problemLimit: '5 seconds' } });
-  await kit.goes('transit_customer', 'lost');
-  const { orderId } = await kit.shows({ phase: 'awaiting_registration', chain: [{}, {}] as never });
-  await kit.goes('transit_customer', 'problem_in_transit_customer');
-  await kit.asksFor('problem_persists');
-  expect(await kit.handle.resolveProblem('wait')).toMatchObject({ attention: [] });
+  await kit.move('transit_customer', 'lost');
+  const { orderId } = await kit.expectState({ phase: 'awaiting_registration', chain: [{}, {}] as never });
+  await kit.move('transit_customer', 'problem_in_transit_customer');
+  await kit.expectAttention('problem_persists');
+  expect(await kit.handle.resolveProblem('wait', { orderId })).toMatchObject({ attention: [] });
   await eventually(() => expect(kit.notifications.at(-1)?.type).toBe('attention_cleared'));
 
   stage.receiver.isDown = true;
-  await kit.goes('out_for_delivery', 'with_customer');
-  await expect(kit.handle.replaceKit()).rejects.toThrow(ReplacementLimitReached);
+  await kit.move('out_for_delivery', 'with_customer');
+  await expect(kit.handle.replaceKit({ orderId })).rejects.toThrow(ReplacementLimitReached);
   const registration = await kit.registration();
   const [one, other] = await Promise.all([kit.handle.register(registration), kit.handle.register(registration)]);
   expect([one, other]).toMatchObject([{ registered: true }, { registered: true }]);
   expect(await stage.countRequests('POST', '/v3/order/testkit/register')).toBe(1);
   stage.receiver.isDown = false;
 
-  await kit.goes('transit_lab', 'delivered_to_lab', 'completed');
-  const { outcome, timeline } = await kit.ends();
+  await kit.move('transit_lab', 'delivered_to_lab', 'completed');
+  const { outcome, timeline } = await kit.result();
   expect(outcome).toBe('completed');
   expect(timeline.map(({ status }) => status.split('.').at(-1))).toEqual([
     ...['ordered', 'awaiting_registration', 'transit_customer', 'lost'],
     ...['ordered', 'awaiting_registration', 'transit_customer', 'problem_in_transit_customer', 'out_for_delivery'],
     ...['with_customer', 'requisition_created', 'testkit_registered', 'transit_lab', 'delivered_to_lab', 'completed'],
   ]);
-  const told = [
+  const expected = [
     'phase_changed awaiting_registration',
     'phase_changed in_transit_to_customer',
     'phase_changed failed',
@@ -56,8 +56,8 @@ test('a story whose history is cut into many runs is the same story', async () =
     'phase_changed completed',
   ];
   // The replacement's first webhook may come before its creation is answered.
-  await eventually(() => expect(kit.toldOnce.filter((what) => what !== 'replacement')).toEqual(told));
-  expect(kit.toldOnce).toHaveLength(told.length + 1);
+  await eventually(() => expect(kit.notifiedOnce.filter((what) => what !== 'replacement')).toEqual(expected));
+  expect(kit.notifiedOnce).toHaveLength(expected.length + 1);
   expect(await stage.sandbox.orders()).toMatchObject([{}, { order: { id: orderId } }]);
   await eventually(async () => expect(await runsOf(kitOrderId(kit.rootOrderId))).toBeGreaterThan(4));
 });
@@ -65,15 +65,15 @@ test('a story whose history is cut into many runs is the same story', async () =
 test('a link whose history is cut into many runs is the same link', async () => {
   const link = await ALink.start(stage, { policy: { codeReminder: '2 seconds' } });
   const { linkToken } = await link.handle.linkUrl();
-  await link.logsIn('mfa-again');
-  await eventually(() => expect(link.told).toContain('code_reminder'));
+  await link.logIn('mfa-again');
+  await eventually(() => expect(link.notified).toContain('code_reminder'));
   stage.receiver.isDown = true;
   expect(await link.handle.submitMfaCode('111111')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
   await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider: 'invented_watch' });
   expect(await link.handle.submitMfaCode('111112')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 1 });
   expect((await link.handle.linkUrl()).linkToken).toBe(linkToken);
-  expect(await link.logsIn('nobody')).toMatchObject({ passwordAttemptsLeft: 4, codeAttemptsLeft: 1 });
-  await link.logsIn('mfa-again');
+  expect(await link.logIn('nobody')).toMatchObject({ passwordAttemptsLeft: 4, codeAttemptsLeft: 1 });
+  await link.logIn('mfa-again');
   const sameCode = ['123456', '123 456'].map((code) => link.handle.submitMfaCode(code));
   expect(await Promise.all(sameCode)).toMatchObject([{ outcome: 'asked_again' }, { outcome: 'asked_again' }]);
   expect(await link.handle.submitMfaCode('654321')).toMatchObject({ outcome: 'connected' });

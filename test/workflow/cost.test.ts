@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { snapshotOf } from '../../service/order-snapshot.js';
-import { kitOrderId } from '../../workflows/order/address.js';
-import { orderChangedSignal } from '../../workflows/order/messages.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { orderChangedSignal } from '../../protocol/order/messages.js';
 import { ALink, completeMfaPath } from './a-link.js';
 import { AVisit } from './a-visit.js';
 import { setStage } from './story.js';
 
 /*
  * Every history event and every billable action is paid for, for each order. The measure is the plainest workflow that
- * could do the same: a signal for each thing that happens, an ordinary activity for each call, and a timer armed anew at
+ * could do the same: a signal for each thing that happens, an ordinary activity for each call, and a timer set again at
  * every wait.
  */
 
@@ -29,20 +29,20 @@ async function historyOf(workflowId: string) {
   return { events: all.length, count };
 }
 
-/** Neither more events nor more billable actions than the plainest workflow for what was heard and done. */
+/** Expects no more events and billable actions than the plainest workflow needs for what was received and done. */
 async function expectNoDearer(workflowId: string) {
   const { events, count } = await historyOf(workflowId);
   const updates = count('workflowExecutionUpdateAccepted');
-  const heard = count('workflowExecutionSignaled') + updates;
+  const received = count('workflowExecutionSignaled') + updates;
   const calls = count('activityTaskScheduled');
   const plainest = {
-    // The start with its task, and the end; six for what is heard (its task, and a timer set and cancelled), and that an
-    // update is completed ...
-    events: 5 + 6 * heard + updates + 6 * calls,
-    // ... and one action each for the start, what is heard, its timer, and a call.
-    actions: 1 + 2 * heard + calls,
+    // The start with its task, and the end; six for what is received (its task, and a timer set and cancelled), and
+    // that an update is completed ...
+    events: 5 + 6 * received + updates + 6 * calls,
+    // ... and one action each for the start, what is received, its timer, and a call.
+    actions: 1 + 2 * received + calls,
   };
-  const actions = 1 + heard + calls + count('timerStarted');
+  const actions = 1 + received + calls + count('timerStarted');
   expect(events).toBeLessThanOrEqual(plainest.events);
   expect(actions).toBeLessThanOrEqual(plainest.actions);
   return { count, calls };
@@ -61,27 +61,27 @@ const phases = [
 
 test('an order from placement to results costs no more than the plainest workflow would', async () => {
   const kit = await stage.place();
-  await kit.goes('transit_customer', 'out_for_delivery', 'with_customer');
+  await kit.move('transit_customer', 'out_for_delivery', 'with_customer');
   await kit.register();
-  await kit.goes('transit_lab', 'delivered_to_lab', 'completed');
-  expect(await kit.ends()).toMatchObject({ outcome: 'completed' });
+  await kit.move('transit_lab', 'delivered_to_lab', 'completed');
+  expect(await kit.result()).toMatchObject({ outcome: 'completed' });
 
   const { count, calls } = await expectNoDearer(kitOrderId(kit.rootOrderId));
   expect(calls).toBe(1);
-  // Beyond that, operators can search by phase: one action for each of its changes, not for each thing heard.
+  // Beyond that, operators can search by phase: one action for each of its changes, not for each message received.
   expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(phases.length);
 });
 
 test('a webhook that says nothing new costs its signal and no call', async () => {
   const kit = await stage.place();
-  await kit.goes('transit_customer');
+  await kit.move('transit_customer');
   await stage.sandbox.settleWebhooks();
   const before = await historyOf(kitOrderId(kit.rootOrderId));
   const snapshot = snapshotOf(await stage.service.orders.get(kit.rootOrderId));
   const repeats = 5;
   const workflow = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
   for (let n = 0; n < repeats; n += 1) await workflow.signal(orderChangedSignal, snapshot);
-  await kit.shows({ phase: 'in_transit_to_customer' });
+  await kit.expectState({ phase: 'in_transit_to_customer' });
   const after = await historyOf(kitOrderId(kit.rootOrderId));
   expect(after.count('workflowExecutionSignaled') - before.count('workflowExecutionSignaled')).toBe(repeats);
   for (const name of ['activityTaskScheduled', 'timerStarted', 'upsertWorkflowSearchAttributes'] as const) {
@@ -98,12 +98,12 @@ test.each([
   const action = { kind: 'delay', delayMs: 300, phase: 'after_work' } as const;
   await stage.sandbox.addFault({ path: completeMfaPath(), action });
   const link = await ALink.start(stage);
-  await link.logsIn('mfa-sms');
+  await link.logIn('mfa-sms');
   expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
   await link.handle.result();
   const { count, calls } = await expectNoDearer(link.workflowId);
   expect(count('workflowExecutionSignaled')).toBe(connectionWebhooks ? 1 : 0);
-  // The token; and the code together with the look for its connection.
+  // The token; and the code together with the read for its connection.
   expect(calls).toBe(2);
   // One for the password, one for the code.
   expect(count('timerStarted')).toBe(2);
@@ -112,16 +112,16 @@ test.each([
 
 test('an appointment from the choice to the draw costs no more than the plainest workflow would', async () => {
   const visit = await AVisit.start(stage);
-  await visit.chooses();
+  await visit.choose();
   await stage.sandbox.settleWebhooks();
-  await visit.goes('in_progress');
-  await visit.shows({ phase: 'in_progress' });
-  await visit.goes('completed');
-  expect(await visit.ends()).toMatchObject({ outcome: 'completed' });
+  await visit.move('in_progress');
+  await visit.expectState({ phase: 'in_progress' });
+  await visit.move('completed');
+  expect(await visit.result()).toMatchObject({ outcome: 'completed' });
   const { count, calls } = await expectNoDearer(visit.workflowId);
-  // What there is, the slots, the booking; webhooks are not read after.
+  // The appointment, the slots, the booking; nothing is read after a webhook.
   expect(calls).toBe(3);
-  // With nobody to remind there is one for the choice, one for the visit, and one for its end.
+  // Without reminders there is one for the choice, one for the visit, and one for its end.
   expect(count('timerStarted')).toBeLessThanOrEqual(3);
   expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(4);
 });

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { deleteUserId } from '../../workflows/deletion/address.js';
+import { deleteUserId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 
-// So few that a deletion that is requested some times goes on in a new run.
+// So few that a deletion that is requested several times continues in a new run.
 const stage = setStage({ eventsPerRun: 40 });
 
-test('a deletion that is requested very often goes on in new runs, tells once, and can be undone', async () => {
+test('a deletion that is requested very often continues in new runs, notifies once and can be undone', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
-  // A run that ends while it tells has the next one tell again.
-  await leaver.tells('deletion_scheduled');
+  // If a run ends while it notifies, the next one notifies again.
+  await leaver.expectNotifications('deletion_scheduled');
   const workflow = stage.temporal.workflow.getHandle(deleteUserId(leaver.userId));
   const { runId: first } = await workflow.describe();
   const { graceUntil } = await handle.state();
@@ -26,11 +26,11 @@ test('a deletion that is requested very often goes on in new runs, tells once, a
     undo: { lostConnections: ['invented_watch', 'invented_ring'] },
   });
   expect(await handle.result()).toMatchObject({ outcome: 'undone' });
-  await leaver.tells('deletion_scheduled', 'deletion_undone');
-  expect(await leaver.reads()).toBe('present');
+  await leaver.expectNotifications('deletion_scheduled', 'deletion_undone');
+  expect(await leaver.readUser()).toBe('present');
 });
 
-test('a wish to delete anew that was answered on the way into a new run is not lost', async () => {
+test('a request to delete again that arrives during the change to a new run is not lost', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
   const workflow = stage.temporal.workflow.getHandle(deleteUserId(leaver.userId));
@@ -42,10 +42,10 @@ test('a wish to delete anew that was answered on the way into a new run is not l
   expect((await leaver.requestDeletion()).requested).toMatchObject({ phase: 'grace' });
   await eventually(async () => expect((await workflow.describe()).runId).not.toBe(first));
   await stage.sandbox.removeFaults(fault);
-  // The reads go on at widening distance, in real time here.
+  // The reads go on at growing intervals, in real time here.
   await expect
-    .poll(() => leaver.told, { timeout: 90_000, interval: 100 })
+    .poll(() => leaver.notified, { timeout: 90_000, interval: 100 })
     .toEqual(['deletion_scheduled', 'deletion_undone', 'deletion_scheduled']);
-  expect(await leaver.reads()).not.toBe('present');
+  expect(await leaver.readUser()).not.toBe('present');
   await handle.undo();
 });

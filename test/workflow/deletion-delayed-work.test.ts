@@ -1,23 +1,24 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { RunningWork, WorkFate } from '../../workflows/deletion/messages.js';
+import { UserHasRunningWork } from '../../client/index.js';
+import type { RunningWork, WorkFate } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
+import { deleteUserId } from '../../protocol/ids.js';
 import { eventsOf } from './recorded.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
 
-/** A cancelling that takes long. */
+/** A cancellation that takes long. */
 const cancelling = { isStuck: true, started: 0 };
 
 /* Temporal's list: the server that skips time has none, and the other one is never down. */
-const list = { isDown: false, asked: 0, work: [] as RunningWork[] };
+const list = { isDown: false, asked: 0, work: [] as RunningWork[], late: [] as RunningWork[] };
 
 const stage = setStage({
   activities: {
     findRunningWork() {
       list.asked += 1;
       if (list.isDown) throw new Error('Temporal has no list now');
-      return Promise.resolve({ work: list.work, notifies: true });
+      return Promise.resolve({ work: list.asked > 1 ? [...list.work, ...list.late] : list.work, notifies: true });
     },
     cancelWork(): Promise<WorkFate> {
       cancelling.started += 1;
@@ -28,7 +29,7 @@ const stage = setStage({
 });
 
 afterEach(() => {
-  Object.assign(list, { isDown: false, asked: 0, work: [] });
+  Object.assign(list, { isDown: false, asked: 0, work: [], late: [] });
   Object.assign(cancelling, { isStuck: true, started: 0 });
 });
 
@@ -45,23 +46,50 @@ async function requestWithoutList(leaver: Leaver) {
   return handle;
 }
 
-test('running work that is found only after the request was answered is told to the product, with what it is', async () => {
+test('running work that is found only after the request was answered is notified to the product, with what it is', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await requestWithoutList(leaver);
   Object.assign(list, { isDown: false, work: [kit] });
   await stage.skip('5 minutes');
   expect(await handle.result()).toMatchObject({ outcome: 'running_work', work: [{ ...kit, fate: 'left' }] });
-  await leaver.tells('deletion_failed running_work');
-  const [told] = stage.receiver.accepted;
-  expect(told?.data).toMatchObject({ work: [{ name: 'kitOrder', fate: 'left' }] });
+  await leaver.expectNotifications('deletion_failed running_work');
+  const [notified] = stage.receiver.accepted;
+  expect(notified?.data).toMatchObject({ work: [{ name: 'kitOrder', fate: 'left' }] });
   expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
 });
 
-test('a deletion that is withdrawn before it is known whether anybody is to be told is told all the same', async () => {
+describe('work that began after the first check', () => {
+  test('is found just before anything is sent, and nothing is deleted', async () => {
+    const leaver = await Leaver.arrive(stage);
+    list.late = [kit];
+    const refused: unknown = await leaver.requestDeletion().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(UserHasRunningWork);
+    expect((refused as UserHasRunningWork).workflows).toEqual([kit]);
+    expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+  });
+
+  test('is cancelled too if the policy says so, and named with the rest', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const link = { workflowId: 'link-provider/invented/ring', name: 'linkProvider' };
+    Object.assign(list, { work: [kit], late: [link] });
+    cancelling.isStuck = false;
+    const handle = await leaver.requestDeletion({ policy: { onRunningWork: 'cancel' } });
+    expect(handle.requested).toMatchObject({
+      phase: 'grace',
+      work: [
+        { ...kit, fate: 'cancelled' },
+        { ...link, fate: 'cancelled' },
+      ],
+    });
+    expect(cancelling.started).toBe(2);
+  });
+});
+
+test('a deletion that is withdrawn before it is known whether the product must be notified is notified all the same', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await requestWithoutList(leaver);
   expect(await handle.undo()).toMatchObject({ outcome: 'undone', undo: { restored: [] } });
-  await leaver.tells('deletion_undone');
+  await leaver.expectNotifications('deletion_undone');
 });
 
 describe('a deletion that is undone while running work is being cancelled', () => {
@@ -79,11 +107,11 @@ describe('a deletion that is undone while running work is being cancelled', () =
       const accepted = events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
       expect(accepted).toHaveLength(2);
     });
-    await leaver.shows(handle, { phase: 'requested' });
+    await leaver.expectState(handle, { phase: 'requested' });
     return { handle, undoing };
   }
 
-  test('is withdrawn: nothing was sent, and nothing is said to be restored', async () => {
+  test('is withdrawn: nothing was sent, and nothing is reported as restored', async () => {
     const leaver = await Leaver.arrive(stage);
     const { handle, undoing } = await undoneMeanwhile(leaver);
     cancelling.isStuck = false;
@@ -97,7 +125,7 @@ describe('a deletion that is undone while running work is being cancelled', () =
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
   });
 
-  test('is withdrawn while the service is down, too', async () => {
+  test('is withdrawn even while the service is down', async () => {
     const leaver = await Leaver.arrive(stage);
     const { handle, undoing } = await undoneMeanwhile(leaver);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: { kind: 'answer', status: 503 } });
@@ -106,7 +134,7 @@ describe('a deletion that is undone while running work is being cancelled', () =
     expect(await undoing).toMatchObject({ outcome: 'undone', undo: { restored: [] } });
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
-    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.readUser()).toBe('present');
     expect(await handle.result()).toMatchObject({ outcome: 'undone' });
   });
 });

@@ -13,11 +13,12 @@ const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } 
 const lost = { kind: 'drop_response' } as const;
 const undoPath = '/v2/user/undo_delete';
 
-/** A request of which the service answers nothing for half a minute. */
+/** A request that the service does not answer for half a minute. */
 async function requestInVain(leaver: Leaver): Promise<DeletionHandle> {
   const requesting = leaver.requestDeletion();
   await eventually(async () => expect(await stage.sandbox.requests({ path: leaver.path })).not.toEqual([]));
-  // Between two attempts: an undo while one is due would stop the test server's time for ever, which forgets to let go of it.
+  // Between two attempts: an undo while one is due would stop the test server's time forever, because it forgets to
+  // release it.
   await stage.skip('100 seconds');
   const handle = await requesting;
   expect(handle.requested).toMatchObject({ phase: 'requested' });
@@ -31,7 +32,7 @@ async function losesTheDeletion(leaver: Leaver, then: typeof down | typeof proxy
 }
 
 describe('a deletion that is requested again after somebody restored the user elsewhere', () => {
-  test('begins anew, and the product is told of both', async () => {
+  test('starts again, and the product is notified of both', async () => {
     const leaver = await Leaver.arrive(stage);
     const first = await leaver.requestDeletion();
     await stage.skip('2 days');
@@ -45,7 +46,7 @@ describe('a deletion that is requested again after somebody restored the user el
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(2);
     await stage.skip('8 days');
     expect(await second.result()).toMatchObject({ outcome: 'deleted' });
-    expect(leaver.told).toEqual([
+    expect(leaver.notified).toEqual([
       'deletion_scheduled',
       'deletion_undone',
       'deletion_scheduled',
@@ -54,7 +55,7 @@ describe('a deletion that is requested again after somebody restored the user el
     ]);
   });
 
-  test('begins anew once the service shows that, where it is down at the request', async () => {
+  test('starts again once the service shows the restoration, if it was down at the request', async () => {
     const leaver = await Leaver.arrive(stage);
     await leaver.requestDeletion();
     await stage.skip('2 days');
@@ -68,13 +69,13 @@ describe('a deletion that is requested again after somebody restored the user el
     expect(handle.requested).toMatchObject({ phase: 'grace' });
     await stage.sandbox.removeFaults();
     await stage.skip('15 minutes');
-    await leaver.tells('deletion_scheduled', 'deletion_undone', 'deletion_scheduled');
-    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    await leaver.expectNotifications('deletion_scheduled', 'deletion_undone', 'deletion_scheduled');
+    await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(2);
   });
 });
 
-test('an undo that happened, but whose answer and whose look are lost, is seen as soon as the service is back', async () => {
+test('an undo whose answer and confirming read are lost is seen as soon as the service is back', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
   await stage.sandbox.addFault({ method: 'POST', path: undoPath, times: 1, action: lost });
@@ -87,7 +88,7 @@ test('an undo that happened, but whose answer and whose look are lost, is seen a
   await stage.sandbox.removeFaults();
   await stage.skip('15 minutes');
   expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'command' } });
-  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_undone']);
+  expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_undone']);
 });
 
 test('while an undo is in doubt, another one is carried out at once', async () => {
@@ -98,105 +99,102 @@ test('while an undo is in doubt, another one is carried out at once', async () =
   await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
   await stage.skip('4 minutes');
   expect(await undoing).toBeInstanceOf(ServiceDown);
-  await stage.skip('3 hours');
-  await leaver.shows(handle, { phase: 'grace' });
-  expect((await handle.state()).attention.map(({ reason }) => reason)).toEqual(['undo_doubtful']);
+  const doubtful = { reason: 'undo_doubtful' as const, since: expect.any(String) as string };
+  await leaver.skipUntilState(handle, { phase: 'grace', attention: [doubtful] }, '3 hours');
   await stage.sandbox.removeFaults();
   expect(await handle.undo()).toMatchObject({ outcome: 'undone', attention: [] });
 });
 
 describe('after a deletion whose answer was lost', () => {
-  test('a 404 in nobody’s words does not mean that nothing was deleted', async () => {
+  test('a 404 that is not the service’s own does not mean that nothing was deleted', async () => {
     const leaver = await Leaver.arrive(stage);
     await losesTheDeletion(leaver, proxyPage);
     const handle = await requestInVain(leaver);
-    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 
-  test('a refusal does not either', async () => {
+  test('a refusal does not mean that nothing was deleted', async () => {
     const leaver = await Leaver.arrive(stage);
     await losesTheDeletion(leaver, refusal);
     const handle = await requestInVain(leaver);
-    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 
-  test('a key that is refused from then on leaves it open until the key is mended', async () => {
+  test('a key that is refused from then on leaves the deletion open until the key is fixed', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: lost });
     const noKey = { kind: 'answer', status: 401, body: { detail: 'Invalid' } } as const;
     await stage.sandbox.addFault({ path: leaver.path, skip: 1, action: noKey });
     const handle = await requestInVain(leaver);
     await stage.sandbox.removeFaults();
-    await stage.skip('61 minutes');
-    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    await leaver.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '61 minutes');
   });
 });
 
-test('a deletion that is refused while the user is there fails, also by a key that may not delete', async () => {
+test('a deletion that is refused while the user exists fails, also for a key that may not delete', async () => {
   for (const [status, word] of [[400, DeletionRefused] as const, [403, ServiceAccessDenied] as const]) {
     const leaver = await Leaver.arrive(stage);
     const action = { kind: 'answer', status, body: { detail: 'No' } } as const;
     await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action });
     await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(word);
-    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.readUser()).toBe('present');
   }
 });
 
-test('a 404 of the deletion about a user who is there is not the service’s: it is asked again', async () => {
+test('a 404 to the deletion of a user who exists is not the service’s: the deletion is retried', async () => {
   const leaver = await Leaver.arrive(stage);
   await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: proxyPage });
   const handle = await leaver.requestDeletion();
   expect(handle.requested).toMatchObject({ phase: 'requested' });
   await stage.skip('15 minutes');
-  await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+  await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
 });
 
-describe('a 404 of the first look', () => {
-  test('that is a proxy’s and passes does not keep the deletion from being taken at once', async () => {
+describe('a 404 to the first read', () => {
+  test('a 404 from a proxy does not keep the deletion from being taken at once, if it passes', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault({ method: 'GET', path: leaver.path, times: 1, action: proxyPage });
     const handle = await leaver.requestDeletion();
     expect(handle.requested).toMatchObject({ phase: 'grace', connections: ['invented_watch', 'invented_ring'] });
   });
 
-  test('that is not in the service’s words ends nothing: the request is answered, and it is asked again', async () => {
+  test('a 404 to the first read that is not the service’s own ends nothing: the read is retried after the answer', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault({ method: 'GET', path: leaver.path, times: 2, action: proxyPage });
     const handle = await leaver.requestDeletion();
     expect(handle.requested).toMatchObject({ phase: 'requested' });
-    await stage.skip('15 minutes');
-    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    await leaver.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
   });
 
-  test('that is said again and again in whatever words is an unknown user, which the product is told', async () => {
+  test('a 404 to the first read that is repeated, whoever sent it, means an unknown user, and the product is notified', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action: proxyPage });
     const handle = await leaver.requestDeletion();
     await stage.skip('15 minutes');
     expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
-    await leaver.tells('deletion_failed unknown_user');
+    await leaver.expectNotifications('deletion_failed unknown_user');
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
   });
 });
 
 describe('a 404 at the end of the grace', () => {
-  test('that is not in the service’s words is asked about again before anybody is told', async () => {
+  test('a 404 at the end of the grace that is not the service’s own is checked again before anybody is notified', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     await stage.skip('6 days');
     await stage.sandbox.restoreUser(leaver.userId);
     await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action: proxyPage });
     await stage.skip('24 hours');
-    await leaver.shows(handle, { phase: 'confirming' });
+    await leaver.expectState(handle, { phase: 'confirming' });
     await stage.sandbox.removeFaults();
     await stage.skip('15 minutes');
     expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'elsewhere' } });
-    expect(leaver.told).not.toContain('deleted');
+    expect(leaver.notified).not.toContain('deleted');
   });
 
-  test('that says so twice in whatever words is the end', async () => {
+  test('a 404 at the end of the grace that comes twice, whoever sent it, ends the deletion', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     await stage.skip('6 days');
@@ -215,21 +213,38 @@ describe('while the service does not answer', () => {
     expect(undone).toMatchObject({ outcome: 'undone', undo: { by: 'command', restored: [], notRestored: [] } });
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
-    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.readUser()).toBe('present');
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
     expect(await handle.result()).toMatchObject({ outcome: 'undone' });
   });
 
-  test('one that may have arrived is withdrawn by asking the service', async () => {
+  test('a deletion that is being sent is withdrawn afterwards, and does not arrive later', async () => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: down });
+    const handle = await requestInVain(leaver);
+    await stage.sandbox.removeFaults();
+    const held = { kind: 'delay', phase: 'before_work', delayMs: 8_000 } as const;
+    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: held });
+    const deletes = () => stage.sandbox.requests({ method: 'DELETE', path: leaver.path });
+    const before = (await deletes()).length;
+    // In short steps, because no time is skipped while the service works on it.
+    while ((await deletes()).length === before) await stage.skip('1 second');
+    await leaver.expectState(handle, { phase: 'requested' });
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+    await eventually(async () => expect((await deletes()).at(-1)?.status).toBe(200));
+    expect(await leaver.readUser()).toBe('present');
+  });
+
+  test('a deletion that may have arrived is withdrawn by asking the service', async () => {
     const leaver = await Leaver.arrive(stage);
     await losesTheDeletion(leaver, down);
     const handle = await requestInVain(leaver);
-    expect(await leaver.reads()).toMatch(/scheduled/);
+    expect(await leaver.readUser()).toMatch(/scheduled/);
     expect(await handle.undo()).toMatchObject({ outcome: 'undone', undo: { restored: ['user', 'data'] } });
-    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.readUser()).toBe('present');
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
-    expect(await leaver.reads(), 'nothing is sent any more').toBe('present');
+    expect(await leaver.readUser(), 'nothing is sent any more').toBe('present');
   });
 
   test('several withdrawals that fail are each answered, and the deletion goes on', async () => {
@@ -241,12 +256,11 @@ describe('while the service does not answer', () => {
     await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
     for (let round = 0; round < undoing.length; round += 1) {
       await stage.skip('4 minutes');
-      await leaver.shows(handle, {});
+      await leaver.expectState(handle, {});
     }
     for (const refused of await Promise.all(undoing)) expect(refused).toBeInstanceOf(ServiceDown);
     await stage.sandbox.removeFaults();
-    await stage.skip('15 minutes');
-    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    await leaver.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
   });
 
   test('a withdrawal that fails lets the deletion go on', async () => {
@@ -259,7 +273,6 @@ describe('while the service does not answer', () => {
     await stage.skip('4 minutes');
     expect(await undoing).toBeInstanceOf(ServiceDown);
     await stage.sandbox.removeFaults();
-    await stage.skip('15 minutes');
-    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    await leaver.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
   });
 });

@@ -1,14 +1,14 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { deleteUserId } from '../../protocol/ids.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { Leaver } from './leaver.js';
 import { eventsOf } from './recorded.js';
 import { setStage, type Stage } from './story.js';
 
 const stage = setStage({ keepsHealthData: true });
 
-/** What the store has of the user. */
+/** What the store has about the user. */
 async function keptOf({ kept }: Stage, { userId }: Leaver): Promise<number> {
   if (!kept) throw new Error('This stage has no store.');
   const { store } = kept;
@@ -40,7 +40,7 @@ async function activitiesOf({ userId }: Leaver): Promise<string[]> {
   return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
 }
 
-test('the end of the grace leaves nothing of the health data, and what comes later is not kept', async () => {
+test('the end of the grace erases all health data, and what arrives later is not kept', async () => {
   const leaver = await withHealthData();
   const other = await withHealthData();
   const handle = await leaver.requestDeletion();
@@ -49,7 +49,7 @@ test('the end of the grace leaves nothing of the health data, and what comes lat
   await stage.skip('25 hours');
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
   expect(await keptOf(stage, leaver)).toBe(0);
-  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
+  expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
   expect((await activitiesOf(leaver)).filter((name) => name === 'eraseHealthData')).toHaveLength(1);
   const body = JSON.stringify({ user_id: leaver.userId });
   const late = { id: `late-${leaver.userId}`, body };
@@ -57,7 +57,7 @@ test('the end of the grace leaves nothing of the health data, and what comes lat
   expect(await keptOf(stage, other)).toBe(6);
 });
 
-test('rejected events that name the user by the product’s own reference alone go too', async () => {
+test('rejected events that name the user only by the product’s own reference are erased too', async () => {
   const leaver = await withHealthData();
   const body = JSON.stringify({ client_user_id: leaver.clientUserId });
   const message = { id: `odd-${leaver.userId}`, body };
@@ -70,7 +70,7 @@ test('rejected events that name the user by the product’s own reference alone 
 });
 
 describe('nothing is erased', () => {
-  test('by an undo, however late', async () => {
+  test('nothing is erased by an undo, however late', async () => {
     const leaver = await withHealthData();
     const handle = await leaver.requestDeletion();
     await stage.skip('6 days');
@@ -79,7 +79,7 @@ describe('nothing is erased', () => {
     expect(await activitiesOf(leaver)).not.toContain('eraseHealthData');
   });
 
-  test('of a user who was restored elsewhere', async () => {
+  test('nothing is erased if the user was restored elsewhere', async () => {
     const leaver = await withHealthData();
     const handle = await leaver.requestDeletion();
     await stage.skip('3 days');
@@ -89,7 +89,7 @@ describe('nothing is erased', () => {
     expect(await keptOf(stage, leaver)).toBe(6);
   });
 
-  test('by a deletion that is refused', async () => {
+  test('nothing is erased by a deletion that is refused', async () => {
     const leaver = await withHealthData();
     const refusal = { kind: 'answer', status: 400, body: { detail: 'Not now' } } as const;
     await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: refusal });
@@ -99,33 +99,33 @@ describe('nothing is erased', () => {
 });
 
 describe('a database that is away at the end', () => {
-  test('delays what the product is told; a person is asked to look, and it ends by itself', async () => {
+  test('delays the notification; a person is asked to look, and the deletion ends by itself', async () => {
     const leaver = await withHealthData();
     const handle = await leaver.requestDeletion();
     await stage.skip('6 days');
     if (stage.kept) stage.kept.isDown = true;
     await stage.skip('27 hours');
-    const state = await leaver.shows(handle, { phase: 'confirming' });
+    const state = await leaver.expectState(handle, { phase: 'confirming' });
     expect(state.attention).toMatchObject([{ reason: 'erasure_delayed' }]);
     const { typedSearchAttributes } = await stage.temporal.workflow.getHandle(deleteUserId(leaver.userId)).describe();
     expect(typedSearchAttributes.get(labAttentionKey)).toEqual(['erasure_delayed']);
-    expect(leaver.told).not.toContain('deleted');
+    expect(leaver.notified).not.toContain('deleted');
     if (stage.kept) stage.kept.isDown = false;
     expect(await stage.finish(deleteUserId(leaver.userId))).toMatchObject({ outcome: 'deleted', attention: [] });
     expect(await keptOf(stage, leaver)).toBe(0);
-    expect(leaver.told.slice(-3)).toEqual([
+    expect(leaver.notified.slice(-3)).toEqual([
       'attention_raised erasure_delayed',
       'attention_cleared erasure_delayed',
       'deleted',
     ]);
   });
 
-  test('erases nothing of a user who was restored elsewhere before it was back', async () => {
+  test('erases nothing of a user who was restored elsewhere meanwhile', async () => {
     const leaver = await withHealthData();
     const handle = await leaver.requestDeletion({ graceDays: 1 });
     if (stage.kept) stage.kept.isDown = true;
     await stage.skip(ms('1 day') + ms('10 minutes'));
-    await leaver.shows(handle, { phase: 'confirming' });
+    await leaver.expectState(handle, { phase: 'confirming' });
     await stage.sandbox.restoreUser(leaver.userId);
     if (stage.kept) stage.kept.isDown = false;
     expect(await stage.finish(deleteUserId(leaver.userId))).toMatchObject({ outcome: 'undone' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UndoImpossible, UndoRefused, UserUnknown } from '../../client/index.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import { requestUpdate } from '../../workflows/deletion/messages.js';
+import { deleteUserId } from '../../protocol/ids.js';
+import { requestUpdate } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
 import { setStage } from './story.js';
@@ -12,8 +12,8 @@ async function runIdOf({ userId }: Leaver): Promise<string> {
   return (await stage.temporal.workflow.getHandle(deleteUserId(userId)).describe()).runId;
 }
 
-describe('asked for again', () => {
-  test('while it runs, a deletion is the one that runs', async () => {
+describe('a deletion that is requested again', () => {
+  test('a deletion that is requested again while it runs is the one that runs', async () => {
     const leaver = await Leaver.arrive(stage);
     const { requested } = await leaver.requestDeletion();
     await stage.skip('2 days');
@@ -24,14 +24,14 @@ describe('asked for again', () => {
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
   });
 
-  test('twice at the same time, it is one', async () => {
+  test('a deletion that is requested again twice at the same time is one deletion', async () => {
     const leaver = await Leaver.arrive(stage);
     const [one, other] = await Promise.all([leaver.requestDeletion(), leaver.requestDeletion()]);
     expect(one.requested).toEqual(other.requested);
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
   });
 
-  test('after an undo, a new deletion starts with a grace of its own', async () => {
+  test('a deletion that is requested again after an undo starts again, with a grace of its own', async () => {
     const leaver = await Leaver.arrive(stage);
     const first = await leaver.requestDeletion();
     await stage.skip('2 days');
@@ -47,10 +47,10 @@ describe('asked for again', () => {
     expect(new Set(ids).size, 'notifications of the two differ in their ids').toBe(ids.length);
   });
 
-  test('after an undo that the product could not be told of, it does not wait for the product', async () => {
+  test('a deletion that is requested again after an undo that could not be notified does not wait for the product', async () => {
     const leaver = await Leaver.arrive(stage);
     const first = await leaver.requestDeletion();
-    await leaver.tells('deletion_scheduled');
+    await leaver.expectNotifications('deletion_scheduled');
     stage.receiver.isDown = true;
     await first.undo();
     await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(1));
@@ -61,7 +61,7 @@ describe('asked for again', () => {
     stage.receiver.isDown = false;
     await stage.skip('3 days');
     expect(await second.result()).toMatchObject({ outcome: 'deleted' });
-    expect(leaver.told).toEqual([
+    expect(leaver.notified).toEqual([
       'deletion_scheduled',
       'deletion_undone',
       'deletion_scheduled',
@@ -70,7 +70,7 @@ describe('asked for again', () => {
     ]);
   });
 
-  test('after its final end, a deletion finds no such user', async () => {
+  test('a deletion that is requested again after its final end finds no such user', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion({ graceDays: 7 });
     await stage.skip('8 days');
@@ -79,7 +79,7 @@ describe('asked for again', () => {
   });
 });
 
-test('a user id is the same in either case', async () => {
+test('a user id means the same in upper and lower case', async () => {
   const leaver = await Leaver.arrive(stage);
   await leaver.requestDeletion();
   const shouted = await stage.product.users.requestDeletion({ userId: leaver.userId.toUpperCase() });
@@ -111,7 +111,7 @@ describe('a user who was scheduled for deletion before', () => {
       const handle = await leaver.requestDeletion();
       await stage.skip('5 days');
       await expect(handle.undo()).rejects.toMatchObject({ name: UndoRefused.name, status: lateUndoStatus });
-      await leaver.shows(handle, { phase: 'grace' });
+      await leaver.expectState(handle, { phase: 'grace' });
       await stage.skip('2 days');
       expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
     },
@@ -123,16 +123,16 @@ describe('a new user with the same client_user_id', () => {
     await stage.sandbox.createUser({ client_user_id: leaver.clientUserId });
   }
 
-  test('makes the undo impossible; the service decides also where the client_user_id is known', async () => {
+  test('makes the undo impossible; the service decides even if the client_user_id is known', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
     await replaced(leaver);
     await expect(handle.undo()).rejects.toBeInstanceOf(UndoImpossible);
     expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
-    await leaver.shows(handle, { phase: 'grace' });
+    await leaver.expectState(handle, { phase: 'grace' });
   });
 
-  test('makes the undo impossible, as the service says where it is not known', async () => {
+  test('makes the undo impossible, as the service says, if the client_user_id is not known', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     await replaced(leaver);
@@ -140,14 +140,25 @@ describe('a new user with the same client_user_id', () => {
     expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
   });
 
-  test('does not stand in the way of an undo when it is the same user', async () => {
+  test('is searched for by the reference that was given first, whatever a later request gives', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
+    await leaver.requestDeletion({ clientUserId: 'a-reference-of-nobody' });
+    await replaced(leaver);
+    // The service gives no reason, so only the read by the reference says what it is.
+    const refusal = { kind: 'answer', status: 400, body: { detail: 'No' } } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: '/v2/user/undo_delete', action: refusal });
+    await expect(handle.undo()).rejects.toBeInstanceOf(UndoImpossible);
+  });
+
+  test('does not prevent an undo if it is the same user', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 });
 
-test('several undos at once are one, and all hear of it', async () => {
+test('several undos at once are one, and all are answered', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
   const slow = { kind: 'delay', delayMs: 500 } as const;
@@ -156,10 +167,10 @@ test('several undos at once are one, and all hear of it', async () => {
   expect(answers.map(({ outcome }) => outcome)).toEqual(['undone', 'undone', 'undone']);
   expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
   await handle.result();
-  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_undone']);
+  expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_undone']);
 });
 
-test('a user that somebody has restored elsewhere is not told to be deleted', async () => {
+test('a user who was restored elsewhere is not reported as deleted', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
   await stage.skip('3 days');
@@ -169,7 +180,7 @@ test('a user that somebody has restored elsewhere is not told to be deleted', as
     outcome: 'undone',
     undo: { by: 'elsewhere', lostConnections: ['invented_watch', 'invented_ring'] },
   });
-  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
+  expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
 });
 
 test.each([
@@ -178,7 +189,7 @@ test.each([
   ['InvalidCommand', {}],
   ['PolicyInvalid', { graceDays: 8 }],
   ['PolicyInvalid', { policy: { onRunningWork: 'shrug' } }],
-])('what another language sends wrongly fails with %s: %j', async (type, wrong) => {
+])('invalid input from another language’s client fails with %s: %j', async (type, wrong) => {
   const { userId } = await Leaver.arrive(stage);
   const start = { workflowId: deleteUserId(userId), taskQueue: 'lab-operations-test' };
   const input = Object.keys(wrong).length === 0 ? undefined : { userId, ...wrong };

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { GraceEnded, NothingToUndo, ServiceAccessDenied, ServiceDown } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { deleteUserId } from '../../protocol/ids.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
+import { eventsOf } from './recorded.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -29,24 +30,30 @@ function attentionOf({ userId }: Leaver): Promise<string[] | undefined> {
 }
 
 describe('a service that is down at the deletion', () => {
-  test('delays it: whoever asked knows at once, a person later, and it happens by itself', async () => {
+  test('delays it: the caller learns it at once, a person later, and the deletion then happens by itself', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault(serviceDown);
     const handle = await requestInVain(leaver);
-    await stage.skip('2 hours');
-    await leaver.shows(handle, {
-      phase: 'requested',
-      attention: [{ reason: 'deletion_delayed', since: expect.any(String) as string }],
-    });
-    expect(await attentionOf(leaver)).toEqual(['deletion_delayed']);
+    await leaver.skipUntilState(
+      handle,
+      {
+        phase: 'requested',
+        attention: [{ reason: 'deletion_delayed', since: expect.any(String) as string }],
+      },
+      '2 hours',
+    );
+    await eventually(async () => expect(await attentionOf(leaver)).toEqual(['deletion_delayed']));
     await stage.sandbox.removeFaults();
-    await stage.skip('15 minutes');
-    await leaver.shows(handle, { phase: 'grace', attention: [] });
-    await leaver.tells('attention_raised deletion_delayed', 'attention_cleared deletion_delayed', 'deletion_scheduled');
+    await leaver.skipUntilState(handle, { phase: 'grace', attention: [] }, '15 minutes');
+    await leaver.expectNotifications(
+      'attention_raised deletion_delayed',
+      'attention_cleared deletion_delayed',
+      'deletion_scheduled',
+    );
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 
-  test('and up for reading only lets the grace end early, counted from the first attempt', async () => {
+  test('a service that answers reads only lets the grace end early, counted from the first attempt', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault({ ...serviceDown, method: 'DELETE' });
     const handle = await requestInVain(leaver);
@@ -54,11 +61,11 @@ describe('a service that is down at the deletion', () => {
     await stage.skip('3 hours');
     await stage.sandbox.removeFaults();
     await stage.skip('15 minutes');
-    const state = await leaver.shows(handle, { phase: 'grace', scheduledBefore: false });
+    const state = await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
     expect(state.scheduledAt).toBe(scheduledAt);
   });
 
-  test('or refuses the key makes the request fail, and nothing is deleted', async () => {
+  test('a service that refuses the key makes the request fail, and nothing is deleted', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault({
       path: leaver.path,
@@ -66,13 +73,13 @@ describe('a service that is down at the deletion', () => {
     });
     await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(ServiceAccessDenied);
     await stage.sandbox.removeFaults();
-    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.readUser()).toBe('present');
     expect(await leaver.requestDeletion(), 'it can be requested again').toMatchObject({
       requested: { phase: 'grace' },
     });
   });
 
-  test('and refuses the key when it is back does not make the deletion get lost', async () => {
+  test('a service that refuses the key when it is back does not lose the deletion', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault(serviceDown);
     const handle = await requestInVain(leaver);
@@ -81,14 +88,16 @@ describe('a service that is down at the deletion', () => {
       path: leaver.path,
       action: { kind: 'answer', status: 401, body: { detail: 'Invalid' } },
     });
-    await stage.skip('15 minutes');
-    await leaver.shows(handle, {
-      phase: 'requested',
-      attention: [{ reason: 'deletion_delayed', since: expect.any(String) as string }],
-    });
+    await leaver.skipUntilState(
+      handle,
+      {
+        phase: 'requested',
+        attention: [{ reason: 'deletion_delayed', since: expect.any(String) as string }],
+      },
+      '15 minutes',
+    );
     await stage.sandbox.removeFaults();
-    await stage.skip('61 minutes');
-    await leaver.shows(handle, { phase: 'grace', attention: [] });
+    await leaver.skipUntilState(handle, { phase: 'grace', attention: [] }, '61 minutes');
   });
 });
 
@@ -99,18 +108,18 @@ describe('a deletion whose answer is lost', () => {
     const handle = await requestInVain(leaver);
     const { scheduledAt } = await handle.state();
     await stage.skip('1 minute');
-    await leaver.shows(handle, { phase: 'grace', scheduledBefore: false, scheduledAt: scheduledAt ?? '' });
+    await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false, scheduledAt: scheduledAt ?? '' });
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(2);
   });
 
-  test('and whose next attempt comes after the whole grace has happened too', async () => {
+  test('has happened even if its next attempt comes after the whole grace', async () => {
     const leaver = await Leaver.arrive(stage);
     await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: { kind: 'drop_response' } });
     const sixHours = { 'retry-after': String(6 * 3600) };
     await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: { ...down, headers: sixHours } });
     const handle = await requestInVain(leaver);
     await stage.skip('8 days');
-    expect(await leaver.reads()).toBe('Not found');
+    expect(await leaver.readUser()).toBe('Not found');
     await stage.sandbox.removeFaults();
     await stage.skip('7 hours');
     expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
@@ -118,20 +127,20 @@ describe('a deletion whose answer is lost', () => {
 });
 
 describe('a service that is down at an undo', () => {
-  test('is told to whoever asked, and the grace goes on', async () => {
+  test('is reported to the caller, and the grace goes on', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     await stage.sandbox.addFault({ ...serviceDown, path: undoPath });
     const undoing = handle.undo().catch((error: unknown) => error);
-    await stage.seesRequests('POST', undoPath);
+    await stage.expectRequests('POST', undoPath);
     await stage.skip('4 minutes');
     expect(await undoing).toBeInstanceOf(ServiceDown);
-    await leaver.shows(handle, { phase: 'grace' });
+    await leaver.expectState(handle, { phase: 'grace' });
     await stage.sandbox.removeFaults();
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 
-  test('shortly before the end holds the end until the undo is decided; one that comes later is refused', async () => {
+  test('a service that is down shortly before the end postpones the end until the undo is decided', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion({ graceDays: 6 });
     await stage.skip('5 days');
@@ -139,16 +148,22 @@ describe('a service that is down at an undo', () => {
     await stage.skip('59 minutes');
     await stage.sandbox.addFault({ ...serviceDown, path: undoPath });
     const undoing = handle.undo();
-    await stage.seesRequests('POST', undoPath);
+    await stage.expectRequests('POST', undoPath);
     await stage.skip('65 seconds');
-    await leaver.shows(handle, { phase: 'grace' });
-    await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
+    await leaver.expectState(handle, { phase: 'grace' });
+    const again = handle.undo();
+    // The request of the deletion and both undos were accepted.
+    await eventually(async () => {
+      const events = await eventsOf(stage, deleteUserId(leaver.userId));
+      expect(events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(3);
+    });
     await stage.sandbox.removeFaults();
     await stage.skip('20 seconds');
     expect(await undoing).toMatchObject({ outcome: 'undone' });
+    expect(await again).toMatchObject({ outcome: 'undone' });
     expect(await handle.result()).toMatchObject({ outcome: 'undone' });
-    expect(leaver.told.at(-1)).toBe('deletion_undone');
-    expect(await leaver.reads()).toBe('present');
+    expect(leaver.notified.at(-1)).toBe('deletion_undone');
+    expect(await leaver.readUser()).toBe('present');
   });
 });
 
@@ -157,20 +172,20 @@ test('an undo whose answer is lost has happened: the user is there', async () =>
   const handle = await leaver.requestDeletion();
   await stage.sandbox.addFault({ method: 'POST', path: undoPath, times: 1, action: { kind: 'drop_response' } });
   const undoing = handle.undo();
-  await stage.seesRequests('POST', undoPath);
+  await stage.expectRequests('POST', undoPath);
   await stage.skip('40 seconds');
   expect(await undoing).toMatchObject({ outcome: 'undone' });
   expect(await stage.countRequests('POST', undoPath)).toBe(1);
 });
 
-test('a service that is down at the end of the grace delays the end, which must not be told wrongly', async () => {
+test('a service that is down at the end of the grace delays the end, which must not be reported wrongly', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
   await stage.skip('6 days');
   await stage.sandbox.restoreUser(leaver.userId);
   await stage.sandbox.addFault(serviceDown);
   await stage.skip('27 hours');
-  await leaver.shows(handle, {
+  await leaver.expectState(handle, {
     phase: 'confirming',
     attention: [{ reason: 'confirmation_delayed', since: expect.any(String) as string }],
   });
@@ -186,14 +201,14 @@ test('a service that refuses to say at the end of the grace whether the user is 
   await stage.skip('6 days');
   await stage.sandbox.addFault({ path: leaver.path, action: { kind: 'answer', status: 400, body: { detail: 'No' } } });
   await stage.skip('25 hours');
-  await leaver.shows(handle, { phase: 'confirming' });
+  await leaver.expectState(handle, { phase: 'confirming' });
   await stage.sandbox.removeFaults();
   await stage.skip('61 minutes');
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-  expect(leaver.told).not.toContain('deletion_failed DeletionRefused');
+  expect(leaver.notified).not.toContain('deletion_failed DeletionRefused');
 });
 
-test('a service that refuses the deletion only after an outage is told to the product', async () => {
+test('the product is notified if the service refuses the deletion only after an outage', async () => {
   const leaver = await Leaver.arrive(stage);
   await stage.sandbox.addFault(serviceDown);
   const handle = await requestInVain(leaver);
@@ -207,5 +222,5 @@ test('a service that refuses the deletion only after an outage is told to the pr
   for await (const state of handle.watch()) last = state;
   expect(last, 'whoever watches sees the end').toMatchObject({ phase: 'failed', failure: 'DeletionRefused' });
   await expect(handle.undo()).rejects.toBeInstanceOf(NothingToUndo);
-  await leaver.tells('deletion_failed DeletionRefused');
+  await leaver.expectNotifications('deletion_failed DeletionRefused');
 });

@@ -1,11 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { DeletionRefused, GraceEnded, UserHasRunningWork, UserUnknown } from '../../client/index.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
-import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
-import { labUserIdKey } from '../../workflows/search-attributes.js';
+import {
+  bookAppointmentId,
+  deleteUserId,
+  kitOrderId,
+  placeKitOrderId,
+  parsingJobId,
+  submitReportId,
+} from '../../protocol/ids.js';
+import { bookAppointmentName } from '../../protocol/appointment/messages.js';
+import { placeKitOrderName } from '../../protocol/order/messages.js';
+import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { ALink } from './a-link.js';
+import { taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
 import { Leaver } from './leaver.js';
 import { submission, submit, uploadPath } from './report.js';
@@ -13,7 +22,7 @@ import { eventsOf } from './recorded.js';
 import { setStage } from './story.js';
 
 /* The full server: running work is found by visibility, which the one that skips time has not. */
-const stage = setStage({ eventsPerRun: 10_000 });
+const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });
 
 /** Visibility lags by about a second behind a start. */
 async function listed(leaver: Leaver, ...names: string[]): Promise<void> {
@@ -27,7 +36,7 @@ async function listed(leaver: Leaver, ...names: string[]): Promise<void> {
 
 async function placeFor(leaver: Leaver) {
   const kit = await stage.place({ userId: leaver.userId });
-  await kit.shows({ userId: leaver.userId });
+  await kit.expectState({ userId: leaver.userId });
   await listed(leaver, 'kitOrder');
   return kit;
 }
@@ -42,51 +51,51 @@ const kitWork = (rootOrderId: string, more: object = {}) => ({
 const soon = { graceDays: 1 / 86_400 };
 
 describe('running work', () => {
-  test('is by default a reason to delete nothing: it is named, and nothing was asked of the service', async () => {
+  test('prevents the deletion by default: it is named, and the service is asked nothing', async () => {
     const leaver = await Leaver.arrive(stage);
     const kit = await placeFor(leaver);
     const refused: unknown = await leaver.requestDeletion().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(UserHasRunningWork);
     expect((refused as UserHasRunningWork).workflows).toEqual([kitWork(kit.rootOrderId)]);
-    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.readUser()).toBe('present');
     expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
     const handle = await stage.product.users.deletion(leaver.userId);
     const work = [kitWork(kit.rootOrderId, { fate: 'left' })];
     expect(await handle.result()).toMatchObject({ outcome: 'running_work', work });
-    await kit.shows({ phase: 'awaiting_registration' });
+    await kit.expectState({ phase: 'awaiting_registration' });
   });
 
-  test('is left alone and named where the policy says so', async () => {
+  test('is left alone and named if the policy says so', async () => {
     const leaver = await Leaver.arrive(stage);
     const kit = await placeFor(leaver);
     const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'leave' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'left' })];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
-    await kit.shows({ phase: 'awaiting_registration' });
+    await kit.expectState({ phase: 'awaiting_registration' });
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
   });
 
-  test('is cancelled where the policy says so, and then the user is deleted', async () => {
+  test('is cancelled if the policy says so, and then the user is deleted', async () => {
     const leaver = await Leaver.arrive(stage);
     const kit = await placeFor(leaver);
     const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'cancelled' })];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
-    expect(await kit.ends()).toMatchObject({ outcome: 'cancelled' });
+    expect(await kit.result()).toMatchObject({ outcome: 'cancelled' });
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
   });
 
-  test('that cannot be cancelled is said, with the reason, and does not hold up the deletion', async () => {
+  test('running work that cannot be cancelled is named with the reason, and does not hold up the deletion', async () => {
     const leaver = await Leaver.arrive(stage);
     const kit = await placeFor(leaver);
-    await kit.goes('transit_customer');
+    await kit.move('transit_customer');
     const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'not_cancelled', reason: 'CancelRefused' })];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
-    await kit.shows({ phase: 'in_transit_to_customer' });
+    await kit.expectState({ phase: 'in_transit_to_customer' });
   });
 
-  test('that is a placing has no cancel command, which is said', async () => {
+  test('running work that is a placement is cancelled before it has an order', async () => {
     const leaver = await Leaver.arrive(stage);
     const down = { kind: 'answer', status: 503 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', action: down });
@@ -95,12 +104,53 @@ describe('running work', () => {
     await listed(leaver, 'placeKitOrder');
     const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
     const workflowId = placeKitOrderId(input.reference);
-    expect(handle.requested?.work).toEqual([
-      { workflowId, name: 'placeKitOrder', fate: 'not_cancelled', reason: 'NoCancelCommand' },
-    ]);
+    expect(handle.requested?.work).toEqual([{ workflowId, name: 'placeKitOrder', fate: 'cancelled' }]);
   });
 
-  test('is found whatever case the user id was given in when it was started', async () => {
+  test('running work that is a placement by another backend is found even if that set no search attributes', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const down = { kind: 'answer', status: 503 } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', action: down });
+    const input = await stage.input({ userId: leaver.userId, policy: { creationTimeout: '1s' } });
+    const workflowId = placeKitOrderId(input.reference);
+    await stage.temporal.workflow.start(placeKitOrderName, { workflowId, taskQueue, args: [input] });
+    await listed(leaver, 'placeKitOrder');
+    const refused: unknown = await leaver.requestDeletion().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(UserHasRunningWork);
+    expect((refused as UserHasRunningWork).workflows).toEqual([{ workflowId, name: 'placeKitOrder' }]);
+    expect(await leaver.readUser()).toBe('present');
+  });
+
+  test('running work that is a submission whose file is never taken is cancelled, and does not hold up the deletion', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const refuse = { kind: 'refuse' } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: refuse });
+    const given = await submission(stage, { userId: leaver.userId });
+    await stage.product.reports.submit(given);
+    await listed(leaver, 'submitReport');
+    const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const work = [{ workflowId: submitReportId(given.reference), name: 'submitReport', fate: 'cancelled' }];
+    expect(handle.requested).toMatchObject({ phase: 'grace', work });
+    await listed(leaver, 'deleteUser');
+    expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
+  });
+
+  test('running work that is a submission whose file is just being taken is no longer followed either', async () => {
+    const leaver = await Leaver.arrive(stage);
+    const action = { kind: 'delay', delayMs: 3_000 } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
+    const given = await submission(stage, { userId: leaver.userId });
+    const report = await stage.product.reports.submit(given);
+    await listed(leaver, 'submitReport');
+    const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const workflowId = submitReportId(given.reference);
+    const work = [{ workflowId, name: 'submitReport', fate: 'cancelled', reason: 'NoLongerFollowed' }];
+    expect(handle.requested).toMatchObject({ phase: 'grace', work });
+    expect(await report.result()).toMatchObject({ outcome: 'abandoned' });
+    expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
+  });
+
+  test('is found whichever case the user id had when it was started', async () => {
     const leaver = await Leaver.arrive(stage);
     const shouted = leaver.userId.toUpperCase();
     await ALink.start(stage, { userId: shouted });
@@ -115,13 +165,13 @@ describe('running work', () => {
     expect(names.toSorted()).toEqual(['kitOrder', 'linkProvider', 'submitReport']);
     const [order] = await stage.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' });
     expect(JSON.stringify(order)).not.toContain(shouted);
-    for await (const { rootOrderId } of stage.product.orders.list({ userId: shouted })) {
-      expect(rootOrderId).toBe(kit.rootOrderId);
-    }
+    const found: (string | undefined)[] = [];
+    for await (const { rootOrderId } of stage.product.orders.list({ userId: shouted })) found.push(rootOrderId);
+    expect(found).toEqual([kit.rootOrderId]);
     await stage.temporal.workflow.getHandle(submitReportId(upload.reference)).terminate();
   });
 
-  test('of other users is none of this one', async () => {
+  test('running work of other users is left alone', async () => {
     const [leaver, other] = [await Leaver.arrive(stage), await Leaver.arrive(stage)];
     await placeFor(other);
     expect((await leaver.requestDeletion(soon)).requested).toMatchObject({ phase: 'grace', work: [] });
@@ -129,7 +179,7 @@ describe('running work', () => {
 });
 
 describe('links and reports', () => {
-  test('are cancelled by their own command; a report may come back, and its upload has no such command', async () => {
+  test('are cancelled by their own command, even during an upload; a report may come back', async () => {
     const leaver = await Leaver.arrive(stage);
     const link = await ALink.start(stage, { userId: leaver.userId });
     const report = await submit(stage, { userId: leaver.userId });
@@ -145,14 +195,13 @@ describe('links and reports', () => {
     expect(fates).toEqual({
       linkProvider: 'cancelled',
       parsingJob: 'cancelled NoLongerFollowed',
-      submitReport: 'not_cancelled NoCancelCommand',
+      submitReport: 'cancelled',
     });
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
     expect(await report.handle.result()).toMatchObject({ outcome: 'abandoned' });
-    await stage.temporal.workflow.getHandle(submitReportId(upload.reference)).terminate();
   });
 
-  test('that only wait for a receiver that is down are no running work any more', async () => {
+  test('links and reports that only wait for a receiver that is down are no longer running work', async () => {
     const leaver = await Leaver.arrive(stage);
     const report = await submit(stage, { userId: leaver.userId });
     stage.receiver.isDown = true;
@@ -166,6 +215,41 @@ describe('links and reports', () => {
   });
 });
 
+test('a final deletion erases rejected events that name only an order or a report of the user', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const kit = await placeFor(leaver);
+  const report = await submit(stage, { userId: leaver.userId });
+  await listed(leaver, 'kitOrder', 'parsingJob');
+  const aside = async (data: object): Promise<string> => {
+    const id = randomUUID();
+    await stage.kept?.store.setAside({ reason: 'not_handled' }, { id, body: JSON.stringify({ data }) });
+    return id;
+  };
+  await aside({ order_id: kit.rootOrderId, result: 'critical' });
+  await aside({ id: report.jobId });
+  const other = await aside({ order_id: randomUUID() });
+  const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'leave' } });
+  expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+  expect((await stage.kept?.store.rejected.list())?.map(({ messageId }) => messageId)).toEqual([other]);
+});
+
+test('an appointment whose workflow does not answer does not hold up a final deletion', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const stuck = await stage.temporal.workflow.start(bookAppointmentName, {
+    workflowId: bookAppointmentId(randomUUID()),
+    taskQueue: 'a-queue-without-a-worker',
+    typedSearchAttributes: [{ key: labUserIdKey, value: leaver.userId }],
+  });
+  stage.onClear(async () => void (await stuck.terminate()));
+  await listed(leaver, 'bookAppointment');
+  const messageId = randomUUID();
+  const body = JSON.stringify({ user_id: leaver.userId });
+  await stage.kept?.store.setAside({ userId: leaver.userId, reason: 'not_handled' }, { id: messageId, body });
+  const handle = await leaver.requestDeletion({ ...soon, policy: { onRunningWork: 'leave' } });
+  expect(await handle.result({ deadline: '80s' })).toMatchObject({ outcome: 'deleted' });
+  expect((await stage.kept?.store.rejected.list())?.filter((event) => event.messageId === messageId)).toEqual([]);
+});
+
 test('work is not cancelled before it is known that there is anything to delete', async () => {
   const leaver = await Leaver.arrive(stage);
   const kit = await placeFor(leaver);
@@ -173,10 +257,10 @@ test('work is not cancelled before it is known that there is anything to delete'
   await stage.sandbox.addFault({ path: leaver.path, action: unknown });
   const requesting = leaver.requestDeletion({ policy: { onRunningWork: 'cancel' } });
   await expect(requesting).rejects.toBeInstanceOf(UserUnknown);
-  await kit.shows({ phase: 'awaiting_registration' });
+  await kit.expectState({ phase: 'awaiting_registration' });
 });
 
-test('a refusal says what was cancelled before', async () => {
+test('a refusal names what was cancelled before', async () => {
   const leaver = await Leaver.arrive(stage);
   const kit = await placeFor(leaver);
   const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } } as const;
@@ -188,23 +272,23 @@ test('a refusal says what was cancelled before', async () => {
   expect((refused as DeletionRefused).work).toEqual([kitWork(kit.rootOrderId, { fate: 'cancelled' })]);
 });
 
-test('what was told to be final stays final while the service would still undo it', async () => {
+test('a deletion that was notified as final stays final even if the service would still undo it', async () => {
   const leaver = await Leaver.arrive(stage);
   expect(await (await leaver.requestDeletion(soon)).result()).toMatchObject({ outcome: 'deleted' });
   const query = `WorkflowId = '${deleteUserId(leaver.userId)}' AND ExecutionStatus = 'Completed'`;
   await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(1));
-  expect(await leaver.reads()).toMatch(/scheduled/);
+  expect(await leaver.readUser()).toMatch(/scheduled/);
   await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
   const again = await stage.product.users.deletion(leaver.userId);
   expect(await again.result()).toMatchObject({ outcome: 'deleted' });
   await expect(again.undo()).rejects.toBeInstanceOf(GraceEnded);
-  expect(await leaver.reads()).toMatch(/scheduled/);
+  expect(await leaver.readUser()).toMatch(/scheduled/);
 });
 
 test('a worker that is away for the whole grace adds no time to it', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion({ graceDays: 8 / 86_400, policy: { reminderBefore: '2s' } });
-  await leaver.tells('deletion_scheduled');
+  await leaver.expectNotifications('deletion_scheduled');
   await stage.stopWorker();
   await sleep(Date.parse(handle.requested?.graceUntil ?? '') - Date.now() + 1000);
   await stage.startWorker();
@@ -217,5 +301,5 @@ test('a worker that is away for the whole grace adds no time to it', async () =>
     (event) => event.timerStartedEventAttributes ?? event.activityTaskScheduledEventAttributes,
   );
   expect(next?.activityTaskScheduledEventAttributes, 'it goes on at once').toBeTruthy();
-  expect(leaver.told, 'a reminder after the end is none').toEqual(['deletion_scheduled', 'deleted']);
+  expect(leaver.notified, 'a reminder after the end is none').toEqual(['deletion_scheduled', 'deleted']);
 });

@@ -9,7 +9,8 @@ const stage = setStage();
 const scheduled = 'You have scheduled this user for deletion.';
 const gone = 'Not found';
 
-test('a deletion whose grace runs out is final: the product is reminded before and told after', async () => {
+// proves 315
+test('a deletion whose grace runs out is final: the product is reminded before and notified after', async () => {
   const leaver = await Leaver.arrive(stage);
   const handle = await leaver.requestDeletion();
   const { scheduledAt, graceUntil, ...state } = handle.requested ?? { scheduledAt: '', graceUntil: '' };
@@ -21,20 +22,21 @@ test('a deletion whose grace runs out is final: the product is reminded before a
     connections: ['invented_watch', 'invented_ring'],
     work: [],
   });
-  expect(await leaver.reads()).toBe(scheduled);
+  expect(await leaver.readUser()).toBe(scheduled);
   await stage.skip('5 days');
-  await leaver.tells('deletion_scheduled');
+  await leaver.expectNotifications('deletion_scheduled');
   await stage.skip('25 hours');
-  await leaver.tells('deletion_scheduled', 'deletion_reminder');
+  await leaver.expectNotifications('deletion_scheduled', 'deletion_reminder');
   await stage.skip('23 hours');
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-  expect(await leaver.reads()).toBe(gone);
-  expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
+  expect(await leaver.readUser()).toBe(gone);
+  expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
   await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
 });
 
 describe('an undo', () => {
-  test('on day 6 restores user and data, and says which connections are lost', async () => {
+  // proves 35, 170
+  test('an undo on day 6 restores user and data, and names the connections that are lost', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     await stage.skip('6 days');
@@ -47,23 +49,23 @@ describe('an undo', () => {
       lostConnections: ['invented_watch', 'invented_ring'],
     });
     expect(await handle.result()).toMatchObject({ outcome: 'undone', undo });
-    expect(await leaver.reads()).toBe('present');
-    expect(leaver.told).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
+    expect(await leaver.readUser()).toBe('present');
+    expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
     expect(await handle.undo(), 'once more is success').toMatchObject({ outcome: 'undone', undo });
     await stage.skip('2 days');
-    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.readUser()).toBe('present');
   });
 
-  test('shortly before the end is carried out', async () => {
+  test('an undo shortly before the end is carried out', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
     await stage.skipExactly(left - 30_000);
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
-    expect(await leaver.reads()).toBe('present');
+    expect(await leaver.readUser()).toBe('present');
   });
 
-  test('one second late is refused, and the user stays deleted', async () => {
+  test('an undo one second late is refused, and the user stays deleted', async () => {
     const leaver = await Leaver.arrive(stage);
     const handle = await leaver.requestDeletion();
     const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
@@ -73,10 +75,10 @@ describe('an undo', () => {
   });
 });
 
-test('a user that the service does not know is told as such', async () => {
+test('a user that the service does not know is reported as such', async () => {
   const leaver = new Leaver(stage, { user_id: '00000000-0000-4000-8000-000000000000', client_user_id: '' });
   await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
   const handle = await stage.product.users.deletion(leaver.userId);
   expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
-  expect(leaver.told).toEqual([]);
+  expect(leaver.notified).toEqual([]);
 });

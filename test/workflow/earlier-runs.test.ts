@@ -1,14 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { lastResultOf, runsOf } from '../../activities/earlier-runs.js';
-import { kitOrderId } from '../../workflows/order/address.js';
+import { lastRunOf } from '../../activities/heard-ends.js';
+import { kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
 /* The full server: it lists workflows. */
 const stage = setStage({ eventsPerRun: 10_000 });
 
-/** As a server whose visibility has not heard yet that anything ended. */
+/** Like a server whose visibility does not know yet that anything ended. */
 function lagging({ workflow }: Client): Client {
   const list = async function* (options: { query?: string }) {
     for await (const { closeTime: _closeTime, ...run } of workflow.list(options)) {
@@ -18,19 +19,42 @@ function lagging({ workflow }: Client): Client {
   return { workflow: { list, getHandle: workflow.getHandle.bind(workflow) } } as unknown as Client;
 }
 
-test('a run that ended a moment ago is known to have ended, though it is still listed as running', async () => {
+test('a run that ended a moment ago counts as ended, although it is still listed as running', async () => {
   const kit = await stage.place();
   const workflowId = kitOrderId(kit.rootOrderId);
   await kit.handle.cancel();
-  const result = await kit.ends();
+  const result = await kit.result();
   const found = () => lastResultOf(lagging(stage.temporal), workflowId);
   // That it was started is listed within a moment.
   await expect.poll(found, { timeout: 10_000 }).toEqual(result);
 });
 
-test('a run that goes on has no result, and is not waited for', async () => {
+test('a run that is still going has no result, and is not waited for', async () => {
   const kit = await stage.place();
   const workflowId = kitOrderId(kit.rootOrderId);
   await eventually(async () => expect(await runsOf(stage.temporal, workflowId)).toHaveLength(1));
   expect(await lastResultOf(stage.temporal, workflowId)).toBeUndefined();
+});
+
+test('a critical result that was handed to a chain whose workflow still runs counts as known there', async () => {
+  const kit = await stage.place();
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'sample_error');
+  // Then the redraw's webhooks do not say which chain it belongs to.
+  await stage.sandbox.changeSettings({ transactionInWebhooks: false });
+  const { order } = await stage.sandbox.redraw(kit.rootOrderId);
+  const { id: orderId } = order;
+  await kit.expectState({ orderId });
+  const lastRun = () => lastRunOf(stage.temporal, orderId);
+  const ofChain = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
+
+  await stage.sandbox.move(orderId, 'completed');
+  await expect.poll(lastRun, { timeout: 10_000 }).toMatchObject({ ended: 'by_itself', criticalOrders: [] });
+  await stage.sandbox.interpret(orderId, { interpretation: 'critical' });
+  await kit.expectAttention('critical_result');
+  await expect.poll(lastRun, { timeout: 10_000 }).toMatchObject({ ended: 'by_itself', criticalOrders: [orderId] });
+  expect((await ofChain.describe()).status.name).toBe('RUNNING');
+
+  await kit.handle.acknowledgeCriticalResult({ by: 'nurse-17', outcome: 'confirmed', orderId });
+  await kit.result();
+  expect(await lastRun()).toMatchObject({ ended: 'by_itself', criticalOrders: [orderId] });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { StoreFailed } from '../../store/database.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import type { StoreAccess } from '../../store/store-access.js';
+import { referenceKeys } from '../rig/stores.js';
 
 /** The embedded database of a stage: ingress and worker share it, and it can be away. */
 export class KeptStore {
@@ -25,7 +26,7 @@ export class KeptStore {
 
   static async open(): Promise<KeptStore> {
     const folder = await mkdtemp(join(tmpdir(), 'lab-operations-story-'));
-    return new KeptStore(await openStore({ directory: join(folder, 'data') }), folder);
+    return new KeptStore(await openStore({ directory: join(folder, 'data') }, { referenceKeys }), folder);
   }
 
   async close(): Promise<void> {

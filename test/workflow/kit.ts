@@ -1,8 +1,9 @@
 import { eventually } from '../rig/eventually.js';
+import { followed } from '../rig/followed.js';
 import { expect } from 'vitest';
 import type { KitOrderHandle } from '../../client/orders/order-handle.js';
 import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
-import type { AttentionReason, KitOrderResult, OrderState } from '../../workflows/order/messages.js';
+import type { AttentionReason, KitOrderResult, OrderState } from '../../protocol/order/messages.js';
 import type { Notification } from './notification-receiver.js';
 import { consents, patientAddress, patientDetails, physician } from './persons.js';
 import type { Stage } from './story.js';
@@ -19,7 +20,7 @@ export interface RegistrationOptions {
   dob?: string;
 }
 
-/** One order in a story: what happens to it at the service, and what the product is told of it. */
+/** One order in a story: what happens to it at the service, and what the product is notified of. */
 export class Kit {
   readonly handle: KitOrderHandle;
   readonly rootOrderId: string;
@@ -31,24 +32,24 @@ export class Kit {
     this.rootOrderId = rootOrderId;
   }
 
-  /** The current order goes through these statuses, and the workflow has heard of it. */
-  async goes(...moves: (string | Move)[]): Promise<void> {
-    const { orderId } = await this.handle.state();
-    for (const move of moves) await this.orderGoes(orderId, move);
+  /** Moves the current order through these statuses; returns when the workflow has received each. */
+  async move(...moves: (string | Move)[]): Promise<void> {
+    const { orderId } = await followed(this.handle);
+    for (const move of moves) await this.moveOrder(orderId, move);
   }
 
-  /** An order of the chain goes to a status, and the workflow has heard of it where a webhook told. */
-  async orderGoes(orderId: string, move: string | Move): Promise<void> {
+  /** Moves an order of the chain to a status; returns when the workflow has received it, if a webhook is sent. */
+  async moveOrder(orderId: string, move: string | Move): Promise<void> {
     await this.stage.syncClock();
     const moved = await this.stage.sandbox.move(orderId, move);
-    if (typeof move === 'string' || move.webhook !== false) await this.hears(moved);
+    if (typeof move === 'string' || move.webhook !== false) await this.untilReceived(moved);
   }
 
   /** Waits until the workflow knows the order's last event. */
-  async hears({ order }: RevealedOrder): Promise<void> {
+  async untilReceived({ order }: RevealedOrder): Promise<void> {
     const last = order.events.at(-1)?.id;
     await eventually(async () => {
-      const { timeline } = await this.handle.state();
+      const { timeline } = await followed(this.handle);
       expect(timeline.map(({ eventId }) => eventId)).toContain(last);
     });
   }
@@ -59,7 +60,7 @@ export class Kit {
   }
 
   async registration({ userId, withPhysician = false, sampleId, dob }: RegistrationOptions = {}) {
-    const { orderId } = await this.handle.state();
+    const { orderId } = await followed(this.handle);
     const { order, kit_sample_id: printed } = await this.stage.sandbox.order(orderId);
     await this.stage.syncClock();
     return {
@@ -73,45 +74,45 @@ export class Kit {
   }
 
   /** Waits until the state has all this. */
-  async shows(expected: Partial<OrderState>): Promise<OrderState> {
+  async expectState(expected: Partial<OrderState>): Promise<OrderState> {
     return eventually(async () => {
-      const state = await this.handle.state();
+      const state = await followed(this.handle);
       expect(state).toMatchObject(expected);
       return state;
     });
   }
 
-  /** Waits until a person is asked for exactly these reasons. */
-  async asksFor(...reasons: AttentionReason[]): Promise<void> {
+  /** Waits until the order needs attention for exactly these reasons. */
+  async expectAttention(...reasons: AttentionReason[]): Promise<void> {
     await eventually(async () => {
-      const { attention } = await this.handle.state();
+      const { attention } = await followed(this.handle);
       expect(attention.map(({ reason }) => reason)).toEqual(reasons);
     });
   }
 
-  /** The order's end and how it is told, without letting time pass. */
-  async ends(): Promise<KitOrderResult> {
+  /** Waits for the order's result without letting time pass. */
+  async result(): Promise<KitOrderResult> {
     return this.handle.result();
   }
 
-  /** What the product was told of the chain, in the order in which it came. */
+  /** The notifications about the chain, in the order in which they came. */
   get notifications(): Notification[] {
     return this.stage.receiver.accepted.filter(({ data }) => data['root_order_id'] === this.rootOrderId);
   }
 
   /** The same in brief: a phase or a reason follows the type. */
-  get told(): string[] {
+  get notified(): string[] {
     return this.notifications.map(briefly);
   }
 
-  /** The same for a receiver that drops repeats: a run that ends while it tells has the next one tell again. */
-  get toldOnce(): string[] {
+  /** The same for a receiver that drops repeats: if a run ends while it notifies, the next one notifies again. */
+  get notifiedOnce(): string[] {
     return withoutRepeats(this.notifications).map(briefly);
   }
 
-  /** Waits until the product was told exactly this. */
-  async tells(...told: string[]): Promise<void> {
-    await eventually(() => expect(this.told).toEqual(told));
+  /** Waits until the product has been notified of exactly this. */
+  async expectNotifications(...expected: string[]): Promise<void> {
+    await eventually(() => expect(this.notified).toEqual(expected));
   }
 }
 

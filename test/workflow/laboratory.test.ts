@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { OrderPolicy } from '../../workflows/order/policy.js';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
+import { followed } from '../rig/followed.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -9,104 +10,104 @@ const createPath = '/v3/order/testkit';
 async function kitAtLab(policy: OrderPolicy = {}) {
   const kit = await stage.place({ policy });
   await kit.register();
-  await kit.goes('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab');
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab');
   return kit;
 }
 
 const sampleError = { status: 'sample_error', status_detail: 'sample_quantity_not_sufficient' };
 
 describe('a sample that cannot be used', () => {
-  test('asks a person by default, once no redraw came within a day', async () => {
+  test('needs a person’s decision by default, once no redraw came within a day', async () => {
     const kit = await kitAtLab();
-    await kit.goes(sampleError);
-    await kit.shows({
+    await kit.move(sampleError);
+    await kit.expectState({
       phase: 'failed',
       attention: [],
       waiting: expect.objectContaining({ for: 'the order that follows' }) as never,
     });
     await stage.skip('25 hours');
-    await kit.asksFor('decision_needed');
-    expect((await kit.handle.state()).timeline.at(-1)).toMatchObject({ detail: 'sample_quantity_not_sufficient' });
+    await kit.expectAttention('decision_needed');
+    expect((await followed(kit.handle)).timeline.at(-1)).toMatchObject({ detail: 'sample_quantity_not_sufficient' });
     expect(await stage.countRequests('POST', createPath)).toBe(1);
   });
 
-  test('brings a new kit where the policy says replace', async () => {
+  test('leads to a new kit if the policy says replace', async () => {
     const kit = await kitAtLab({ onSampleError: 'replace' });
-    await kit.goes(sampleError);
+    await kit.move(sampleError);
     await stage.skip('25 hours');
-    await kit.shows({ phase: 'awaiting_registration', registered: false, attention: [] });
+    await kit.expectState({ phase: 'awaiting_registration', registered: false, attention: [] });
     expect(await stage.countRequests('POST', createPath)).toBe(2);
   });
 
-  test('ends the order where the policy says fail', async () => {
+  test('ends the order if the policy says fail', async () => {
     const kit = await kitAtLab({ onSampleError: 'fail' });
-    await kit.goes(sampleError);
+    await kit.move(sampleError);
     await stage.skip('25 hours');
-    expect(await kit.ends()).toMatchObject({ outcome: 'failed', orderId: kit.rootOrderId });
+    expect(await kit.result()).toMatchObject({ outcome: 'failed', orderId: kit.rootOrderId });
   });
 
-  test('is followed by a redraw of the same transaction, which needs no decision and no new kit', async () => {
+  test('is followed by a redraw in the same transaction, which needs no decision and no new kit', async () => {
     const kit = await kitAtLab({ onSampleError: 'replace' });
-    await kit.goes(sampleError);
+    await kit.move(sampleError);
     await stage.skip('2 hours');
     await stage.syncClock();
     const redraw = await stage.sandbox.redraw(kit.rootOrderId);
-    await kit.hears(redraw);
-    const { chain } = await kit.shows({ orderId: redraw.order.id, phase: 'preparing', attention: [] });
+    await kit.untilReceived(redraw);
+    const { chain } = await kit.expectState({ orderId: redraw.order.id, phase: 'preparing', attention: [] });
     expect(chain).toMatchObject([
       { orderId: kit.rootOrderId, phase: 'failed', replacedBy: redraw.order.id },
       { orderId: redraw.order.id, origin: 'redraw', replaces: kit.rootOrderId },
     ]);
     await stage.skip('2 days');
-    await kit.goes('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
-    expect(await kit.ends()).toMatchObject({ outcome: 'completed', orderId: redraw.order.id });
+    await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
+    expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: redraw.order.id });
     expect(await stage.countRequests('POST', createPath)).toBe(1);
   });
 
-  test('whose redraw no webhook told of is not replaced either', async () => {
+  test('is not replaced either if no webhook reported its redraw', async () => {
     const kit = await kitAtLab({ onSampleError: 'replace' });
-    await kit.goes(sampleError);
+    await kit.move(sampleError);
     await stage.syncClock();
     const redraw = await stage.sandbox.redraw(kit.rootOrderId, { webhook: false });
     await stage.skip('25 hours');
-    await kit.shows({ orderId: redraw.order.id, phase: 'preparing', attention: [] });
+    await kit.expectState({ orderId: redraw.order.id, phase: 'preparing', attention: [] });
     expect(await stage.countRequests('POST', createPath)).toBe(1);
-    expect((await kit.handle.state()).chain.map(({ origin }) => origin)).toEqual(['initial', 'redraw']);
+    expect((await followed(kit.handle)).chain.map(({ origin }) => origin)).toEqual(['initial', 'redraw']);
   });
 });
 
-test('a blocked sample that the lab can process after all asks nobody', async () => {
+test('a blocked sample that the lab can process after all needs no attention', async () => {
   const kit = await kitAtLab();
-  await kit.goes({ status: 'lab_processing_blocked', status_detail: 'date_of_collection_unspecified' });
-  await kit.shows({
+  await kit.move({ status: 'lab_processing_blocked', status_detail: 'date_of_collection_unspecified' });
+  await kit.expectState({
     phase: 'at_lab',
     problem: expect.objectContaining({ detail: 'date_of_collection_unspecified' }) as never,
   });
   await stage.skip('3 days');
-  await kit.goes('delivered_to_lab');
-  expect((await kit.handle.state()).problem).toBeUndefined();
+  await kit.move('delivered_to_lab');
+  expect((await followed(kit.handle)).problem).toBeUndefined();
   await stage.skip('6 days');
-  await kit.asksFor();
-  await kit.goes('completed');
-  expect(await kit.ends()).toMatchObject({ outcome: 'completed' });
+  await kit.expectAttention();
+  await kit.move('completed');
+  expect(await kit.result()).toMatchObject({ outcome: 'completed' });
 });
 
-test('a sample that stays blocked asks a person and is never replaced by itself', async () => {
+test('a sample that stays blocked needs attention and is never replaced automatically', async () => {
   const kit = await kitAtLab({ onProblem: 'replace' });
-  await kit.goes('lab_processing_blocked');
+  await kit.move('lab_processing_blocked');
   await stage.skip('8 days');
-  await kit.asksFor('problem_persists');
+  await kit.expectAttention('problem_persists');
   expect(await stage.countRequests('POST', createPath)).toBe(1);
 });
 
-test('a correction after the end is announced as one, and nothing else is announced again', async () => {
+test('a correction after the end is announced as a correction, and nothing else is announced again', async () => {
   const kit = await kitAtLab();
-  await kit.goes('completed');
-  expect(await kit.ends()).toMatchObject({ outcome: 'completed', interpretation: 'normal' });
+  await kit.move('completed');
+  expect(await kit.result()).toMatchObject({ outcome: 'completed', interpretation: 'normal' });
   const before = kit.notifications.length;
   await stage.skip('5 days');
-  await kit.goes({ status: 'corrected', interpretation: 'abnormal' });
-  expect(await kit.ends()).toMatchObject({ outcome: 'completed', interpretation: 'abnormal' });
+  await kit.move({ status: 'corrected', interpretation: 'abnormal' });
+  expect(await kit.result()).toMatchObject({ outcome: 'completed', interpretation: 'abnormal' });
   const ids = new Set(kit.notifications.slice(0, before).map(({ id }) => id));
   const news = kit.notifications.filter(({ id }) => !ids.has(id));
   expect(news).toMatchObject([{ type: 'correction', data: { interpretation: 'abnormal' } }]);

@@ -1,12 +1,13 @@
 import { expect } from 'vitest';
 import { NotFound } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import type { DeleteUserInput, DeletionState } from '../../workflows/deletion/messages.js';
+import { deleteUserId } from '../../protocol/ids.js';
+import type { Duration } from '../../protocol/policy-settings.js';
+import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';
 import type { Stage } from './story.js';
 
-/** A user in a story who is deleted, and what the product is told of it. */
+/** A user in a story who is deleted, and what the product is notified of. */
 export class Leaver {
   readonly userId: string;
   readonly clientUserId: string;
@@ -33,12 +34,12 @@ export class Leaver {
 
   async requestDeletion(more: Partial<DeleteUserInput> = {}): Promise<DeletionHandle> {
     await this.stage.syncClock();
-    this.stage.endsBy(() => this.stage.awaitEnd(deleteUserId(this.userId)));
+    this.stage.onClear(() => this.stage.awaitEnd(deleteUserId(this.userId)));
     return this.stage.product.users.requestDeletion({ userId: this.userId, ...more });
   }
 
-  /** What the service answers to a read of the user. */
-  async reads(): Promise<string> {
+  /** How the service answers a read of the user: `present`, or the reason why not. */
+  async readUser(): Promise<string> {
     try {
       await this.stage.service.users.get(this.userId);
       return 'present';
@@ -48,8 +49,8 @@ export class Leaver {
     }
   }
 
-  /** What the product was told, in the order in which it came: the type, and what it was about. */
-  get told(): string[] {
+  /** The notifications about the user, in the order in which they came: the type, and the reason. */
+  get notified(): string[] {
     return this.stage.receiver.accepted
       .filter(({ data }) => data['user_id'] === this.userId)
       .map(({ type, data }) => {
@@ -58,17 +59,44 @@ export class Leaver {
       });
   }
 
-  async tells(...told: string[]): Promise<void> {
-    await eventually(() => expect(this.told).toEqual(told));
+  /** Waits until the product has been notified of exactly this. */
+  async expectNotifications(...expected: string[]): Promise<void> {
+    await eventually(() => expect(this.notified).toEqual(expected));
+  }
+
+  /**
+   * Lets time pass in steps until the state has all this. What the service is asked next is asked at a time that depends on
+   * when the last answer came: one long step could pass before that.
+   */
+  async skipUntilState(
+    handle: DeletionHandle,
+    expected: Partial<DeletionState>,
+    step: Duration,
+  ): Promise<DeletionState> {
+    for (let left = 8; ; left -= 1) {
+      await this.stage.skip(step);
+      const state = await handle.state();
+      if (left > 0 && !isLike(state, expected)) continue;
+      return this.expectState(handle, expected);
+    }
   }
 
   /** Waits until the state has all this. */
-  async shows(handle: DeletionHandle, expected: Partial<DeletionState>): Promise<DeletionState> {
+  async expectState(handle: DeletionHandle, expected: Partial<DeletionState>): Promise<DeletionState> {
     return eventually(async () => {
       const state = await handle.state();
       expect(state).toMatchObject(expected);
       return state;
     });
+  }
+}
+
+function isLike(state: DeletionState, expected: Partial<DeletionState>): boolean {
+  try {
+    expect(state).toMatchObject(expected);
+    return true;
+  } catch {
+    return false;
   }
 }
 

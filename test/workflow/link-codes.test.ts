@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidCode } from '../../client/links/errors.js';
+import { eventually } from '../rig/eventually.js';
 import { ALink, completeMfaPath } from './a-link.js';
 import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
@@ -8,19 +9,20 @@ const stage = setStage();
 
 async function asked(username = 'mfa-sms'): Promise<ALink> {
   const link = await ALink.start(stage);
-  await link.logsIn(username);
+  await link.logIn(username);
   return link;
 }
 
 /** The provider takes its time, so that things can happen while a code is on its way. */
-async function delayCodes(delayMs = 2_500): Promise<void> {
-  await stage.sandbox.addFault({ path: completeMfaPath(), action: { kind: 'delay', delayMs, phase: 'before_work' } });
+async function delayCodes(delayMs = 2_500, times?: number): Promise<void> {
+  const action = { kind: 'delay', delayMs, phase: 'before_work' } as const;
+  await stage.sandbox.addFault({ path: completeMfaPath(), action, ...(times !== undefined && { times }) });
 }
 
 describe('a code', () => {
-  test('that is right connects, however it is spaced', async () => {
+  test('a code that is right connects, however it is spaced', async () => {
     const link = await ALink.start(stage);
-    const state = await link.logsIn('mfa-sms');
+    const state = await link.logIn('mfa-sms');
     expect(state).toMatchObject({ phase: 'awaiting_code', mfa: { method: 'sms', hint: '***-***-**23' } });
     const answer = await link.handle.submitMfaCode(' 123-456 ');
     expect(answer).toMatchObject({ outcome: 'connected', attemptsLeft: 3, state: { outcome: 'connected' } });
@@ -30,7 +32,8 @@ describe('a code', () => {
     expect(Date.parse(connectedAt ?? '')).toBe(Date.parse(user.connected_sources?.[0]?.created_on ?? ''));
   });
 
-  test('that is wrong may be given again, and the third time ends the link', async () => {
+  // proves 310
+  test('a code that is wrong may be given again, and the third time ends the link', async () => {
     const link = await asked();
     expect(await link.handle.submitMfaCode('111111')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
     expect(await link.handle.submitMfaCode('111112')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 1 });
@@ -40,7 +43,7 @@ describe('a code', () => {
     expect(await link.codesSent()).toBe(3);
   });
 
-  test('that is wrong, and then right, connects', async () => {
+  test('a code that is wrong, then right, connects', async () => {
     const link = await asked();
     await link.handle.submitMfaCode('111111');
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
@@ -49,7 +52,7 @@ describe('a code', () => {
     expect(state).not.toHaveProperty('consequence');
   });
 
-  test('that the provider follows with another question is asked again, with the new hint', async () => {
+  test('a code that the provider answers with another question is asked for again, with the new hint', async () => {
     const link = await asked('mfa-again');
     const answer = await link.handle.submitMfaCode('123456');
     expect(answer).toMatchObject({
@@ -60,7 +63,7 @@ describe('a code', () => {
     expect(await link.handle.submitMfaCode('654321')).toMatchObject({ outcome: 'connected' });
   });
 
-  test('that nobody asked for yet costs the token, not the link', async () => {
+  test('a code that nobody asked for yet costs the token, not the link', async () => {
     const link = await ALink.start(stage);
     await link.handle.linkUrl();
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({
@@ -69,37 +72,41 @@ describe('a code', () => {
     });
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'start_over' });
     expect(await link.codesSent()).toBe(1);
-    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 });
 
-describe('codes at once', () => {
-  test('that differ reach the service one after the other', async () => {
+describe('codes that are submitted at once', () => {
+  test('reach the service one after the other if they differ', async () => {
     const link = await asked();
-    await delayCodes();
-    const first = link.handle.submitMfaCode('111111');
-    await stage.seesRequests('POST', completeMfaPath('invented_watch'));
-    let isDone = false;
-    const answers = Promise.all([first, link.handle.submitMfaCode('123456')]).finally(() => (isDone = true));
-    let most = 0;
-    while (!isDone) {
-      const sent = await stage.sandbox.requests({ path: completeMfaPath('invented_watch') });
-      most = Math.max(most, sent.filter(({ outcome }) => outcome === 'pending').length);
-    }
+    // The first alone is answered late: a second one that did not wait would be answered before it.
+    await delayCodes(2_500, 1);
+    const answered: string[] = [];
+    const submit = async (code: string) => {
+      const answer = await link.handle.submitMfaCode(code);
+      answered.push(code);
+      return answer;
+    };
+    const first = submit('111111');
+    await stage.expectRequests('POST', completeMfaPath('invented_watch'));
+    const answers = Promise.all([first, submit('123456')]);
+    await eventually(async () => expect(await link.codesSent()).toBe(2));
+    // The second was not sent before the service had answered the first.
+    const [earlier] = await stage.sandbox.requests({ path: completeMfaPath('invented_watch') });
+    expect(earlier?.outcome).toBe('answered');
     expect(await answers).toMatchObject([{ outcome: 'wrong_code' }, { outcome: 'connected' }]);
-    expect(most).toBe(1);
-    expect(await link.codesSent()).toBe(2);
+    expect(answered).toEqual(['111111', '123456']);
   });
 
   test.each([
     ['asks for another code', 'mfa-again', '123456', 'asked_again'],
     ['wants the login again', 'mfa-sms', '900005', 'ask_credentials_again'],
-  ])('after one of which the provider %s are answered with that, and none of the others is sent', async (...story) => {
+  ])('share the answer if the provider %s after the first, and no other is sent', async (...story) => {
     const [, username, code, outcome] = story;
     const link = await asked(username);
     await delayCodes();
     const first = link.handle.submitMfaCode(code);
-    await stage.seesRequests('POST', completeMfaPath('invented_watch'));
+    await stage.expectRequests('POST', completeMfaPath('invented_watch'));
     expect(await Promise.all([first, link.handle.submitMfaCode('111111')])).toMatchObject([
       { outcome, attemptsLeft: 3 },
       { outcome, attemptsLeft: 3 },
@@ -107,7 +114,7 @@ describe('codes at once', () => {
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('that are the same, however they are spaced, reach it once and get the one answer', async () => {
+  test('reach the service once if they are the same, however they are spaced, and share the answer', async () => {
     const link = await asked();
     await delayCodes();
     const given = ['111111', '111 111', '111-111'];
@@ -116,7 +123,7 @@ describe('codes at once', () => {
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('that are the same get the one refusal too', async () => {
+  test('share one refusal if they are the same', async () => {
     const link = await asked();
     await delayCodes();
     const given = await Promise.allSettled(['900008', '900008'].map((code) => link.handle.submitMfaCode(code)));
@@ -124,17 +131,17 @@ describe('codes at once', () => {
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('are answered alike once one of them has connected the link', async () => {
+  test('are all answered as connected once one of them has connected the link', async () => {
     const link = await asked();
     await delayCodes();
     const first = link.handle.submitMfaCode('123456');
-    await stage.seesRequests('POST', completeMfaPath('invented_watch'));
+    await stage.expectRequests('POST', completeMfaPath('invented_watch'));
     const given = await Promise.allSettled([first, link.handle.submitMfaCode('111111')]);
     expect(given).toMatchObject([{ value: { outcome: 'connected' } }, { value: { outcome: 'connected' } }]);
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('a wrong one that is given again later is sent again', async () => {
+  test('include a wrong one, which is sent again if it is given again later', async () => {
     const link = await asked();
     await link.handle.submitMfaCode('111111');
     expect(await link.handle.submitMfaCode('111111')).toMatchObject({ attemptsLeft: 1 });
@@ -143,7 +150,7 @@ describe('codes at once', () => {
 });
 
 test.each(['', '123', '12345678901234', 'no code!', '١٢٣٤٥٦'])(
-  'what cannot be a code is refused, never sent, costs no attempt and leaves no trace: %j',
+  'an impossible code is refused, never sent, costs no attempt and leaves no trace: %j',
   async (code) => {
     const link = await asked();
     await expect(link.handle.submitMfaCode(code)).rejects.toThrow(InvalidCode);
@@ -155,7 +162,7 @@ test.each(['', '123', '12345678901234', 'no code!', '١٢٣٤٥٦'])(
 );
 
 describe('a code that comes after the end', () => {
-  test('of a link that is connected is answered so and not sent, while that is being told and when all is over', async () => {
+  test('a code after the end of a connected link is answered as connected and not sent, even during the notification', async () => {
     const link = await asked();
     stage.receiver.isDown = true;
     await link.handle.submitMfaCode('123456');
@@ -167,7 +174,7 @@ describe('a code that comes after the end', () => {
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('of one that ended otherwise is refused', async () => {
+  test('a code after the end of a link that ended otherwise is refused', async () => {
     const link = await asked();
     stage.receiver.isDown = true;
     await link.handle.cancel();
@@ -183,7 +190,7 @@ describe('a code that comes after the end', () => {
 });
 
 describe('a code that comes after a reported success', () => {
-  test('is not sent while that may still show', async () => {
+  test('is not sent while the connection may still show', async () => {
     const link = await asked();
     await link.handle.reportLinkResult({ state: 'success' });
     // A report of before the success, late.
@@ -195,7 +202,7 @@ describe('a code that comes after a reported success', () => {
     expect(await link.codesSent()).toBe(0);
   });
 
-  test('that never showed finds its login lost: the user starts over', async () => {
+  test('finds its login lost if the connection never showed: the user starts over', async () => {
     const link = await asked();
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('3 minutes');
@@ -204,6 +211,6 @@ describe('a code that comes after a reported success', () => {
       errorType: 'token_missing',
     });
     expect(await link.codesSent()).toBe(0);
-    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 });

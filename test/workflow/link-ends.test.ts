@@ -1,18 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { LinkEnded, LinkNotFound } from '../../client/links/errors.js';
-import { labPhaseKey, labUserIdKey } from '../../workflows/search-attributes.js';
+import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { ALink, completeMfaPath } from './a-link.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
-/* How a link is cancelled, and what a start finds: one that runs, one that has ended, one whose end is being told. */
+/*
+ * How a link is cancelled, and what a start finds: one that runs, one that has ended, one whose end is being notified.
+ */
 
 const stage = setStage();
-const sent = () => stage.seesRequests('POST', completeMfaPath('invented_watch'));
+const sent = () => stage.expectRequests('POST', completeMfaPath('invented_watch'));
 
 /** A code on its way to a provider that takes its time: its answer is still to come. */
 async function handingIn(link: ALink, code: string) {
-  await link.logsIn('mfa-sms');
+  await link.logIn('mfa-sms');
   const action = { kind: 'delay', delayMs: 2_500, phase: 'before_work' } as const;
   await stage.sandbox.addFault({ path: completeMfaPath(), action });
   const answer = link.handle.submitMfaCode(code);
@@ -23,57 +25,63 @@ async function handingIn(link: ALink, code: string) {
 const workflowOf = (link: ALink) => stage.temporal.workflow.getHandle(link.workflowId);
 
 describe('a link that is cancelled', () => {
-  test('by the product ends, and tells so', async () => {
+  test('a link that is cancelled by the product ends, and the product is notified', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     expect(await link.handle.cancel()).toMatchObject({ phase: 'cancelled', outcome: 'cancelled' });
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
-    await link.tells('ended cancelled');
+    await link.expectNotifications('ended cancelled');
     await expect(link.handle.cancel()).rejects.toBeInstanceOf(LinkEnded);
   });
 
-  test('before its link was ever asked for ends, and the product is told of it', async () => {
+  test('a link that is cancelled before its link was ever requested ends, and the product is notified', async () => {
     const link = await ALink.start(stage);
     await link.handle.cancel();
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
-    await link.tells('ended cancelled');
+    await link.expectNotifications('ended cancelled');
     expect(await stage.countRequests('POST', '/v2/link/token')).toBe(0);
   });
 
-  test('as a workflow ends with the same result', async () => {
+  test('a link that is cancelled as a workflow ends with the same result', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     await workflowOf(link).cancel();
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
-    await link.tells('ended cancelled');
+    await link.expectNotifications('ended cancelled');
     expect(await workflowOf(link).describe()).toMatchObject({ status: { name: 'COMPLETED' } });
   });
 
   test.each([
     ['by the product', (link: ALink) => link.handle.cancel().catch(() => undefined)],
     ['as a workflow', (link: ALink) => workflowOf(link).cancel()],
-  ])('%s while a right code is on its way is connected: what the service made of it counts', async (_how, cancel) => {
-    const link = await ALink.start(stage);
-    const { answer } = await handingIn(link, '123456');
-    await cancel(link);
-    expect(await answer).toMatchObject({ outcome: 'connected' });
-    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
-    await link.tells('ended connected');
-  });
+  ])(
+    'cancelled %s while a right code is on its way, a link is connected: the service’s answer counts',
+    async (_how, cancel) => {
+      const link = await ALink.start(stage);
+      const { answer } = await handingIn(link, '123456');
+      await cancel(link);
+      expect(await answer).toMatchObject({ outcome: 'connected' });
+      expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+      await link.expectNotifications('ended connected');
+    },
+  );
 
   test.each([
     ['by the product', (link: ALink) => link.handle.cancel()],
     ['as a workflow', (link: ALink) => workflowOf(link).cancel()],
-  ])('%s while a wrong code is on its way is cancelled once that is answered', async (_how, cancel) => {
-    const link = await ALink.start(stage);
-    const { answer } = await handingIn(link, '111111');
-    await cancel(link);
-    expect(await answer).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
-    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
-    expect(await link.codesSent()).toBe(1);
-  });
+  ])(
+    'cancelled %s while a wrong code is on its way, a link is cancelled once that is answered',
+    async (_how, cancel) => {
+      const link = await ALink.start(stage);
+      const { answer } = await handingIn(link, '111111');
+      await cancel(link);
+      expect(await answer).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
+      expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+      expect(await link.codesSent()).toBe(1);
+    },
+  );
 
-  test('as a workflow after a success was reported is connected where the service shows that by now', async () => {
+  test('a link that is cancelled as a workflow after a reported success is connected if the service shows it by then', async () => {
     const link = await ALink.start(stage);
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
@@ -81,19 +89,19 @@ describe('a link that is cancelled', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('as a workflow after a success was reported is cancelled where the service does not show it', async () => {
+  test('a link that is cancelled as a workflow after a reported success is cancelled if the service shows nothing', async () => {
     const link = await ALink.start(stage);
     await link.handle.reportLinkResult({ state: 'success' });
     await workflowOf(link).cancel();
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
   });
 
-  test('as a workflow takes no command for that link any more while its end is told', async () => {
+  test('a link that is cancelled as a workflow accepts no command while its end is being notified', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     stage.receiver.isDown = true;
     await workflowOf(link).cancel();
-    await link.shows({ outcome: 'cancelled' });
+    await link.expectState({ outcome: 'cancelled' });
     for (const refused of [
       () => link.handle.linkUrl(),
       () => link.handle.cancel(),
@@ -106,7 +114,7 @@ describe('a link that is cancelled', () => {
 });
 
 describe('a start', () => {
-  test('while a link runs joins it: the same run, the same token, and the policy that it began with', async () => {
+  test('a start while a link runs joins it: the same run, the same token, and the policy that it began with', async () => {
     const link = await ALink.start(stage, { policy: { maxCodeAttempts: 1 } });
     const first = await link.handle.linkUrl();
     const runId = await link.runId();
@@ -116,7 +124,7 @@ describe('a start', () => {
     expect(await again.handle.state()).toMatchObject({ codeAttemptsLeft: 1 });
   });
 
-  test('many times at once is one link', async () => {
+  test('a start many times at once is one link', async () => {
     const userId = await stage.newUser();
     const links = await Promise.all(Array.from({ length: 5 }, () => ALink.start(stage, { userId })));
     const urls = await Promise.all(links.map(({ handle }) => handle.linkUrl()));
@@ -124,14 +132,14 @@ describe('a start', () => {
     expect(await stage.sandbox.linkTokens()).toHaveLength(1);
   });
 
-  test('with another spelling of the provider joins it too', async () => {
+  test('a start with another spelling of the provider joins it too', async () => {
     const link = await ALink.start(stage);
     const first = await link.handle.linkUrl();
     const again = await stage.product.links.start({ userId: link.handle.userId, provider: 'Invented-Watch' });
     expect(await again.linkUrl()).toEqual(first);
   });
 
-  test('after the end is a new link', async () => {
+  test('a start after the end is a new link', async () => {
     const link = await ALink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     const runId = await link.runId();
@@ -140,10 +148,10 @@ describe('a start', () => {
     const again = await ALink.start(stage, { userId: link.handle.userId });
     expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
     expect(await again.runId()).not.toBe(runId);
-    expect(await again.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await again.connect()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('while the end of the one before is only being told begins anew in its place, and both ends are told', async () => {
+  test('a start while the previous end is still being notified starts again in its place, and both ends are notified', async () => {
     const link = await ALink.start(stage, { policy: { maxCodeAttempts: 1 } });
     const { linkToken } = await link.handle.linkUrl();
     const { startedAt } = await link.handle.state();
@@ -159,14 +167,14 @@ describe('a start', () => {
     expect(state).not.toHaveProperty('outcome');
     expect(Date.parse(state.startedAt)).toBeGreaterThan(Date.parse(startedAt));
     stage.receiver.isDown = false;
-    expect(await again.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await again.connect()).toMatchObject({ outcome: 'connected' });
     await stage.finish(link.workflowId);
     expect(await again.handle.result()).toMatchObject({ outcome: 'connected', startedAt: state.startedAt });
-    await link.tells('ended cancelled', 'ended connected');
+    await link.expectNotifications('ended cancelled', 'ended connected');
     expect(new Set(link.notifications.map(({ id }) => id)).size).toBe(2);
   });
 
-  test('twice while the end of the one before is only being told is one new link', async () => {
+  test('a start twice while the previous end is still being notified is one new link', async () => {
     const link = await ALink.start(stage);
     await link.handle.linkUrl();
     stage.receiver.isDown = true;
@@ -179,7 +187,7 @@ describe('a start', () => {
     expect(await stage.sandbox.linkTokens()).toHaveLength(2);
   });
 
-  test('that joined a link which ends before it is asked for is started once more', async () => {
+  test('a start that joined a link which ends before it is requested is started once more', async () => {
     const link = await ALink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     const runId = await link.runId();
@@ -190,24 +198,24 @@ describe('a start', () => {
     await stage.syncClock();
     expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
     expect(await again.runId()).not.toBe(runId);
-    expect(await again.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await again.connect()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('while a code is on its way does not begin anew when that connects', async () => {
+  test('a start while a code is on its way does not start again if that code connects', async () => {
     const link = await ALink.start(stage);
     const { answer } = await handingIn(link, '123456');
     stage.receiver.isDown = true;
     const again = await stage.product.links.start({ userId: link.handle.userId, provider: 'invented_watch' });
     await expect(again.linkUrl()).rejects.toMatchObject({ message: 'The link has ended: connected' });
     expect(await answer).toMatchObject({ outcome: 'connected' });
-    await link.shows({ outcome: 'connected' });
+    await link.expectState({ outcome: 'connected' });
     stage.receiver.isDown = false;
     await stage.finish(link.workflowId);
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 });
 
-test('the link of one that has ended, and that nobody started again, is refused and begins nothing', async () => {
+test('a link that has ended and that nobody started again is refused, and starts nothing', async () => {
   const link = await ALink.start(stage);
   await link.handle.linkUrl();
   stage.receiver.isDown = true;
@@ -232,21 +240,21 @@ test('operators find a link by its user and its phase', async () => {
   const attributes = async () => (await workflowOf(link).describe()).typedSearchAttributes;
   expect((await attributes()).get(labUserIdKey)).toBe(link.handle.userId);
   expect((await attributes()).get(labPhaseKey)).toBe('awaiting_password');
-  await link.logsIn('mfa-sms');
+  await link.logIn('mfa-sms');
   await eventually(async () => expect((await attributes()).get(labPhaseKey)).toBe('awaiting_code'));
   await link.handle.submitMfaCode('123456');
   await link.handle.result();
   expect((await attributes()).get(labPhaseKey)).toBe('connected');
 });
 
-test('whoever watches sees every state until the end', async () => {
+test('a watcher sees every state until the end', async () => {
   const link = await ALink.start(stage);
   const seen: string[] = [];
   const watching = (async () => {
     for await (const { phase } of link.handle.watch({ minInterval: 20, maxInterval: 20 })) seen.push(phase);
   })();
   await eventually(() => expect(seen).toContain('awaiting_password'));
-  await link.logsIn('mfa-sms');
+  await link.logIn('mfa-sms');
   await eventually(() => expect(seen).toContain('awaiting_code'));
   await link.handle.submitMfaCode('123456');
   await watching;

@@ -11,37 +11,37 @@ const stage = setStage();
 
 async function asked(): Promise<ALink> {
   const link = await ALink.start(stage);
-  await link.logsIn('mfa-sms');
+  await link.logIn('mfa-sms');
   return link;
 }
 
 const fails = { kind: 'answer', status: 503, body: { detail: 'down for maintenance' } } as const;
 const userPath = (link: ALink) => `/v2/user/${link.handle.userId}`;
 
-/** One call that hands in a code goes wrong so. */
+/** One call that submits a code fails in this way. */
 async function onceAtCodes(action: Parameters<typeof stage.sandbox.addFault>[0]['action']): Promise<void> {
   await stage.sandbox.addFault({ path: completeMfaPath(), times: 1, action });
 }
 
-describe('while the token is to be made', () => {
-  test('an outage is told after half a minute, and asking again works once it is over', async () => {
+describe('while the token is being made', () => {
+  test('an outage is reported after half a minute, and a new request works once it is over', async () => {
     await stage.sandbox.addFault({ path: tokenPath, action: fails });
     const link = await ALink.start(stage);
     const asking = link.handle.linkUrl().catch((error: unknown) => error);
     await eventually(async () => expect(await stage.countRequests('POST', tokenPath)).toBeGreaterThan(0));
     await stage.skip('1 minute');
     expect(await asking).toBeInstanceOf(ServiceDown);
-    await link.shows({ phase: 'awaiting_password' });
+    await link.expectState({ phase: 'awaiting_password' });
     await stage.sandbox.removeFaults();
     expect(await link.handle.linkUrl()).toHaveProperty('linkToken');
-    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 
   test('a lost answer costs a token that nobody uses', async () => {
     await stage.sandbox.addFault({ path: tokenPath, times: 1, action: { kind: 'drop_response' } });
     const link = await ALink.start(stage);
     const asking = link.handle.linkUrl();
-    await stage.seesRequests('POST', tokenPath);
+    await stage.expectRequests('POST', tokenPath);
     await stage.skip('5 seconds');
     const { linkToken } = await asking;
     const tokens = await stage.sandbox.linkTokens();
@@ -61,31 +61,31 @@ describe('while the token is to be made', () => {
 
   test('a refusal does not end a link that once had a token', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('error-token_expired');
+    await link.logIn('error-token_expired');
     const action = { kind: 'answer', status: 422, body: { detail: 'Not now' } } as const;
     await stage.sandbox.addFault({ path: tokenPath, times: 1, action });
     await expect(link.handle.linkUrl()).rejects.toMatchObject({ name: 'LinkRefused', status: 422 });
-    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('a key that the service does not take is a matter for operators: the link waits', async () => {
+  test('a key that the service refuses needs an operator’s attention: the link waits', async () => {
     const action = { kind: 'answer', status: 401, body: { detail: 'Unauthorized' } } as const;
     await stage.sandbox.addFault({ path: tokenPath, times: 1, action });
     const link = await ALink.start(stage);
     await expect(link.handle.linkUrl()).rejects.toMatchObject({ name: 'ServiceAccessDenied' });
-    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 });
 
-describe('while a code is handed in', () => {
-  test('a service that refuses connections is waited for, and gets the code once', async () => {
+describe('while a code is being submitted', () => {
+  test('a service that refuses connections is retried, and gets the code once', async () => {
     const link = await asked();
     await stage.sandbox.goOffline(2_000);
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('an answer that is lost after the code worked is found out: connected', async () => {
+  test('a lost answer is settled by a read: the code worked, and the link is connected', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
     const link = await asked();
     await onceAtCodes({ kind: 'drop_response' });
@@ -102,7 +102,7 @@ describe('while a code is handed in', () => {
     ['unreadable', { kind: 'answer', status: 200, body: 'nothing of use' }],
     ['a redirect', { kind: 'answer', status: 302 }],
   ] as const)(
-    'an answer that is %s without a connection leaves it open what became of the code: the next one may work',
+    'an answer that is %s, without a connection, leaves the code’s fate unknown: the next one may work',
     async (_how, action) => {
       const link = await asked();
       await onceAtCodes(action);
@@ -117,14 +117,14 @@ describe('while a code is handed in', () => {
     },
   );
 
-  test('the 500 of a provider is never tried again by itself', async () => {
+  test('the 500 of a provider is never retried automatically', async () => {
     const link = await asked();
     expect(await link.handle.submitMfaCode('900500')).toMatchObject({ outcome: 'unknown' });
     await stage.skip('5 minutes');
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('an answer that is lost in an outage is told as such, and the connection found once that is over', async () => {
+  test('an answer that is lost in an outage is reported as unknown, and the connection found once that is over', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
     const link = await asked();
     await onceAtCodes({ kind: 'drop_response' });
@@ -140,7 +140,7 @@ describe('while a code is handed in', () => {
     expect(await link.codesSent()).toBe(1);
   });
 
-  test('it is not sent where an earlier success turns out to have come about', async () => {
+  test('a code is not sent if an earlier success turns out to have connected the link', async () => {
     const link = await asked();
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('40 seconds');
@@ -149,24 +149,24 @@ describe('while a code is handed in', () => {
     expect(await link.codesSent()).toBe(0);
   });
 
-  test('a success whose connection cannot be looked up is confirmed later', async () => {
+  test('a success whose connection cannot be read is confirmed later', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
     const link = await asked();
-    // The look that belongs to the code, and the first of its own.
+    // The read that belongs to the code, and the first of its own.
     await stage.sandbox.addFault({ path: userPath(link), times: 2, action: fails });
     const answer = link.handle.submitMfaCode('123456');
-    await stage.seesRequests('GET', userPath(link), 2);
+    await stage.expectRequests('GET', userPath(link), 2);
     await stage.skip('5 seconds');
     expect(await answer).toMatchObject({ outcome: 'connected' });
   });
 
-  test('a refusal with {detail} is told, without the code, and the link goes on', async () => {
+  test('a refusal with {detail} is reported without the code, and the link goes on', async () => {
     const link = await asked();
     const refusal: unknown = await link.handle.submitMfaCode('900422').catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(LinkRefused);
     expect(refusal).toMatchObject({ status: 422, fields: [{ field: 'mfa_code' }] });
     expect(JSON.stringify([refusal, (refusal as Error).message])).not.toContain('900422');
-    await link.shows({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
+    await link.expectState({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
   });
 
@@ -179,11 +179,11 @@ describe('while a code is handed in', () => {
         outcome: 'start_over',
         errorType: 'invalid_token',
       });
-      expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+      expect(await link.connect()).toMatchObject({ outcome: 'connected' });
     },
   );
 
-  test('429 has not taken the code: it may be given again', async () => {
+  test('429 means the code was not taken: it may be given again', async () => {
     const link = await asked();
     await onceAtCodes({ kind: 'answer', status: 429, headers: { 'retry-after': '1' } });
     await expect(link.handle.submitMfaCode('123456')).rejects.toBeInstanceOf(ServiceDown);
@@ -195,7 +195,7 @@ describe('while a code is handed in', () => {
 test('a reported success in an outage is confirmed once that is over, without a person', async () => {
   await stage.sandbox.changeSettings({ connectionWebhooks: false });
   const link = await ALink.start(stage);
-  const answer = await link.entersPassword('ok');
+  const answer = await link.enterPassword('ok');
   await stage.sandbox.addFault({ path: userPath(link), action: fails });
   const reported = link.handle.reportLinkResult(answer);
   await eventually(async () => expect(await stage.countRequests('GET', userPath(link))).toBeGreaterThan(0));
@@ -224,7 +224,7 @@ describe('an error that would end the link while the service cannot be read', ()
     return answer;
   }
 
-  test('leaves it open, and takes nothing more until the service has said so', async () => {
+  test('leaves it open, and no command is accepted until the service has answered', async () => {
     const link = await undecided();
     expect((await link.handle.state()).outcome).toBeUndefined();
     for (const call of [
@@ -240,7 +240,7 @@ describe('an error that would end the link while the service cannot be read', ()
     expect(await link.handle.result()).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
   });
 
-  test('is no end where the connection shows after it', async () => {
+  test('does not end it if the connection shows afterwards', async () => {
     const link = await undecided();
     await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
     await stage.sandbox.removeFaults();
@@ -249,10 +249,10 @@ describe('an error that would end the link while the service cannot be read', ()
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('can still be cancelled', async () => {
+  test('does not prevent cancelling it', async () => {
     const link = await undecided();
     const cancelled = link.handle.cancel();
-    // A look that is under way is waited for.
+    // A read that is under way is waited for.
     await stage.skip('1 minute');
     expect(await cancelled).toMatchObject({ outcome: 'cancelled' });
   });
@@ -267,7 +267,7 @@ test('a user whom the service no longer shows has no connection', async () => {
   expect(await stage.countRequests('GET', userPath(link))).toBe(1);
 });
 
-describe('a wait that is over while the service is down', () => {
+describe('a deadline that passes while the service is down', () => {
   test('ends the link only once the service has said that there is no connection', async () => {
     const link = await ALink.start(stage);
     await link.handle.linkUrl();
@@ -279,10 +279,10 @@ describe('a wait that is over while the service is down', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
   });
 
-  test('does not end a link whose user has connected unheard', async () => {
+  test('does not end a link whose user has connected without a webhook', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
     const link = await ALink.start(stage);
-    await link.entersPassword('ok');
+    await link.enterPassword('ok');
     await stage.sandbox.addFault({ path: userPath(link), action: fails });
     await stage.skip('26 hours');
     await stage.sandbox.removeFaults();
@@ -290,10 +290,10 @@ describe('a wait that is over while the service is down', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('nor does a 404 that is not in the service’s words: it says nothing of the connection', async () => {
+  test('does not end the link by a 404 that is not the service’s own', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
     const link = await ALink.start(stage);
-    await link.entersPassword('ok');
+    await link.enterPassword('ok');
     const proxyPage = { kind: 'answer', status: 404, body: '<html><h1>404 Not Found</h1></html>' } as const;
     await stage.sandbox.addFault({ path: userPath(link), times: 1, action: proxyPage });
     await stage.skip('25 hours');
@@ -301,7 +301,7 @@ describe('a wait that is over while the service is down', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('ends a link after a day all the same', async () => {
+  test('ends the link after a day all the same', async () => {
     const link = await ALink.start(stage);
     await link.handle.linkUrl();
     await stage.sandbox.addFault({ path: userPath(link), action: fails });

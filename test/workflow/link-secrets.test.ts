@@ -4,8 +4,8 @@ import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
 
 /*
- * A link token, its page and a code stand where they have to: in the calls that make or use them, and in the updates
- * that ask for them. Encryption hides those; what is never encrypted, or is shown to operators, must have none of them.
+ * A link token, its page and a code are only where they must be: in the calls that make or use them, and in the updates
+ * that request them. Encryption hides those; what is never encrypted, or is shown to operators, must have none of them.
  */
 
 const stage = setStage();
@@ -15,7 +15,7 @@ type Event = Awaited<ReturnType<typeof eventsOf>>[number];
 /** The activities and updates in which a secret may stand, and where in their events. */
 const carriers = ['createLinkToken', 'completeMfa', 'requestLink', 'submitMfaCode'];
 
-/** What the events keep once the calls and updates that carry secrets are left without what they carry. */
+/** What is left of the events without the payloads of the calls and updates that carry secrets. */
 function withoutCarried(events: readonly Event[]): { rest: unknown[]; names: Set<string> } {
   /** The names of calls by the ids of their events, and of updates by their own ids. */
   const begun = new Map<string, string>();
@@ -37,7 +37,7 @@ function withoutCarried(events: readonly Event[]): { rest: unknown[]; names: Set
   return { rest, names: new Set(begun.values()) };
 }
 
-/** What is looked into of an event's attributes, whichever it has. */
+/** The attributes of an event that are searched, whichever it has. */
 interface Attributes {
   activityType?: { name: string };
   scheduledEventId?: string;
@@ -53,9 +53,9 @@ test('neither password nor token nor code is anywhere else than in the calls and
   const failures: unknown[] = [];
   const collect = (error: unknown) => void failures.push(error);
   const tokens = [await link.handle.linkUrl()];
-  await link.logsIn('error-token_expired');
+  await link.logIn('error-token_expired');
   tokens.push(await link.handle.linkUrl());
-  await link.logsIn('mfa-sms');
+  await link.logIn('mfa-sms');
   const codes = ['918273', '900422', '900500', '123456'];
   await link.handle.submitMfaCode('918273');
   await link.handle.submitMfaCode('900422').catch(collect);
@@ -72,7 +72,7 @@ test('neither password nor token nor code is anywhere else than in the calls and
   const state = await link.handle.state();
   await link.handle.submitMfaCode('123456');
   await link.handle.result();
-  await link.tells('ended connected');
+  await link.expectNotifications('ended connected');
 
   const events = await eventsOf(stage, link.workflowId);
   const { rest, names } = withoutCarried(events);

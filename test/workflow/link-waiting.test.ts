@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LinkPolicy } from '../../workflows/link/policy.js';
+import type { LinkPolicy } from '../../protocol/link/policy.js';
 import { ALink } from './a-link.js';
 import { setStage } from './story.js';
 
@@ -7,45 +7,45 @@ const stage = setStage();
 
 async function asked(policy: LinkPolicy = {}): Promise<ALink> {
   const link = await ALink.start(stage, { policy });
-  await link.logsIn('mfa-sms');
+  await link.logIn('mfa-sms');
   return link;
 }
 
 describe('a user who never comes back', () => {
-  test('to log in is waited for a day', async () => {
+  test('a user who never comes back to log in is waited for a day', async () => {
     const link = await ALink.start(stage);
     await link.handle.linkUrl();
     await stage.skip('23 hours');
-    await link.shows({ phase: 'awaiting_password' });
+    await link.expectState({ phase: 'awaiting_password' });
     await stage.skip('2 hours');
     expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
-    await link.tells('ended expired');
+    await link.expectNotifications('ended expired');
     expect(link.notifications[0]?.data).toMatchObject({ waited_for: 'password' });
   });
 
-  test('with the code is reminded once, and then waited for no longer', async () => {
+  test('a user who never comes back with the code is reminded once, and then waited for no longer', async () => {
     const link = await asked();
     await stage.skip('4 minutes');
-    await link.tells();
+    await link.expectNotifications();
     await stage.skip('2 minutes');
-    await link.tells('code_reminder');
+    await link.expectNotifications('code_reminder');
     await stage.skip('50 minutes');
-    await link.tells('code_reminder');
+    await link.expectNotifications('code_reminder');
     await stage.skip('5 minutes');
     expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
-    await link.tells('code_reminder', 'ended expired');
+    await link.expectNotifications('code_reminder', 'ended expired');
     expect(await link.codesSent()).toBe(0);
   });
 
-  test('is told by when the code is wanted', async () => {
+  test('is shown until when the code is awaited', async () => {
     const link = await asked();
     const { until } = await link.handle.state();
     await stage.skip('6 minutes');
-    await link.tells('code_reminder');
+    await link.expectNotifications('code_reminder');
     expect(link.notifications[0]).toMatchObject({ type: 'labops.link.code_reminder', data: { until } });
   });
 
-  test('is waited for in all no longer than the policy says, however often they try', async () => {
+  test('is waited for no longer in total than the policy says, however often they try', async () => {
     const link = await asked({ totalWait: '3 hours' });
     for (let hours = 0; hours < 4; hours += 1) {
       await stage.skip('50 minutes');
@@ -61,18 +61,18 @@ describe('a user who never comes back', () => {
   });
 });
 
-test('a reminder comes once, also where the user is asked again and again', async () => {
+test('a reminder comes once, even if the user is asked again and again', async () => {
   const link = await asked();
   await stage.skip('6 minutes');
-  await link.tells('code_reminder');
+  await link.expectNotifications('code_reminder');
   await link.handle.reportLinkResult({ state: 'pending_provider_mfa', providerMfa: { method: 'email' } });
   await stage.skip('30 minutes');
-  await link.shows({ phase: 'awaiting_code' });
-  await link.tells('code_reminder');
+  await link.expectState({ phase: 'awaiting_code' });
+  await link.expectNotifications('code_reminder');
 });
 
-describe('a token that ends while the user is away', () => {
-  test('is replaced once they are back, and the code that comes too late is answered so', async () => {
+describe('a token that expires while the user is away', () => {
+  test('is replaced once they are back, and a code that comes too late is answered with start_over', async () => {
     const link = await asked();
     const { linkToken, expiresAt } = await link.handle.linkUrl();
     await stage.skip('11 minutes');
@@ -84,7 +84,7 @@ describe('a token that ends while the user is away', () => {
     const renewed = await link.handle.linkUrl();
     expect(renewed.linkToken).not.toBe(linkToken);
     expect(Date.parse(renewed.expiresAt)).toBeGreaterThan(Date.parse(expiresAt));
-    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 
   test('is the same until its last minute, and another from then on', async () => {
@@ -99,14 +99,14 @@ describe('a token that ends while the user is away', () => {
     expect(await stage.sandbox.linkTokens()).toHaveLength(2);
   });
 
-  test('takes a question for a code with it: the user logs in again', async () => {
+  test('ends a question for a code with it: the user logs in again', async () => {
     const link = await asked();
     await stage.skip('11 minutes');
     await link.handle.linkUrl();
     const state = await link.handle.state();
     expect(state).toMatchObject({ phase: 'awaiting_password' });
     expect(state).not.toHaveProperty('mfa');
-    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 
   test('may live longer by policy', async () => {
@@ -118,17 +118,17 @@ describe('a token that ends while the user is away', () => {
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
   });
 
-  test('ends the link where the policy says so', async () => {
+  test('ends the link if the policy says so', async () => {
     const link = await asked({ onTokenExpiry: 'end' });
     const { until } = await link.handle.state();
     const { expiresAt } = await link.handle.linkUrl();
     expect(until).toBe(expiresAt);
     stage.receiver.isDown = true;
     await stage.skip('11 minutes');
-    await link.shows({ outcome: 'expired', waitedFor: 'token' });
+    await link.expectState({ outcome: 'expired', waitedFor: 'token' });
     await expect(link.handle.submitMfaCode('123456')).rejects.toMatchObject({
       name: 'LinkEnded',
-      message: 'The link has ended: expired',
+      message: 'The link has ended: start a new one',
     });
     await expect(link.handle.reportLinkResult({ state: 'success' })).rejects.toMatchObject({ name: 'LinkEnded' });
     expect(await link.codesSent()).toBe(0);
@@ -137,7 +137,7 @@ describe('a token that ends while the user is away', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'token' });
   });
 
-  test('ends the link where the policy says so and the service is the first to notice', async () => {
+  test('ends the link if the policy says so and the service is the first to notice', async () => {
     await stage.sandbox.changeSettings({ linkTokenMinutes: 5 });
     const link = await asked({ onTokenExpiry: 'end' });
     await stage.skip('6 minutes');
@@ -148,11 +148,11 @@ describe('a token that ends while the user is away', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'token' });
   });
 
-  test('does not end a link whose success is only to be confirmed', async () => {
+  test('does not end a link whose success is only awaiting confirmation', async () => {
     const link = await asked({ onTokenExpiry: 'end', confirmationWait: '1h' });
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('20 minutes');
-    await link.shows({ phase: 'confirming' });
+    await link.expectState({ phase: 'confirming' });
     await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
     await stage.skip('50 minutes');
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { connectionReportedSignal } from '../../workflows/link/messages.js';
+import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { ALink } from './a-link.js';
 import { setStage } from './story.js';
 
-/* Which connections complete a link, and how the link hears of them. */
+/* Which connections complete a link, and how the link learns of them. */
 
 const stage = setStage();
 const provider = 'invented_watch';
@@ -14,28 +14,28 @@ async function around(link: ALink, seconds: number): Promise<string> {
   return new Date(Date.parse(startedAt) + seconds * 1000).toISOString();
 }
 
-describe('a webhook of the connection', () => {
-  test('completes a link of which nobody reports anything', async () => {
+describe('a webhook about the connection', () => {
+  test('completes a link about which nobody reports anything', async () => {
     const link = await ALink.start(stage);
-    await link.entersPassword('ok');
-    await link.shows({ outcome: 'connected' });
+    await link.enterPassword('ok');
+    await link.expectState({ outcome: 'connected' });
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('wakes a link that was started with the user id in capitals, and there is one link of both spellings', async () => {
+  test('wakes a link that was started with the user id in capitals, and both spellings are one link', async () => {
     const userId = await stage.newUser();
     const link = await ALink.start(stage, { userId: userId.toUpperCase() });
     expect(link.handle.userId).toBe(userId);
     const again = await stage.product.links.start({ userId, provider });
     expect((await again.state()).startedAt).toBe((await link.handle.state()).startedAt);
-    await link.entersPassword('ok');
-    await link.shows({ outcome: 'connected', userId });
+    await link.enterPassword('ok');
+    await link.expectState({ outcome: 'connected', userId });
   });
 
-  test('may come before the product reports, whose report is answered with the link as it is by then', async () => {
+  test('may come before the product’s report, which is answered with the link’s state by then', async () => {
     const link = await ALink.start(stage);
-    const answer = await link.entersPassword('ok');
-    await link.shows({ outcome: 'connected' });
+    const answer = await link.enterPassword('ok');
+    await link.expectState({ outcome: 'connected' });
     await stage.finish(link.workflowId);
     expect(await link.handle.reportLinkResult(answer)).toMatchObject({ phase: 'connected', outcome: 'connected' });
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
@@ -44,22 +44,22 @@ describe('a webhook of the connection', () => {
 
   test('may come while a code is on its way: the link is connected once', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     const path = '/v2/link/provider/password/*/complete_mfa';
     await stage.sandbox.addFault({ path, action: { kind: 'delay', delayMs: 500, phase: 'after_work' } });
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
     expect((await link.handle.result()).timeline.filter(({ what }) => what === 'connected')).toHaveLength(1);
-    await link.tells('ended connected');
+    await link.expectNotifications('ended connected');
   });
 
   test.each(['source', 'provider'] as const)('names its source under `%s`', async (connectionSlugIn) => {
     await stage.sandbox.changeSettings({ connectionSlugIn, webhookEnvelope: 'without_ids' });
     const link = await ALink.start(stage);
-    await link.entersPassword('ok');
-    await link.shows({ outcome: 'connected' });
+    await link.enterPassword('ok');
+    await link.expectState({ outcome: 'connected' });
   });
 
-  test('of another provider, of another user, or of a connection that broke, says nothing', async () => {
+  test('a webhook for another provider, for another user, or about a connection that broke changes nothing', async () => {
     const link = await ALink.start(stage);
     const { userId } = link.handle;
     await stage.sandbox.sendConnectionWebhook(userId, { provider: 'invented_ring' });
@@ -71,40 +71,40 @@ describe('a webhook of the connection', () => {
     expect(await stage.countRequests('GET', `/v2/user/${userId}`)).toBe(0);
   });
 
-  test('that tells of what the service does not show yet has it looked for until it does', async () => {
+  test('a webhook about a connection that the service does not show yet is followed by reads until it does', async () => {
     const link = await ALink.start(stage);
     await link.handle.linkUrl();
     await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider });
-    await link.shows({
+    await link.expectState({
       phase: 'awaiting_password',
       timeline: [{}, { what: 'connection reported by webhook' }] as never,
     });
     await stage.sandbox.connect(link.handle.userId, { provider, webhook: false });
     await stage.skip('10 seconds');
-    await link.shows({ outcome: 'connected' });
+    await link.expectState({ outcome: 'connected' });
   });
 
-  test('that tells of what the service never shows changes nothing for the user', async () => {
+  test('a webhook about a connection that the service never shows changes nothing for the user', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider });
     await stage.sandbox.settleWebhooks();
     await stage.skip('3 minutes');
     expect((await link.happened()).at(-1)).toBe('no new connection at the service');
-    await link.shows({ phase: 'awaiting_code', attention: [] });
+    await link.expectState({ phase: 'awaiting_code', attention: [] });
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
   });
 
-  test('many at once are one look, or a few, and one end', async () => {
+  test('many webhooks at once lead to one read or a few, and one end', async () => {
     const link = await ALink.start(stage);
     await link.handle.linkUrl();
     const workflow = stage.temporal.workflow.getHandle(link.workflowId);
     await Promise.all(Array.from({ length: 20 }, () => workflow.signal(connectionReportedSignal)));
-    await link.entersPassword('ok');
-    await link.shows({ outcome: 'connected' });
+    await link.enterPassword('ok');
+    await link.expectState({ outcome: 'connected' });
     expect(await stage.countRequests('GET', `/v2/user/${link.handle.userId}`)).toBeLessThan(20);
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
-    await link.tells('ended connected');
+    await link.expectNotifications('ended connected');
   });
 });
 
@@ -112,13 +112,13 @@ test.each([
   ['password', '25 hours', 'ok'],
   ['code', '2 hours', 'mfa-sms'],
 ] as const)(
-  'a webhook that was lost is found out when the %s is waited for no longer',
+  'a lost webhook is made up for by a read when the wait for the %s is over',
   async (_wait, span, username) => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
     const link = await ALink.start(stage);
-    if (username === 'ok') await link.entersPassword(username);
+    if (username === 'ok') await link.enterPassword(username);
     else {
-      await link.logsIn(username);
+      await link.logIn(username);
       // The user gives the code on the hosted page, past the product.
       const { linkToken } = await link.handle.linkUrl();
       await stage.service.links.completeMfa(provider, linkToken, '123456');
@@ -137,15 +137,15 @@ describe('an older connection', () => {
     const link = await ALink.start(stage, { userId });
     await link.handle.linkUrl();
     await stage.sandbox.sendConnectionWebhook(userId, { provider });
-    await link.shows({ timeline: [{}, { what: 'connection reported by webhook' }] as never });
-    // The new one may only not show yet: it is looked for as long as after a reported success.
+    await link.expectState({ timeline: [{}, { what: 'connection reported by webhook' }] as never });
+    // The new one may only not show yet: reads go on for as long as after a reported success.
     await stage.skip('3 minutes');
-    await link.shows({
+    await link.expectState({
       phase: 'awaiting_password',
       attention: [],
       timeline: [{}, {}, { what: 'no new connection at the service' }] as never,
     });
-    expect(await link.connects()).toMatchObject({ outcome: 'connected' });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 
   test('does not complete a link at the end of a wait', async () => {
@@ -156,7 +156,7 @@ describe('an older connection', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
   });
 
-  test('confirms no success, unless the policy takes any', async () => {
+  test('confirms no success, unless the policy accepts any connection', async () => {
     const created_on = '2020-01-01T00:00:00Z';
     for (const confirmedBy of ['new', 'any'] as const) {
       const userId = await stage.newUser();
@@ -167,12 +167,12 @@ describe('an older connection', () => {
     }
   });
 
-  test('does not complete a link that takes any before a success was reported', async () => {
+  test('does not complete a link that accepts any connection before a success was reported', async () => {
     const userId = await stage.newUser();
     await stage.sandbox.connect(userId, { provider, created_on: '2020-01-01T00:00:00Z', webhook: false });
     const link = await ALink.start(stage, { userId, policy: { confirmedBy: 'any' } });
     await stage.sandbox.sendConnectionWebhook(userId, { provider });
-    await link.shows({ timeline: [{ what: 'connection reported by webhook' }] as never });
+    await link.expectState({ timeline: [{ what: 'connection reported by webhook' }] as never });
     await stage.skip('25 hours');
     expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
   });
@@ -181,7 +181,7 @@ describe('an older connection', () => {
     [-59, true],
     [-61, false],
     [+90, true],
-  ])('is one that was made before the minute of tolerance: %i seconds', async (seconds, isNew) => {
+  ])('is one that was made more than the minute of tolerance before: %i seconds', async (seconds, isNew) => {
     const link = await ALink.start(stage);
     const created_on = await around(link, seconds);
     await stage.sandbox.connect(link.handle.userId, { provider, created_on, webhook: false });
@@ -189,51 +189,51 @@ describe('an older connection', () => {
     expect(state.phase).toBe(isNew ? 'connected' : 'confirming');
   });
 
-  test('of another provider is none at all', async () => {
+  test('an older connection with another provider does not count', async () => {
     const link = await ALink.start(stage);
     await stage.sandbox.connect(link.handle.userId, { provider: 'invented_ring', webhook: false });
     expect(await link.handle.reportLinkResult({ state: 'success' })).toMatchObject({ phase: 'confirming' });
   });
 
-  test('is told from a new one where the service writes no zone', async () => {
+  test('is told from a new one even if the service writes no time zone', async () => {
     await stage.sandbox.changeSettings({ naiveTimestamps: true, connectionWebhooks: false });
     const link = await ALink.start(stage);
-    expect(await link.logsIn('ok')).toMatchObject({ outcome: 'connected' });
+    expect(await link.logIn('ok')).toMatchObject({ outcome: 'connected' });
   });
 });
 
-describe('a success that is reported', () => {
-  test('is looked for at once', async () => {
+describe('a reported success', () => {
+  test('is confirmed by a read at once', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
     const link = await ALink.start(stage);
-    expect(await link.logsIn('ok')).toMatchObject({ phase: 'connected', outcome: 'connected' });
+    expect(await link.logIn('ok')).toMatchObject({ phase: 'connected', outcome: 'connected' });
   });
 
-  test('that the service shows a moment later is confirmed then', async () => {
+  test('a reported success that the service shows a moment later is confirmed then', async () => {
     const link = await ALink.start(stage);
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('30 seconds');
-    await link.shows({ phase: 'confirming', attention: [] });
+    await link.expectState({ phase: 'confirming', attention: [] });
     await stage.sandbox.connect(link.handle.userId, { provider, webhook: false });
     await stage.skip('1 minute');
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 
-  test('that the service never shows asks for a person, and brings the user back to the password', async () => {
+  test('a reported success that the service never shows needs attention, and brings the user back to the password', async () => {
     const link = await ALink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('3 minutes');
-    await link.shows({ phase: 'awaiting_password', attention: ['connection_unconfirmed'] });
+    await link.expectState({ phase: 'awaiting_password', attention: ['connection_unconfirmed'] });
     expect((await link.handle.linkUrl()).linkToken).not.toBe(linkToken);
-    expect(await link.connects()).toMatchObject({ outcome: 'connected', state: { attention: [] } });
+    expect(await link.connect()).toMatchObject({ outcome: 'connected', state: { attention: [] } });
     // At once, after 2 seconds, 4, 8, 16, 32, 64, and at the end; then with the code.
     expect(await stage.countRequests('GET', `/v2/user/${link.handle.userId}`)).toBe(9);
   });
 
-  test('after a code that the service does not show yet is answered so, and confirmed by the webhook', async () => {
+  test('a reported success after a code is answered as unconfirmed until the service shows it or a webhook confirms it', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     const user = `/v2/user/${link.handle.userId}`;
     const unconnected = await stage.sandbox.requests({ path: user });
     expect(unconnected).toEqual([]);

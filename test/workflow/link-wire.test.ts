@@ -1,12 +1,12 @@
 import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { linkProviderId } from '../../workflows/link/address.js';
+import { linkProviderId } from '../../protocol/ids.js';
 import { taskQueue } from '../rig/environments.js';
 import { ALink } from './a-link.js';
 import { setStage } from './story.js';
 
-/* What backends in other languages send: nothing holds it to a type. */
+/* What backends in other languages send: no type constrains it. */
 
 const stage = setStage();
 
@@ -26,7 +26,7 @@ const update = (link: ALink, name: string, ...args: unknown[]) =>
 describe('an update', () => {
   const nothing = [[], [null], [undefined], [5], ['text'], [[]], [{}]];
 
-  test.each(nothing)('submitMfaCode with %j is refused as no code', async (...args) => {
+  test.each(nothing)('submitMfaCode with %j is refused as an invalid code', async (...args) => {
     const link = await ALink.start(stage);
     expect(await failureOf(update(link, 'submitMfaCode', ...args))).toMatchObject({
       type: 'InvalidCode',
@@ -44,7 +44,7 @@ describe('an update', () => {
   });
 
   test.each([...nothing, [{ anew: null }], [{ anew: { redirectUrl: null, policy: null } }]])(
-    'requestLink with %j gives the link',
+    'requestLink with %j returns the link',
     async (...args) => {
       const link = await ALink.start(stage);
       const url = await update(link, 'requestLink', ...args);
@@ -57,13 +57,13 @@ describe('an update', () => {
     [{ redirectUrl: ['https://example.com'] }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
     [{ redirectUrl: 'nowhere' }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
     [{ policy: { codeWait: 'soon', unheard: 1 } }, 'PolicyInvalid', 'codeWait must be'],
-  ])('requestLink that would begin anew with %j is refused', async (anew, type, message) => {
+  ])('requestLink that would start again with %j is refused', async (anew, type, message) => {
     const link = await ALink.start(stage);
     const failure = await failureOf(update(link, 'requestLink', { anew }));
     expect(failure).toMatchObject({ type, message: expect.stringContaining(message) as string });
   });
 
-  test('with the service’s own words and fields that nobody knows is read', async () => {
+  test('an update with the service’s own field names and unknown fields is read', async () => {
     const link = await ALink.start(stage);
     const state = await update(link, 'reportLinkResult', {
       state: 'pending_provider_mfa',
@@ -75,7 +75,7 @@ describe('an update', () => {
     expect(JSON.stringify(state)).not.toMatch(/never kept|expires/);
   });
 
-  test('with texts where words belong keeps none of them: they could be anything of the person', async () => {
+  test('an update with texts in place of known words keeps none of them: they could be anything about the person', async () => {
     const link = await ALink.start(stage);
     const text = 'no such user: testperson@example.com';
     const state = await update(link, 'reportLinkResult', { state: 'error', error_type: text });
@@ -84,17 +84,17 @@ describe('an update', () => {
     expect(JSON.stringify(await link.handle.state())).not.toContain('testperson');
   });
 
-  test('with a code that is no text is refused, and says nothing of it', async () => {
+  test('an update with a code that is not a string is refused, and the refusal does not repeat it', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     const failure = await failureOf(update(link, 'submitMfaCode', { code: 123456 }));
     expect(failure).toMatchObject({ type: 'InvalidCode' });
     expect(JSON.stringify(failure)).not.toContain('123456');
   });
 
-  test('of a link that is connected already is answered so while that is being told', async () => {
+  test('an update for a link that is already connected is answered as connected while its end is being notified', async () => {
     const link = await ALink.start(stage);
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     stage.receiver.isDown = true;
     await link.handle.submitMfaCode('123456');
     expect(await update(link, 'submitMfaCode', { code: '123456' })).toMatchObject({ outcome: 'connected' });
@@ -104,7 +104,7 @@ describe('an update', () => {
     await stage.finish(link.workflowId);
   });
 
-  test('cancel takes no argument, and does not mind one', async () => {
+  test('cancel takes no argument, and ignores one', async () => {
     const link = await ALink.start(stage);
     expect(await update(link, 'cancel', { anything: 1 })).toMatchObject({ outcome: 'cancelled' });
   });
@@ -113,15 +113,15 @@ describe('an update', () => {
 describe('a start', () => {
   async function started(workflowId: string, ...args: unknown[]) {
     const handle = await stage.temporal.workflow.start('linkProvider', { workflowId, taskQueue, args });
-    // Where a start is taken, the link is ended by hand.
-    stage.endsBy(async () => {
+    // If a start is accepted, the link is ended manually.
+    stage.onClear(async () => {
       const { status } = await handle.describe();
       if (status.name === 'RUNNING') await handle.cancel();
     });
     return handle;
   }
 
-  test('with null for what is left out is one with the defaults', async () => {
+  test('a start with null for optional fields uses the defaults', async () => {
     const userId = await stage.newUser();
     const provider = 'invented_watch';
     const handle = await started(linkProviderId(userId, provider), {
@@ -140,12 +140,12 @@ describe('a start', () => {
     ['another provider', [{ userId: 'user-1', provider: 'invented_ring' }]],
     ['a user that is no text', [{ userId: 5, provider: 'invented_watch' }]],
     ['null for both', [{ userId: null, provider: null }]],
-  ])('with %s under an ID that is not its own fails at once', async (_what, args) => {
+  ])('a start with %s under an ID that is not its own fails at once', async (_what, args) => {
     const handle = await started('link-provider/user-1/invented_watch', ...args);
     expect(await failureOf(handle.result())).toMatchObject({ type: 'InvalidCommand' });
   });
 
-  test('with a policy that cannot be followed fails at once, and says why', async () => {
+  test('a start with an invalid policy fails at once, and says why', async () => {
     const input = { userId: 'user-1', provider: 'invented_watch', policy: { tokenLife: '1s', onTokenExpiry: 'hope' } };
     const handle = await started('link-provider/user-1/invented_watch', input);
     const failure = await failureOf(handle.result());
@@ -154,7 +154,7 @@ describe('a start', () => {
   });
 });
 
-test('a client checks a start before anything is started, and names every field', async () => {
+test('a client checks a start before anything is started, and names every invalid field', async () => {
   const wrong = { userId: 'a b', provider: '', redirectUrl: 'nowhere', policy: { codeWait: 0, unheard: 1 } };
   await expect(stage.product.links.start(wrong as never)).rejects.toMatchObject({
     name: 'LinkInvalid',

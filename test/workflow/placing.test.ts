@@ -1,10 +1,17 @@
 import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import { OrderInvalid, OrderRefused, ReferenceConflict } from '../../client/orders/errors.js';
-import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
-import { orderPlacedSignal, placeKitOrderName, stateQuery, type OrderPlaced } from '../../workflows/order/messages.js';
-import { resolvePolicy } from '../../workflows/order/policy.js';
-import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { AmbiguousOrder, OrderInvalid, OrderRefused, ReferenceConflict } from '../../client/orders/errors.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { writePassthrough } from '../../protocol/order/root-order.js';
+import {
+  orderPlacedSignal,
+  placeKitOrderName,
+  stateQuery,
+  type OrderPlaced,
+  type PlaceKitOrderInput,
+} from '../../protocol/order/messages.js';
+import { resolvePolicy } from '../../protocol/order/policy.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
@@ -12,34 +19,34 @@ import { setStage } from './story.js';
 const stage = setStage();
 const createPath = '/v3/order/testkit';
 
-describe('exactly one kit', () => {
-  test('is ordered when the answer to its creation is lost', async () => {
+describe('exactly one kit is ordered', () => {
+  test('exactly one kit is ordered if the answer to its creation is lost', async () => {
     await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
     const handle = await stage.product.orders.place(await stage.input());
-    await stage.seesRequests('POST', createPath);
+    await stage.expectRequests('POST', createPath);
     await stage.skip('1 minute');
     const [placed] = await stage.sandbox.orders();
     expect(await handle.orderId()).toBe(placed?.order.id);
     expect(await stage.countRequests('POST', createPath)).toBe(1);
   });
 
-  test('for a known patient likewise', async () => {
+  test('exactly one kit is ordered if that answer is lost for a known patient', async () => {
     await stage.sandbox.addFault({ method: 'POST', path: '/v3/order', times: 1, action: { kind: 'drop_response' } });
     const handle = await stage.product.orders.place(await stage.input({ kind: 'with_patient' }));
-    await stage.seesRequests('POST', '/v3/order');
+    await stage.expectRequests('POST', '/v3/order');
     await stage.skip('1 minute');
     await handle.orderId();
     expect(await stage.sandbox.orders()).toHaveLength(1);
   });
 
-  test('is ordered when it is placed twice, and both get the same order', async () => {
+  test('exactly one kit is ordered if it is placed twice, and both calls get the same order', async () => {
     const input = await stage.input();
     const [one, other] = await Promise.all([stage.product.orders.place(input), stage.product.orders.place(input)]);
     expect(await one.orderId()).toBe(await other.orderId());
     expect(await stage.countRequests('POST', createPath)).toBe(1);
   });
 
-  test('is ordered when the service is down for an hour', async () => {
+  test('exactly one kit is ordered if the service is down for an hour', async () => {
     const fault = await stage.sandbox.addFault({ path: '/**', action: { kind: 'refuse' } });
     const handle = await stage.product.orders.place(await stage.input());
     await stage.skip('1 hour');
@@ -50,7 +57,7 @@ describe('exactly one kit', () => {
   });
 });
 
-test('a placing that the service does not take for an hour asks for attention, goes on, and places one kit', async () => {
+test('a placement that the service does not take for an hour needs attention, goes on, and places one kit', async () => {
   const fault = await stage.sandbox.addFault({ path: '/**', action: { kind: 'refuse' } });
   const input = await stage.input();
   const handle = await stage.product.orders.place(input);
@@ -58,6 +65,8 @@ test('a placing that the service does not take for an hour asks for attention, g
   const attention = async () => (await placing.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
   await stage.skip('2 hours');
   await eventually(async () => expect(await attention()).toEqual(['placing_delayed']));
+  const since = expect.any(String) as string;
+  expect(await handle.state()).toMatchObject({ phase: 'placing', attention: [{ reason: 'placing_delayed', since }] });
   await stage.sandbox.removeFaults(fault);
   await stage.skip('30 minutes');
   await handle.orderId();
@@ -76,12 +85,113 @@ test('a service that asks for a day of patience is not asked again at once', asy
   await handle.orderId();
 });
 
-test('the same reference with the user id in capitals is the same order, and the service is sent one spelling', async () => {
-  const input = await stage.input();
+describe('a user id in capitals', () => {
+  async function shouted(): Promise<{ input: PlaceKitOrderInput; loud: PlaceKitOrderInput }> {
+    const input = await stage.input();
+    const order = { ...input.order, user_id: input.order.user_id.toUpperCase() };
+    return { input, loud: { ...input, order } as PlaceKitOrderInput };
+  }
+
+  test('is the same order under the same reference', async () => {
+    const { input, loud } = await shouted();
+    const kit = await stage.product.orders.place(input);
+    const again = await stage.product.orders.place(loud);
+    expect(await again.orderId()).toBe(await kit.orderId());
+  });
+
+  test('reaches the service in one spelling, whichever backend started the placement', async () => {
+    const { input, loud } = await shouted();
+    await stage.temporal.workflow.start(placeKitOrderName, {
+      workflowId: placeKitOrderId(input.reference),
+      taskQueue,
+      args: [loud],
+    });
+    await stage.finish(placeKitOrderId(input.reference));
+    const [asked] = await stage.sandbox.requests({ method: 'GET', path: '/orders' });
+    expect(new URLSearchParams(asked?.query).get('user_id')).toBe(input.order.user_id);
+    expect(await stage.sandbox.orders()).toMatchObject([{ order: { user_id: input.order.user_id } }]);
+  });
+});
+
+test('the same reference with another policy is the same order, which keeps the first policy', async () => {
+  const input = await stage.input({ policy: { shippingDeadline: '20 days' } });
   const kit = await stage.product.orders.place(input);
-  const shouted = { ...input, order: { ...input.order, user_id: input.order.user_id.toUpperCase() } };
-  const again = await stage.product.orders.place(shouted as typeof input);
+  const again = await stage.product.orders.place({ ...input, policy: { shippingDeadline: '1 day' } });
   expect(await again.orderId()).toBe(await kit.orderId());
+});
+
+describe('an order in the list that cannot be read', () => {
+  const untidy = { orders: [{ status: 'received' }], total: 1, page: 1, size: 50 };
+  const listed = { method: 'GET', path: '/orders', action: { kind: 'answer', status: 200, body: untidy } } as const;
+
+  test('does not keep its user from ordering', async () => {
+    await stage.sandbox.addFault(listed);
+    const handle = await stage.product.orders.place(await stage.input());
+    await handle.orderId();
+    expect(await stage.sandbox.orders()).toHaveLength(1);
+  });
+
+  test('may be the one that a lost answer created: no other is ordered until it can be read', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    await stage.sandbox.addFault(listed);
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('POST', createPath);
+    await stage.skip('10 minutes');
+    await stage.sandbox.removeFaults();
+    await stage.skip('20 minutes');
+    const orderId = await handle.orderId();
+    expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
+    expect(await stage.countRequests('POST', createPath)).toBe(1);
+  });
+
+  test('may still be that one after an hour of attempts: the next hour orders no other either', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    await stage.sandbox.addFault(listed);
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('POST', createPath);
+    await stage.skip('3 hours');
+    expect(await handle.state()).toMatchObject({ attention: [{ reason: 'placing_delayed' }] });
+    expect(await stage.countRequests('POST', createPath)).toBe(1);
+    await stage.sandbox.removeFaults();
+    await stage.skip('30 minutes');
+    const orderId = await handle.orderId();
+    expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
+  });
+});
+
+test('a service whose list lags gets the time that the policy says before the list is searched', async () => {
+  await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+  // The first read finds nothing, rightly; later ones do not see the order yet.
+  const body = { orders: [], total: 0, page: 1, size: 50 };
+  const lagging = await stage.sandbox.addFault({
+    method: 'GET',
+    path: '/orders',
+    action: { kind: 'answer', status: 200, body },
+  });
+  const handle = await stage.product.orders.place(await stage.input({ policy: { creationSettling: '5 minutes' } }));
+  await stage.expectRequests('POST', createPath);
+  await stage.skip('4 minutes');
+  await stage.sandbox.removeFaults(lagging);
+  await stage.skip('2 minutes');
+  const orderId = await handle.orderId();
+  expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
+});
+
+test('an order without our passthrough, found after an hour of attempts, may be ours: nothing is created', async () => {
+  await stage.sandbox.changeSettings({ echoPassthrough: false });
+  await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+  await stage.sandbox.addFault({ method: 'GET', path: '/orders', skip: 1, action: { kind: 'refuse' } });
+  const handle = await stage.product.orders.place(await stage.input());
+  await stage.expectRequests('POST', createPath);
+  // The service shows its orders again in the pause after the first hour's attempts: the next attempt is the first of its round.
+  const isDelayed = async () => (await handle.state()).attention.length > 0;
+  for (let minutes = 0; minutes < 65 && !(await isDelayed()); minutes += 5) await stage.skip('5 minutes');
+  expect(await isDelayed()).toBe(true);
+  await stage.sandbox.removeFaults();
+  await stage.skip('15 minutes');
+  await expect(handle.orderId()).rejects.toThrow(AmbiguousOrder);
+  expect(await stage.countRequests('POST', createPath)).toBe(1);
+  await stage.sandbox.changeSettings({ echoPassthrough: true });
 });
 
 test('the same reference with other details is a conflict', async () => {
@@ -121,7 +231,7 @@ test.each([
   ['ReferenceInvalid', 'not a reference', placeKitOrderId('not a reference'), {}],
   ['ReferenceInvalid', 'refused-2', 'an-id-of-its-own', {}],
   ['InvalidCommand', 'refused-3', placeKitOrderId('refused-3'), { kind: 'of_another_kind' }],
-])('a backend that starts the workflow itself is told %s for %s', async (type, reference, workflowId, more) => {
+])('a backend that starts the workflow itself gets %s for %s', async (type, reference, workflowId, more) => {
   const input = { ...(await stage.input()), reference, ...more };
   const workflow = await stage.temporal.workflow.start(placeKitOrderName, {
     workflowId,
@@ -149,14 +259,14 @@ test('the first webhook may come before the creation is answered: one workflow f
   expect(reference).toBeUndefined();
   const { runId } = await workflow.describe();
   const kit = await stage.follow(await handle.orderId());
-  await kit.shows({ reference: handle.reference ?? '' });
+  await kit.expectState({ reference: handle.reference ?? '' });
   await stage.skip('10 days');
-  await kit.asksFor();
+  await kit.expectAttention();
   expect(await workflow.describe()).toMatchObject({ runId, status: { name: 'RUNNING' } });
 });
 
 describe('the hand-over', () => {
-  async function handOver(orderId: string, reference: string): Promise<void> {
+  async function handOver(orderId: string, reference: string, more: Partial<OrderPlaced> = {}): Promise<void> {
     const workflow = stage.temporal.workflow.getHandle(kitOrderId(orderId));
     const placed: OrderPlaced = {
       reference,
@@ -164,6 +274,7 @@ describe('the hand-over', () => {
       snapshot: { orderId, events: [] },
       adopted: false,
       notifies: true,
+      ...more,
     };
     await workflow.signal(orderPlacedSignal, placed);
   }
@@ -174,25 +285,48 @@ describe('the hand-over', () => {
     await handOver(kit.rootOrderId, kit.handle.reference ?? '');
     expect(await kit.handle.state()).toEqual(before);
     await stage.skip('2 days');
-    await kit.asksFor();
+    await kit.expectAttention();
   });
 
-  test('with a second reference asks a person, and the first one keeps the order', async () => {
+  test('the hand-over with a second reference needs attention, and the first one keeps the order', async () => {
     const kit = await stage.place();
     await handOver(kit.rootOrderId, 'a-second-reference');
-    await kit.asksFor('reference_conflict');
-    await kit.shows({ reference: kit.handle.reference ?? '' });
-    await kit.tells('phase_changed awaiting_registration', 'attention_raised reference_conflict');
+    await kit.expectAttention('reference_conflict');
+    await kit.expectState({ reference: kit.handle.reference ?? '' });
+    await kit.expectNotifications('phase_changed awaiting_registration', 'attention_raised reference_conflict');
+    const { rootOrderId: orderId } = kit;
+    expect(await kit.handle.resolveProblem('wait', { orderId })).toMatchObject({ attention: [] });
+    await kit.expectState({ reference: kit.handle.reference ?? '', attention: [] });
+  });
+
+  test('the hand-over of a cancelled placement whose order has another reference leaves that order alone', async () => {
+    const kit = await stage.place();
+    await handOver(kit.rootOrderId, 'a-second-reference', { cancelRequested: true });
+    await kit.expectAttention('reference_conflict');
+    await kit.expectState({ phase: 'awaiting_registration' });
+    expect(await stage.countRequests('POST', `/v3/order/${kit.rootOrderId}/cancel`)).toBe(0);
   });
 });
 
-test('an order that nobody placed is adopted by its first webhook, and never replaced by itself', async () => {
+test('an order of ours that is first received long after its creation waits for no hand-over', async () => {
+  await stage.syncClock();
+  const passthrough = writePassthrough({ reference: 'an-earlier-run', n: 1 });
+  const { order } = await stage.sandbox.createOrder({ passthrough, webhook: false, patientKnown: true });
+  await stage.skip('15 minutes');
+  await stage.syncClock();
+  await stage.sandbox.move(order.id, 'requisition_created');
+  const kit = await eventually(() => stage.follow(order.id));
+  await kit.expectState({ reference: 'an-earlier-run', phase: 'preparing' });
+  await kit.expectNotifications('phase_changed preparing');
+});
+
+test('an order that nobody placed is adopted by its first webhook, and never replaced automatically', async () => {
   await stage.syncClock();
   const { order } = await stage.sandbox.createOrder();
   const kit = await eventually(() => stage.follow(order.id));
-  await kit.shows({ phase: 'awaiting_registration', orderId: order.id });
-  await kit.goes('transit_customer', 'lost');
-  await kit.asksFor('decision_needed');
+  await kit.expectState({ phase: 'awaiting_registration', orderId: order.id });
+  await kit.move('transit_customer', 'lost');
+  await kit.expectAttention('decision_needed');
   expect(await stage.sandbox.orders()).toHaveLength(1);
-  expect(await kit.handle.replaceKit()).toMatchObject({ chain: [{}, { origin: 'replacement' }] });
+  expect(await kit.handle.replaceKit({ orderId: order.id })).toMatchObject({ chain: [{}, { origin: 'replacement' }] });
 });

@@ -9,7 +9,7 @@ import {
   StoreUnavailable,
 } from '../../client/index.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
-import { kitOrderId } from '../../workflows/order/address.js';
+import { kitOrderId } from '../../protocol/ids.js';
 import { taskQueue } from '../rig/environments.js';
 import { orderEvent } from '../unit/webhooks/sending.js';
 import { glucose, sample, samplesOf, valuesOf } from '../store/received.js';
@@ -26,7 +26,7 @@ function store(): HealthDataStore {
   return stage.kept.store;
 }
 
-/** An event that an earlier release, or a database's limit, had put aside. */
+/** An event that an earlier release, or a database limit, put aside. */
 async function putAside(event: Record<string, unknown>, reason = 'not_handled'): Promise<string> {
   const eventType = typeof event['event_type'] === 'string' ? event['event_type'] : undefined;
   const messageId = `msg_${randomUUID()}`;
@@ -45,7 +45,7 @@ async function historiesOf(workflowIds: readonly string[]): Promise<string> {
 }
 
 describe('the list', () => {
-  test('tells ids, types, reasons and times, a page at a time, and how many wait', async () => {
+  test('has ids, types, reasons and times, a page at a time, and how many wait', async () => {
     const before = await stage.product.rejectedEvents.count();
     const type = `an.event.of.${randomUUID()}`;
     const ids: string[] = [];
@@ -70,7 +70,7 @@ describe('the list', () => {
     });
   });
 
-  test('leaves out a type that does not look like one, and users', async () => {
+  test('leaves out users, and a type that does not look like one', async () => {
     await store().setAside(
       { eventType: 'Testperson Invented, Springfield', userId: 'Testperson', reason: 'not_handled' },
       { id: randomUUID(), body: '{}' },
@@ -111,7 +111,7 @@ describe('a replay', () => {
     expect(await store().rejected.get(id)).toMatchObject({ state: 'replayed' });
   });
 
-  test('brings an order’s event to its workflow', async () => {
+  test('delivers an order’s event to its workflow', async () => {
     const { rootOrderId } = await stage.place();
     await stage.sandbox.settleWebhooks();
     const id = await putAside(orderEvent(rootOrderId), 'unreadable: a schema of last year');
@@ -124,7 +124,7 @@ describe('a replay', () => {
     await eventually(async () => expect(await signals()).toHaveLength(before + 1));
   });
 
-  test('of what still nobody handles leaves it waiting, with the reason, and comes to the others', async () => {
+  test('leaves an event that still cannot be handled waiting, with the reason, and goes on to the others', async () => {
     const userId = randomUUID();
     const reason = `not_handled ${randomUUID()}`;
     const first = await putAside(unknown(), reason);
@@ -143,7 +143,7 @@ describe('a replay', () => {
     expect(await valuesOf(store(), userId)).toEqual([5]);
   });
 
-  test('of many takes no more than the limit, and says where it stopped', async () => {
+  test('a replay of many events takes no more than the limit, and says where it stopped', async () => {
     const reason = `many ${randomUUID()}`;
     const ids: string[] = [];
     for (let n = 0; n < 120; n += 1) ids.push(await putAside(glucose(randomUUID(), [sample(at, n)]), reason));
@@ -153,7 +153,7 @@ describe('a replay', () => {
     expect(rest).toEqual({ replayed: { health_data_accepted: 60 }, left: {}, leftEvents: [] });
   });
 
-  test('of an event whose user was deleted finds nothing', async () => {
+  test('a replay of an event whose user was deleted finds nothing', async () => {
     const userId = randomUUID();
     const id = await putAside(glucose(userId, [sample(at, 1)]));
     await store().deleteUserData(userId);
@@ -161,7 +161,7 @@ describe('a replay', () => {
     expect(await valuesOf(store(), userId)).toEqual([]);
   });
 
-  test('of one that is not there, or was settled, says so', async () => {
+  test('a replay of an event that does not exist, or was settled, says so', async () => {
     await expect(stage.product.rejectedEvents.replay('123456789')).rejects.toBeInstanceOf(RejectedEventNotFound);
     const id = await putAside(glucose(randomUUID(), [sample(at, 1)]));
     await stage.product.rejectedEvents.replay(id);
@@ -175,7 +175,7 @@ describe('a replay', () => {
 });
 
 describe('discarding', () => {
-  test('erases what the event held and keeps the reason; the same once more is success', async () => {
+  test('erases what the event held and keeps the reason; discarding again is success', async () => {
     const id = await putAside(unknown());
     await stage.product.rejectedEvents.discard(id, 'a test of the sender');
     await stage.product.rejectedEvents.discard(id, 'a test of the sender');
@@ -190,12 +190,12 @@ describe('discarding', () => {
     ['none', ''],
     ['blanks', '  '],
     ['a long story', 'x'.repeat(501)],
-  ])('wants a reason, not %s', async (_what, reason) => {
+  ])('requires a reason, not %s', async (_what, reason) => {
     await expect(stage.product.rejectedEvents.discard('1', reason)).rejects.toBeInstanceOf(RejectedEventsInvalid);
   });
 });
 
-test('a database that is away is told as such', async () => {
+test('a database that is away is reported as such', async () => {
   if (stage.kept) stage.kept.isDown = true;
   const counting = stage.product.rejectedEvents.count().catch((error: unknown) => error);
   await stage.skip('2 minutes');

@@ -10,15 +10,18 @@ import {
   ReportNotFound,
   ReportReferenceConflict,
   ReportRefused,
+  ReportSubmissionCancelled,
+  ReportSubmissionExpired,
   ServiceDown,
   SignedUrlRefused,
 } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { submitReportId } from '../../workflows/report/address.js';
-import { submitReportName, type SubmitReportResult } from '../../workflows/report/messages.js';
-import { labAttentionKey } from '../../workflows/search-attributes.js';
+import { submitReportId } from '../../protocol/ids.js';
+import { cancelSubmissionUpdate, submitReportName, type SubmitReportResult } from '../../protocol/report/messages.js';
+import { labAttentionKey, labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { namespace, taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
+import { hosting } from '../unit/report-file/reading.js';
 import { follow, start, submission, submit, uploadPath, writeReport } from './report.js';
 import { setStage } from './story.js';
 
@@ -42,20 +45,20 @@ async function resultOf(reference: string): Promise<SubmitReportResult> {
 }
 
 describe('one job is followed for a reference', () => {
-  test('that is submitted twice, at once and after the end', async () => {
+  test('one job is followed for a reference if it is submitted twice, at once and after the end', async () => {
     const given = await submission(stage);
     const [one, other] = await Promise.all([start(stage, given), start(stage, { ...given, policy: {} })]);
     expect(await one.jobId()).toBe(await other.jobId());
     const report = await follow(stage, one);
-    await report.goes({ status: 'completed', results: 'sample' });
-    await report.ends();
+    await report.move({ status: 'completed', results: 'sample' });
+    await report.result();
     expect(await (await start(stage, given)).jobId()).toBe(report.jobId);
     expect(await uploads()).toBe(1);
     const found = await stage.product.reports.get({ reference: given.reference });
     expect(await found.jobId()).toBe(report.jobId);
   });
 
-  test('and another file, user or wish under it is a conflict', async () => {
+  test('another file, user or request under a reference is a conflict', async () => {
     const given = await submission(stage);
     await start(stage, given);
     const others = [
@@ -69,7 +72,7 @@ describe('one job is followed for a reference', () => {
     }
   });
 
-  test('whose upload broke off before the service had the whole file: it is repeated at once', async () => {
+  test('one job is followed if the upload broke off before the service had the whole file: it is repeated at once', async () => {
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 2, action: { kind: 'refuse' } });
     const file = { path: await writeReport(stage, padded(limit)) };
     const handle = await start(stage, await submission(stage, { file }));
@@ -82,33 +85,36 @@ describe('one job is followed for a reference', () => {
   test.each([
     ['was lost', { kind: 'drop_response' }, 2],
     ['was a 503', { kind: 'answer', status: 503, body: 'busy' }, 1],
-  ] as const)('whose answer %s: the job is waited for, then the file is sent again', async (_what, action, jobs) => {
-    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
-    const given = await submission(stage);
-    const handle = await start(stage, given);
-    await stage.seesRequests('POST', uploadPath);
-    await stage.skip('1 minute');
-    expect(await uploads()).toBe(1);
-    await stage.skip('5 minutes');
-    const report = await follow(stage, handle);
-    expect((await stage.sandbox.jobs()).map(({ id }) => id).at(-1)).toBe(report.jobId);
-    expect(await stage.sandbox.jobs()).toHaveLength(jobs);
-    const { lostUploads } = await resultOf(given.reference);
-    expect(lostUploads).toHaveLength(1);
-  });
+  ] as const)(
+    'one job is followed if the answer %s: the job is waited for, then the file is sent again',
+    async (_what, action, jobs) => {
+      await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
+      const given = await submission(stage);
+      const handle = await start(stage, given);
+      await stage.expectRequests('POST', uploadPath);
+      await stage.skip('1 minute');
+      expect(await uploads()).toBe(1);
+      await stage.skip('5 minutes');
+      const report = await follow(stage, handle);
+      expect((await stage.sandbox.jobs()).map(({ id }) => id).at(-1)).toBe(report.jobId);
+      expect(await stage.sandbox.jobs()).toHaveLength(jobs);
+      const { lostUploads } = await resultOf(given.reference);
+      expect(lostUploads).toHaveLength(1);
+    },
+  );
 
-  test('whose answer cannot be read fails, because the next one would be as unreadable', async () => {
+  test('an unreadable answer fails the submission, because the next one would be as unreadable', async () => {
     const action = { kind: 'answer', status: 200, body: { status: 'started' }, phase: 'after_work' } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action });
     const handle = await start(stage, await submission(stage));
-    await stage.seesRequests('POST', uploadPath);
+    await stage.expectRequests('POST', uploadPath);
     const refused = handle.jobId().catch((error: unknown) => error);
     await stage.skip('1 hour');
     expect(await refused).toBeInstanceOf(ServiceDown);
     expect(await uploads()).toBe(1);
   });
 
-  test('also through an outage of hours, which asks for attention after one', async () => {
+  test('one job is followed through an outage of hours, which needs attention after one', async () => {
     const fault = await stage.sandbox.addFault({ path: uploadPath, action: { kind: 'refuse' } });
     const given = await submission(stage);
     const handle = await start(stage, given);
@@ -123,7 +129,7 @@ describe('one job is followed for a reference', () => {
     expect(await stage.sandbox.jobs()).toHaveLength(1);
   });
 
-  test('when the service asks for a day of patience, it is not asked again before', async () => {
+  test('a service that asks for a day of patience is not asked again before', async () => {
     const action = { kind: 'answer', status: 429, headers: { 'retry-after': '86400' }, body: 'busy' } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
     const handle = await start(stage, await submission(stage));
@@ -135,48 +141,149 @@ describe('one job is followed for a reference', () => {
   });
 });
 
+describe('a submission whose file is never taken', () => {
+  // So patient that a week takes some twenty attempts.
+  const busy = { kind: 'answer', status: 429, headers: { 'retry-after': '36000' }, body: 'busy' } as const;
+
+  test('ends by itself after seven days, says why, and may be submitted again', async () => {
+    const fault = await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: busy });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    const refused = handle.jobId().catch((error: unknown) => error);
+    await stage.skip('6 days');
+    const before = await uploads();
+    await stage.skip('22 hours');
+    expect(await uploads()).toBeGreaterThan(before);
+    await stage.skip('3 hours');
+    const refusal = await refused;
+    expect(refusal).toBeInstanceOf(ReportSubmissionExpired);
+    expect((refusal as Error).message).toMatch(/7 days.*TooManyRequests/);
+    const after = await uploads();
+    await stage.skip('2 days');
+    expect(await uploads()).toBe(after);
+    await stage.sandbox.removeFaults(fault);
+    await follow(stage, await start(stage, given));
+    expect(await stage.sandbox.jobs()).toHaveLength(1);
+  });
+
+  test('ends sooner if the policy says so, even while a lost answer is waited for', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: { kind: 'drop_response' } });
+    const policy = { submissionDeadline: '1h', lostAnswerWait: '1d' } as const;
+    const handle = await start(stage, await submission(stage, { policy }));
+    const refused = handle.jobId().catch((error: unknown) => error);
+    await stage.expectRequests('POST', uploadPath);
+    await stage.skip('61 minutes');
+    expect(await refused).toBeInstanceOf(ReportSubmissionExpired);
+    expect(await uploads()).toBe(1);
+  });
+
+  test('can be cancelled between two attempts: nothing is sent any more, and it may be submitted again', async () => {
+    const fault = await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: busy });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    await stage.expectRequests('POST', uploadPath);
+    const workflow = stage.temporal.workflow.getHandle(submitReportId(given.reference));
+    await eventually(async () => expect((await workflow.describe()).raw.pendingActivities).toEqual([]));
+    const cancelled = { outcome: 'cancelled', reference: given.reference, lostUploads: [] };
+    expect(await handle.cancel()).toEqual(cancelled);
+    await expect(handle.jobId()).rejects.toBeInstanceOf(ReportSubmissionCancelled);
+    expect(await handle.cancel()).toEqual(cancelled);
+    await stage.skip('1 day');
+    expect(await uploads()).toBe(1);
+    await stage.sandbox.removeFaults(fault);
+    await follow(stage, await start(stage, given));
+    expect(await stage.sandbox.jobs()).toHaveLength(1);
+  });
+
+  test('can be cancelled while its host stands still: the connection is closed, and nothing was sent', async () => {
+    let [isAsked, isClosed] = [false, false];
+    const { url } = await hosting((request, response) => {
+      isAsked = true;
+      request.socket.on('close', () => (isClosed = true));
+      response.write(samplePdf(['labops-sandbox: stuck']));
+    });
+    const given = await submission(stage, { file: { url }, policy: { creationTimeout: '1s' } });
+    const handle = await start(stage, given);
+    await eventually(() => expect(isAsked).toBe(true));
+    expect(await handle.cancel()).toEqual({ outcome: 'cancelled', reference: given.reference, lostUploads: [] });
+    expect(isClosed).toBe(true);
+    expect(await stage.sandbox.jobs()).toEqual([]);
+  });
+
+  test('can be cancelled after a lost answer: the result names the upload that the service may read all the same', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action: { kind: 'drop_response' } });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    await eventually(async () => expect(await stage.sandbox.jobs()).toHaveLength(1));
+    const between = { from: expect.any(String) as string, until: expect.any(String) as string };
+    expect(await handle.cancel()).toEqual({
+      ...{ outcome: 'cancelled', reference: given.reference },
+      lostUploads: [between],
+    });
+    await expect(handle.jobId()).rejects.toBeInstanceOf(ReportSubmissionCancelled);
+  });
+
+  test('can be cancelled when its answer is on the way: the job is there, and is no longer followed', async () => {
+    const action = { kind: 'delay', delayMs: 2_000 } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
+    const handle = await start(stage, await submission(stage));
+    await stage.expectRequests('POST', uploadPath);
+    expect(await handle.cancel()).toMatchObject({ jobId: await handle.jobId(), outcome: 'abandoned' });
+  });
+
+  test('can be cancelled by an operator when its answer is on the way: the job is handed over', async () => {
+    const action = { kind: 'delay', delayMs: 2_000 } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    await stage.expectRequests('POST', uploadPath);
+    await stage.temporal.workflow.getHandle(submitReportId(given.reference)).cancel();
+    expect(await handle.state()).toMatchObject({ reference: given.reference, jobId: await handle.jobId() });
+  });
+});
+
 describe('a file is not sent', () => {
-  test('when it is a text that is called .pdf', async () => {
+  test('a file is not sent if it is a text file named .pdf', async () => {
     const path = await writeReport(stage, Buffer.from('Cholesterol: fine. '.repeat(500)));
     expect((await refusalOf({ path })).message).toMatch(/wrong_type/);
   });
 
-  test('when it is empty', async () => {
+  test('a file is not sent if it is empty', async () => {
     const path = await writeReport(stage, Buffer.alloc(0));
     expect((await refusalOf({ path })).message).toMatch(/\(empty\)/);
   });
 
-  test('when it is not there', async () => {
+  test('a file is not sent if it does not exist', async () => {
     expect((await refusalOf({ path: 'not-there.pdf' })).message).toMatch(/not_found/);
   });
 
-  test('when it is a folder', async () => {
+  test('a file is not sent if it is a folder', async () => {
     await mkdir(join(stage.reportRoot, 'folder'));
     expect((await refusalOf({ path: 'folder' })).message).toMatch(/not_a_file/);
   });
 
   test.each(['../secret.pdf', '/etc/hostname', 'folder/../../secret.pdf'])(
-    'when it lies outside the root: %s',
+    'a file is not sent if it lies outside the root: %s',
     async (path) => {
       expect((await refusalOf({ path })).message).toMatch(/outside_root/);
     },
   );
 
-  test('when a link leads out of the root', async () => {
+  test('a file is not sent if a symbolic link leads out of the root', async () => {
     const outside = join(tmpdir(), `outside-${process.pid}.pdf`);
     await writeFile(outside, samplePdf(['nobody']));
     await symlink(outside, join(stage.reportRoot, 'link.pdf'));
     expect((await refusalOf({ path: 'link.pdf' })).message).toMatch(/outside_root/);
   });
 
-  test('when it has one byte more than the limit', async () => {
+  test('a file is not sent if it has one byte more than the limit', async () => {
     const path = await writeReport(stage, padded(limit + 1));
     const refusal = await refusalOf({ path });
     expect(refusal.message).toMatch(/too_large/);
     expect(refusal.fields).toMatchObject([{ field: 'file' }]);
   });
 
-  test('and no upload was begun for any of them, nor does a refusal name a place on the disk', async () => {
+  test('no upload was begun for any refused file, and no refusal names a place on the disk', async () => {
     const { message, fields } = await refusalOf({ path: '../secret.pdf' });
     expect(JSON.stringify({ message, fields })).not.toMatch(/secret|\/tmp/);
     expect(await uploads()).toBe(0);
@@ -226,15 +333,15 @@ test('a signed URL is refused by the worker too, while it does not encrypt', asy
   };
   const dataConverter = { payloadCodecs: [pretending as never] };
   const temporal = new Client({ connection: stage.temporal.connection, namespace, dataConverter });
-  const product = new LabOperations(temporal, { taskQueue });
+  const product = new LabOperations(temporal, { taskQueue, deadline: 'none' });
   const file = { url: 'https://files.example.com/report.pdf?X-Amz-Signature=very-secret' };
   const given = await submission(stage, { file });
   const handle = await product.reports.submit(given);
   const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(SignedUrlRefused);
   expect((refusal as SignedUrlRefused).message).not.toContain('very-secret');
-  const signedAnew = { ...given, file: { url: file.url.replace('very-secret', 'another') } };
-  await expect(product.reports.submit(signedAnew)).resolves.toMatchObject({ reference: given.reference });
+  const signedAgain = { ...given, file: { url: file.url.replace('very-secret', 'another') } };
+  await expect(product.reports.submit(signedAgain)).resolves.toMatchObject({ reference: given.reference });
 });
 
 test.each([
@@ -245,7 +352,7 @@ test.each([
   ['InvalidCommand', 'report-refused-4', undefined, { file: undefined }],
   ['InvalidCommand', 'report-refused-5', undefined, { userId: "a' OR 'a" }],
   ['InvalidCommand', 'report-refused-6', undefined, { needsHumanReview: 'yes' }],
-])('a backend that starts the workflow itself is told %s for %s', async (type, reference, workflowId, more) => {
+])('a backend that starts the workflow itself gets %s for %s', async (type, reference, workflowId, more) => {
   const workflow = await stage.temporal.workflow.start(submitReportName, {
     workflowId: workflowId ?? submitReportId(reference),
     taskQueue,
@@ -258,7 +365,27 @@ test.each([
   expect(await uploads()).toBe(0);
 });
 
-test('a job that nobody has heard of is not found, nor is one whose id cannot be', async () => {
+test('a submission that a backend starts without search attributes sets them itself, before anything else', async () => {
+  const busy = { kind: 'answer', status: 429, headers: { 'retry-after': '36000' }, body: 'busy' } as const;
+  await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: busy });
+  const given = await submission(stage);
+  const shouted = { ...given, userId: given.userId.toUpperCase() };
+  const workflow = await stage.temporal.workflow.start(submitReportName, {
+    workflowId: submitReportId(given.reference),
+    taskQueue,
+    args: [shouted],
+  });
+  stage.onClear(() => stage.awaitEnd(workflow.workflowId));
+  await eventually(async () => {
+    const { typedSearchAttributes } = await workflow.describe();
+    expect(typedSearchAttributes.get(labUserIdKey)).toBe(given.userId);
+    expect(typedSearchAttributes.get(labReferenceKey)).toBe(given.reference);
+  });
+  await stage.expectRequests('POST', uploadPath);
+  await workflow.executeUpdate(cancelSubmissionUpdate);
+});
+
+test('a job that was never reported is not found, nor is one with an impossible id', async () => {
   for (const jobId of ['11111111-2222-4333-8444-555566667777', '../job', '']) {
     await expect(stage.product.reports.get({ jobId })).rejects.toBeInstanceOf(ReportNotFound);
   }

@@ -7,13 +7,13 @@ import type { ReportHandle } from '../../client/reports/report-handle.js';
 import type { ReportSubmission } from '../../client/reports/reports.js';
 import type { SandboxControl } from '../../sandbox/control.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { parsingJobId, submitReportId } from '../../workflows/report/address.js';
+import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
   cancelReportUpdate,
   type ParsingJobResult,
   type ReportAttentionReason,
   type ReportState,
-} from '../../workflows/report/messages.js';
+} from '../../protocol/report/messages.js';
 import { eventually } from '../rig/eventually.js';
 import type { Notification } from './notification-receiver.js';
 import type { Stage } from './story.js';
@@ -44,10 +44,10 @@ export async function submission(stage: Stage, changes: Partial<ReportSubmission
   };
 }
 
-/** Submits a report through the public client, and sees to it that nothing of it is left after the story. */
+/** Submits a report through the public client; after the story nothing of it is left. */
 export async function start(stage: Stage, given: ReportSubmission): Promise<ReportHandle> {
   const handle = await stage.product.reports.submit(given);
-  stage.endsBy(() => endSubmission(stage, given.reference));
+  stage.onClear(() => endSubmission(stage, given.reference));
   return handle;
 }
 
@@ -55,18 +55,18 @@ export async function start(stage: Stage, given: ReportSubmission): Promise<Repo
 export async function submit(stage: Stage, changes: Partial<ReportSubmission> = {}): Promise<Report> {
   const given = await submission(stage, changes);
   const report = await follow(stage, await start(stage, given));
-  await report.shows({ reference: given.reference });
+  await report.expectState({ reference: given.reference });
   return report;
 }
 
 /** A report whose job is known. */
 export async function follow(stage: Stage, handle: ReportHandle): Promise<Report> {
   const jobId = await handle.jobId();
-  stage.endsBy(() => endJob(stage, jobId));
+  stage.onClear(() => endJob(stage, jobId));
   return new Report(stage, handle, jobId);
 }
 
-/** One report in a story: what happens to its job at the service, and what the product is told of it. */
+/** One report in a story: what happens to its job at the service, and what the product is notified of. */
 export class Report {
   readonly handle: ReportHandle;
   readonly jobId: string;
@@ -78,16 +78,16 @@ export class Report {
     this.jobId = jobId;
   }
 
-  /** The job comes to these statuses in turn, and the workflow has heard of each where a webhook told. */
-  async goes(...moves: (string | Move)[]): Promise<void> {
+  /** Moves the job to these statuses in turn; returns when the workflow has received each that a webhook was sent for. */
+  async move(...moves: (string | Move)[]): Promise<void> {
     for (const move of moves) {
       const { job } = await this.stage.sandbox.moveJob(this.jobId, move);
-      if (typeof move === 'string' || move.webhook !== false) await this.shows({ status: job.status });
+      if (typeof move === 'string' || move.webhook !== false) await this.expectState({ status: job.status });
     }
   }
 
   /** Waits until the state has all this. */
-  async shows(expected: Partial<ReportState>): Promise<ReportState> {
+  async expectState(expected: Partial<ReportState>): Promise<ReportState> {
     return eventually(async () => {
       const state = await this.handle.state();
       expect(state).toMatchObject(expected);
@@ -95,32 +95,35 @@ export class Report {
     });
   }
 
-  async asksFor(...reasons: ReportAttentionReason[]): Promise<void> {
+  /** Waits until the report needs attention for exactly these reasons. */
+  async expectAttention(...reasons: ReportAttentionReason[]): Promise<void> {
     await eventually(async () => {
       const { attention } = await this.handle.state();
       expect(attention.map(({ reason }) => reason)).toEqual(reasons);
     });
   }
 
-  async ends(): Promise<ParsingJobResult> {
+  /** Waits for the job's result without letting time pass. */
+  async result(): Promise<ParsingJobResult> {
     return this.handle.result();
   }
 
-  /** What the product was told of the job, in the order in which it came. */
+  /** The notifications about the job, in the order in which they came. */
   get notifications(): Notification[] {
     return this.stage.receiver.accepted.filter(({ subject }) => subject === this.jobId);
   }
 
   /** The same in brief: `completed`, `attention_raised parsing_overdue`, `ended abandoned`. */
-  get told(): string[] {
+  get notified(): string[] {
     return this.notifications.map(({ type, data }) => {
       const what = data['reason'] ?? data['outcome'];
       return typeof what === 'string' ? `${type} ${what}` : type;
     });
   }
 
-  async tells(...told: string[]): Promise<void> {
-    await eventually(() => expect(this.told).toEqual(told));
+  /** Waits until the product has been notified of exactly this. */
+  async expectNotifications(...expected: string[]): Promise<void> {
+    await eventually(() => expect(this.notified).toEqual(expected));
   }
 }
 

@@ -2,10 +2,10 @@ import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { ReportEnded, ReportNotRead } from '../../client/index.js';
 import { parsingFailureReasons } from '../../service/reports.js';
-import { parsingJobId } from '../../workflows/report/address.js';
-import { failureOf } from '../../workflows/report/failure-reasons.js';
-import { jobChangedSignal, reportSubmittedSignal, type ReportSubmitted } from '../../workflows/report/messages.js';
-import { resolveReportPolicy } from '../../workflows/report/policy.js';
+import { parsingJobId } from '../../protocol/ids.js';
+import { failureOf } from '../../protocol/report/failure-reasons.js';
+import { jobChangedSignal, reportSubmittedSignal, type ReportSubmitted } from '../../protocol/report/messages.js';
+import { resolveReportPolicy } from '../../protocol/report/policy.js';
 import { eventually } from '../rig/eventually.js';
 import { endJob, follow, jobPath, Report, start, submission, submit, uploadPath } from './report.js';
 import { setStage } from './story.js';
@@ -20,14 +20,14 @@ async function stirs(report: Report, move: Parameters<typeof stage.sandbox.moveJ
   await eventually(async () => expect((await workflow.describe()).runId).not.toBe(runId));
 }
 
-describe('a report that is submitted', () => {
-  test('is read: the product is told, the result has counts, and the biomarkers come from the service', async () => {
+describe('a submitted report', () => {
+  test('is read: the product is notified, the result has counts, and the biomarkers come from the service', async () => {
     const report = await submit(stage);
     await expect(report.handle.biomarkers()).rejects.toBeInstanceOf(ReportNotRead);
-    await report.goes('started', 'processing', { status: 'completed', results: 'sample' });
-    const result = await report.ends();
+    await report.move('started', 'processing', { status: 'completed', results: 'sample' });
+    const result = await report.result();
     expect(result).toMatchObject({ outcome: 'completed', reference: report.handle.reference, status: 'completed' });
-    await report.tells('phase_changed', 'completed');
+    await report.expectNotifications('phase_changed', 'completed');
     expect(report.notifications[1]).toMatchObject({
       id: `${report.jobId}/completed/completed`,
       data: { job_id: report.jobId, reference: report.handle.reference, is_reviewed: false, results: 3 },
@@ -42,33 +42,33 @@ describe('a report that is submitted', () => {
     'goes on from the status %s to its result, whatever is skipped',
     async (status) => {
       const report = await submit(stage);
-      if (status !== 'upload_pending') await report.goes(status);
-      await report.goes({ status: 'completed', results: 'none' });
-      expect(await report.ends()).toMatchObject({ outcome: 'completed', counts: { results: 0 } });
+      if (status !== 'upload_pending') await report.move(status);
+      await report.move({ status: 'completed', results: 'none' });
+      expect(await report.result()).toMatchObject({ outcome: 'completed', counts: { results: 0 } });
     },
   );
 
   test.each([...parsingFailureReasons, 'a_reason_of_tomorrow'])(
-    'that cannot be read for %s ends with a sentence for whoever uploaded it',
+    'a submitted report that cannot be read for %s ends with a sentence for the person who uploaded it',
     async (reason) => {
       const report = await submit(stage);
-      await report.goes('started', { status: 'failed', failure_reason: reason });
+      await report.move('started', { status: 'failed', failure_reason: reason });
       const { sentence } = failureOf(reason);
-      expect(await report.ends()).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
-      await report.tells('phase_changed', 'failed');
+      expect(await report.result()).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
+      await report.expectNotifications('phase_changed', 'failed');
       expect(report.notifications[1]?.data).toMatchObject({ failure_reason: reason, failure_sentence: sentence });
     },
   );
 
   test('is reviewed by a person, which is announced, and may take days', async () => {
     const report = await submit(stage, { needsHumanReview: true });
-    await report.goes('started', 'pending_review');
-    await report.shows({ phase: 'in_review', needsHumanReview: true });
+    await report.move('started', 'pending_review');
+    await report.expectState({ phase: 'in_review', needsHumanReview: true });
     await stage.skip('3 days');
-    await report.asksFor();
-    await report.goes({ status: 'completed', results: 'sample', is_reviewed: true });
-    expect(await report.ends()).toMatchObject({ outcome: 'completed', isReviewed: true });
-    await report.tells('phase_changed', 'review_needed', 'completed');
+    await report.expectAttention();
+    await report.move({ status: 'completed', results: 'sample', is_reviewed: true });
+    expect(await report.result()).toMatchObject({ outcome: 'completed', isReviewed: true });
+    await report.expectNotifications('phase_changed', 'review_needed', 'completed');
     expect(report.notifications.at(-1)).toMatchObject({
       id: `${report.jobId}/completed.reviewed/completed`,
       data: { is_reviewed: true },
@@ -77,35 +77,35 @@ describe('a report that is submitted', () => {
 });
 
 describe('webhooks', () => {
-  test('that are lost delay the result, and no more: the job is read at widening distance', async () => {
+  test('webhooks that are lost only delay the result: the job is read at growing intervals', async () => {
     const report = await submit(stage, { policy: { parsingDeadline: '30 days' } });
-    await report.goes('started');
+    await report.move('started');
     await stage.skip('1 hour');
     const jobPath = `${uploadPath}/${report.jobId}`;
     const reads = await stage.countRequests('GET', jobPath);
     expect(reads).toBeGreaterThan(3);
     await stage.skip('1 day');
     expect((await stage.countRequests('GET', jobPath)) - reads).toBeLessThan(10);
-    await report.goes({ status: 'completed', results: 'sample', webhook: false });
+    await report.move({ status: 'completed', results: 'sample', webhook: false });
     await stage.skip('6 hours');
-    expect(await report.ends()).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
+    expect(await report.result()).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
   });
 
-  test('that come twice or late change nothing', async () => {
+  test('webhooks that come twice or late change nothing', async () => {
     const report = await submit(stage);
-    await report.goes('started', 'pending_review');
+    await report.move('started', 'pending_review');
     const before = await report.handle.state();
     const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
     for (const status of ['started', 'pending_review', 'upload_pending']) {
       await workflow.signal(jobChangedSignal, { jobId: report.jobId, status });
     }
     expect(await report.handle.state()).toEqual(before);
-    await report.tells('phase_changed', 'review_needed');
+    await report.expectNotifications('phase_changed', 'review_needed');
   });
 
-  test('that are no snapshot of this job are dropped', async () => {
+  test('webhooks that are not snapshots of this job are dropped', async () => {
     const report = await submit(stage);
-    await report.goes('started');
+    await report.move('started');
     const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
     for (const odd of [undefined, null, {}, { jobId: 'another-job', status: 'failed' }]) {
       await workflow.signal(jobChangedSignal, odd as never);
@@ -128,35 +128,35 @@ describe('webhooks', () => {
     const { runId } = await eventually(() => workflow.describe());
     const report = await follow(stage, handle);
     expect(report.jobId).toBe(early?.id);
-    await report.shows({ reference: given.reference, status: 'started' });
+    await report.expectState({ reference: given.reference, status: 'started' });
     expect(await workflow.describe()).toMatchObject({ runId, status: { name: 'RUNNING' } });
-    await report.tells('phase_changed');
+    await report.expectNotifications('phase_changed');
     expect(report.notifications[0]?.data).toMatchObject({ reference: given.reference });
   });
 
-  test('of a job that nobody submitted start a workflow that adopts it', async () => {
+  test('webhooks about a job that nobody submitted start a workflow that adopts it', async () => {
     await stage.syncClock();
     const { id, user_id: userId } = await stage.sandbox.createJob({ outcome: 'stuck' });
     await stage.sandbox.moveJob(id, 'processing');
     const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
     const report = new Report(stage, handle, id);
-    stage.endsBy(() => endJob(stage, id));
-    await report.shows({ phase: 'parsing', userId });
+    stage.onClear(() => endJob(stage, id));
+    await report.expectState({ phase: 'parsing', userId });
     await stage.skip('1 minute');
-    await report.goes({ status: 'completed', results: 'sample' });
-    const result = await report.ends();
+    await report.move({ status: 'completed', results: 'sample' });
+    const result = await report.result();
     expect(result).toMatchObject({ outcome: 'completed', userId });
     expect(result.reference).toBeUndefined();
-    await report.tells('phase_changed', 'completed');
+    await report.expectNotifications('phase_changed', 'completed');
   });
 
-  test('of an event after the end start a run that reads the job and ends', async () => {
+  test('webhooks about an event after the end start a run that reads the job and ends', async () => {
     const report = await submit(stage);
-    await report.goes('started', { status: 'completed', results: 'sample' });
-    await report.ends();
+    await report.move('started', { status: 'completed', results: 'sample' });
+    await report.result();
     await stirs(report, { status: 'completed', results: 'sample', is_reviewed: true });
     await stage.skip('15 minutes');
-    expect(await report.ends()).toMatchObject({ outcome: 'completed', isReviewed: true });
+    expect(await report.result()).toMatchObject({ outcome: 'completed', isReviewed: true });
     // This server cannot list earlier runs; what it announces again has the same id.
     const ids = new Set(report.notifications.map(({ id }) => id));
     expect([...ids].filter((id) => id.endsWith('/completed'))).toEqual([
@@ -169,39 +169,39 @@ describe('webhooks', () => {
 test.each([
   ['completed', { results: 'sample' }, { counts: { results: 3 } }],
   ['failed', { failure_reason: 'low_quality' }, { failure: { reason: 'low_quality' } }],
-] as const)('a webhook that tells of %s and no more is made up for by one read', async (status, move, expected) => {
+] as const)('a webhook that says %s and no more is completed by one read', async (status, move, expected) => {
   const report = await submit(stage);
-  await report.goes({ status, ...move, webhook: false });
+  await report.move({ status, ...move, webhook: false });
   const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
   await workflow.signal(jobChangedSignal, { jobId: report.jobId, status });
-  expect(await report.ends()).toMatchObject({ outcome: status, ...expected });
+  expect(await report.result()).toMatchObject({ outcome: status, ...expected });
   expect(await stage.countRequests('GET', `${uploadPath}/${report.jobId}`)).toBe(1);
 });
 
-test('a review that the service does not tell of is no report that is overdue', async () => {
+test('a review that the service does not report is not an overdue report', async () => {
   await stage.sandbox.changeSettings({ reportStates: 'schema' });
   const report = await submit(stage, { needsHumanReview: true });
-  await report.goes('started');
+  await report.move('started');
   await stage.skip('3 days');
-  await report.asksFor();
+  await report.expectAttention();
   await stage.skip('2 days');
-  await report.asksFor('parsing_overdue');
+  await report.expectAttention('parsing_overdue');
   await stage.sandbox.changeSettings({ reportStates: 'all' });
 });
 
 describe('a job that stands still', () => {
-  test('asks for attention after its deadline, and no more once it moves', async () => {
+  test('needs attention after its deadline, and no longer once it moves', async () => {
     const report = await submit(stage);
-    await report.goes('started');
+    await report.move('started');
     await stage.skip('2 hours');
-    await report.asksFor('parsing_overdue');
-    await report.goes('pending_review');
-    await report.asksFor();
+    await report.expectAttention('parsing_overdue');
+    await report.move('pending_review');
+    await report.expectAttention();
     await stage.skip('5 days');
-    await report.asksFor('review_overdue');
-    await report.goes({ status: 'completed', results: 'sample', is_reviewed: true });
-    await report.ends();
-    await report.tells(
+    await report.expectAttention('review_overdue');
+    await report.move({ status: 'completed', results: 'sample', is_reviewed: true });
+    await report.result();
+    await report.expectNotifications(
       'phase_changed',
       'attention_raised parsing_overdue',
       'attention_cleared parsing_overdue',
@@ -214,110 +214,110 @@ describe('a job that stands still', () => {
 
   test('is given up after `giveUpAfter`, and followed again by a late event', async () => {
     const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
-    await report.goes('started');
+    await report.move('started');
     await stage.skip('2 days');
-    expect(await report.ends()).toMatchObject({ outcome: 'unresolved', status: 'started' });
-    await report.tells('phase_changed', 'attention_raised parsing_overdue', 'ended unresolved');
+    expect(await report.result()).toMatchObject({ outcome: 'unresolved', status: 'started' });
+    await report.expectNotifications('phase_changed', 'attention_raised parsing_overdue', 'ended unresolved');
     await stirs(report, { status: 'completed', results: 'sample' });
     await stage.skip('15 minutes');
-    expect(await report.ends()).toMatchObject({ outcome: 'completed' });
+    expect(await report.result()).toMatchObject({ outcome: 'completed' });
   });
 
-  test('while the service is down is read once that is back', async () => {
+  test('a job that stands still while the service is down is read once that is back', async () => {
     const report = await submit(stage, { policy: { parsingDeadline: '10 days' } });
-    await report.goes('started');
+    await report.move('started');
     const fault = await stage.sandbox.addFault({ path: jobPath, action: { kind: 'refuse' } });
-    await report.goes({ status: 'completed', results: 'sample', webhook: false });
+    await report.move({ status: 'completed', results: 'sample', webhook: false });
     await stage.skip('3 hours');
-    await report.shows({ status: 'started' });
+    await report.expectState({ status: 'started' });
     await stage.sandbox.removeFaults(fault);
     await stage.skip('6 hours');
-    expect(await report.ends()).toMatchObject({ outcome: 'completed' });
+    expect(await report.result()).toMatchObject({ outcome: 'completed' });
   });
 });
 
 test('a job that the service no longer knows ends as gone', async () => {
   const report = await submit(stage);
-  await report.goes('started');
+  await report.move('started');
   await stage.sandbox.deleteJob(report.jobId);
   await stage.skip('5 minutes');
-  expect(await report.ends()).toMatchObject({ outcome: 'job_gone' });
-  await report.tells('phase_changed', 'ended job_gone');
+  expect(await report.result()).toMatchObject({ outcome: 'job_gone' });
+  await report.expectNotifications('phase_changed', 'ended job_gone');
 });
 
-test('a webhook that comes after a status that is not known has the job read, whichever of the two is the later', async () => {
+test('a webhook and an unknown status lead to a read, whichever of the two is later', async () => {
   const report = await submit(stage);
-  await report.goes('started', { status: 'queued', webhook: false });
+  await report.move('started', { status: 'queued', webhook: false });
   await stage.skip('3 minutes');
-  await report.shows({ status: 'queued' });
-  await report.goes('pending_review');
-  await report.shows({ phase: 'in_review' });
-  await report.tells('phase_changed', 'review_needed');
+  await report.expectState({ status: 'queued' });
+  await report.move('pending_review');
+  await report.expectState({ phase: 'in_review' });
+  await report.expectNotifications('phase_changed', 'review_needed');
   const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
   await stage.sandbox.moveJob(report.jobId, { status: 'quality_hold', webhook: false });
   await stage.skip('1 day');
-  await report.shows({ status: 'quality_hold' });
+  await report.expectState({ status: 'quality_hold' });
   const reads = await stage.countRequests('GET', `${uploadPath}/${report.jobId}`);
   await workflow.signal(jobChangedSignal, { jobId: report.jobId, status: 'processing' });
-  await stage.seesRequests('GET', `${uploadPath}/${report.jobId}`, reads + 1);
-  await report.shows({ status: 'quality_hold' });
+  await stage.expectRequests('GET', `${uploadPath}/${report.jobId}`, reads + 1);
+  await report.expectState({ status: 'quality_hold' });
 });
 
-describe('a 404 that is not in the service’s own words', () => {
+describe('a 404 that is not the service’s own', () => {
   const foreign = { kind: 'answer', status: 404, body: '<html><h1>404 Not Found</h1></html>' } as const;
 
-  test('ends nothing, however often it comes within ten minutes: the job is followed on', async () => {
+  test('ends nothing, however often it comes within ten minutes: the job is still followed', async () => {
     const report = await submit(stage);
-    await report.goes('started');
+    await report.move('started');
     const fault = await stage.sandbox.addFault({ method: 'GET', path: jobPath, action: foreign });
     await stage.skip('8 minutes');
-    await report.shows({ status: 'started' });
+    await report.expectState({ status: 'started' });
     expect(await stage.countRequests('GET', `${uploadPath}/${report.jobId}`)).toBeGreaterThan(1);
     await stage.sandbox.removeFaults(fault);
-    await report.goes({ status: 'completed', results: 'sample' });
-    expect(await report.ends()).toMatchObject({ outcome: 'completed' });
+    await report.move({ status: 'completed', results: 'sample' });
+    expect(await report.result()).toMatchObject({ outcome: 'completed' });
   });
 
   test('does not end a job that a webhook brought', async () => {
     await stage.sandbox.addFault({ method: 'GET', path: jobPath, times: 1, action: foreign });
     const { id } = await stage.sandbox.createJob({ user_id: await stage.newUser(), outcome: 'stuck' });
-    stage.endsBy(() => endJob(stage, id));
+    stage.onClear(() => endJob(stage, id));
     const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
     const report = new Report(stage, handle, id);
     await stage.skip('15 seconds');
-    await stage.seesRequests('GET', `${uploadPath}/${id}`);
-    await report.goes({ status: 'completed', results: 'sample' });
-    expect(await report.ends()).toMatchObject({ outcome: 'completed' });
-    expect(report.told).not.toContain('ended job_gone');
+    await stage.expectRequests('GET', `${uploadPath}/${id}`);
+    await report.move({ status: 'completed', results: 'sample' });
+    expect(await report.result()).toMatchObject({ outcome: 'completed' });
+    expect(report.notified).not.toContain('ended job_gone');
   });
 
   test('is believed when it lasts', async () => {
     const report = await submit(stage);
-    await report.goes('started');
+    await report.move('started');
     await stage.sandbox.addFault({ method: 'GET', path: jobPath, action: foreign });
     await stage.skip('1 hour');
-    expect(await report.ends()).toMatchObject({ outcome: 'job_gone' });
+    expect(await report.result()).toMatchObject({ outcome: 'job_gone' });
   });
 });
 
-test('cancelling stops following the job, of which the service is told nothing; it cannot be done twice', async () => {
+test('cancelling stops following the job without a call to the service; it cannot be done twice', async () => {
   const report = await submit(stage);
-  await report.goes('started');
+  await report.move('started');
   expect(await report.handle.cancel()).toMatchObject({ outcome: 'abandoned' });
-  expect(await report.ends()).toMatchObject({ outcome: 'abandoned', status: 'started' });
-  await report.tells('phase_changed', 'ended abandoned');
+  expect(await report.result()).toMatchObject({ outcome: 'abandoned', status: 'started' });
+  await report.expectNotifications('phase_changed', 'ended abandoned');
   await expect(report.handle.cancel()).rejects.toBeInstanceOf(ReportEnded);
   expect(await stage.sandbox.jobs()).toMatchObject([{ job: { status: 'started' } }]);
 });
 
-test('a job that nobody submitted and nobody follows any more, before anything was read of it, tells its end', async () => {
+test('a job that nobody submitted, and that ends before anything was read about it, notifies its end', async () => {
   const { id } = await stage.sandbox.createJob({ user_id: await stage.newUser(), outcome: 'stuck' });
-  stage.endsBy(() => endJob(stage, id));
+  stage.onClear(() => endJob(stage, id));
   const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
   const report = new Report(stage, handle, id);
   await report.handle.cancel();
-  expect(await report.ends()).toMatchObject({ outcome: 'abandoned' });
-  await report.tells('ended abandoned');
+  expect(await report.result()).toMatchObject({ outcome: 'abandoned' });
+  await report.expectNotifications('ended abandoned');
 });
 
 describe('the hand-over', () => {
@@ -335,43 +335,43 @@ describe('the hand-over', () => {
 
   test('may come twice, and changes nothing the second time', async () => {
     const report = await submit(stage);
-    await report.goes('started');
+    await report.move('started');
     const before = await report.handle.state();
     await handOver(report, report.handle.reference ?? '');
     expect(await report.handle.state()).toEqual(before);
   });
 
-  test('with a second reference asks a person, and the first one keeps the job', async () => {
+  test('the hand-over with a second reference needs attention, and the first one keeps the job', async () => {
     const report = await submit(stage);
     await handOver(report, 'a-second-reference');
-    await report.asksFor('reference_conflict');
-    await report.shows({ reference: report.handle.reference ?? '' });
+    await report.expectAttention('reference_conflict');
+    await report.expectState({ reference: report.handle.reference ?? '' });
   });
 });
 
-test('notifications that do not arrive ask for attention and go out once the receiver is back', async () => {
+test('notifications that do not arrive need attention and go out once the receiver is back', async () => {
   const report = await submit(stage, { policy: { notificationDeadline: '1 hour', parsingDeadline: '10 days' } });
   stage.receiver.isDown = true;
-  await report.goes('started');
+  await report.move('started');
   await stage.skip(ms('3h'));
-  await report.asksFor('notifications_undelivered');
+  await report.expectAttention('notifications_undelivered');
   stage.receiver.isDown = false;
   await stage.skip(ms('1h'));
-  await report.asksFor();
-  expect(report.told).toContain('phase_changed');
+  await report.expectAttention();
+  expect(report.notified).toContain('phase_changed');
 });
 
 test('a receiver that is back before the job ends gets everything, however short the deadline', async () => {
   const report = await submit(stage, { policy: { notificationDeadline: '5 minutes', parsingDeadline: '10 days' } });
   stage.receiver.isDown = true;
-  await report.goes('started');
+  await report.move('started');
   await stage.skip('6 minutes');
-  await report.asksFor('notifications_undelivered');
+  await report.expectAttention('notifications_undelivered');
   stage.receiver.isDown = false;
-  await report.goes({ status: 'completed', results: 'sample' });
-  await report.ends();
-  await eventually(() => expect(report.told).toContain('completed'));
-  expect(report.told).toContain('phase_changed');
+  await report.move({ status: 'completed', results: 'sample' });
+  await report.result();
+  await eventually(() => expect(report.notified).toContain('completed'));
+  expect(report.notified).toContain('phase_changed');
 });
 
 test('watching shows each state once, until the end', async () => {
@@ -380,9 +380,9 @@ test('watching shows each state once, until the end', async () => {
   const watching = (async () => {
     for await (const { status } of report.handle.watch({ minInterval: 20, maxInterval: 20 })) seen.push(status);
   })();
-  await report.goes('started', 'processing');
+  await report.move('started', 'processing');
   await eventually(() => expect(seen.at(-1)).toBe('processing'));
-  await report.goes({ status: 'completed', results: 'sample' });
+  await report.move({ status: 'completed', results: 'sample' });
   await watching;
   expect(seen.at(-1)).toBe('completed');
 });

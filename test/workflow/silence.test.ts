@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
-const unheard = (status: string) => ({ status, webhook: false });
+const withoutWebhook = (status: string) => ({ status, webhook: false });
 
-test('a lost webhook is only a slow one: at the deadline the order is read, and nobody is asked', async () => {
+test('a lost webhook only delays: at the deadline the order is read, and nobody is asked', async () => {
   const kit = await stage.place();
-  await kit.goes(unheard('transit_customer'));
-  await kit.shows({ phase: 'awaiting_registration' });
+  await kit.move(withoutWebhook('transit_customer'));
+  await kit.expectState({ phase: 'awaiting_registration' });
   await stage.skip('6 days');
-  await kit.shows({ phase: 'in_transit_to_customer', attention: [] });
-  await kit.tells('phase_changed awaiting_registration', 'phase_changed in_transit_to_customer');
+  await kit.expectState({ phase: 'in_transit_to_customer', attention: [] });
+  await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed in_transit_to_customer');
 });
 
 describe('an order that stands still', () => {
@@ -23,22 +24,22 @@ describe('an order that stands still', () => {
     ['return_overdue', delivered, '15 days'],
     ['transit_to_lab_overdue', sentBack, '11 days'],
     ['results_overdue', [...sentBack, 'delivered_to_lab'], '15 days'],
-  ] as const)('asks a person: %s', async (reason, moves, wait) => {
+  ] as const)('needs attention: %s', async (reason, moves, wait) => {
     const kit = await stage.place({ kind: 'with_patient' });
-    await kit.goes(...moves);
+    await kit.move(...moves);
     await stage.skip(wait);
-    await kit.asksFor(reason);
+    await kit.expectAttention(reason);
     expect(kit.notifications.at(-1)).toMatchObject({ type: 'attention_raised', data: { reason } });
   });
 
-  test('is read again every day, and once it moved the question is withdrawn', async () => {
+  test('is read again every day, and its attention is withdrawn once it moved', async () => {
     const kit = await stage.place();
     await stage.skip('6 days');
-    await kit.asksFor('shipping_overdue');
-    await kit.goes(unheard('transit_customer'));
+    await kit.expectAttention('shipping_overdue');
+    await kit.move(withoutWebhook('transit_customer'));
     await stage.skip('2 days');
-    await kit.shows({ phase: 'in_transit_to_customer', attention: [] });
-    await kit.tells(
+    await kit.expectState({ phase: 'in_transit_to_customer', attention: [] });
+    await kit.expectNotifications(
       'phase_changed awaiting_registration',
       'attention_raised shipping_overdue',
       'attention_cleared shipping_overdue',
@@ -49,17 +50,60 @@ describe('an order that stands still', () => {
   test('is given up after another sixty days, and says so', async () => {
     const kit = await stage.place({ kind: 'with_patient' });
     await stage.skip('64 days');
-    await kit.asksFor('shipping_overdue');
+    await kit.expectAttention('shipping_overdue');
     await stage.skip('2 days');
-    expect(await kit.ends()).toMatchObject({ outcome: 'unresolved', orderId: kit.rootOrderId });
-    await kit.tells('phase_changed preparing', 'attention_raised shipping_overdue', 'ended unresolved');
+    expect(await kit.result()).toMatchObject({ outcome: 'unresolved', orderId: kit.rootOrderId });
+    await kit.expectNotifications('phase_changed preparing', 'attention_raised shipping_overdue', 'ended unresolved');
   });
 
-  test('asks a person also when the service cannot be reached', async () => {
+  test('is left alone once it was given up, though a critical result keeps it open', async () => {
+    // Reminded every hour, as usual, the story would consist of two thousand reminders.
+    const kit = await stage.place({ kind: 'with_patient', policy: { criticalResultReminder: '1 day' } });
+    await stage.sandbox.interpret(kit.rootOrderId, { interpretation: 'critical' });
+    await kit.expectAttention('critical_result');
+    await stage.skip('66 days');
+    await kit.expectState({ outcome: 'unresolved' });
+    await kit.expectAttention('critical_result', 'shipping_overdue');
+    const reads = () => stage.countRequests('GET', `/v3/order/${kit.rootOrderId}`);
+    const before = await reads();
+    await stage.skip('20 days');
+    expect(await reads()).toBe(before);
+  });
+
+  describe('and whose transaction names an order that the service does not show', () => {
+    const unknown = { status: 404, body: { detail: 'Order not found' } };
+    const forbidden = { status: 422, body: { detail: 'Not to be shown' } };
+
+    async function kitWithSibling(answer: typeof unknown, policy: OrderPolicy = {}) {
+      const kit = await stage.place({ kind: 'with_patient', policy });
+      const { order } = await stage.sandbox.redraw(kit.rootOrderId, { webhook: false });
+      const path = `/v3/order/${order.id}`;
+      await stage.sandbox.addFault({ method: 'GET', path, action: { kind: 'answer', ...answer } });
+      await kit.move('transit_customer');
+      return { kit, reads: () => stage.countRequests('GET', path) };
+    }
+
+    test.each([
+      ['refuses', forbidden],
+      ['does not know', unknown],
+    ])('is given up all the same, with a few reads a day, when the service %s it', async (_what, answer) => {
+      const { kit, reads } = await kitWithSibling(answer);
+      await stage.skip('69 days');
+      const ownReads = await stage.countRequests('GET', `/v3/order/${kit.rootOrderId}`);
+      expect(ownReads, 'it is read again every day').toBeGreaterThan(50);
+      expect(ownReads).toBeLessThan(80);
+      await stage.skip('2 days');
+      expect(await kit.result()).toMatchObject({ outcome: 'unresolved', orderId: kit.rootOrderId });
+      expect(await reads(), 'and so is the other').toBeGreaterThan(50);
+      expect(await reads()).toBeLessThan(160);
+    });
+  });
+
+  test('is not called overdue while the service cannot be reached: it may have moved', async () => {
     const kit = await stage.place();
     await stage.sandbox.addFault({ method: 'GET', path: '/v3/order/*', action: { kind: 'refuse' } });
-    await stage.skip('6 days');
-    await kit.asksFor('shipping_overdue');
+    await stage.skip('7 days');
+    await kit.expectAttention('order_unreadable');
   });
 });
 
@@ -67,6 +111,6 @@ test('an order that the service no longer knows ends as gone, and says so', asyn
   const kit = await stage.place();
   await stage.sandbox.deleteOrder(kit.rootOrderId);
   await stage.skip('6 days');
-  expect(await kit.ends()).toMatchObject({ outcome: 'order_gone', orderId: kit.rootOrderId });
-  await kit.tells('phase_changed awaiting_registration', 'ended order_gone');
+  expect(await kit.result()).toMatchObject({ outcome: 'order_gone', orderId: kit.rootOrderId });
+  await kit.expectNotifications('phase_changed awaiting_registration', 'ended order_gone');
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
-import type { WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
@@ -16,10 +16,16 @@ import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { healthDataSinks } from '../../workers/health-data.js';
 import { keptData } from '../../workers/replaying.js';
-import { kitOrderId, placeKitOrderId } from '../../workflows/order/address.js';
-import { resolveProblemUpdate, type PlaceKitOrderInput } from '../../workflows/order/messages.js';
-import type { OrderPolicy } from '../../workflows/order/policy.js';
-import type { Duration } from '../../workflows/policy-settings.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import {
+  acknowledgeCriticalResultUpdate,
+  resolveProblemUpdate,
+  stateQuery,
+  type AcknowledgeCriticalResultCommand,
+  type PlaceKitOrderInput,
+} from '../../protocol/order/messages.js';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
+import type { Duration } from '../../protocol/policy-settings.js';
 import { devServer, namespace, taskQueue, testServer } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
 import { KeptStore } from './kept-store.js';
@@ -49,27 +55,34 @@ export interface KitOptions {
 }
 
 export interface StageOptions {
-  /** Whether the service shows an order's passthrough again. Default true. */
+  /** True if the service shows an order's passthrough again. Default true. */
   echoesPassthrough?: boolean;
-  /** Whether the product has an endpoint for notifications. Default true. */
+  /**
+   * True if the product has an endpoint for notifications; otherwise the worker says that it has none. Default true.
+   */
   notifies?: boolean;
-  /** Whether ingress and worker have a store for health data. Default false. */
+  /**
+   * True if ingress and worker have a store for health data; otherwise the worker says that there is none. Default
+   * false.
+   */
   keepsHealthData?: boolean;
   /**
-   * After how many events of its history a workflow is to go on in a new run. The full server then takes the place of
-   * the one that skips time, which cuts no history that short and forgets answers when it cuts: `skip` takes its time.
+   * After how many events of its history a workflow continues in a new run. The full server then takes the place of the
+   * one that skips time, which cuts no history that short and forgets answers when it cuts: `skip` takes its time.
    */
   eventsPerRun?: number;
-  /** In the place of the worker's own: for what the server that skips time does not have, such as visibility. */
+  /** Real time on the full server: for what the server that skips time does differently, such as the retry state of timeouts. */
+  fullServer?: boolean;
+  /** Replace the worker's own: for what the server that skips time does not have, such as visibility. */
   activities?: object;
 }
 
 /** Sets the stage for a test file: call it once at the top. What a story leaves behind is cleared away after it. */
 export function setStage(options: StageOptions = {}): Stage {
-  const { eventsPerRun } = options;
+  const { eventsPerRun, fullServer = eventsPerRun !== undefined } = options;
   const threshold = `limit.historyCount.suggestContinueAsNew=${eventsPerRun}`;
-  const rig =
-    eventsPerRun === undefined ? testServer() : devServer({ serverArguments: ['--dynamic-config-value', threshold] });
+  const serverArguments = eventsPerRun === undefined ? [] : ['--dynamic-config-value', threshold];
+  const rig = fullServer ? devServer({ serverArguments }) : testServer();
   const stage = new Stage(() => rig.env);
   beforeAll(async () => {
     await stage.open(options, (more) => rig.startWorker(more));
@@ -97,6 +110,7 @@ export class Stage {
   private readonly closing: (() => Promise<void>)[] = [];
   private worker: RunningWorker | undefined;
   private startAnother!: (options?: Partial<WorkerOptions>) => Promise<RunningWorker>;
+  private startForgetful!: (connection: NativeConnection) => Promise<RunningWorker>;
 
   constructor(environment: () => Environment) {
     this.environment = environment;
@@ -123,17 +137,24 @@ export class Stage {
     const lab = await startLabService({ port: 0, apiKey, settings });
     this.sandbox = new SandboxControl(lab.url);
     this.service = createLabService({ baseUrl: lab.url, apiKey });
-    this.product = new LabOperations(this.temporal, { taskQueue, service: { baseUrl: lab.url, apiKey } });
+    // A story may skip weeks while a call waits: the time of the test is the limit.
+    this.product = new LabOperations(this.temporal, {
+      taskQueue,
+      service: { baseUrl: lab.url, apiKey },
+      deadline: 'none',
+    });
     const { service, temporal, receiver } = this;
     this.reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
     const reportFiles = createReportFiles({ root: this.reportRoot, allowedHosts: ['127.0.0.1'] });
-    const target = notifies ? { target: { url: receiver.url, secret } } : {};
+    const common = { service, temporal, taskQueue, echoesPassthrough, reportFiles, encrypts: false };
     const activities = createActivities({
-      ...{ service, temporal, taskQueue, echoesPassthrough, reportFiles, encrypts: false },
-      ...target,
-      ...(access && { kept: keptData(access, temporal, taskQueue) }),
+      ...common,
+      target: notifies ? { url: receiver.url, secret } : 'off',
+      kept: access ? keptData(access, temporal, taskQueue) : 'off',
     });
     this.startAnother = (more = {}) => startWorker({ activities: { ...activities, ...others }, ...more });
+    this.startForgetful = (connection) =>
+      startWorker({ connection, activities: { ...createActivities(common), ...others } });
     await this.startWorker();
     this.closing.push(
       () => this.stopWorker(),
@@ -151,10 +172,21 @@ export class Stage {
     this.worker ??= await this.startAnother();
   }
 
-  /** Nobody works any more, until `startWorker`. */
+  /** Stops all work until `startWorker`. */
   async stopWorker(): Promise<void> {
     await this.worker?.stop();
     this.worker = undefined;
+  }
+
+  /** Another worker on the same queue, without NOTIFY_URL and DATABASE_URL. It ends with the story. */
+  async startForgetfulWorker(): Promise<RunningWorker> {
+    // One connection does not serve two workers of a queue.
+    const connection = await NativeConnection.connect({ address: this.environment().address });
+    const worker = await this.startForgetful(connection);
+    let stopped: Promise<void> | undefined;
+    const stop = () => (stopped ??= worker.stop().then(() => connection.close()));
+    this.endings.push(stop);
+    return { stop };
   }
 
   async close(): Promise<void> {
@@ -163,10 +195,14 @@ export class Stage {
 
   /**
    * Brings every order to its end, so that nothing of one story happens in the next. Nothing is terminated: the test
-   * server would wait for the terminated workflow's task or activity for ever, and skip no time any more.
+   * server would wait forever for the terminated workflow's task or activity, and never skip time again.
    */
   async clear(): Promise<void> {
     this.receiver.isDown = false;
+    this.receiver.refuses = () => false;
+    this.receiver.refusal = 422;
+    this.receiver.retryAfter = undefined;
+    this.receiver.product = undefined;
     if (this.kept) this.kept.isDown = false;
     await this.sandbox.removeFaults();
     for (const end of this.endings.splice(0)) await end();
@@ -176,14 +212,15 @@ export class Stage {
     await this.sandbox.reset();
     this.receiver.attempts = 0;
     this.receiver.accepted.length = 0;
+    this.receiver.refused.length = 0;
   }
 
-  /** Says how a workflow of this story that is no order comes to its end, for when the story is over. */
-  endsBy(end: () => Promise<void>): void {
+  /** Registers how to end a workflow of this story that is not an order; called when the story is over. */
+  onClear(end: () => Promise<void>): void {
     this.endings.push(end);
   }
 
-  /** Lets a workflow come to its end, however long that takes, and answers with its result. */
+  /** Lets time pass until a workflow ends, and returns its result. */
   async finish<Result>(workflowId: string): Promise<Result> {
     return this.environment().client.workflow.getHandle(workflowId).result() as Promise<Result>;
   }
@@ -222,7 +259,7 @@ export class Stage {
   async place(options: KitOptions = {}): Promise<Kit> {
     const handle = await this.product.orders.place(await this.input(options));
     const kit = new Kit(this, handle, await handle.orderId());
-    await kit.shows({ reference: handle.reference ?? '' });
+    await kit.expectState({ reference: handle.reference ?? '' });
     return kit;
   }
 
@@ -244,7 +281,7 @@ export class Stage {
   /** The same to the millisecond. */
   async skipExactly(milliseconds: number): Promise<void> {
     const day = ms('1d');
-    // What is no whole day comes first, so that the steps do not end at round times either.
+    // The part of a day comes first, so that the steps do not end at round times either.
     const steps = [milliseconds % day, ...Array<number>(Math.floor(milliseconds / day)).fill(day)];
     for (const step of steps.filter((each) => each > 0)) {
       await this.environment().sleep(step);
@@ -257,28 +294,47 @@ export class Stage {
     await this.sandbox.setClock(new Date(await this.environment().currentTimeMs()));
   }
 
-  /** How often the service was asked to do this. */
+  /** How often the service received such a request. */
   async countRequests(method: string, path: string): Promise<number> {
     return (await this.sandbox.requests({ method, path })).length;
   }
 
-  /** Waits until the service was asked so often, or more often. */
-  async seesRequests(method: string, path: string, count = 1): Promise<void> {
+  /** Waits until the service was asked at least so often. */
+  async expectRequests(method: string, path: string, count = 1): Promise<void> {
     await eventually(async () => expect(await this.countRequests(method, path)).toBeGreaterThanOrEqual(count));
   }
 
   private async abandon(orderId: string): Promise<void> {
     const order = this.environment().client.workflow.getHandle(kitOrderId(orderId));
+    await this.acknowledgeCritical(orderId);
     try {
-      await order.startUpdate(resolveProblemUpdate, { args: [{ decision: 'abandon' }], waitForStage: 'ACCEPTED' });
+      const { orderId: current } = await order.query(stateQuery);
+      const abandon = { decision: 'abandon', orderId: current, insteadOf: 'wait' } as const;
+      await order.startUpdate(resolveProblemUpdate, { args: [abandon], waitForStage: 'ACCEPTED' });
       await order.result();
     } catch (error) {
       // It has ended, is about to, or belongs to another order's workflow.
       if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)) throw error;
     }
   }
+
+  /** Nothing else lets an order with a critical result end. */
+  private async acknowledgeCritical(orderId: string): Promise<void> {
+    const order = this.temporal.workflow.getHandle(kitOrderId(orderId));
+    const answer = { by: 'the-end-of-the-story', outcome: 'confirmed' } as const;
+    try {
+      const { criticalResult } = await order.query(stateQuery);
+      if (criticalResult?.isOpen !== true) return;
+      const args: [AcknowledgeCriticalResultCommand] = [
+        { ...answer, orderId: criticalResult.orderId, alarm: criticalResult.alarm },
+      ];
+      await order.executeUpdate(acknowledgeCriticalResultUpdate, { args });
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)) throw error;
+    }
+  }
 }
 
-interface RunningWorker {
+export interface RunningWorker {
   stop(): Promise<void>;
 }

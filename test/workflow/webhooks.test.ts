@@ -1,8 +1,8 @@
 import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { EncryptionRequired, ManagementKeyMissing } from '../../client/index.js';
-import { manageWebhooksId } from '../../workflows/webhooks/address.js';
-import { manageWebhooksName } from '../../workflows/webhooks/messages.js';
+import { manageWebhooksId } from '../../protocol/ids.js';
+import { manageWebhooksName } from '../../protocol/webhook-endpoints.js';
 import { taskQueue } from '../rig/environments.js';
 import { setStage } from './story.js';
 
@@ -10,7 +10,7 @@ import { setStage } from './story.js';
 const stage = setStage();
 const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
 
-/** What a run that a backend of another language started fails with. */
+/** The failure of a run that a backend in another language started. */
 async function failureOf(input: object, workflowId = manageWebhooksId(place)): Promise<ApplicationFailure> {
   const { workflow } = stage.temporal;
   const failed: unknown = await workflow
@@ -24,7 +24,7 @@ test('without a management key a command says so, once and at once', async () =>
   await expect(stage.product.webhooks.list(place)).rejects.toThrow(ManagementKeyMissing);
 });
 
-test('without encryption a rotation is refused: by the client, and by the worker to whoever has another', async () => {
+test('without encryption a rotation is refused: by the client, and by the worker for other clients', async () => {
   await expect(stage.product.webhooks.rotate(place, 'ep_1')).rejects.toThrow(EncryptionRequired);
   const command = { do: 'rotate', webhookId: 'ep_1' };
   expect(await failureOf({ ...place, command })).toMatchObject({ type: 'EncryptionRequired' });
@@ -38,17 +38,17 @@ describe('a command is not valid', () => {
     [{ do: 'register', url: 'https://labs.example.com', eventTypes: 'all' }, 'command.eventTypes'],
     [{ do: 'rotate' }, 'webhookId'],
     [{ do: 'delete', webhookId: '../team' }, 'webhookId'],
-  ])('that is %j', async (command, field) => {
+  ])('a command is not valid if it is %j', async (command, field) => {
     const failure = await failureOf({ ...place, command });
     expect(failure).toMatchObject({ type: 'InvalidCommand', details: [{ fields: [{ field }] }] });
   });
 
-  test('under an ID that commands for the same team would not wait for', async () => {
+  test('a command is not valid under an ID that commands for the same team would not wait for', async () => {
     const failure = await failureOf({ ...place, command: { do: 'list' } }, 'manage-webhooks/another');
     expect(failure).toMatchObject({ type: 'InvalidCommand', details: [{ fields: [{ field: 'workflowId' }] }] });
   });
 
-  test('of a place that could say who somebody is', async () => {
+  test('a command is not valid for a place that could identify a person', async () => {
     const personal = { ...place, teamId: 'somebody@example.com' };
     const failure = await failureOf({ ...personal, command: { do: 'list' } });
     expect(failure).toMatchObject({ type: 'InvalidCommand', details: [{ fields: [{ field: 'teamId' }] }] });

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { StoreNotConfigured } from '../../client/index.js';
-import { deleteUserId } from '../../workflows/deletion/address.js';
-import { workoutStreamId } from '../../workflows/workout-stream/address.js';
-import { fetchWorkoutStreamName } from '../../workflows/workout-stream/messages.js';
+import { deleteUserId, workoutStreamId } from '../../protocol/ids.js';
+import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 import { taskQueue } from '../rig/environments.js';
 import { Leaver } from './leaver.js';
 import { eventsOf } from './recorded.js';
 import { setStage } from './story.js';
 
-/** A deployment without DATABASE_URL. */
+/** A deployment that keeps no health data: HEALTH_DATA=off. */
 const stage = setStage();
 
 async function activitiesOf(workflowId: string): Promise<string[]> {
@@ -26,6 +25,7 @@ test('a deletion costs nothing more than without health data', async () => {
   expect(activities.filter((name) => name !== 'notify')).toEqual([
     'findRunningWork',
     'readUser',
+    'findRunningWork',
     'scheduleDeletion',
     'readUser',
   ]);
@@ -48,7 +48,7 @@ test('commands on rejected events say that there are none', async () => {
   await expect(stage.product.rejectedEvents.discard('1', 'why')).rejects.toBeInstanceOf(StoreNotConfigured);
 });
 
-test('a stream that an ingress with a store wants waits a week for a worker with one, then fails and says why', async () => {
+test('a stream that an ingress with a store requests waits a week for a worker with one, then fails and says why', async () => {
   const [userId, workoutId] = [randomUUID(), randomUUID()];
   const workflowId = workoutStreamId(workoutId);
   await stage.temporal.workflow.start(fetchWorkoutStreamName, { workflowId, taskQueue, args: [{ userId, workoutId }] });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { StoredStream } from '../../store/reading.js';
-import { workoutStreamId } from '../../workflows/workout-stream/address.js';
-import type { FetchWorkoutStreamResult } from '../../workflows/workout-stream/messages.js';
+import { workoutStreamId } from '../../protocol/ids.js';
+import type { FetchWorkoutStreamResult } from '../../protocol/workout-stream.js';
 import { eventually } from '../rig/eventually.js';
 import type { KeptStore } from './kept-store.js';
 import { eventsOf } from './recorded.js';
@@ -18,7 +18,7 @@ export class Workout {
     this.stage = stage;
     this.userId = userId;
     this.workoutId = workoutId;
-    stage.endsBy(() => stage.awaitEnd(this.workflowId));
+    stage.onClear(() => stage.awaitEnd(this.workflowId));
   }
 
   static async of(stage: Stage, workoutId?: string): Promise<Workout> {
@@ -38,19 +38,19 @@ export class Workout {
     return this.stage.kept;
   }
 
-  /** The service tells of the stream; settles when the ingress has answered. */
-  async isNoticed(): Promise<void> {
+  /** Has the service send its webhook about the stream; settles when the ingress has answered. */
+  async sendNotice(): Promise<void> {
     await this.stage.sandbox.sendHealthData(this.userId, { kind: 'workout_stream', workout_id: this.workoutId });
     await this.stage.sandbox.settleWebhooks();
   }
 
   /** How often the service was asked for the stream. */
-  async reads(): Promise<number> {
+  async countReads(): Promise<number> {
     return this.stage.countRequests('GET', this.path);
   }
 
-  /** Waits for the end of the fetching that runs, however long it takes. */
-  async ends(): Promise<FetchWorkoutStreamResult> {
+  /** Lets time pass until the running fetch ends, and returns its result. */
+  async result(): Promise<FetchWorkoutStreamResult> {
     return this.stage.finish<FetchWorkoutStreamResult>(this.workflowId);
   }
 
@@ -58,7 +58,7 @@ export class Workout {
     return this.kept.store.workoutStream(this);
   }
 
-  /** The latest run; undefined where there never was one. */
+  /** The latest run; undefined if there never was one. */
   async runId(): Promise<string | undefined> {
     try {
       return (await this.stage.temporal.workflow.getHandle(this.workflowId).describe()).runId;
@@ -74,10 +74,10 @@ export class Workout {
     return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
   }
 
-  /** Waits until the service was asked so often. */
-  async isRead(times: number): Promise<void> {
+  /** Waits until the service was asked at least so often. */
+  async expectReads(times: number): Promise<void> {
     await eventually(async () => {
-      const reads = await this.reads();
+      const reads = await this.countReads();
       if (reads < times) throw new Error(`The stream was read ${reads} times`);
     });
   }

@@ -1,19 +1,23 @@
-import { note, type AppointmentCase } from './case.js';
-import type { AppointmentAttention } from './messages.js';
-import type { AppointmentNotification, AppointmentNotificationHead } from './notifications.js';
+import type { AppointmentAttention } from '../../protocol/appointment/messages.js';
+import type { AppointmentNotification, AppointmentNotificationHead } from '../../protocol/appointment/notifications.js';
+import { bookAppointmentId } from '../../protocol/ids.js';
+import type { Notification } from '../../protocol/notifications.js';
+import { enqueue as enqueueIn, type Delivery } from '../entity/outbox.js';
+import { note, type Appointment } from './appointment.js';
+import type { AppointmentRun } from './workflow.js';
 
-/** Puts a notification into the outbox, once. Where the worker has no target, nothing is kept and nothing scheduled. */
-export function enqueue(kase: AppointmentCase, notification: AppointmentNotification): void {
-  if (kase.announced.includes(notification.id)) return;
-  kase.announced = [...kase.announced, notification.id].slice(-mostAnnounced);
-  if (kase.notifies !== false) kase.outbox.push(notification);
+/** Puts a notification into the outbox, once. */
+export function enqueue(appointment: Appointment, notification: AppointmentNotification): void {
+  if (appointment.announced.includes(notification.id)) return;
+  appointment.announced = [...appointment.announced, notification.id].slice(-mostAnnounced);
+  enqueueIn(appointment, asNotification(notification));
 }
 
 /** Longer than any case is by itself; it goes into the result. */
 const mostAnnounced = 200;
 
-export function headOf(kase: AppointmentCase, key: string, type: string, now: number): AppointmentNotificationHead {
-  const { orderId, userId, known } = kase;
+export function headOf(appointment: Appointment, key: string, type: string, now: number): AppointmentNotificationHead {
+  const { orderId, userId, known } = appointment;
   return {
     id: `${orderId}/${key}/${type}`,
     at: new Date(now).toISOString(),
@@ -24,76 +28,104 @@ export function headOf(kase: AppointmentCase, key: string, type: string, now: nu
 }
 
 /** Tells where the appointment stands, if the product was not told or answered so yet. */
-export function announceNews(kase: AppointmentCase, now: number): void {
-  const { known, stage, ending } = kase;
-  const standing = standingOf(kase);
+export function announceNews(appointment: Appointment, now: number): void {
+  const { known, stage, ending } = appointment;
+  const standing = standingOf(appointment);
   if (!known || stage.phase === 'awaiting_choice' || stage.phase === 'completed' || ending !== undefined) {
-    if (stage.phase === 'awaiting_choice') kase.shown = standing;
+    if (stage.phase === 'awaiting_choice') appointment.shown = standing;
     return;
   }
-  if (kase.shown === standing) return;
-  kase.shown = standing;
+  if (appointment.shown === standing) return;
+  appointment.shown = standing;
   const { appointmentId, status = 'unknown', startAt, endAt, events } = known;
   const since = events.at(-1)?.at ?? startAt ?? '';
   const times = { ...(startAt !== undefined && { startAt }), ...(endAt !== undefined && { endAt }) };
-  enqueue(kase, {
-    ...headOf(kase, `${appointmentId}/${status}.${since}`, 'phase_changed', now),
+  enqueue(appointment, {
+    ...headOf(appointment, `${appointmentId}/${status}.${since}`, 'phase_changed', now),
     type: 'phase_changed',
     data: { phase: stage.phase, status, ...times },
   });
 }
 
 /** What a change of is news. */
-export function standingOf({ known, stage }: AppointmentCase): string {
+export function standingOf({ known, stage }: Appointment): string {
   return [known?.appointmentId, stage.phase, stage.startAt].join('/');
 }
 
 /** The product has to let somebody choose again, and does not know it yet. */
-export function announceFall(kase: AppointmentCase, now: number): void {
-  const { fallen, stage, policy } = kase;
+export function announceFall(appointment: Appointment, now: number): void {
+  const { fallen, stage, policy } = appointment;
   if (!fallen) return;
-  delete kase.fallen;
+  delete appointment.fallen;
   const until = new Date(stage.since + policy.choiceWait).toISOString();
-  const head = headOf(kase, `${fallen.appointmentId}/${fallen.reason}`, 'choice_needed', now);
-  enqueue(kase, { ...head, type: 'choice_needed', data: { reason: fallen.reason, until } });
+  const head = headOf(appointment, `${fallen.appointmentId}/${fallen.reason}`, 'choice_needed', now);
+  enqueue(appointment, { ...head, type: 'choice_needed', data: { reason: fallen.reason, until } });
 }
 
 /** Tells of the end, once. A run that a late webhook has started only to find the same end again has nothing to tell. */
-export function announceEnd(kase: AppointmentCase, now: number): void {
-  const { ending, order, known, wantedAt, before } = kase;
+export function announceEnd(appointment: Appointment, now: number): void {
+  const { ending, order, known, wantedAt, before } = appointment;
   if (ending === undefined) return;
   const isSame = before?.outcome === ending && before.appointmentId === known?.appointmentId;
   if (isSame && wantedAt === undefined) return;
   const wanted = wantedAt === undefined ? '' : `.${new Date(wantedAt).toISOString()}`;
-  const head = headOf(kase, `${known?.appointmentId ?? 'none'}/${ending}${wanted}`, 'ended', now);
+  const head = headOf(appointment, `${known?.appointmentId ?? 'none'}/${ending}${wanted}`, 'ended', now);
   const why = ending === 'order_ended' && order !== undefined ? { order } : {};
-  enqueue(kase, { ...head, type: 'ended', data: { outcome: ending, ...why } });
+  enqueue(appointment, { ...head, type: 'ended', data: { outcome: ending, ...why } });
 }
 
 /** Asks a person to look, once while the question stands, and tells the product. */
-export function raise(kase: AppointmentCase, reason: AppointmentAttention, now: number): void {
-  if (kase.attention.includes(reason)) return;
-  kase.attention = [...kase.attention, reason];
-  kase.raised[reason] = (kase.raised[reason] ?? 0) + 1;
-  note(kase, `attention: ${reason.replaceAll('_', ' ')}`, now);
-  tell(kase, reason, 'attention_raised', now);
+export function raise(appointment: Appointment, reason: AppointmentAttention, now: number): void {
+  if (appointment.attention.includes(reason)) return;
+  appointment.attention = [...appointment.attention, reason];
+  appointment.raised[reason] = (appointment.raised[reason] ?? 0) + 1;
+  note(appointment, `attention: ${reason.replaceAll('_', ' ')}`, now);
+  tell(appointment, reason, 'attention_raised', now);
 }
 
-export function clear(kase: AppointmentCase, reasons: readonly AppointmentAttention[], now: number): void {
-  for (const reason of kase.attention.filter((raised) => reasons.includes(raised))) {
-    note(kase, `no more attention: ${reason.replaceAll('_', ' ')}`, now);
-    tell(kase, reason, 'attention_cleared', now);
+export function clear(appointment: Appointment, reasons: readonly AppointmentAttention[], now: number): void {
+  for (const reason of appointment.attention.filter((raised) => reasons.includes(raised))) {
+    note(appointment, `no more attention: ${reason.replaceAll('_', ' ')}`, now);
+    tell(appointment, reason, 'attention_cleared', now);
   }
-  kase.attention = kase.attention.filter((raised) => !reasons.includes(raised));
+  appointment.attention = appointment.attention.filter((raised) => !reasons.includes(raised));
 }
 
 function tell(
-  kase: AppointmentCase,
+  appointment: Appointment,
   reason: AppointmentAttention,
   type: 'attention_raised' | 'attention_cleared',
   now: number,
 ): void {
-  const about = kase.known?.appointmentId ?? 'none';
-  const head = headOf(kase, `${about}/${reason}.${kase.raised[reason] ?? 1}`, type, now);
-  enqueue(kase, { ...head, type, data: { reason } });
+  const about = appointment.known?.appointmentId ?? 'none';
+  const head = headOf(appointment, `${about}/${reason}.${appointment.raised[reason] ?? 1}`, type, now);
+  enqueue(appointment, { ...head, type, data: { reason } });
+}
+
+/** What an undelivered notification means for the appointment. */
+export function appointmentDelivery(run: AppointmentRun): Delivery {
+  const { appointment } = run;
+  return {
+    delivered() {
+      if (!appointment.attention.includes('notifications_undelivered')) return;
+      clear(appointment, ['notifications_undelivered'], Date.now());
+      run.awake = true;
+    },
+    undelivered() {
+      raise(appointment, 'notifications_undelivered', Date.now());
+      run.awake = true;
+    },
+  };
+}
+
+function asNotification({ id, at, type, data, ...about }: AppointmentNotification): Notification {
+  const { orderId } = about;
+  return {
+    id,
+    at,
+    source: bookAppointmentId(orderId),
+    type: `appointment.${type}`,
+    subject: orderId,
+    data: { ...about, ...data },
+  };
 }

@@ -1,10 +1,14 @@
-import type { Moment } from '../alarm.js';
-import type { AppointmentCase } from './case.js';
+import type { AppointmentAttention } from '../../protocol/appointment/messages.js';
+import { absenceBelieved } from '../entity/absence.js';
+import type { Moment } from '../entity/alarm.js';
+import { announceFall, announceNews, clear, enqueue, headOf, raise } from './announcements.js';
+import { type Appointment, note, openVisit } from './appointment.js';
+import { readAppointment } from './reading.js';
 
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
 
 export type DeadlineName =
-  /** Ask the service: a provider's word is awaited, a visit is overdue, or what was heard cannot be put in order. */
+  /** Ask the service: a provider's word is awaited, a visit is overdue, or what was heard or read has to be confirmed. */
   'read_the_appointment' | 'choice_reminder' | 'choice' | 'confirmation' | 'visit_reminder' | 'visit' | 'give_up';
 
 export interface Deadline extends Moment {
@@ -18,24 +22,24 @@ export interface Deadline extends Moment {
 }
 
 /** Those that are not met yet, the earliest first. */
-export function deadlinesOf(kase: AppointmentCase): Deadline[] {
-  if (kase.ending !== undefined) return [];
-  const found = [...reads(kase), ...stageDeadlines(kase)];
-  const open = found.filter(({ key, at }) => !kase.met.includes(key) && Number.isFinite(at));
+export function deadlinesOf(appointment: Appointment): Deadline[] {
+  if (appointment.ending !== undefined) return [];
+  const found = [...reads(appointment), ...stageDeadlines(appointment)];
+  const open = found.filter(({ key, at }) => !appointment.met.includes(key) && Number.isFinite(at));
   return open.toSorted((a, b) => a.at - b.at);
 }
 
-function stageDeadlines(kase: AppointmentCase): Deadline[] {
-  const { stage, policy } = kase;
+function stageDeadlines(appointment: Appointment): Deadline[] {
+  const { stage, policy } = appointment;
   switch (stage.phase) {
     case 'awaiting_choice':
-      return [...choiceReminders(kase), end(kase, 'choice', stage.since + policy.choiceWait)];
+      return [...choiceReminders(appointment), end(appointment, 'choice', stage.since + policy.choiceWait)];
     case 'awaiting_confirmation':
-      return overdue(kase, 'confirmation', stage.since + policy.confirmationWait);
+      return overdue(appointment, 'confirmation', stage.since + policy.confirmationWait);
     case 'confirmed':
-      return [...visitReminders(kase), ...overdue(kase, 'visit', visitOverAt(kase))];
+      return [...visitReminders(appointment), ...overdue(appointment, 'visit', visitOverAt(appointment))];
     case 'in_progress':
-      return overdue(kase, 'visit', visitOverAt(kase));
+      return overdue(appointment, 'visit', visitOverAt(appointment));
     case 'completed':
       return [];
     default:
@@ -44,72 +48,179 @@ function stageDeadlines(kase: AppointmentCase): Deadline[] {
 }
 
 /** Nobody knows when an appointment without a time is over: the provider has as long to name it as to confirm it. */
-function visitOverAt({ known, stage, policy }: AppointmentCase): number {
+function visitOverAt({ known, stage, policy }: Appointment): number {
   const end = Date.parse(known?.endAt ?? known?.startAt ?? '');
   return Number.isNaN(end) ? stage.since + policy.confirmationWait : end + policy.visitOverdue;
 }
 
 /** Attention first; and what has stood still for long after that is given up. */
-function overdue(kase: AppointmentCase, name: 'confirmation' | 'visit', at: number): Deadline[] {
-  const missed = deadline(kase, name, at);
-  if (!kase.met.includes(missed.key)) return [missed];
-  const since = Math.max(at, kase.stage.since);
-  return [end(kase, 'give_up', since + kase.policy.giveUpAfter)];
+function overdue(appointment: Appointment, name: 'confirmation' | 'visit', at: number): Deadline[] {
+  const missed = deadline(appointment, name, at);
+  if (!appointment.met.includes(missed.key)) return [missed];
+  const since = Math.max(at, appointment.stage.since);
+  return [end(appointment, 'give_up', since + appointment.policy.giveUpAfter)];
 }
 
 /** What cannot be undone waits until the service has answered, for a day at most. */
-function end(kase: AppointmentCase, name: 'choice' | 'give_up', from: number): Deadline {
+function end(appointment: Appointment, name: 'choice' | 'give_up', from: number): Deadline {
   const latest = from + longestOutage;
-  const at = kase.unanswered ? Math.max(from, Math.min(nextRead(kase), latest)) : from;
-  return { ...deadline(kase, name, at), latest };
+  const at = appointment.unanswered ? Math.max(from, Math.min(nextRead(appointment), latest)) : from;
+  return { ...deadline(appointment, name, at), latest };
 }
 
 const longestOutage = 24 * 60 * 60_000;
 
-function choiceReminders(kase: AppointmentCase): Deadline[] {
-  const { stage, policy, wanted } = kase;
-  if (kase.notifies !== true || !wanted) return [];
+function choiceReminders(appointment: Appointment): Deadline[] {
+  const { stage, policy, wanted } = appointment;
+  if (appointment.notifies !== true || !wanted) return [];
   const spans = policy.choiceReminders.filter((span) => span < policy.choiceWait);
-  return spans.map((span, index) => deadline(kase, 'choice_reminder', stage.since + span, index + 1));
+  return spans.map((span, index) => deadline(appointment, 'choice_reminder', stage.since + span, index + 1));
 }
 
 /** One that lay in the past when the appointment was made has nothing to say. */
-function visitReminders(kase: AppointmentCase): Deadline[] {
-  const { stage, policy } = kase;
+function visitReminders(appointment: Appointment): Deadline[] {
+  const { stage, policy } = appointment;
   const start = Date.parse(stage.startAt ?? '');
-  if (kase.notifies !== true) return [];
-  const all = policy.visitReminders.map((span, index) => deadline(kase, 'visit_reminder', start - span, index + 1));
+  if (appointment.notifies !== true) return [];
+  const all = policy.visitReminders.map((span, index) =>
+    deadline(appointment, 'visit_reminder', start - span, index + 1),
+  );
   return all.filter(({ at }) => at > stage.since);
 }
 
-function reads(kase: AppointmentCase): Deadline[] {
-  const { doubtUntil, lookedAt, fallen } = kase;
+function reads(appointment: Appointment): Deadline[] {
+  const { doubtUntil, lookedAt, fallen, absentSince } = appointment;
   const found: Deadline[] = [];
   const read = (at: number) => found.push({ name: 'read_the_appointment', key: '', at, ordinal: 1 });
   // What cannot be put in order is asked at once, but not again and again while the service is silent.
-  if (kase.unclear || (fallen && !fallen.asked)) read(kase.unanswered ? nextRead(kase) : lookedAt);
-  if (doubtUntil !== undefined) read(kase.unanswered ? Math.max(doubtUntil, nextRead(kase)) : doubtUntil);
-  const isAsking = kase.stage.phase === 'awaiting_confirmation' || kase.missing > 0 || isOverdue(kase);
-  if (isAsking) read(nextRead(kase));
+  if (appointment.unclear || (fallen && !fallen.asked)) read(appointment.unanswered ? nextRead(appointment) : lookedAt);
+  if (doubtUntil !== undefined) read(appointment.unanswered ? Math.max(doubtUntil, nextRead(appointment)) : doubtUntil);
+  if (absentSince !== undefined) {
+    const believedAt = absentSince + absenceBelieved;
+    read(lookedAt < believedAt ? believedAt : nextRead(appointment));
+  }
+  const isAsking =
+    appointment.stage.phase === 'awaiting_confirmation' || appointment.missing > 0 || isOverdue(appointment);
+  if (isAsking) read(nextRead(appointment));
   return found;
 }
 
-function isOverdue({ attention }: AppointmentCase): boolean {
+function isOverdue({ attention }: Appointment): boolean {
   return attention.some((reason) => reason === 'confirmation_overdue' || reason === 'visit_overdue');
 }
 
 /** Each read that says nothing new doubles the pause. */
-function nextRead({ lookedAt, silentReads, policy }: AppointmentCase): number {
+function nextRead({ lookedAt, silentReads, policy }: Appointment): number {
   const { firstPoll, longestPoll } = policy;
   return lookedAt + Math.min(firstPoll * 2 ** Math.min(silentReads, 30), Math.max(longestPoll, firstPoll));
 }
 
-function deadline({ stage }: AppointmentCase, name: DeadlineName, at: number, ordinal = 1): Deadline {
+function deadline({ stage }: Appointment, name: DeadlineName, at: number, ordinal = 1): Deadline {
   return { name, key: `${stage.phase}/${stage.startAt ?? ''}/${stage.since}/${name}.${ordinal}`, at, ordinal };
 }
 
 /** Until when the present wait lasts, as far as somebody waits for it. */
-export function waitingUntil(kase: AppointmentCase): number | undefined {
+export function waitingUntil(appointment: Appointment): number | undefined {
   const waits: readonly DeadlineName[] = ['choice', 'confirmation', 'visit', 'give_up'];
-  return deadlinesOf(kase).find(({ name }) => waits.includes(name))?.at;
+  return deadlinesOf(appointment).find(({ name }) => waits.includes(name))?.at;
+}
+
+/** Acts on what is due. Silence may only mean a lost webhook: the service is asked first. */
+export async function meetDeadlines(appointment: Appointment): Promise<void> {
+  settle(appointment);
+  const due = () => deadlinesOf(appointment).filter(({ at }) => at <= Date.now());
+  if (due().length === 0 && !mayContradict(appointment)) return;
+  const isAnswered = await readAppointment(appointment);
+  settle(appointment);
+  for (const deadline of due()) meet(appointment, deadline, isAnswered, Date.now());
+}
+
+/** Something was heard after the end that only the service can put in order. */
+function mayContradict({ ending, unclear, unanswered }: Appointment): boolean {
+  return ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
+}
+
+/** What follows from what is known, without asking anybody. */
+export function settle(appointment: Appointment): void {
+  if (appointment.ending !== undefined) return;
+  if (appointment.stage.phase === 'completed') appointment.ending = 'completed';
+  // Who never asked for an appointment need not choose another one.
+  else if (appointment.identified && !appointment.wanted && appointment.stage.phase === 'awaiting_choice')
+    appointment.ending = 'cancelled';
+}
+
+function meet(appointment: Appointment, due: Deadline, isAnswered: boolean, now: number): void {
+  // An end was reached by one before it, or the read has brought another stage.
+  if (
+    appointment.ending !== undefined ||
+    !deadlinesOf(appointment).some(({ key, name }) => key === due.key && name === due.name)
+  )
+    return;
+  switch (due.name) {
+    case 'read_the_appointment':
+      return;
+    case 'choice_reminder':
+    case 'visit_reminder':
+      return remind(appointment, due, now);
+    case 'choice':
+      return endUnheard(appointment, due, isAnswered, 'expired', now);
+    case 'give_up':
+      return endUnheard(appointment, due, isAnswered, 'unresolved', now);
+    case 'confirmation':
+      return ask(appointment, due, 'confirmation_overdue', now);
+    case 'visit':
+      return ask(appointment, due, 'visit_overdue', now);
+    default:
+      return due.name satisfies never;
+  }
+}
+
+function remind(appointment: Appointment, { name, ordinal, key }: Deadline, now: number): void {
+  appointment.met.push(key);
+  note(appointment, `${name.replaceAll('_', ' ')} ${ordinal}`, now);
+  const { stage, known } = appointment;
+  if (name === 'visit_reminder') {
+    const { startAt = '' } = stage;
+    const head = headOf(appointment, `${known?.appointmentId}/${startAt}/${ordinal}`, name, now);
+    return enqueue(appointment, { ...head, type: 'visit_reminder', data: { reminder: ordinal, startAt } });
+  }
+  const until = new Date(waitingUntil(appointment) ?? now).toISOString();
+  const head = headOf(appointment, `${new Date(stage.since).toISOString()}/${ordinal}`, name, now);
+  enqueue(appointment, { ...head, type: 'choice_reminder', data: { reminder: ordinal, until } });
+}
+
+/** An appointment may have been made unheard: without the service's answer nothing ends, for a day at most. */
+function endUnheard(
+  appointment: Appointment,
+  { latest = 0 }: Deadline,
+  isAnswered: boolean,
+  ending: 'expired' | 'unresolved',
+  now: number,
+): void {
+  if (isAnswered || now >= latest) appointment.ending = ending;
+}
+
+function ask(appointment: Appointment, { key }: Deadline, reason: AppointmentAttention, now: number): void {
+  appointment.met.push(key);
+  raise(appointment, reason, now);
+}
+
+/** Brings everything in line with what is known now: questions and announcements. */
+export function review(appointment: Appointment): void {
+  const now = Date.now();
+  const { phase } = appointment.stage;
+  const isOpen = openVisit(appointment) !== undefined && appointment.ending === undefined;
+  if (!isOpen || phase !== 'awaiting_confirmation') clear(appointment, ['confirmation_overdue'], now);
+  if (!isOpen || appointment.met.every((key) => !isOfStage(appointment, key)))
+    clear(appointment, ['visit_overdue'], now);
+  appointment.met = appointment.met.filter((key) => isOfStage(appointment, key));
+  announceNews(appointment, now);
+  // Why it fell away is asked of the order first.
+  if (appointment.ending !== undefined) delete appointment.fallen;
+  else if (appointment.fallen?.asked) announceFall(appointment, now);
+}
+
+/** Keys of deadlines begin with the stage that they belong to. */
+function isOfStage({ stage }: Appointment, key: string): boolean {
+  return key.startsWith(`${stage.phase}/${stage.startAt ?? ''}/${stage.since}/`);
 }

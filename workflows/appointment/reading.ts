@@ -1,68 +1,137 @@
+import { setNotifies } from '../entity/outbox.js';
 import { log } from '@temporalio/workflow';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
-import { refusalOf } from '../command-queue.js';
-import { reading } from '../proxies.js';
-import { takeAnswer, takeNone, type AppointmentCase } from './case.js';
-import { isOpen } from './lifecycle.js';
-import { readAppointmentSnapshot } from './snapshot-reader.js';
+import { isOpen } from '../../protocol/appointment/lifecycle.js';
+import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import { activities } from '../activities.js';
+import { isAbsenceBelieved } from '../entity/absence.js';
+import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
+import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
+import { takeAnswer, takeNone, type Appointment, wantFrom } from './appointment.js';
+import type { AppointmentRun } from './workflow.js';
 
-/** Asks the service for the appointment and its order. What cannot be read now is as silent as before. */
-export async function readAppointment(kase: AppointmentCase): Promise<boolean> {
+/**
+ * Asks the service for the appointment and its order. What cannot be read now is as silent as before.
+ * @returns whether the service has answered
+ */
+export async function readAppointment(appointment: Appointment): Promise<boolean> {
   try {
-    await look(kase);
-    return true;
+    await look(appointment);
+    return !appointment.unanswered;
   } catch (error) {
     const { type, message } = refusalOf(error);
-    log.warn('appointment could not be read', { orderId: kase.orderId, type, message });
-    takeSilence(kase, Date.now());
+    log.warn('appointment could not be read', { orderId: appointment.orderId, type, message });
+    takeSilence(appointment, Date.now());
     return false;
   }
 }
 
 /** The same for a command, whose caller learns why the service cannot be asked. */
-export async function look(kase: AppointmentCase): Promise<void> {
-  const asked = kase.heard;
+export async function look(appointment: Appointment): Promise<void> {
+  const asked = appointment.heard;
   const summary = 'read the appointment';
-  const answer = await reading.readAppointment.executeWithOptions({ summary }, [kase.orderId]);
-  takeReading(kase, answer, asked, Date.now());
+  const answer = await activities.readAppointment.executeWithOptions({ summary }, [appointment.orderId]);
+  takeReading(appointment, answer, asked, Date.now());
 }
 
-export function takeReading(kase: AppointmentCase, reading: AppointmentReading, asked: number, now: number): void {
-  setNotifies(kase, reading.notifies);
-  if (kase.heard === asked) kase.unclear = false;
-  if (kase.doubtUntil !== undefined && now >= kase.doubtUntil) delete kase.doubtUntil;
-  if (reading.userId !== undefined) kase.userId ??= reading.userId;
+export function takeReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
+  setNotifies(appointment, reading.notifies);
+  if (reading.order === 'gone' && !takeAbsence(appointment, now)) return takeSilence(appointment, now);
+  if (reading.order !== 'gone') delete appointment.absentSince;
+  if (appointment.heard === asked) appointment.unclear = false;
+  if (appointment.doubtUntil !== undefined && now >= appointment.doubtUntil) delete appointment.doubtUntil;
+  if (reading.userId !== undefined) appointment.userId ??= reading.userId;
   const { order } = reading;
-  if (order === 'open' || order === 'gone') delete kase.order;
-  else kase.order = order;
-  if (order === 'gone' && kase.ending === undefined) kase.ending = 'order_gone';
+  if (order === 'open' || order === 'gone') delete appointment.order;
+  else appointment.order = order;
+  if (order === 'gone' && appointment.ending === undefined) appointment.ending = 'order_gone';
   const snapshot = readAppointmentSnapshot(reading.appointment);
-  const isNews = snapshot ? takeAnswer(kase, snapshot, asked, now) : takeNone(kase, asked, now);
-  kase.lookedAt = now;
-  kase.unanswered = false;
-  kase.silentReads = isNews ? 0 : kase.silentReads + 1;
-  if (kase.fallen) kase.fallen.asked = true;
-  settleByOrder(kase);
+  const isNews = snapshot ? takeAnswer(appointment, snapshot, asked, now) : takeNone(appointment, asked, now);
+  appointment.lookedAt = now;
+  appointment.unanswered = false;
+  appointment.silentReads = isNews ? 0 : appointment.silentReads + 1;
+  if (appointment.fallen) appointment.fallen.asked = true;
+  settleByOrder(appointment);
+}
+
+/** The service does not know the order; answers whether it has said so for long enough to be believed. */
+function takeAbsence(appointment: Appointment, now: number): boolean {
+  appointment.absentSince ??= now;
+  return isAbsenceBelieved(appointment.absentSince, now);
 }
 
 /** The order knows more than an appointment of which nobody told what came of it. */
-function settleByOrder(kase: AppointmentCase): void {
-  const { order, known, ending, stage, wanted } = kase;
+function settleByOrder(appointment: Appointment): void {
+  const { order, known, ending, stage, wanted } = appointment;
   if (order === undefined || ending !== undefined) return;
   // One at a service centre, of which only webhooks tell, is followed all the same, and ends like others of its kind.
   if (order === 'not_at_home' && known !== undefined && (isOpen(known) || !wanted)) return;
   const wasDrawn = stage.phase === 'completed' || (order === 'collected' && known !== undefined && isOpen(known));
-  kase.ending = wasDrawn ? 'completed' : 'order_ended';
+  appointment.ending = wasDrawn ? 'completed' : 'order_ended';
 }
 
-export function takeSilence(kase: AppointmentCase, now: number): void {
-  kase.lookedAt = now;
-  kase.silentReads += 1;
-  kase.unanswered = true;
+export function takeSilence(appointment: Appointment, now: number): void {
+  appointment.lookedAt = now;
+  appointment.silentReads += 1;
+  appointment.unanswered = true;
 }
 
-/** With no target nothing is kept, and nothing scheduled. */
-export function setNotifies(kase: AppointmentCase, notifies: boolean): void {
-  kase.notifies = notifies;
-  if (!notifies) kase.outbox = [];
+/**
+ * Finds out what there is before anything is done: an appointment that was made elsewhere, an order that needs none any
+ * more, an earlier run that has told of it. A service that does not answer holds nobody up: every command looks itself.
+ * A Temporal that does not find earlier runs does, so commands are refused meanwhile.
+ */
+export async function identify({ appointment, commands }: AppointmentRun): Promise<void> {
+  if (appointment.identified) return;
+  const asked = appointment.heard;
+  const summary = 'what there is already';
+  const found = await answeringMeanwhile(
+    commands,
+    activities.identifyAppointment.executeWithOptions({ summary }, [appointment.orderId]),
+  );
+  const { reading, notifies, previous } = found;
+  if (previous) {
+    appointment.announced = [...new Set([...previous.announced, ...appointment.announced])];
+    const { outcome, appointment: last } = previous;
+    appointment.before = { outcome, ...(last && { appointmentId: last.appointmentId }) };
+    if (!appointment.wanted) appointment.policy = previous.policy;
+  }
+  setNotifies(appointment, notifies);
+  if (reading) takeReading(appointment, reading, asked, Date.now());
+  else takeSilence(appointment, Date.now());
+  // Neither a webhook nor the product's signal came with the start: somebody started it by hand to have an appointment.
+  if (!appointment.known) wantFrom(appointment, Date.now());
+  appointment.identified = true;
+}
+
+/**
+ * Reads a snapshot that came by signal, perhaps from a backend in another language: known fields of their types are
+ * taken, everything else is left behind. What has no appointment id is no snapshot. Never throws.
+ */
+export function readAppointmentSnapshot(value: unknown): AppointmentSnapshot | undefined {
+  if (!isObject(value)) return undefined;
+  const { appointmentId, canReschedule } = value;
+  if (typeof appointmentId !== 'string' || appointmentId === '') return undefined;
+  const texts = textsOf(value, ['orderId', 'userId', 'status', 'type', 'provider']);
+  const listed: unknown[] = Array.isArray(value['events']) ? value['events'] : [];
+  return {
+    appointmentId,
+    ...texts,
+    ...(texts.status !== undefined && { status: oneName(texts.status) }),
+    ...timesOf(value, ['startAt', 'endAt']),
+    ...(typeof canReschedule === 'boolean' && { canReschedule }),
+    events: listed.flatMap((event) => eventOf(event) ?? []),
+  };
+}
+
+function eventOf(value: unknown): AppointmentEvent | undefined {
+  if (!isObject(value)) return undefined;
+  const at = readTime(value['at']);
+  const status = value['status'];
+  return at === undefined || typeof status !== 'string' ? undefined : { at, status: oneName(status) };
+}
+
+/** The service has two names for one status. */
+function oneName(status: string): string {
+  return status === 'scheduled' ? 'confirmed' : status;
 }

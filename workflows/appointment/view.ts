@@ -1,45 +1,53 @@
-import { currentPhase, type AppointmentCase } from './case.js';
+import { whyNobodyComes } from '../../protocol/appointment/lifecycle.js';
+import type {
+  AppointmentPhase,
+  AppointmentResult,
+  AppointmentShown,
+  AppointmentState,
+} from '../../protocol/appointment/messages.js';
+import { labAttentionKey, labOrderIdKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
+import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
+import { currentPhase, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
-import type { AppointmentPhase, AppointmentResult, AppointmentShown, AppointmentState } from './messages.js';
 
 /** What `state` and most updates answer with. */
-export function appointmentStateOf(kase: AppointmentCase): AppointmentState {
-  const { ending } = kase;
+export function appointmentStateOf(appointment: Appointment): AppointmentState {
+  const { ending } = appointment;
   return {
-    ...identityOf(kase),
-    phase: currentPhase(kase),
-    ...shownOf(kase),
-    waiting: waitingOf(kase),
-    attention: kase.attention,
-    timeline: kase.journal,
+    ...identityOf(appointment),
+    phase: currentPhase(appointment),
+    ...shownOf(appointment),
+    waiting: waitingOf(appointment),
+    attention: appointment.attention,
+    timeline: appointment.journal,
     ...(ending !== undefined && { outcome: ending }),
-    ...orderOf(kase),
+    ...orderOf(appointment),
   };
 }
 
-export function appointmentResultOf(kase: AppointmentCase): AppointmentResult {
-  const { ending = 'unresolved', policy, announced, journal } = kase;
+export function appointmentResultOf(appointment: Appointment): AppointmentResult {
+  const { ending = 'unresolved', policy, announced, journal } = appointment;
   return {
     outcome: ending,
-    ...identityOf(kase),
-    ...shownOf(kase),
-    ...orderOf(kase),
+    ...identityOf(appointment),
+    ...shownOf(appointment),
+    ...orderOf(appointment),
     timeline: journal,
     policy,
     announced,
   };
 }
 
-function identityOf({ orderId, userId }: AppointmentCase) {
+function identityOf({ orderId, userId }: Appointment) {
   return { orderId, ...(userId !== undefined && { userId }) };
 }
 
 /** Why nothing is to be arranged for the order any more. */
-function orderOf({ ending, order }: AppointmentCase): Pick<AppointmentState, 'order'> {
+function orderOf({ ending, order }: Appointment): Pick<AppointmentState, 'order'> {
   return ending === 'order_ended' && order !== undefined ? { order } : {};
 }
 
-function shownOf({ known }: AppointmentCase): { appointment?: AppointmentShown } {
+function shownOf({ known }: Appointment): { appointment?: AppointmentShown } {
   if (!known) return {};
   const { appointmentId, status = 'unknown', startAt, endAt, provider, canReschedule } = known;
   return {
@@ -61,8 +69,50 @@ const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {
   in_progress: 'the blood to be drawn',
 };
 
-function waitingOf(kase: AppointmentCase): AppointmentState['waiting'] {
-  const what = waitedFor[currentPhase(kase)] ?? 'nothing';
-  const until = waitingUntil(kase);
+function waitingOf(appointment: Appointment): AppointmentState['waiting'] {
+  const what = waitedFor[currentPhase(appointment)] ?? 'nothing';
+  const until = waitingUntil(appointment);
   return { for: what, ...(until !== undefined && { until: new Date(until).toISOString() }) };
+}
+
+/** The case file that the Web UI shows, in Markdown: where the appointment is, what it waits for, and what happened. */
+export function caseFileOf(state: AppointmentState): string {
+  const { orderId, phase, appointment, attention, timeline } = state;
+  return [
+    `### ${sentence(phase)}`,
+    `Order ${code(orderId)}${appointment === undefined ? '' : `, appointment ${code(appointment.appointmentId)}`}`,
+    state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
+    ...attention.map((reason) => `**Attention** ${words(reason)}`),
+    [
+      '| When (UTC) | What happened |',
+      '| --- | --- |',
+      ...timeline.map(({ at, what }) => `| ${moment(at)} | ${plain(sentence(readable(what)))} |`),
+    ].join('\n'),
+  ].join('\n\n');
+}
+
+/** With the times in it written as the first column writes them. */
+function readable(what: string): string {
+  return what.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, moment);
+}
+
+function waitingLine({ waiting, appointment }: AppointmentState): string {
+  const end = waiting.until === undefined ? '' : ` until ${moment(waiting.until)}`;
+  const at = appointment?.startAt === undefined ? '' : `, appointment at ${moment(appointment.startAt)}`;
+  return `**Waits for** ${waiting.for}${end}${at}`;
+}
+
+function outcomeLine({ outcome, order }: AppointmentState): string {
+  return `**Outcome** ${words(outcome ?? '')}${order === undefined ? '' : `: ${whyNobodyComes[order]}`}`;
+}
+
+/** Shows the case file and the search attributes of the appointment as it is now. */
+export function show(appointment: Appointment): void {
+  const state = appointmentStateOf(appointment);
+  showToOperators(caseFileOf(state), [
+    { key: labPhaseKey, value: state.phase },
+    { key: labAttentionKey, value: state.attention.toSorted() },
+    { key: labOrderIdKey, value: [state.orderId] },
+    ...ofUser(state.userId),
+  ]);
 }

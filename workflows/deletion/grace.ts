@@ -6,34 +6,30 @@ import {
   makeContinueAsNewFunc,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Moment } from '../alarm.js';
-import { refusalOf } from '../command-queue.js';
-import { callingAboutUser } from '../proxies.js';
-import { graceEndOf, isGraceOver, note, reminderDueAt, stateOf, type Deletion } from './case.js';
-import { end, endUndone } from './ending.js';
-import { insist, standingNow, userNow } from './insisting.js';
-import type { deleteUser } from './delete-user.js';
-import { deleteUserName, type DeletionState } from './messages.js';
-import { userDeleted } from './refusals.js';
-import type { Carried, Run } from './run.js';
-import { show, tell } from './telling.js';
-import { undo } from './undoing.js';
+import { deleteUserName, type DeletionState } from '../../protocol/deletion/messages.js';
+import { activities, round } from '../activities.js';
+import type { Moment } from '../entity/alarm.js';
+import { refusalOf } from '../entity/commands.js';
+import { end, endUndone, userDeleted, show, tell, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
+import { graceEndOf, isGraceOver, note, reminderDueAt, stateOf, type Deletion } from './deletion.js';
+import { insist, standingNow, userNow } from './retrying.js';
+import type { deleteUser, Carried, Run } from './workflow.js';
 
 /**
  * Waits until the grace is over, or the deletion is undone. An undo that was accepted before the end is carried out, and
  * the end waits for it; which of the two it is, is decided here alone, so that both sides hear the same.
  */
 export async function holdGrace(run: Run): Promise<void> {
-  const { kase, commands, alarm } = run;
+  const { deletion, commands, alarm } = run;
   for (;;) {
     remindIfDue(run);
     while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : look(run)));
-    if (kase.outcome !== undefined || isGraceOver(kase, Date.now())) break;
+    if (deletion.outcome !== undefined || isGraceOver(deletion, Date.now())) break;
     if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
     if (!commands.isEmpty) continue;
-    alarm.set(nextMoment(kase));
+    alarm.set(nextMoment(deletion));
     await settleDoubt(run);
-    await condition(() => kase.outcome !== undefined || alarm.rang || !commands.isEmpty);
+    await condition(() => deletion.outcome !== undefined || alarm.rang || !commands.isEmpty);
   }
   alarm.disarm();
 }
@@ -47,14 +43,14 @@ async function continueAnew(run: Run): Promise<void> {
   await condition(() => allHandlersFinished() || !commands.isEmpty);
   if (!commands.isEmpty) return;
   // Whoever was answered only now may have left a wish.
-  const { kase, answered, again, doubt, post } = run;
-  const { outbox, notifies } = post;
+  const { deletion, answered, again, doubt, post } = run;
+  const { policy: _policy, ...kept } = post;
   const carried: Carried = {
-    ...{ kase, answered, post: { outbox, ...(notifies !== undefined && { notifies }) } },
+    ...{ deletion, answered, post: kept },
     ...(again && { again }),
     ...(doubt && { doubt }),
   };
-  const { userId } = kase;
+  const { userId } = deletion;
   await makeContinueAsNewFunc<typeof deleteUser>({ workflowType: deleteUserName })({ userId, carried });
 }
 
@@ -63,23 +59,23 @@ async function continueAnew(run: Run): Promise<void> {
  * it is told that the user is deleted.
  */
 export async function confirm(run: Run): Promise<void> {
-  const { kase } = run;
-  kase.phase = 'confirming';
+  const { deletion } = run;
+  deletion.phase = 'confirming';
   show(run);
-  const { standing, keepsHealthData } = await userNow(run, 'confirmation_delayed');
+  const { standing, keepsNoHealthData } = await userNow(run, 'confirmation_delayed');
   if (standing === 'present') return endRestored(run);
-  if (keepsHealthData === true && (await eraseHealthData(run)) === 'present') return endRestored(run);
+  if (keepsNoHealthData !== true && (await eraseHealthData(run)) === 'present') return endRestored(run);
   end(run, 'deleted', userDeleted());
 }
 
 /** Before the product is told: what it hears of a final deletion holds for the health data as well. */
 async function eraseHealthData(run: Run): Promise<'erased' | 'present'> {
-  const { userId, clientUserId } = run.kase;
+  const { userId, clientUserId } = run.deletion;
   const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
-  const erased = await insist(run, 'erasure_delayed', 'answer', (calling) =>
-    calling.eraseHealthData.executeWithOptions({ summary: 'erase the health data' }, [deleted]),
+  const erased = await insist(run, 'erasure_delayed', 'answer', (options) =>
+    activities.eraseHealthData.executeWithOptions({ ...options, summary: 'erase the health data' }, [deleted]),
   );
-  if (erased === 'erased') note(run.kase, 'the health data were erased', Date.now());
+  if (erased === 'erased') note(run.deletion, 'the health data were erased', Date.now());
   return erased;
 }
 
@@ -90,17 +86,17 @@ function endRestored(run: Run): void {
 
 /** A deletion that is requested again is a new one where somebody has restored the user meanwhile. */
 async function look(run: Run): Promise<DeletionState> {
-  const { kase } = run;
-  if (kase.outcome !== undefined) return stateOf(kase);
-  const { readUser } = callingAboutUser('30 seconds');
+  const { deletion } = run;
+  if (deletion.outcome !== undefined) return stateOf(deletion);
+  const options = { ...round('30 seconds'), summary: 'the user at a new request' };
   try {
-    const { standing } = await readUser.executeWithOptions({ summary: 'the user at a new request' }, [kase.userId]);
+    const { standing } = await activities.readUser.executeWithOptions(options, [deletion.userId]);
     if (standing === 'present') endRestored(run);
   } catch (error) {
     refusalOf(error);
     run.doubt ??= 'request';
   }
-  return stateOf(kase);
+  return stateOf(deletion);
 }
 
 /** Reads the user until it is clear whether they are back. Whatever else there is to do interrupts it. */
@@ -122,23 +118,61 @@ async function settleDoubt(run: Run): Promise<void> {
   await settling;
 }
 
-function nextMoment(kase: Deletion): Moment | undefined {
-  const reminder = reminderDueAt(kase);
+function nextMoment(deletion: Deletion): Moment | undefined {
+  const reminder = reminderDueAt(deletion);
   if (reminder !== undefined) return { at: reminder, name: 'reminder' };
-  const over = graceEndOf(kase);
+  const over = graceEndOf(deletion);
   return over === undefined ? undefined : { at: over, name: 'end of the grace' };
 }
 
 /** A reminder that is noticed only after the end, because no worker ran, is none any more. */
 function remindIfDue(run: Run): void {
-  const { kase } = run;
+  const { deletion } = run;
   const now = Date.now();
-  const due = reminderDueAt(kase);
+  const due = reminderDueAt(deletion);
   if (due === undefined || now < due) return;
-  kase.reminded = true;
-  if (isGraceOver(kase, now)) return;
-  note(kase, 'reminded the product', now);
-  const { graceUntil = '', scheduledBefore } = stateOf(kase);
+  deletion.reminded = true;
+  if (isGraceOver(deletion, now)) return;
+  note(deletion, 'reminded the product', now);
+  const { graceUntil = '', scheduledBefore } = stateOf(deletion);
   tell(run, { type: 'deletion_reminder', data: { graceUntil, scheduledBefore } });
   show(run);
+}
+
+/** What an undo must meet to be accepted at all; a refusal here leaves no trace in the history. */
+export function validateUndo({ deletion, answered, undoing }: Run): void {
+  const { outcome, phase } = deletion;
+  // Sent again, an undo that was accepted in time has the answer of the first, also if that comes after the grace.
+  if (outcome === 'undone' || (outcome === undefined && undoing !== undefined)) return;
+  if (outcome === 'deleted') throw graceEnded();
+  if (outcome !== undefined) throw nothingToUndo();
+  if (phase === 'requested' && !answered) throw graceNotBegun();
+  if (phase === 'confirming' || (phase === 'grace' && isGraceOver(deletion, Date.now()))) throw graceEnded();
+}
+
+export async function undo(run: Run): Promise<DeletionState> {
+  const { deletion } = run;
+  // Several may have asked at once: the first has done it.
+  if (deletion.outcome === 'undone') return stateOf(deletion);
+  if (deletion.outcome !== undefined) throw nothingToUndo();
+  if (deletion.scheduledAt !== undefined) await haveItUndone(run);
+  delete run.again;
+  endUndone(run, 'command');
+  return stateOf(deletion);
+}
+
+async function haveItUndone(run: Run): Promise<void> {
+  const { deletion } = run;
+  const { userId, clientUserId } = deletion;
+  const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
+  try {
+    await activities.undoDeletion.executeWithOptions({ summary: 'undo the deletion' }, [deleted]);
+  } catch (error) {
+    // Whatever is not the service's own refusal of this undo may hide one that was carried out.
+    const { type } = refusalOf(error);
+    if (type !== 'UndoRefused' && type !== 'UndoImpossible') run.doubt = 'undo';
+    note(deletion, 'an undo was not carried out', Date.now());
+    show(run);
+    throw error;
+  }
 }

@@ -1,69 +1,95 @@
-import { ApplicationFailure, CancellationScope, condition } from '@temporalio/workflow';
-import { refusalOf } from '../command-queue.js';
-import { cancellingWork, searching } from '../proxies.js';
-import { note } from './case.js';
-import { end } from './ending.js';
-import type { DeletionOutcome, FoundWork, RunningWork, WorkFate } from './messages.js';
-import type { Run } from './run.js';
-import { show } from './telling.js';
+import { ApplicationFailure, CancellationScope, condition, type ActivityOptions } from '@temporalio/workflow';
+import type { DeletionOutcome, FoundWork, RunningWork, WorkFate } from '../../protocol/deletion/messages.js';
+import { activities, whileSomebodyWaits } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { end, show } from './announcements.js';
+import { note } from './deletion.js';
+import type { Run } from './workflow.js';
 
 /** Looks for running kit orders, links, reports and appointments of the user. They may be the end of it. */
 export async function findWork(run: Run): Promise<void> {
-  const { kase, post } = run;
-  if (kase.work !== undefined) return;
-  const { work, notifies } = await search(run, ({ findRunningWork }) =>
-    findRunningWork.executeWithOptions({ summary: 'running work of the user' }, [kase.userId]),
+  const { deletion, post } = run;
+  if (deletion.work !== undefined) return;
+  const { work, notifies } = await search(run, (options) =>
+    activities.findRunningWork.executeWithOptions({ ...options, summary: 'running work of the user' }, [
+      deletion.userId,
+    ]),
   );
   post.notifies = notifies;
   // Nobody would hear the reminder, so that no timer is needed for it.
-  kase.reminded = !notifies;
-  kase.work = work.map((each) => ({ ...each, fate: 'left' }));
+  deletion.reminded = !notifies;
+  deletion.work = work.map((each) => ({ ...each, fate: 'left' }));
   if (work.length === 0) return;
-  note(kase, `found ${work.length} running, policy ${kase.policy.onRunningWork}`, Date.now());
-  if (kase.policy.onRunningWork === 'refuse') end(run, 'running_work', hasRunningWork(kase.work));
+  note(deletion, `found ${work.length} running, policy ${deletion.policy.onRunningWork}`, Date.now());
+  if (deletion.policy.onRunningWork === 'refuse') end(run, 'running_work', hasRunningWork(deletion.work));
 }
 
 /** Cancels it where the policy says so. An undo waits until that is done, so that it can be said what became of it. */
 export async function meetWork(run: Run): Promise<void> {
-  const { kase } = run;
-  if (kase.workMet) return;
-  if (kase.policy.onRunningWork === 'cancel') await CancellationScope.nonCancellable(() => cancelAll(run));
-  kase.workMet = true;
+  const { deletion } = run;
+  if (deletion.workMet) return;
+  const { work = [] } = deletion;
+  if (deletion.policy.onRunningWork === 'cancel') await CancellationScope.nonCancellable(() => cancelAll(run, work));
+  deletion.workMet = true;
+}
+
+/**
+ * Looks once more just before anything is sent: reading the user and cancelling may have taken hours, and Temporal's list
+ * lags behind a start. What was found before stays as it was met.
+ */
+export async function findLateWork(run: Run): Promise<void> {
+  const { deletion } = run;
+  if (deletion.scheduledAt !== undefined) return;
+  const found = await search(run, (options) =>
+    activities.findRunningWork.executeWithOptions({ ...options, summary: 'running work that began meanwhile' }, [
+      deletion.userId,
+    ]),
+  );
+  const known = new Set((deletion.work ?? []).map(({ workflowId }) => workflowId));
+  const late = found.work.filter(({ workflowId }) => !known.has(workflowId));
+  if (late.length === 0) return;
+  note(deletion, `found ${late.length} more running, policy ${deletion.policy.onRunningWork}`, Date.now());
+  deletion.work = [...(deletion.work ?? []), ...late.map((each) => ({ ...each, fate: 'left' as const }))];
+  if (deletion.policy.onRunningWork === 'refuse') return end(run, 'running_work', hasRunningWork(deletion.work));
+  if (deletion.policy.onRunningWork !== 'cancel') return;
+  await CancellationScope.nonCancellable(() => cancelAll(run, late));
+  // What ended with the work that was cancelled before is still on the list for a moment: it did not run.
+  deletion.work = deletion.work.filter(({ workflowId, fate }) => fate !== 'ended' || known.has(workflowId));
 }
 
 /** How the user's last deletion that was not refused has ended, as far as Temporal retains it. */
 export async function findEarlierEnd(run: Run): Promise<DeletionOutcome | undefined> {
-  const { outcome } = await search(run, ({ findEarlierDeletion }) =>
-    findEarlierDeletion.executeWithOptions({ summary: 'an earlier deletion of the user' }, [run.kase.userId]),
+  const { outcome } = await search(run, (options) =>
+    activities.findEarlierDeletion.executeWithOptions({ ...options, summary: 'an earlier deletion of the user' }, [
+      run.deletion.userId,
+    ]),
   );
   return outcome;
 }
 
-type Searching = ReturnType<typeof searching>;
-
 /** Whoever requested the deletion does not wait for a list that Temporal cannot give at present. */
-async function search<T>(run: Run, ask: (temporal: Searching) => Promise<T>): Promise<T> {
+async function search<T>(run: Run, ask: (options: ActivityOptions) => Promise<T>): Promise<T> {
   if (!run.answered) {
     try {
-      return await ask(searching(true));
+      return await ask(whileSomebodyWaits);
     } catch (error) {
       refusalOf(error);
       answerLater(run, 'Temporal’s list cannot be read; it is tried again');
     }
   }
-  return ask(searching(false));
+  return ask({});
 }
 
 /** How long somebody waits for it. */
 const cancelling = '30 seconds';
 
-async function cancelAll(run: Run): Promise<void> {
-  const { kase } = run;
-  const { work = [] } = kase;
+async function cancelAll(run: Run, work: readonly RunningWork[]): Promise<void> {
+  const { deletion } = run;
   if (work.length === 0) return;
   let isDone = false;
   const all = Promise.all(work.map(cancel)).then((met) => {
-    kase.work = met;
+    const fates = new Map(met.map((each) => [each.workflowId, each]));
+    deletion.work = (deletion.work ?? []).map((each) => fates.get(each.workflowId) ?? each);
     isDone = true;
   });
   const isInTime = run.answered || (await condition(() => isDone, cancelling, { summary: 'to cancel running work' }));
@@ -73,14 +99,14 @@ async function cancelAll(run: Run): Promise<void> {
 
 function answerLater(run: Run, why: string): void {
   run.answered = true;
-  note(run.kase, why, Date.now());
+  note(run.deletion, why, Date.now());
   show(run);
 }
 
 /** What cannot be cancelled is said, and does not hold up the deletion. */
 async function cancel({ workflowId, name }: RunningWork): Promise<FoundWork> {
   const work = { workflowId, name };
-  const fate = await cancellingWork.cancelWork
+  const fate = await activities.cancelWork
     .executeWithOptions({ summary: `cancel ${name}` }, [work])
     .catch((error: unknown): WorkFate => ({ fate: 'not_cancelled', reason: refusalOf(error).type ?? 'CommandFailed' }));
   return { ...work, ...fate };

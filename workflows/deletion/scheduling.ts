@@ -5,23 +5,22 @@ import {
   sleep,
   type ApplicationFailure,
 } from '@temporalio/workflow';
-import { refusalOf } from '../command-queue.js';
-import { note } from './case.js';
-import { end } from './ending.js';
-import { insist, isAboutTheTeam, standingNow, userNow } from './insisting.js';
-import { userDeleted, userUnknown } from './refusals.js';
-import type { Run } from './run.js';
-import { findEarlierEnd, findWork, meetWork } from './running-work.js';
-import { raise, show, tellScheduled } from './telling.js';
-import { undo } from './undoing.js';
+import { activities } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { end, userDeleted, userUnknown, raise, show, tellScheduled } from './announcements.js';
+import { note } from './deletion.js';
+import { undo } from './grace.js';
+import { insist, isAboutTheTeam, standingNow, userNow } from './retrying.js';
+import { findEarlierEnd, findLateWork, findWork, meetWork } from './running-work.js';
+import type { Run } from './workflow.js';
 
 /**
  * Everything that precedes the grace, until the service has taken the deletion or there will be none. An undo that comes
  * meanwhile stops it; where the undo fails, it goes on from where it was.
  */
 export async function begin(run: Run): Promise<void> {
-  const { kase, commands } = run;
-  while (kase.outcome === undefined && kase.phase === 'requested') {
+  const { deletion, commands } = run;
+  while (deletion.outcome === undefined && deletion.phase === 'requested') {
     const beginning = new CancellationScope();
     run.beginning = beginning;
     try {
@@ -37,11 +36,12 @@ export async function begin(run: Run): Promise<void> {
 }
 
 async function prepareAndSchedule(run: Run): Promise<void> {
-  const { kase } = run;
+  const { deletion } = run;
   await findWork(run);
-  if (kase.outcome === undefined) await readBefore(run);
-  if (kase.outcome === undefined) await meetWork(run);
-  if (kase.outcome === undefined) await schedule(run);
+  if (deletion.outcome === undefined) await readBefore(run);
+  if (deletion.outcome === undefined) await meetWork(run);
+  if (deletion.outcome === undefined) await findLateWork(run);
+  if (deletion.outcome === undefined) await schedule(run);
 }
 
 /**
@@ -49,36 +49,40 @@ async function prepareAndSchedule(run: Run): Promise<void> {
  * whether the user was there before anything was sent, without which "scheduled already" could not be read.
  */
 async function readBefore(run: Run): Promise<void> {
-  const { kase } = run;
-  if (kase.before !== undefined) return;
-  const read = await insist(run, 'deletion_delayed', 'refusal', ({ readUser }) =>
-    readUser.executeWithOptions({ summary: 'the user before the deletion' }, [kase.userId]),
+  const { deletion } = run;
+  if (deletion.before !== undefined) return;
+  const read = await insist(run, 'deletion_delayed', 'refusal', (options) =>
+    activities.readUser.executeWithOptions({ ...options, summary: 'the user before the deletion' }, [deletion.userId]),
   );
   const { standing, connections } = read.unsure === true ? await userNow(run, 'deletion_delayed') : read;
   if (standing === 'unknown') return end(run, 'unknown_user', userUnknown());
   if (standing === 'scheduled' && (await findEarlierEnd(run)) === 'deleted') return endAsBefore(run);
-  kase.before = standing;
-  if (connections) kase.connections = connections;
+  deletion.before = standing;
+  if (connections) deletion.connections = connections;
 }
 
 /** What the product was told to be final stays final, also where the service would still undo it. */
 function endAsBefore(run: Run): void {
-  note(run.kase, 'an earlier deletion has ended for good', Date.now());
+  note(run.deletion, 'an earlier deletion has ended for good', Date.now());
   end(run, 'deleted', userDeleted());
 }
 
 /** Has the service schedule the deletion. */
 async function schedule(run: Run): Promise<void> {
-  const { kase } = run;
+  const { deletion } = run;
   // What precedes this does not end by an undo, which stops everything from here on: nothing has been sent yet.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The deletion is being undone');
   // The service counts from the attempt that reaches it, which is this moment at the earliest: our grace ends no later.
-  kase.scheduledAt ??= Date.now();
+  deletion.scheduledAt ??= Date.now();
   if (!(await isScheduled(run))) return end(run, 'unknown_user', userUnknown());
   delete run.doubt;
-  kase.phase = 'grace';
+  deletion.phase = 'grace';
   run.answered = true;
-  note(kase, kase.scheduledBefore ? 'the deletion was scheduled before' : 'the service took the deletion', Date.now());
+  note(
+    deletion,
+    deletion.scheduledBefore ? 'the deletion was scheduled before' : 'the service took the deletion',
+    Date.now(),
+  );
   tellScheduled(run);
   show(run);
 }
@@ -91,14 +95,14 @@ async function schedule(run: Run): Promise<void> {
  * @throws the refusal of a user who is still there
  */
 async function isScheduled(run: Run): Promise<boolean> {
-  const { kase } = run;
+  const { deletion } = run;
   for (;;) {
     const answer = await ask(run);
-    kase.scheduledBefore = answer !== 'accepted' && kase.before !== 'present';
+    deletion.scheduledBefore = answer !== 'accepted' && deletion.before !== 'present';
     if (answer === 'accepted' || answer === 'scheduled') return true;
     const standing = await standingNow(run, 'deletion_delayed');
     if (standing === 'scheduled') return true;
-    if (standing === 'unknown') return kase.before === 'present';
+    if (standing === 'unknown') return deletion.before === 'present';
     const mayPass = answer === 'unknown' || (run.answered && isAboutTheTeam(answer));
     if (!mayPass) throw answer;
     run.answered = true;
@@ -111,10 +115,10 @@ async function isScheduled(run: Run): Promise<boolean> {
 const untilAskedAgain = '10 minutes';
 
 async function ask(run: Run): Promise<'accepted' | 'scheduled' | 'unknown' | ApplicationFailure> {
-  const { userId } = run.kase;
+  const { userId } = run.deletion;
   try {
-    return await insist(run, 'deletion_delayed', 'refusal', ({ scheduleDeletion }) =>
-      scheduleDeletion.executeWithOptions({ summary: 'schedule the deletion' }, [userId]),
+    return await insist(run, 'deletion_delayed', 'refusal', (options) =>
+      activities.scheduleDeletion.executeWithOptions({ ...options, summary: 'schedule the deletion' }, [userId]),
     );
   } catch (error) {
     return refusalOf(error);

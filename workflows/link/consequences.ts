@@ -1,4 +1,4 @@
-import type { Consequence } from './messages.js';
+import type { Consequence } from '../../protocol/link/messages.js';
 
 /**
  * What follows from each error type of the specification. Only the names are specified; the reasons are ours

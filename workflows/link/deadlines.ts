@@ -1,24 +1,25 @@
-import type { Moment } from '../alarm.js';
-import type { LinkCase } from './case.js';
-import { confirmAt } from './claims.js';
+import { activities } from '../activities.js';
+import type { Moment } from '../entity/alarm.js';
+import { refusalOf } from '../entity/commands.js';
+import { type Link, confirmAt, endWait, remind, sourceSlug, oldestOwn, hearConnection, hearNoAnswer } from './link.js';
 
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
 export type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
 
 /** The earliest first. */
-export function deadlinesOf(kase: LinkCase): LinkDeadline[] {
-  if (kase.outcome !== undefined) return [];
-  const confirming = confirmAt(kase);
+export function deadlinesOf(link: Link): LinkDeadline[] {
+  if (link.outcome !== undefined) return [];
+  const confirming = confirmAt(link);
   // Only the service's answer is waited for any more.
-  if (kase.ending) return [{ name: 'confirmation', at: confirming ?? kase.ending.since }];
-  const { policy, phase, since, token, startedAt } = kase;
+  if (link.ending) return [{ name: 'confirmation', at: confirming ?? link.ending.since }];
+  const { policy, phase, since, token, startedAt } = link;
   const found: LinkDeadline[] = [{ name: 'link', at: startedAt + policy.totalWait }];
   if (confirming !== undefined) found.push({ name: 'confirmation', at: confirming });
   if (phase === 'awaiting_password') found.push({ name: 'password', at: since + policy.passwordWait });
   if (phase === 'awaiting_code') {
     found.push({ name: 'code', at: since + policy.codeWait });
     const reminderAt = since + policy.codeReminder;
-    if (!kase.reminded && policy.codeReminder < policy.codeWait) found.push({ name: 'code reminder', at: reminderAt });
+    if (!link.reminded && policy.codeReminder < policy.codeWait) found.push({ name: 'code reminder', at: reminderAt });
   }
   // A reported success needs the token no more.
   if (token && policy.onTokenExpiry === 'end' && phase !== 'confirming') {
@@ -28,6 +29,52 @@ export function deadlinesOf(kase: LinkCase): LinkDeadline[] {
 }
 
 /** Until when the user may act. */
-export function waitingUntil(kase: LinkCase): number | undefined {
-  return deadlinesOf(kase).find(({ name }) => name !== 'code reminder' && name !== 'confirmation')?.at;
+export function waitingUntil(link: Link): number | undefined {
+  return deadlinesOf(link).find(({ name }) => name !== 'code reminder' && name !== 'confirmation')?.at;
+}
+
+/** Acts on what is due. */
+export async function meetDeadlines(link: Link): Promise<void> {
+  for (;;) {
+    const due = deadlinesOf(link).find(({ at }) => at <= Date.now());
+    if (!due) return;
+    await meet(link, due);
+  }
+}
+
+async function meet(link: Link, { name }: LinkDeadline): Promise<void> {
+  switch (name) {
+    case 'confirmation':
+      return readConnection(link);
+    case 'code reminder':
+      return remind(link, waitingUntil(link) ?? Date.now(), Date.now());
+    case 'password':
+    case 'code':
+    case 'token':
+    case 'link':
+      endWait(link, name, Date.now());
+      return readConnection(link);
+    default:
+      return name satisfies never;
+  }
+}
+
+/** What is needed to tell the link's own connection from an older one. */
+export function soughtBy(link: Link, afterSuccess: boolean): { userId: string; sourceSlug: string; since: number } {
+  return { userId: link.userId, sourceSlug: sourceSlug(link), since: oldestOwn(link, afterSuccess) };
+}
+
+/** Reads the user at the service: only what it shows there makes a link connected. */
+export async function readConnection(link: Link): Promise<void> {
+  const { claim, provider } = link;
+  const sought = soughtBy(link, claim?.by === 'success');
+  try {
+    const summary = `look for the connection with ${provider}`;
+    const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);
+    link.notifies ??= notifies;
+    hearConnection(link, connection, claim, Date.now());
+  } catch (error) {
+    refusalOf(error);
+    hearNoAnswer(link, claim, Date.now());
+  }
 }

@@ -1,41 +1,42 @@
-import type { LinkCase } from './case.js';
+import type { CodeAnswer, LinkResult, LinkState } from '../../protocol/link/messages.js';
+import { code, moment, plain, sentence, words } from '../entity/operators.js';
 import { waitingUntil } from './deadlines.js';
-import type { CodeAnswer, LinkResult, LinkState } from './messages.js';
+import type { Link } from './link.js';
 
 /** What `state` and most updates answer with. The token, its URL and codes are not in it. */
-export function stateOf(kase: LinkCase): LinkState {
-  const { userId, provider, phase, policy, mfa, errorType, consequence, outcome, waitedFor } = kase;
-  const until = waitingUntil(kase);
+export function stateOf(link: Link): LinkState {
+  const { userId, provider, phase, policy, mfa, errorType, consequence, outcome, waitedFor } = link;
+  const until = waitingUntil(link);
   return {
     userId,
     provider,
     phase,
-    startedAt: new Date(kase.startedAt).toISOString(),
+    startedAt: new Date(link.startedAt).toISOString(),
     ...(until !== undefined && { until: new Date(until).toISOString() }),
     ...(mfa && { mfa }),
-    codeAttemptsLeft: policy.maxCodeAttempts - kase.wrongCodes,
-    passwordAttemptsLeft: policy.maxPasswordAttempts - kase.failedLogins,
+    codeAttemptsLeft: policy.maxCodeAttempts - link.wrongCodes,
+    passwordAttemptsLeft: policy.maxPasswordAttempts - link.failedLogins,
     ...(errorType !== undefined && { errorType }),
     ...(consequence !== undefined && { consequence }),
-    attention: kase.attention,
-    timeline: kase.journal,
+    attention: link.attention,
+    timeline: link.journal,
     ...(outcome !== undefined && { outcome }),
     ...(waitedFor !== undefined && { waitedFor }),
   };
 }
 
 /** What became of a code that the service has answered to. */
-export function codeAnswerOf(kase: LinkCase): CodeAnswer {
-  const state = stateOf(kase);
+export function codeAnswerOf(link: Link): CodeAnswer {
+  const state = stateOf(link);
   return {
-    outcome: codeOutcomeOf(kase),
+    outcome: codeOutcomeOf(link),
     attemptsLeft: state.codeAttemptsLeft,
-    ...(kase.errorType !== undefined && { errorType: kase.errorType }),
+    ...(link.errorType !== undefined && { errorType: link.errorType }),
     state,
   };
 }
 
-function codeOutcomeOf({ phase, errorType, consequence, token, claim }: LinkCase): CodeAnswer['outcome'] {
+function codeOutcomeOf({ phase, errorType, consequence, token, claim }: Link): CodeAnswer['outcome'] {
   if (phase === 'connected') return phase;
   // Also where something else was heard since: no code is sent while a success may still show.
   if (claim?.by === 'success') return 'confirming';
@@ -46,16 +47,52 @@ function codeOutcomeOf({ phase, errorType, consequence, token, claim }: LinkCase
   return phase === 'awaiting_code' && errorType === undefined ? 'asked_again' : 'unknown';
 }
 
-export function resultOf(kase: LinkCase): LinkResult {
-  const { userId, provider, outcome = 'failed', connectedAt, errorType, waitedFor } = kase;
+export function resultOf(link: Link): LinkResult {
+  const { userId, provider, outcome = 'failed', connectedAt, errorType, waitedFor } = link;
   return {
     outcome,
     userId,
     provider,
-    startedAt: new Date(kase.startedAt).toISOString(),
+    startedAt: new Date(link.startedAt).toISOString(),
     ...(connectedAt !== undefined && { connectedAt }),
     ...(errorType !== undefined && { errorType }),
     ...(waitedFor !== undefined && { waitedFor }),
-    timeline: kase.journal,
+    timeline: link.journal,
   };
+}
+
+/** The case file that the Web UI shows, in Markdown: where the link is, what it waits for, and what happened. */
+export function caseFileOf(state: LinkState): string {
+  const { userId, provider, phase, attention, timeline } = state;
+  return [
+    `### ${sentence(phase)}`,
+    `Provider ${code(provider)}, user ${code(userId)}`,
+    state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
+    ...attention.map((reason) => `**Attention** ${words(reason)}`),
+    [
+      '| When (UTC) | What happened |',
+      '| --- | --- |',
+      ...timeline.map(({ at, what }) => `| ${moment(at)} | ${plain(sentence(what))} |`),
+    ].join('\n'),
+  ].join('\n\n');
+}
+
+function waitingLine({ phase, until, mfa, codeAttemptsLeft }: LinkState): string {
+  const end = until === undefined ? '' : ` until ${moment(until)}`;
+  if (phase === 'confirming') return '**Waits for** the service to show the connection';
+  if (phase !== 'awaiting_code') return `**Waits for** the user to log in at the provider${end}`;
+  const by = mfa?.method === undefined ? '' : ` sent by ${plain(mfa.method)}`;
+  return `**Waits for** the code${by}${end}, ${codeAttemptsLeft} attempts left`;
+}
+
+const undone: Readonly<Record<NonNullable<LinkState['waitedFor']>, string>> = {
+  password: 'the user did not log in',
+  code: 'the user did not give the code',
+  token: 'the link token ended while the user was away',
+  link: 'it took too long',
+};
+
+function outcomeLine({ outcome, errorType, waitedFor }: LinkState): string {
+  const why = waitedFor === undefined ? errorType && code(errorType) : undone[waitedFor];
+  return `**Outcome** ${words(outcome ?? '')}${why === undefined ? '' : `: ${why}`}`;
 }

@@ -1,79 +1,123 @@
+import { kitOrderId } from '../../protocol/ids.js';
+import type { Notification } from '../../protocol/notifications.js';
+import { readStatus } from '../../protocol/order/lifecycle.js';
+import type { AttentionReason, RaisedAttention, Attention } from '../../protocol/order/messages.js';
+import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
-import { chainOf, findOrder, lastEventId, type Announced, type Case, type ChainOrder } from './case.js';
-import { readStatus } from './lifecycle.js';
-import type { NotificationHead, OrderNotification } from './notifications.js';
+import { enqueue as enqueueIn, type Delivery } from '../entity/outbox.js';
+import {
+  ordersOf,
+  findOrder,
+  lastEventId,
+  type Announced,
+  type Chain,
+  type ChainOrder,
+  currentOrder,
+  note,
+} from './chain.js';
+import { deadlinesOf } from './deadlines.js';
+import type { Run } from './workflow.js';
 
-/** Puts a notification into the outbox. Where the worker has no target, nothing is kept and nothing scheduled. */
-export function enqueue(kase: Case, notification: OrderNotification): void {
-  if (kase.notifies !== false) kase.outbox.push(notification);
+export function enqueue(chain: Chain, notification: OrderNotification): void {
+  enqueueIn(chain, asNotification(notification));
 }
 
-export function headOf(kase: Case, { orderId, greatest }: ChainOrder, id: string, at: string): NotificationHead {
+export function headOf(chain: Chain, { orderId, greatest }: ChainOrder, id: string, at: string): NotificationHead {
   return {
     id,
     at,
     orderId,
-    rootOrderId: kase.rootOrderId,
-    ...(kase.reference !== undefined && { reference: kase.reference }),
+    rootOrderId: chain.rootOrderId,
+    ...(chain.reference !== undefined && { reference: chain.reference }),
     ...(greatest.userId !== undefined && { userId: greatest.userId }),
   };
 }
 
 /** Announces what is new in any order of the chain: its results, corrections, cancellation, and the phase it is in. */
-export function announceNews(kase: Case): void {
-  for (const order of chainOf(kase)) {
-    const before = kase.announced.find(({ orderId }) => orderId === order.orderId);
-    // Without an event there is nothing to tell of, and nothing that was told.
-    if (!order.standing.last || (before && lastEventId(order) <= before.eventId)) continue;
-    for (const event of order.events) if (event.id > (before?.eventId ?? -1)) announceEvent(kase, order, event);
-    announcePhase(kase, order, before);
-    remember(kase, order);
+export function announceNews(chain: Chain): void {
+  for (const order of ordersOf(chain)) {
+    const before = chain.announced.find(({ orderId }) => orderId === order.orderId);
+    // Without an event there is nothing to announce, and nothing that was announced.
+    if (!order.standing.last || (before && !isNews(order, before))) continue;
+    const fresh = order.events.filter(({ id }) => id > (before?.eventId ?? -1));
+    for (const event of fresh) announceEvent(chain, order, event, before);
+    if (before && !fresh.some(isResult)) announceInterpretation(chain, order, before);
+    if (fresh.length > 0) announcePhase(chain, order, before);
+    remember(chain, order);
   }
 }
 
+function isNews(order: ChainOrder, before: Announced): boolean {
+  return lastEventId(order) > before.eventId || hasChanged(order, before);
+}
+
+/** A field that is missing for once takes nothing back. */
+function hasChanged({ greatest: { interpretation } }: ChainOrder, before: Announced): boolean {
+  return interpretation !== undefined && interpretation !== before.interpretation;
+}
+
 /** Tells of each new kit once, whether the creation's answer or a webhook made it known. */
-export function announceReplacements(kase: Case, now: number): void {
-  for (const replacement of kase.replacements) {
-    const placed = findOrder(kase, replacement.orderId);
+export function announceReplacements(chain: Chain, now: number): void {
+  for (const replacement of chain.replacements) {
+    const placed = findOrder(chain, replacement.orderId);
     if (replacement.told || !placed) continue;
     const id = `${placed.orderId}/${placed.events[0]?.id ?? 0}/replacement`;
     const data = { replaces: replacement.replaces };
-    enqueue(kase, { ...headOf(kase, placed, id, new Date(now).toISOString()), type: 'replacement', data });
+    enqueue(chain, { ...headOf(chain, placed, id, new Date(now).toISOString()), type: 'replacement', data });
     replacement.told = true;
   }
 }
 
 /** Takes everything known so far as announced: by an earlier run. */
-export function remember(kase: Case, order: ChainOrder): void {
+export function remember(chain: Chain, order: ChainOrder): void {
   const problem = order.standing.problem?.status;
+  const before = chain.announced.find(({ orderId }) => orderId === order.orderId);
+  const interpretation = order.greatest.interpretation ?? before?.interpretation;
   const announced: Announced = {
     orderId: order.orderId,
     eventId: lastEventId(order),
     phase: order.standing.phase,
     ...(problem !== undefined && { problem }),
+    ...(interpretation !== undefined && { interpretation }),
   };
-  kase.announced = [...kase.announced.filter(({ orderId }) => orderId !== order.orderId), announced];
+  chain.announced = [...chain.announced.filter(({ orderId }) => orderId !== order.orderId), announced];
 }
 
-function announceEvent(kase: Case, order: ChainOrder, event: OrderEvent): void {
+function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, before: Announced | undefined): void {
   const { top, low } = readStatus(event.status);
-  const { interpretation } = order.greatest;
+  // A snapshot that leaves it out for once takes nothing back.
+  const interpretation = order.greatest.interpretation ?? before?.interpretation;
   const head = (type: OrderNotification['type']) =>
-    headOf(kase, order, `${order.orderId}/${event.id}/${type}`, event.at);
+    headOf(chain, order, `${order.orderId}/${event.id}/${type}`, event.at);
   const data = interpretation === undefined ? {} : { interpretation };
-  if (low === 'corrected') enqueue(kase, { ...head('correction'), type: 'correction', data });
-  else if (top === 'completed') enqueue(kase, { ...head('result'), type: 'result', data });
+  if (low === 'corrected') enqueue(chain, { ...head('correction'), type: 'correction', data });
+  else if (top === 'completed') enqueue(chain, { ...head('result'), type: 'result', data });
   if (top === 'cancelled') {
-    enqueue(kase, { ...head('cancellation'), type: 'cancellation', data: { status: event.status } });
+    enqueue(chain, { ...head('cancellation'), type: 'cancellation', data: { status: event.status } });
   }
 }
 
+/** Results that are said to mean something else, without an event that says so. Before the results there is nothing to correct. */
+function announceInterpretation(chain: Chain, order: ChainOrder, before: Announced): void {
+  const { interpretation = '', updatedAt } = order.greatest;
+  const result = order.events.findLast(isResult);
+  if (!result || !hasChanged(order, before)) return;
+  // A word may come and go: the time of the change tells one from the next.
+  const what = [result.id, interpretation, ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
+  const head = headOf(chain, order, `${order.orderId}/${what}/correction`, updatedAt ?? result.at);
+  enqueue(chain, { ...head, type: 'correction', data: { interpretation } });
+}
+
+function isResult({ status }: OrderEvent): boolean {
+  return readStatus(status).top === 'completed';
+}
+
 /** One announcement for where the order is now, however many events brought it there. */
-function announcePhase(kase: Case, order: ChainOrder, before: Announced | undefined): void {
+function announcePhase(chain: Chain, order: ChainOrder, before: Announced | undefined): void {
   const { phase, problem, turn } = order.standing;
   if (!turn || (before?.phase === phase && before.problem === problem?.status)) return;
-  enqueue(kase, {
-    ...headOf(kase, order, `${order.orderId}/${turn.id}/phase_changed`, turn.at),
+  enqueue(chain, {
+    ...headOf(chain, order, `${order.orderId}/${turn.id}/phase_changed`, turn.at),
     type: 'phase_changed',
     data: {
       phase,
@@ -82,4 +126,114 @@ function announcePhase(kase: Case, order: ChainOrder, before: Announced | undefi
       ...(problem !== undefined && { problem: problem.status }),
     },
   });
+}
+
+/** Questions that stand as long as their deadline does: the order's next move answers them. */
+const answeredByMoving: readonly AttentionReason[] = [
+  'registration_overdue',
+  'shipping_overdue',
+  'delivery_overdue',
+  'return_overdue',
+  'transit_to_lab_overdue',
+  'results_overdue',
+  'collection_overdue',
+  'problem_persists',
+  'decision_needed',
+  'replacement_failed',
+];
+
+export interface Question {
+  /** Identifies the question: it is raised once. */
+  key: string;
+  reason: AttentionReason;
+  orderId: string;
+}
+
+/** Asks a person to look, once while the question stands, and tells the product. */
+export function raise(chain: Chain, { key, reason, orderId }: Question, now: number): void {
+  if (chain.attention.some((raised) => raised.key === key && raised.reason === reason)) return;
+  const since = new Date(now).toISOString();
+  const attention: RaisedAttention = { key, reason, orderId, since, time: countRaise(chain, `${key}.${reason}`) };
+  chain.attention.push(attention);
+  note(chain, orderId, `attention: ${reason.replaceAll('_', ' ')}`, now);
+  tell(chain, attention, 'attention_raised', now);
+}
+
+function countRaise(chain: Chain, key: string): number {
+  const before = chain.raised.find((raised) => raised.key === key)?.times ?? 0;
+  chain.raised = [...chain.raised.filter((raised) => raised.key !== key), { key, times: before + 1 }];
+  return before + 1;
+}
+
+export function clear(chain: Chain, isAnswered: (attention: RaisedAttention) => boolean, now: number): void {
+  const answered = chain.attention.filter(isAnswered);
+  if (answered.length === 0) return;
+  chain.attention = chain.attention.filter((attention) => !isAnswered(attention));
+  for (const attention of answered) {
+    note(chain, attention.orderId, `no more attention: ${attention.reason.replaceAll('_', ' ')}`, now);
+    tell(chain, attention, 'attention_cleared', now);
+  }
+}
+
+/** Clears the questions that the order has answered by moving on. */
+export function clearAnswered(chain: Chain, now: number): void {
+  const standing = new Set(deadlinesOf(chain).map(({ key }) => key));
+  clear(chain, ({ key, reason }) => answeredByMoving.includes(reason) && !standing.has(key), now);
+}
+
+function tell(
+  chain: Chain,
+  attention: RaisedAttention,
+  type: 'attention_raised' | 'attention_cleared',
+  now: number,
+): void {
+  const { key, time, ...data } = attention;
+  const which = time === 1 ? '' : `.${time}`;
+  const order = findOrder(chain, attention.orderId) ?? currentOrder(chain);
+  enqueue(chain, {
+    ...headOf(chain, order, `${key}.${attention.reason}${which}/${type}`, new Date(now).toISOString()),
+    type,
+    data,
+  });
+}
+
+/** What an undelivered notification means for the order. */
+export function orderDelivery(run: Run): Delivery {
+  const { chain } = run;
+  return {
+    delivered() {
+      if (!chain.attention.some(isUndelivered)) return;
+      clear(chain, isUndelivered, Date.now());
+      run.heard = true;
+    },
+    undelivered() {
+      const { rootOrderId } = chain;
+      raise(chain, { key: rootOrderId, orderId: rootOrderId, reason: 'notifications_undelivered' }, Date.now());
+      run.heard = true;
+    },
+  };
+}
+
+function isUndelivered({ reason }: Attention): boolean {
+  return reason === 'notifications_undelivered';
+}
+
+function asNotification(told: OrderNotification): Notification {
+  const { id, at, type, data, orderId, rootOrderId, reference, userId } = told;
+  const needsLink = type === 'registration_reminder' && userId !== undefined;
+  return {
+    id,
+    at,
+    source: kitOrderId(rootOrderId),
+    type: `order.${type}`,
+    subject: orderId,
+    data: {
+      orderId,
+      rootOrderId,
+      ...(reference !== undefined && { reference }),
+      ...(userId !== undefined && { userId }),
+      ...data,
+    },
+    ...(needsLink && { portalLink: { userId, orderId } }),
+  };
 }

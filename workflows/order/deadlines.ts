@@ -1,7 +1,7 @@
-import type { Moment } from '../alarm.js';
-import { currentOrder, lastEventId, needsSuccessor, type Case, type ChainOrder } from './case.js';
-import { readStatus } from './lifecycle.js';
-import type { AttentionReason } from './messages.js';
+import type { Moment } from '../entity/alarm.js';
+import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
+import { readStatus } from '../../protocol/order/lifecycle.js';
+import type { AttentionReason } from '../../protocol/order/messages.js';
 
 /**
  * The moments at which silence means something. All of them derive from the events' own times and the policy; there
@@ -37,20 +37,50 @@ export function isOverdueName(name: DeadlineName): name is OverdueName {
 }
 
 /** All deadlines of the current order as it stands, met or not, the earliest first. */
-export function deadlinesOf(kase: Case): Deadline[] {
-  const order = currentOrder(kase);
-  const found = needsSuccessor(order) ? successorDeadlines(kase, order) : waitingDeadlines(kase, order);
+export function deadlinesOf(chain: Chain): Deadline[] {
+  const order = currentOrder(chain);
+  const found = needsSuccessor(order) ? successorDeadlines(chain, order) : waitingDeadlines(chain, order);
   return found.filter(({ at }) => Number.isFinite(at)).toSorted((a, b) => a.at - b.at);
 }
 
-export function nextMoment(kase: Case): Moment | undefined {
-  const deadlines = deadlinesOf(kase);
-  const unmet = deadlines.find((deadline) => !kase.met.includes(deadline.key) && !isUnasked(kase, deadline));
-  const moments: Moment[] = unmet ? [{ at: unmet.at, name: nameOf(unmet) }] : [];
-  if (kase.recheckAt !== undefined) moments.push({ at: kase.recheckAt, name: 'read_again' });
-  const givingUp = givingUpAt(kase, deadlines);
-  if (givingUp !== undefined) moments.push({ at: givingUp, name: 'give_up' });
-  return moments.toSorted((a, b) => a.at - b.at)[0];
+/** The order is read before anything is done about it; the others only say something, or let time pass. */
+export function isDecision({ name }: Deadline): boolean {
+  return isOverdueName(name) || name === 'decision';
+}
+
+export function nextMoment(chain: Chain): Moment | undefined {
+  const reminder = nextReminder(chain);
+  // After its end an order waits for nothing but an acknowledgement.
+  if (outcomeOf(chain) !== undefined) return reminder;
+  const deadlines = deadlinesOf(chain);
+  const unmet = deadlines.filter((deadline) => !chain.met.includes(deadline.key) && !isUnasked(chain, deadline));
+  const decisions = unmet.filter(isDecision).map(momentOf);
+  if (chain.recheckAt !== undefined) decisions.push({ at: chain.recheckAt, name: 'read_again' });
+  const givingUp = givingUpAt(chain, deadlines);
+  if (givingUp !== undefined) decisions.push({ at: givingUp, name: 'give_up' });
+  const others = unmet.filter((deadline) => !isDecision(deadline)).map(momentOf);
+  if (reminder) others.push(reminder);
+  return [...others, ...afterReading(chain, decisions)].toSorted((a, b) => a.at - b.at)[0];
+}
+
+/** While the service does not answer, every decision waits for the next read. */
+function afterReading({ unanswered }: Chain, decisions: readonly Moment[]): Moment[] {
+  if (!unanswered) return [...decisions];
+  const { againAt } = unanswered;
+  return [{ at: againAt, name: 'read_again' }, ...decisions.filter(({ at }) => at > againAt)];
+}
+
+function momentOf(deadline: Deadline): Moment {
+  return { at: deadline.at, name: nameOf(deadline) };
+}
+
+/** When the next reminder of a critical result is due. Where nobody is notified, it would wake the workflow for nothing. */
+function nextReminder({ criticalResults, notifies, policy }: Chain): Moment | undefined {
+  if (notifies === false) return undefined;
+  const moments = criticalResults
+    .filter(({ isOpen }) => isOpen)
+    .map(({ since, reminders }) => Date.parse(since) + (reminders + 1) * policy.criticalResultReminder);
+  return moments.length === 0 ? undefined : { at: Math.min(...moments), name: 'critical_result_reminder' };
 }
 
 function nameOf({ name, ordinal }: Deadline): string {
@@ -58,40 +88,40 @@ function nameOf({ name, ordinal }: Deadline): string {
 }
 
 /** When an order that missed a deadline and has stood still ever since is given up. */
-export function givingUpAt(kase: Case, deadlines = deadlinesOf(kase)): number | undefined {
-  const missed = deadlines.find(({ key, name }) => kase.met.includes(key) && isOverdueName(name));
+export function givingUpAt(chain: Chain, deadlines = deadlinesOf(chain)): number | undefined {
+  const missed = deadlines.find(({ key, name }) => chain.met.includes(key) && isOverdueName(name));
   if (!missed) return undefined;
-  const movedAt = Date.parse(currentOrder(kase).standing.last?.at ?? '') || 0;
-  return Math.max(missed.at, movedAt) + kase.policy.giveUpAfter;
+  const movedAt = Date.parse(currentOrder(chain).standing.last?.at ?? '') || 0;
+  return Math.max(missed.at, movedAt) + chain.policy.giveUpAfter;
 }
 
-function waitingDeadlines(kase: Case, order: ChainOrder): Deadline[] {
+function waitingDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   if (order.standing.final) return [];
-  const { policy } = kase;
+  const { policy } = chain;
   const { standing } = order;
-  const deadlines = [...phaseDeadlines(kase, order)];
+  const deadlines = [...phaseDeadlines(chain, order)];
   if (standing.problem) {
     deadlines.push(
-      deadline(kase, order, 'problem_persists', standing.problem.since, policy.problemLimit, standing.problem.eventId),
+      deadline(chain, order, 'problem_persists', standing.problem.since, policy.problemLimit, standing.problem.eventId),
     );
   }
   // A sample that arrives unregistered is held for weeks at most: the questions stand until it is registered.
   if (standing.awaitsRegistration) {
     const delivered = standing.deliveredAt ?? later(standing.shippedAt ?? standing.placedAt, policy.assumedDelivery);
-    deadlines.push(...reminders(kase, order, 'registration_reminder', delivered, policy.registrationReminders));
-    deadlines.push(deadline(kase, order, 'registration_overdue', standing.placedAt, policy.registrationDeadline));
+    deadlines.push(...reminders(chain, order, 'registration_reminder', delivered, policy.registrationReminders));
+    deadlines.push(deadline(chain, order, 'registration_overdue', standing.placedAt, policy.registrationDeadline));
   }
   return deadlines;
 }
 
-function phaseDeadlines(kase: Case, order: ChainOrder): Deadline[] {
-  const { policy } = kase;
+function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
+  const { policy } = chain;
   const { standing } = order;
   const overdue = (name: OverdueName, since: string | undefined, span: number) => [
-    deadline(kase, order, name, since, span, standing.arrivedBy),
+    deadline(chain, order, name, since, span, standing.arrivedBy),
   ];
   if (standing.phase === 'at_lab') return overdue('results_overdue', standing.arrivedAt, policy.resultsDeadline);
-  if (!isKit(order)) return [collectionDeadline(kase, order)];
+  if (!isKit(order)) return [collectionDeadline(chain, order)];
   switch (standing.phase) {
     case 'preparing':
       return overdue('shipping_overdue', standing.placedAt, policy.shippingDeadline);
@@ -102,12 +132,12 @@ function phaseDeadlines(kase: Case, order: ChainOrder): Deadline[] {
     case 'in_transit_to_customer':
       return overdue('delivery_overdue', standing.shippedAt, policy.deliveryDeadline);
     case 'with_customer':
-      return returnDeadlines(kase, order);
+      return returnDeadlines(chain, order);
     case 'in_transit_to_lab':
       return overdue('transit_to_lab_overdue', standing.sentBackAt, policy.transitToLabDeadline);
     case 'collecting_sample':
     case 'unknown':
-      return [collectionDeadline(kase, order)];
+      return [collectionDeadline(chain, order)];
     case 'completed':
     case 'failed':
     case 'cancelled':
@@ -118,43 +148,43 @@ function phaseDeadlines(kase: Case, order: ChainOrder): Deadline[] {
 }
 
 /** It counts from the placing wherever the order is since, so no event is in its key: time that was given stays given. */
-function collectionDeadline(kase: Case, order: ChainOrder): Deadline {
-  return deadline(kase, order, 'collection_overdue', order.standing.placedAt, kase.policy.registrationDeadline);
+function collectionDeadline(chain: Chain, order: ChainOrder): Deadline {
+  return deadline(chain, order, 'collection_overdue', order.standing.placedAt, chain.policy.registrationDeadline);
 }
 
 /** The time to return counts from when the patient can: the kit is there and registered. */
-function returnDeadlines(kase: Case, order: ChainOrder): Deadline[] {
+function returnDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   const { deliveredAt = '', registeredAt = '', arrivedBy } = order.standing;
   const since = deliveredAt > registeredAt ? deliveredAt : registeredAt;
   return [
-    ...reminders(kase, order, 'return_reminder', since, kase.policy.returnReminders, arrivedBy),
-    deadline(kase, order, 'return_overdue', since, kase.policy.returnDeadline, arrivedBy),
+    ...reminders(chain, order, 'return_reminder', since, chain.policy.returnReminders, arrivedBy),
+    deadline(chain, order, 'return_overdue', since, chain.policy.returnDeadline, arrivedBy),
   ];
 }
 
-function successorDeadlines(kase: Case, order: ChainOrder): Deadline[] {
-  const { policy } = kase;
+function successorDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
+  const { policy } = chain;
   const failedAt = order.standing.last?.at;
   const eventId = lastEventId(order);
   const wait = mayBeRedrawn(order) ? policy.redrawWait : 0;
   return [
-    ...(wait > 0 ? [deadline(kase, order, 'redraw', failedAt, wait, eventId)] : []),
-    fromAsking(kase, deadline(kase, order, 'decision', failedAt, wait + policy.decisionWait, eventId)),
+    ...(wait > 0 ? [deadline(chain, order, 'redraw', failedAt, wait, eventId)] : []),
+    fromAsking(chain, deadline(chain, order, 'decision', failedAt, wait + policy.decisionWait, eventId)),
   ];
 }
 
 /** A person has the whole time to decide from when they were asked, which silence may have delayed. */
-function fromAsking(kase: Case, decision: Deadline): Deadline {
-  const asked = kase.attention.find(({ key }) => key === decision.key)?.since;
+function fromAsking(chain: Chain, decision: Deadline): Deadline {
+  const asked = chain.attention.find(({ key }) => key === decision.key)?.since;
   return asked === undefined
     ? decision
-    : { ...decision, at: Math.max(decision.at, Date.parse(asked) + kase.policy.decisionWait) };
+    : { ...decision, at: Math.max(decision.at, Date.parse(asked) + chain.policy.decisionWait) };
 }
 
 /** Nobody was asked yet: the time to decide cannot be up. */
-export function isUnasked(kase: Case, { name, key, baseKey }: Deadline): boolean {
+export function isUnasked(chain: Chain, { name, key, baseKey }: Deadline): boolean {
   if (name !== 'decision') return false;
-  return !kase.attention.some((asked) => asked.key === key) && !kase.patience.some((given) => given.key === baseKey);
+  return !chain.attention.some((asked) => asked.key === key) && !chain.patience.some((given) => given.key === baseKey);
 }
 
 /** Whether the service may follow this order up with a redraw of its own. */
@@ -168,7 +198,7 @@ export function isKit({ greatest }: ChainOrder): boolean {
 }
 
 function reminders(
-  kase: Case,
+  chain: Chain,
   order: ChainOrder,
   name: DeadlineName,
   since: string | undefined,
@@ -176,15 +206,15 @@ function reminders(
   eventId?: number,
 ): Deadline[] {
   // Where nobody is told of them, they would wake the workflow for nothing.
-  if (kase.notifies === false) return [];
+  if (chain.notifies === false) return [];
   return spans.map((span, index) => {
-    const plain = deadline(kase, order, name, since, span, eventId);
+    const plain = deadline(chain, order, name, since, span, eventId);
     return { ...plain, key: `${plain.key}.${index + 1}`, ordinal: index + 1 };
   });
 }
 
 function deadline(
-  kase: Case,
+  chain: Chain,
   order: ChainOrder,
   name: DeadlineName,
   since: string | undefined,
@@ -192,7 +222,7 @@ function deadline(
   eventId?: number,
 ): Deadline {
   const baseKey = `${order.orderId}/${eventId === undefined ? '' : `${eventId}.`}${name}`;
-  const given = kase.patience.filter(({ key }) => key === baseKey);
+  const given = chain.patience.filter(({ key }) => key === baseKey);
   const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt ?? '';
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
   return { key, baseKey, orderId: order.orderId, name, at: Date.parse(base) + span, ordinal: 1 };

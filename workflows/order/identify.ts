@@ -1,34 +1,55 @@
-import { ApplicationFailure, condition } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  condition,
+  allHandlersFinished,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/chains.js';
-import { readingPatiently } from '../proxies.js';
-import { readPassthrough } from './address.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { standingOf } from '../../protocol/order/lifecycle.js';
+import type { KitOrderResult, OrderOutcome, RaisedAttention } from '../../protocol/order/messages.js';
+import { readPassthrough } from '../../protocol/order/root-order.js';
+import { forwardedPhase, labAttentionKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
+import { activities } from '../activities.js';
+import { answeringMeanwhile, commandWait, notKnownYet } from '../entity/commands.js';
 import { remember } from './announcements.js';
-import { chainOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Case } from './case.js';
+import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
+import { raiseCriticalResults, openReports } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
-import { setNotifies } from './hand-over.js';
 import { hear } from './intake.js';
-import { standingOf } from './lifecycle.js';
-import type { KitOrderResult, OrderOutcome } from './messages.js';
-import type { Run } from './run.js';
+import { setNotifies } from '../entity/outbox.js';
+import { takeAbsence } from './reading.js';
+import type { Orders } from './reports.js';
+import { forwarded } from './validation.js';
+import { resultOf } from './view.js';
+import type { Run } from './workflow.js';
 
 /** A run is started together with its first signal; one that was started by hand reads its order instead. */
 const firstReportWait = '10 seconds';
 
-/** How long a command waits for a run that cannot find out what it is for. */
-const commandWait = '3 minutes';
+const minute = 60_000;
+
+/**
+ * How old an order may be while its hand-over is still expected. A placing hands over at once when its creation is
+ * answered; after a lost answer it waits for up to ten minutes (`creationSettling`) before it looks for the order.
+ */
+const handOverExpected = 10 * minute;
 
 /**
  * Finds out what this run is for: an order that was handed over, one that it adopts, one that ended before and stirs
  * again, or one that belongs to another root's workflow.
  */
 export async function identify(run: Run): Promise<void> {
-  const { kase } = run;
-  if (kase.identified) return;
-  const isReported = () => kase.orders.length > 0;
+  const { chain } = run;
+  if (chain.identified) return;
+  const isReported = () => chain.orders.length > 0;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
-  if (awaitsHandOver(kase)) await handOver(run);
-  if (!kase.placedAnew && run.forwardsTo === undefined) await readUp(run);
-  kase.identified = true;
+  if (awaitsHandOver(chain)) await handOver(run);
+  if (!chain.placedAnew && run.forwardsTo === undefined) await readUp(run);
+  chain.identified = true;
+  raiseCriticalResults(run, Date.now());
 }
 
 /**
@@ -36,114 +57,169 @@ export async function identify(run: Run): Promise<void> {
  * next move, a command, or the first deadline. The timer is the one that the order needs anyway.
  */
 async function handOver(run: Run): Promise<void> {
-  const { kase, commands, alarm } = run;
-  const isKnown = () => kase.handedOver || run.forwardsTo !== undefined;
-  while (!isKnown() && awaitsHandOver(kase) && commands.isEmpty && !alarm.rang) {
+  const { chain, commands, alarm } = run;
+  const isKnown = () => chain.handedOver || run.forwardsTo !== undefined;
+  while (!isKnown() && awaitsHandOver(chain) && commands.isEmpty && !alarm.rang) {
     run.heard = false;
-    alarm.set(nextMoment(kase));
+    alarm.set(nextMoment(chain));
     await condition(() => run.heard || isKnown() || !commands.isEmpty || alarm.rang);
   }
 }
 
-async function readUp(run: Run): Promise<void> {
-  const { kase } = run;
-  adoptReference(kase);
-  const chain = await answeringMeanwhile(
-    run,
-    readingPatiently.readChain.executeWithOptions({ summary: 'whose order is this' }, [kase.rootOrderId]),
-  );
-  if (chain.rootOrderId !== kase.rootOrderId) run.forwardsTo ??= chain.rootOrderId;
-  const { previous } = chain;
-  const isOurs = run.forwardsTo === undefined;
-  if (previous && isOurs) resume(kase, previous);
-  for (const snapshot of chain.snapshots) if (isOurs || snapshot.orderId === kase.rootOrderId) hear(run, snapshot);
-  if (kase.orders.length === 0) {
-    throw ApplicationFailure.nonRetryable(`The service does not know order ${kase.rootOrderId}`, 'OrderNotFound');
-  }
-  if (!isOurs) return;
-  adoptReference(kase);
-  if (previous && hasStayedEnded(kase, previous)) stayEnded(kase, previous.outcome);
-  else if (isGone(kase, chain)) kase.ending = 'order_gone';
-  setNotifies(kase, chain.notifies);
+/**
+ * For a command that only the right workflow can take.
+ * @throws ApplicationFailure `ServiceUnavailable` when that cannot be found out now
+ */
+export async function awaitIdentity(run: Run): Promise<void> {
+  const isKnown = () => run.chain.identified || run.forwardsTo !== undefined;
+  if (!isKnown() && !(await condition(isKnown, commandWait, { summary: 'commands wait' }))) throw notKnownYet();
 }
 
-/** Whoever sends a command is not kept waiting for an outage of the service. */
-async function answeringMeanwhile(run: Run, reading: Promise<ChainReading>): Promise<ChainReading> {
-  let isRead = false;
-  const read = reading.finally(() => (isRead = true));
-  const answering = (async () => {
-    for (;;) {
-      await condition(() => isRead || !run.commands.isEmpty);
-      if (isRead || (await condition(() => isRead, commandWait, { summary: 'commands wait' }))) return;
-      run.commands.refuseAll(
-        ApplicationFailure.nonRetryable('The lab service cannot be reached', 'ServiceUnavailable', { fields: [] }),
-      );
-    }
-  })();
-  const [chain] = await Promise.all([read, answering]);
-  return chain;
+async function readUp(run: Run): Promise<void> {
+  const { chain } = run;
+  adoptReference(chain);
+  const reading = await answeringMeanwhile(
+    run.commands,
+    activities.readChain.executeWithOptions({ summary: 'whose order is this' }, [chain.rootOrderId]),
+  );
+  if (reading.rootOrderId !== chain.rootOrderId) run.forwardsTo ??= reading.rootOrderId;
+  const { previous } = reading;
+  const isOurs = run.forwardsTo === undefined;
+  if (previous && isOurs) resume(chain, previous);
+  for (const snapshot of reading.snapshots) if (isOurs || snapshot.orderId === chain.rootOrderId) hear(run, snapshot);
+  if (chain.orders.length === 0) {
+    throw ApplicationFailure.nonRetryable(`The service does not know order ${chain.rootOrderId}`, 'OrderNotFound');
+  }
+  if (!isOurs) return;
+  adoptReference(chain);
+  if (previous && hasStayedEnded(chain, previous)) stayEnded(chain, previous.outcome);
+  else if (isGone(chain, reading)) takeAbsence(chain, chain.rootOrderId, Date.now());
+  setNotifies(chain, reading.notifies);
 }
 
 /** A chain of which a later order lives, or whose end is known, is not gone with its first order. */
-function isGone(kase: Case, { gone }: ChainReading): boolean {
-  return gone && outcomeOf(kase) === undefined && currentOrder(kase).orderId === kase.rootOrderId;
+function isGone(chain: Chain, { gone }: ChainReading): boolean {
+  return gone && outcomeOf(chain) === undefined && currentOrder(chain).orderId === chain.rootOrderId;
 }
 
 /**
  * A person had decided to stop following the order, or the order had failed and stands as it did: nothing is asked or
  * replaced anew. Only what the service ended itself is news.
  */
-function hasStayedEnded(kase: Case, { outcome, timeline }: KitOrderResult): boolean {
-  if (outcomeOf(kase) !== undefined) return false;
+function hasStayedEnded(chain: Chain, { outcome, timeline }: KitOrderResult): boolean {
+  if (outcomeOf(chain) !== undefined) return false;
   if (outcome !== 'failed') return outcome === 'abandoned';
-  const order = currentOrder(kase);
-  const known = timeline.filter(({ orderId }) => orderId === order.orderId).map(({ eventId }) => eventId);
+  const order = currentOrder(chain);
+  const known = timeline.filter(({ orderId }) => orderId === order.orderId).map(({ eventId = -1 }) => eventId);
   return needsSuccessor(order) && lastEventId(order) <= Math.max(-1, ...known);
 }
 
-function stayEnded(kase: Case, outcome: OrderOutcome): void {
-  kase.ending = outcome;
-  kase.endTold = true;
+function stayEnded(chain: Chain, outcome: OrderOutcome): void {
+  chain.ending = outcome;
+  chain.endTold = true;
 }
 
 /** The hand-over may have been lost with its placing workflow; the order still says whose it is. */
-function adoptReference(kase: Case): void {
-  const ours = readPassthrough(ownPassthrough(kase));
-  if (ours && ours.reference !== kase.rootOrderId) kase.reference ??= ours.reference;
+function adoptReference(chain: Chain): void {
+  const ours = readPassthrough(ownPassthrough(chain));
+  if (ours && ours.reference !== chain.rootOrderId) chain.reference ??= ours.reference;
 }
 
-function ownPassthrough(kase: Case): string | undefined {
-  return kase.orders.find(({ orderId }) => orderId === kase.rootOrderId)?.greatest.passthrough;
+function ownPassthrough(chain: Chain): string | undefined {
+  return chain.orders.find(({ orderId }) => orderId === chain.rootOrderId)?.greatest.passthrough;
 }
 
 /**
- * Our own passthrough on the first order of a chain promises a hand-over, as long as the kit has not shipped. Later it
- * has come long ago, or is late: the service tells more than waiting would, and a late hand-over is taken all the same.
+ * Our own passthrough on the first order of a chain promises a hand-over, as long as the order is young and the
+ * kit has not shipped. Later it has come long ago, perhaps to an earlier run, or is late: the service tells more than
+ * waiting would, and a late hand-over is taken all the same.
  */
-function awaitsHandOver(kase: Case): boolean {
-  const own = kase.orders.find(({ orderId }) => orderId === kase.rootOrderId);
+function awaitsHandOver(chain: Chain): boolean {
+  // Nobody is kept waiting for an alarm.
+  if (chain.criticalReports.length > 0) return false;
+  const own = chain.orders.find(({ orderId }) => orderId === chain.rootOrderId);
   const ours = readPassthrough(own?.greatest.passthrough);
   if (own === undefined || ours?.n !== 1) return false;
-  const { final, shippedAt, deliveredAt, sentBackAt, arrivedAt } = standingOf(own.events, own.greatest.status);
+  const { final, placedAt, shippedAt, deliveredAt, sentBackAt, arrivedAt } = standingOf(
+    own.events,
+    own.greatest.status,
+  );
+  if (Date.parse(own.greatest.createdAt ?? placedAt ?? '') + handOverExpected <= Date.now()) return false;
   return !final && (shippedAt ?? deliveredAt ?? sentBackAt ?? arrivedAt) === undefined;
 }
 
 /** Goes on where the last run of this root ended: with its policy and replacements, and without announcing anything again. */
-function resume(kase: Case, previous: KitOrderResult): void {
-  if (!kase.handedOver) kase.policy = previous.policy;
+function resume(chain: Chain, previous: KitOrderResult): void {
+  if (!chain.handedOver) chain.policy = previous.policy;
   if (previous.reference !== undefined) {
-    kase.reference = previous.reference;
-    kase.handedOver = true;
+    chain.reference = previous.reference;
+    chain.handedOver = true;
   }
-  const before: Case = { ...kase, orders: [] };
-  for (const { orderId } of previous.chain) {
-    const events = previous.timeline
-      .filter((entry) => entry.orderId === orderId)
-      .map(({ eventId, orderId: _orderId, ...event }) => ({ id: eventId, ...event }));
-    learn(before, { orderId, events });
+  const before: Chain = { ...chain, orders: [] };
+  for (const { orderId, interpretation } of previous.chain) {
+    const events = previous.timeline.flatMap(({ orderId: of, eventId, at, status, detail }) =>
+      of === orderId && eventId !== undefined
+        ? [{ id: eventId, at, status, ...(detail !== undefined && { detail }) }]
+        : [],
+    );
+    learn(before, { orderId, events, ...(interpretation !== undefined && { interpretation }) });
   }
-  for (const order of chainOf(before)) remember(before, order);
-  for (const { greatest } of before.orders) learn(kase, greatest);
-  kase.announced = before.announced;
-  kase.replacements = previous.replacements;
+  for (const order of ordersOf(before)) remember(before, order);
+  for (const { greatest } of before.orders) learn(chain, greatest);
+  chain.announced = before.announced;
+  chain.replacements = previous.replacements;
+  chain.criticalResults = previous.criticalResults;
+  resumeQuestions(chain, previous);
+}
+
+/** What stood at the end still stands, until it is answered: then the product is notified that it is cleared. */
+function resumeQuestions(chain: Chain, { attention, raised }: KitOrderResult): void {
+  const isNew = ({ key, reason }: RaisedAttention) =>
+    !attention.some((before) => before.key === key && before.reason === reason);
+  chain.attention = [...attention, ...chain.attention.filter(isNew)];
+  chain.raised = [...raised, ...chain.raised.filter(({ key }) => !raised.some((before) => before.key === key))];
+}
+
+/**
+ * A run whose order turned out to belong to another root: it announces nothing, passes on what it hears, and ends with
+ * its order. A later webhook starts another.
+ */
+export async function forward(run: Run, rootOrderId: string): Promise<KitOrderResult> {
+  const { chain } = run;
+  run.commands.refuseAll(forwarded(rootOrderId));
+  upsertSearchAttributes([
+    { key: labPhaseKey, value: forwardedPhase },
+    { key: labAttentionKey, value: [] },
+    ...(chain.reference === undefined ? [] : [{ key: labReferenceKey, value: chain.reference }]),
+  ]);
+  setCurrentDetails(`Passes on what it hears to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
+  let passedOn: Orders = [];
+  do {
+    run.heard = false;
+    const news = chain.orders.filter((order) => !passedOn.includes(order));
+    passedOn = chain.orders;
+    for (const { greatest, events } of news) {
+      const snapshot = { ...greatest, events: [...events] };
+      await activities.forwardOrder.executeWithOptions({ summary: `pass on to ${rootOrderId}` }, [
+        { snapshot, rootOrderId },
+      ]);
+    }
+    await forwardCriticalResults(chain, rootOrderId);
+    // With a long history it ends, too: the next webhook starts another.
+    const isOver = currentOrder(chain).standing.final || workflowInfo().continueAsNewSuggested;
+    if (!run.heard && isOver) break;
+  } while (await condition(() => run.heard, chain.policy.giveUpAfter, { summary: 'silence' }));
+  await condition(allHandlersFinished);
+  return { ...resultOf(chain), outcome: 'forwarded', rootOrderId };
+}
+
+/** Each once: with the chain's workflow the alarm is raised, and stays. */
+async function forwardCriticalResults(chain: Chain, rootOrderId: string): Promise<void> {
+  const reports = openReports(chain);
+  chain.criticalReports = [];
+  chain.criticalResults = [];
+  for (const report of reports) {
+    const summary = `pass a critical result on to ${rootOrderId}`;
+    await activities.forwardCriticalResult.executeWithOptions({ summary }, [{ report, rootOrderId }]);
+  }
 }

@@ -1,9 +1,13 @@
+import { setNotifies } from '../entity/outbox.js';
 import { log } from '@temporalio/workflow';
+import type { OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
+import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import { readPassthrough } from './address.js';
-import { currentOrder, lastEventId, learn, needsSuccessor, type Case } from './case.js';
-import type { Run } from './run.js';
-import { readSnapshot } from './snapshot-reader.js';
+import { raise } from './announcements.js';
+import { currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
+import { raiseCriticalResults } from './critical-results.js';
+import { readCriticalReport, readSnapshot } from './reports.js';
+import type { Run } from './workflow.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
 export function hear(run: Run, reported: OrderSnapshot): void {
@@ -13,26 +17,104 @@ export function hear(run: Run, reported: OrderSnapshot): void {
     log.error('a signal that is no order snapshot was dropped');
     return;
   }
-  const { kase } = run;
-  if (!learn(kase, snapshot)) return;
-  recogniseReplacement(kase, snapshot);
-  reopen(kase);
+  const { chain } = run;
+  if (!learn(chain, snapshot)) return;
+  recogniseReplacement(chain, snapshot);
+  reopen(chain);
+  raiseCriticalResults(run, Date.now());
   run.heard = true;
 }
 
-/** Giving up ends the waiting, not the truth: an order that moves on before its end was told is followed again. */
-function reopen(kase: Case): void {
-  if (kase.ending !== 'failed' && kase.ending !== 'unresolved') return;
-  const order = currentOrder(kase);
-  const told = kase.announced.find(({ orderId }) => orderId === order.orderId)?.eventId ?? -1;
-  if (lastEventId(order) <= told || needsSuccessor(order) || order.standing.problem) return;
-  delete kase.ending;
-  delete kase.endTold;
+/** Takes the report of a critical result in. Its order may be new here: then it stands for the order until that is read. */
+export function receiveCriticalReport(run: Run, reported: unknown): void {
+  const report = readCriticalReport(reported);
+  if (!report) {
+    log.error('a critical result that names no order was dropped');
+    return;
+  }
+  const { chain } = run;
+  const { orderId, userId, sampleId, order } = report;
+  const stub = {
+    orderId,
+    events: [],
+    ...(userId !== undefined && { userId }),
+    ...(sampleId !== undefined && { sampleId }),
+  };
+  hear(run, order ?? stub);
+  chain.criticalReports = [...chain.criticalReports, report];
+  raiseCriticalResults(run, Date.now());
+  run.heard = true;
+}
+
+/**
+ * Giving up ends the waiting, not the truth, and an order that is reported is not gone: one that moves on before its run is
+ * over is followed again. An order that a person stopped following is left alone, until the service ends it itself.
+ */
+function reopen(chain: Chain): void {
+  if (chain.ending === undefined || !(isEndedByService(chain) || isFollowedAgain(chain))) return;
+  delete chain.ending;
+  delete chain.endTold;
+}
+
+function isEndedByService(chain: Chain): boolean {
+  const { ending: _ending, ...rest } = chain;
+  return outcomeOf(rest) !== undefined;
+}
+
+function isFollowedAgain(chain: Chain): boolean {
+  const order = currentOrder(chain);
+  const announced = chain.announced.find(({ orderId }) => orderId === order.orderId)?.eventId ?? -1;
+  if (chain.ending === 'abandoned' || lastEventId(order) <= announced) return false;
+  return chain.ending === 'order_gone' || !(needsSuccessor(order) || order.standing.problem);
 }
 
 /** A replacement's webhook may come before its creation is answered: our own passthrough says which one it is. */
-function recogniseReplacement(kase: Case, { orderId, passthrough }: OrderSnapshot): void {
+function recogniseReplacement(chain: Chain, { orderId, passthrough }: OrderSnapshot): void {
   const ours = readPassthrough(passthrough);
-  const claimed = kase.replacements.find(({ n }) => n === ours?.n);
-  if (claimed && ours?.root === kase.rootOrderId) claimed.orderId ??= orderId;
+  const claimed = chain.replacements.find(({ n }) => n === ours?.n);
+  if (claimed && ours?.root === chain.rootOrderId) claimed.orderId ??= orderId;
+}
+
+/** The placed order arrives with its reference and policy. It may come twice, and after any number of webhooks. */
+export function takeOver(run: Run, placed: OrderPlaced): void {
+  const { chain } = run;
+  if (typeof placed?.reference !== 'string' || typeof placed.policy !== 'object') {
+    log.error('a hand-over without reference and policy was dropped');
+    return;
+  }
+  hear(run, placed.snapshot);
+  const { rootOrderId } = chain;
+  if (chain.reference !== undefined && chain.reference !== placed.reference) {
+    const key = `${rootOrderId}/${placed.reference}`;
+    raise(chain, { key, reason: 'reference_conflict', orderId: rootOrderId }, Date.now());
+  } else if (!chain.handedOver) {
+    accept(chain, placed);
+  }
+  // Another reference's cancellation is not for this order.
+  if (placed.cancelRequested === true && chain.reference === placed.reference) chain.cancelRequest ??= 'open';
+  run.heard = true;
+}
+
+function accept(chain: Chain, { reference, policy, labTestId, labAccountId, adopted, notifies }: OrderPlaced): void {
+  chain.handedOver = true;
+  chain.reference = reference;
+  chain.policy = policy;
+  chain.placedAnew = !adopted;
+  if (labTestId !== undefined) chain.labTestId = labTestId;
+  if (labAccountId !== undefined) chain.labAccountId = labAccountId;
+  setNotifies(chain, notifies);
+}
+
+/** The order turns out to be a replacement in another root's chain: from here on this run only passes things on. */
+export function join(run: Run, placed: ReplacementPlaced): void {
+  const { chain } = run;
+  const isMeant = typeof placed?.rootOrderId === 'string' && placed.rootOrderId !== chain.rootOrderId;
+  if (!isMeant || !readSnapshot(placed.snapshot)) {
+    log.error('a replacement without a root of its own was dropped');
+    return;
+  }
+  run.forwardsTo = placed.rootOrderId;
+  if (placed.reference !== undefined) chain.reference = placed.reference;
+  hear(run, placed.snapshot);
+  run.heard = true;
 }

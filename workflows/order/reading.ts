@@ -1,37 +1,117 @@
-import { log } from '@temporalio/workflow';
-import { reading } from '../proxies.js';
-import { currentOrder, unreadOrder } from './case.js';
-import { refusalOf } from '../command-queue.js';
+import { log, type ApplicationFailure } from '@temporalio/workflow';
+import type { FailureDetails } from '../../protocol/failure-details.js';
+import { activities } from '../activities.js';
+import { absenceBelieved, isAbsenceBelieved } from '../entity/absence.js';
+import { refusalOf } from '../entity/commands.js';
+import { clear, raise } from './announcements.js';
+import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
 import { hear } from './intake.js';
-import type { Run } from './run.js';
+import type { Run } from './workflow.js';
 
-/** Reads the orders that a transaction names and no webhook ever told of. */
+/** Reads the orders that a transaction names and that no webhook reported. */
 export async function readUnreadOrders(run: Run): Promise<void> {
-  const { kase } = run;
-  for (let orderId = unreadOrder(kase); orderId !== undefined; orderId = unreadOrder(kase)) {
-    const answer = await readOrder(run, orderId);
+  const { chain } = run;
+  for (let orderId = unreadOrder(chain); orderId !== undefined; orderId = unreadOrder(chain)) {
+    if (isPostponed(chain, Date.now()) || (await readOrder(run, orderId)) === 'unanswered') return;
     // Also one that was read: the service may answer with another spelling of its id.
-    kase.unreadable.push(orderId);
-    // In an outage it is tried again; its own webhooks will tell of it, too.
-    if (answer === 'unanswered') kase.recheckAt ??= Date.now() + kase.policy.recheckEvery;
+    chain.unreadable.push(orderId);
   }
 }
 
 /**
- * An order that was known and is gone ends the case; one that cannot be read now is as silent as before. A refusal
- * other than 404 (an id that is no UUID) will be one next time, too.
+ * An order that was known and is gone ends the case, once the service has said so for long enough. One that cannot be
+ * read now is `unanswered` and will be read again. A refusal other than 404 (an id that is not a UUID) will be one next
+ * time, too.
  */
 export async function readOrder(run: Run, orderId: string): Promise<'read' | 'gone' | 'refused' | 'unanswered'> {
+  const { chain } = run;
   try {
-    const snapshot = await reading.readOrder.executeWithOptions({ summary: `read order ${orderId.slice(0, 8)}` }, [
+    const snapshot = await activities.readOrder.executeWithOptions({ summary: `read order ${orderId.slice(0, 8)}` }, [
       orderId,
     ]);
+    if (!snapshot && !takeAbsence(chain, orderId, Date.now())) return 'unanswered';
+    endAbsence(chain, orderId);
+    if (chain.unanswered?.orderId === orderId) endPostponement(chain, Date.now());
     if (snapshot) hear(run, snapshot);
-    else if (orderId === currentOrder(run.kase).orderId) run.kase.ending = 'order_gone';
+    else if (orderId === currentOrder(chain).orderId && outcomeOf(chain) === undefined) chain.ending = 'order_gone';
     return snapshot ? 'read' : 'gone';
   } catch (error) {
-    const { type, message } = refusalOf(error);
+    const refusal = refusalOf(error);
+    const { type, message } = refusal;
     log.warn('order could not be read', { orderId, type, message });
-    return type === 'ServiceRefused' ? 'refused' : 'unanswered';
+    if (type === 'ServiceRefused' && !isNotFound(refusal)) return 'refused';
+    postpone(chain, orderId, Date.now());
+    return 'unanswered';
   }
+}
+
+/** A 404 that is not the service's own answer. */
+function isNotFound({ details }: ApplicationFailure): boolean {
+  const [first] = (details ?? []) as Partial<FailureDetails>[];
+  return first?.status === 404;
+}
+
+/*
+ * What cannot be undone waits for the service's answer: what the workflow knows may be old. Time comes in as data.
+ */
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Most outages are over in minutes or hours, and the decision is due: the first pause is short, the next ones double. */
+const firstPause = 10 * minute;
+const longestPause = 6 * hour;
+
+/** An outage of a day is no longer a usual one: then a person is asked to look. */
+const shownAfter = 24 * hour;
+
+/** Whether decisions wait for a later read. */
+export function isPostponed({ unanswered }: Chain, now: number): boolean {
+  return unanswered !== undefined && unanswered.againAt > now;
+}
+
+/** The order could not be read, or the service does not know it yet: it is read again before anything is decided. */
+export function postpone(chain: Chain, orderId: string, now: number): void {
+  const before = chain.unanswered?.orderId === orderId ? chain.unanswered : undefined;
+  const { since, times } = before ?? { since: now, times: 0 };
+  const pause = Math.min(firstPause * 2 ** Math.min(times, 30), longestPause, chain.policy.recheckEvery);
+  const shownAt = since + shownAfter;
+  if (now >= shownAt) askAbout(chain, orderId, now);
+  const againAt = now < shownAt ? Math.min(now + pause, shownAt) : now + pause;
+  chain.unanswered = { orderId, since, times: times + 1, againAt };
+}
+
+/** The service refuses to show the order, as it does with an id that is not a UUID, and will again: a person is asked at once. */
+export function postponeRefused(chain: Chain, orderId: string, now: number): void {
+  askAbout(chain, orderId, now);
+  chain.unanswered = { orderId, since: now, times: 1, againAt: now + chain.policy.recheckEvery };
+}
+
+function askAbout(chain: Chain, orderId: string, now: number): void {
+  raise(chain, { key: `${orderId}/unreadable`, reason: 'order_unreadable', orderId }, now);
+}
+
+/** The order was read, or nothing is left to decide. */
+export function endPostponement(chain: Chain, now: number): void {
+  delete chain.unanswered;
+  clear(chain, ({ reason }) => reason === 'order_unreadable', now);
+}
+
+/** The service does not know the order; answers whether it has said so for long enough to be believed. */
+export function takeAbsence(chain: Chain, orderId: string, now: number): boolean {
+  const before = chain.absent.find((absence) => absence.orderId === orderId);
+  if (before && isAbsenceBelieved(before.since, now)) return true;
+  if (!before) chain.absent.push({ orderId, since: now });
+  const since = before?.since ?? now;
+  // No sooner than the second answer counts. Another read may have ended the pause since the first.
+  chain.unanswered = { orderId, since, times: 1, againAt: since + absenceBelieved };
+  return false;
+}
+
+export function isAbsent({ absent }: Chain, orderId: string): boolean {
+  return absent.some((absence) => absence.orderId === orderId);
+}
+
+export function endAbsence(chain: Chain, orderId: string): void {
+  chain.absent = chain.absent.filter((absence) => absence.orderId !== orderId);
 }

@@ -1,14 +1,23 @@
 import { ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
+import type { MovedOnDetails } from '../../activities/placing.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import { creating, handingOver } from '../proxies.js';
-import { readPassthrough } from './address.js';
-import { clear } from './attention.js';
-import { findOrder, lastEventId, needsSuccessor, replacementOf, type Case, type ChainOrder } from './case.js';
+import { activities, creation } from '../activities.js';
+import { readPassthrough } from '../../protocol/order/root-order.js';
+import { clear } from './announcements.js';
+import {
+  findOrder,
+  lastEventId,
+  needsSuccessor,
+  replacementOf,
+  standingAt,
+  type Chain,
+  type ChainOrder,
+} from './chain.js';
+import { refusalOf } from '../entity/commands.js';
 import { isKit } from './deadlines.js';
 import { hear } from './intake.js';
-import type { Replacement } from './messages.js';
-import { settlingAfter } from './policy.js';
-import type { Run } from './run.js';
+import type { Replacement } from '../../protocol/order/messages.js';
+import type { Run } from './workflow.js';
 
 /** How long a replacement may take before whoever wants it is told; the claim stays, and trying again goes on from there. */
 const patience = 15 * 60_000;
@@ -17,53 +26,70 @@ const patience = 15 * 60_000;
  * Orders a new kit for a failed or missing one, once: the claim is set before anything is awaited and kept whatever
  * happens, so that trying again continues the same replacement.
  *
- * @throws ApplicationFailure `NotReplaceable`, `ReplacementLimitReached`, or what the service refused
+ * @throws ApplicationFailure `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
  */
 export async function replaceKit(run: Run, orderId: string): Promise<void> {
-  const { kase } = run;
-  const order = findOrder(kase, orderId);
-  if (!order || replacementOf(kase, orderId)?.orderId !== undefined) return;
+  const { chain } = run;
+  const order = findOrder(chain, orderId);
+  if (!order || replacementOf(chain, orderId)?.orderId !== undefined) return;
   demandReplaceable(order);
-  const claim = replacementOf(kase, orderId) ?? claimReplacement(kase, order);
+  const claim = replacementOf(chain, orderId) ?? claimReplacement(chain, order);
   claim.atEventId = lastEventId(order);
-  const snapshot = await place(kase, claim);
+  const snapshot = await place(run, claim, order);
   if (snapshot) hear(run, snapshot);
-  clear(kase, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
+  clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
   if (!snapshot) return;
   if (isRedrawOf(order, snapshot)) {
-    kase.replacements = kase.replacements.filter((replacement) => replacement !== claim);
+    chain.replacements = chain.replacements.filter((replacement) => replacement !== claim);
     return;
   }
   claim.orderId = snapshot.orderId;
-  await leadToChain(kase, snapshot);
+  await leadToChain(chain, snapshot);
 }
 
 /** The new order; nothing when its answer never came but a webhook has told of it meanwhile. */
-async function place(kase: Case, claim: Replacement): Promise<OrderSnapshot | undefined> {
-  const { rootOrderId, reference = rootOrderId, labTestId, labAccountId, policy } = kase;
-  const { replaceKitOrder } = creating(policy.creationTimeout, patience);
+async function place(run: Run, claim: Replacement, order: ChainOrder): Promise<OrderSnapshot | undefined> {
+  const { chain } = run;
+  const { rootOrderId, reference = rootOrderId, labTestId, labAccountId, policy } = chain;
   const wish = {
     failedOrderId: claim.replaces,
+    decidedOn: standingAt(order),
     rootOrderId,
     reference,
     n: claim.n,
-    chain: kase.orders.map(({ orderId }) => orderId),
+    chain: chain.orders.map(({ orderId }) => orderId),
     claimedAt: claim.claimedAt,
     triedBefore: claim.triedAt !== undefined,
     creationTimeout: policy.creationTimeout,
+    creationSettling: policy.creationSettling,
     ...(labTestId !== undefined && { labTestId }),
     ...(labAccountId !== undefined && { labAccountId }),
   };
-  const rest = (claim.triedAt ?? 0) + settlingAfter(policy.creationTimeout) - Date.now();
+  const rest = (claim.triedAt ?? 0) + policy.creationSettling - Date.now();
   if (rest > 0) await sleep(rest, { summary: 'before the next attempt' });
   try {
-    const placed = await replaceKitOrder.executeWithOptions({ summary: `replacement ${claim.n - 1}` }, [wish]);
+    const placed = await activities.replaceKitOrder.executeWithOptions(
+      { ...creation(policy, patience), summary: `replacement ${claim.n - 1}` },
+      [wish],
+    );
     return placed.snapshot;
   } catch (error) {
     claim.triedAt = Date.now();
-    if (isCancellation(error) || claim.orderId === undefined) throw error;
-    return undefined;
+    if (isCancellation(error)) throw error;
+    if (claim.orderId !== undefined) return undefined;
+    throw movedOn(run, claim, refusalOf(error)) ?? error;
   }
+}
+
+/** The service shows more than was decided on: nothing was created, and the claim is withdrawn. */
+function movedOn(run: Run, claim: Replacement, refusal: ApplicationFailure): ApplicationFailure | undefined {
+  if (refusal.type !== 'OrderMovedOn') return undefined;
+  const { chain } = run;
+  chain.replacements = chain.replacements.filter((replacement) => replacement !== claim);
+  const [details] = (refusal.details ?? []) as Partial<MovedOnDetails>[];
+  if (details?.snapshot) hear(run, details.snapshot);
+  const reason = findOrder(chain, claim.replaces)?.standing.phase ?? 'unknown';
+  return ApplicationFailure.nonRetryable(refusal.message, refusal.type, { fields: [], reason });
 }
 
 /** The service followed the failed order up itself, in the same transaction. */
@@ -72,10 +98,10 @@ function isRedrawOf({ greatest }: ChainOrder, { transaction }: OrderSnapshot): b
 }
 
 /** Where passthrough is not echoed, nothing in the new order's webhooks leads to this chain. */
-async function leadToChain({ rootOrderId, reference }: Case, snapshot: OrderSnapshot): Promise<void> {
+async function leadToChain({ rootOrderId, reference }: Chain, snapshot: OrderSnapshot): Promise<void> {
   if (readPassthrough(snapshot.passthrough)?.root === rootOrderId) return;
   const placed = { rootOrderId, snapshot, ...(reference !== undefined && { reference }) };
-  await handingOver.joinChain.executeWithOptions({ summary: `${snapshot.orderId.slice(0, 8)} joins the chain` }, [
+  await activities.joinChain.executeWithOptions({ summary: `${snapshot.orderId.slice(0, 8)} joins the chain` }, [
     placed,
   ]);
 }
@@ -95,10 +121,10 @@ function demandReplaceable(order: ChainOrder): void {
   }
 }
 
-function claimReplacement(kase: Case, order: ChainOrder): Replacement {
-  if (kase.replacements.length >= kase.policy.replacementLimit) {
+function claimReplacement(chain: Chain, order: ChainOrder): Replacement {
+  if (chain.replacements.length >= chain.policy.replacementLimit) {
     throw ApplicationFailure.nonRetryable(
-      `The policy allows ${kase.policy.replacementLimit} replacements; place a new order instead`,
+      `The policy allows ${chain.policy.replacementLimit} replacements; place a new order instead`,
       'ReplacementLimitReached',
       { fields: [] },
     );
@@ -106,15 +132,15 @@ function claimReplacement(kase: Case, order: ChainOrder): Replacement {
   const claim: Replacement = {
     replaces: order.orderId,
     atEventId: lastEventId(order),
-    n: highestNumber(kase) + 1,
+    n: highestNumber(chain) + 1,
     claimedAt: new Date(Date.now()).toISOString(),
   };
-  kase.replacements.push(claim);
+  chain.replacements.push(claim);
   return claim;
 }
 
 /** No number is given twice: the orders themselves say which are taken, also where an earlier run's claims are lost. */
-function highestNumber({ replacements, orders }: Case): number {
+function highestNumber({ replacements, orders }: Chain): number {
   const taken = orders.map(({ greatest }) => readPassthrough(greatest.passthrough)?.n ?? 1);
   return Math.max(1, ...replacements.map(({ n }) => n), ...taken);
 }

@@ -1,36 +1,38 @@
-import { announceNews, announceReplacements, enqueue, headOf } from './announcements.js';
-import { clear, clearAnswered, raise } from './attention.js';
-import { currentOrder, lateArrivals, outcomeOf } from './case.js';
-import type { Run } from './run.js';
-import { show } from './visibility.js';
+import { announceNews, announceReplacements, enqueue, headOf, clear, clearAnswered, raise } from './announcements.js';
+import { currentOrder, lateArrivals, outcomeOf } from './chain.js';
+import { raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
+import { show } from './view.js';
+import type { Run } from './workflow.js';
 
 /** Brings everything in line with what is known now: announcements, questions, and what operators see. */
 export function review(run: Run): void {
-  const { kase } = run;
+  const { chain } = run;
   const now = Date.now();
-  clearAnswered(kase, now);
-  const late = lateArrivals(kase).map(({ orderId }) => orderId);
-  clear(kase, ({ reason, orderId }) => reason === 'late_arrival' && !late.includes(orderId), now);
+  clearAnswered(chain, now);
+  const late = lateArrivals(chain).map(({ orderId }) => orderId);
+  clear(chain, ({ reason, orderId }) => reason === 'late_arrival' && !late.includes(orderId), now);
   for (const orderId of late) {
-    raise(kase, { key: `${orderId}/late_arrival`, reason: 'late_arrival', orderId }, now);
+    raise(chain, { key: `${orderId}/late_arrival`, reason: 'late_arrival', orderId }, now);
   }
-  announceNews(kase);
-  announceReplacements(kase, now);
+  raiseCriticalResults(run, now);
+  remindOfCriticalResults(chain, now);
+  announceNews(chain);
+  announceReplacements(chain, now);
   show(run);
 }
 
 /** Tells of an end that no event announced. Completion and cancellation were told as events. */
 export function announceEnd(run: Run): void {
-  const { kase } = run;
-  const outcome = outcomeOf(kase);
-  if (outcome === undefined || kase.ending === undefined || kase.endTold) return;
-  kase.endTold = true;
-  const order = currentOrder(kase);
+  const { chain } = run;
+  const outcome = outcomeOf(chain);
+  if (outcome === undefined || chain.ending === undefined || chain.endTold) return;
+  chain.endTold = true;
+  const order = currentOrder(chain);
   const head = headOf(
-    kase,
+    chain,
     order,
     `${order.orderId}/${order.standing.last?.id ?? 0}.${outcome}/ended`,
     new Date(Date.now()).toISOString(),
   );
-  enqueue(kase, { ...head, type: 'ended', data: { outcome } });
+  enqueue(chain, { ...head, type: 'ended', data: { outcome } });
 }

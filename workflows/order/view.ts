@@ -1,6 +1,6 @@
-import { compareText } from '../canonical-json.js';
-import { chainOf, currentOrder, needsSuccessor, outcomeOf, replacementOf, type Case, type ChainOrder } from './case.js';
-import { deadlinesOf, isKit, type Deadline } from './deadlines.js';
+import type { SearchAttributePair } from '@temporalio/common';
+import { compareText } from '../../protocol/canonical-json.js';
+import { readStatus } from '../../protocol/order/lifecycle.js';
 import type {
   Attention,
   ChainLink,
@@ -9,17 +9,40 @@ import type {
   OrderState,
   TimelineEntry,
   Waiting,
-} from './messages.js';
+  CriticalResult,
+} from '../../protocol/order/messages.js';
+import {
+  labAttentionKey,
+  labOrderIdKey,
+  labPhaseKey,
+  labReferenceKey,
+  ofTransaction,
+  ofUser,
+} from '../../protocol/search-attributes.js';
+import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
+import {
+  ordersOf,
+  currentOrder,
+  needsSuccessor,
+  outcomeOf,
+  replacementOf,
+  type Chain,
+  type ChainOrder,
+} from './chain.js';
+import { shownCriticalResult } from './critical-results.js';
+import { deadlinesOf, isKit, type Deadline } from './deadlines.js';
+import type { Run } from './workflow.js';
 
 /** What `state` and every command answer with. */
-export function stateOf(kase: Case): OrderState {
-  const current = currentOrder(kase);
+export function stateOf(chain: Chain): OrderState {
+  const current = currentOrder(chain);
   const { standing, greatest } = current;
-  const outcome = outcomeOf(kase);
+  const outcome = outcomeOf(chain);
+  const criticalResult = shownCriticalResult(chain);
   return {
-    rootOrderId: kase.rootOrderId,
+    rootOrderId: chain.rootOrderId,
     orderId: current.orderId,
-    ...(kase.reference !== undefined && { reference: kase.reference }),
+    ...(chain.reference !== undefined && { reference: chain.reference }),
     ...(greatest.userId !== undefined && { userId: greatest.userId }),
     phase: standing.phase,
     status: statusOf(current),
@@ -27,72 +50,88 @@ export function stateOf(kase: Case): OrderState {
     ...(greatest.sampleId !== undefined && { sampleId: greatest.sampleId }),
     ...(standing.problem && { problem: problemOf(standing.problem) }),
     ...(greatest.interpretation !== undefined && { interpretation: greatest.interpretation }),
+    ...(criticalResult && { criticalResult }),
     ...(greatest.shipment && { shipment: greatest.shipment }),
-    waiting: waitingOf(kase),
-    attention: attentionOf(kase),
-    chain: linksOf(kase),
-    timeline: timelineOf(kase),
+    waiting: waitingOf(chain),
+    attention: attentionOf(chain),
+    chain: linksOf(chain),
+    timeline: timelineOf(chain),
     ...(outcome !== undefined && { outcome }),
   };
 }
 
-export function resultOf(kase: Case): KitOrderResult {
-  const current = currentOrder(kase);
+export function resultOf(chain: Chain): KitOrderResult {
+  const current = currentOrder(chain);
   const { interpretation } = current.greatest;
   return {
-    outcome: outcomeOf(kase) ?? 'unresolved',
+    outcome: outcomeOf(chain) ?? 'unresolved',
     orderId: current.orderId,
-    rootOrderId: kase.rootOrderId,
-    ...(kase.reference !== undefined && { reference: kase.reference }),
+    rootOrderId: chain.rootOrderId,
+    ...(chain.reference !== undefined && { reference: chain.reference }),
     ...(interpretation !== undefined && { interpretation }),
-    chain: linksOf(kase),
-    timeline: timelineOf(kase),
-    policy: kase.policy,
-    replacements: kase.replacements,
+    chain: linksOf(chain),
+    timeline: timelineOf(chain),
+    policy: chain.policy,
+    replacements: chain.replacements,
+    attention: chain.attention,
+    raised: chain.raised,
+    criticalResults: chain.criticalResults,
   };
 }
 
-export function attentionOf(kase: Case): Attention[] {
-  return kase.attention.map(({ key: _key, time: _time, ...attention }) => attention);
+export function attentionOf(chain: Chain): Attention[] {
+  return chain.attention.map(({ key: _key, time: _time, ...attention }) => attention);
 }
 
-function linksOf(kase: Case): ChainLink[] {
-  const chain = chainOf(kase);
-  return chain.map((order) => {
-    const replaces = predecessorOf(kase, chain, order);
-    const replacedBy = chain.find((other) => predecessorOf(kase, chain, other) === order.orderId)?.orderId;
+function linksOf(chain: Chain): ChainLink[] {
+  const orders = ordersOf(chain);
+  return orders.map((order) => {
+    const replaces = predecessorOf(chain, orders, order);
+    const replacedBy = orders.find((other) => predecessorOf(chain, orders, other) === order.orderId)?.orderId;
     return {
       orderId: order.orderId,
-      origin: originOf(kase, order),
+      origin: originOf(chain, order),
       phase: order.standing.phase,
       status: statusOf(order),
+      ...(order.greatest.interpretation !== undefined && { interpretation: order.greatest.interpretation }),
       ...(replaces !== undefined && { replaces }),
       ...(replacedBy !== undefined && { replacedBy }),
     };
   });
 }
 
-function originOf(kase: Case, { orderId, greatest }: ChainOrder): string {
-  return kase.replacements.some((replacement) => replacement.orderId === orderId)
+function originOf(chain: Chain, { orderId, greatest }: ChainOrder): string {
+  return chain.replacements.some((replacement) => replacement.orderId === orderId)
     ? 'replacement'
     : (greatest.origin ?? 'initial');
 }
 
 /** The order that was replaced, or the one that a redraw of the same transaction follows. */
-function predecessorOf(kase: Case, chain: readonly ChainOrder[], order: ChainOrder): string | undefined {
-  const replaced = kase.replacements.find(({ orderId }) => orderId === order.orderId)?.replaces;
+function predecessorOf(chain: Chain, orders: readonly ChainOrder[], order: ChainOrder): string | undefined {
+  const replaced = chain.replacements.find(({ orderId }) => orderId === order.orderId)?.replaces;
   const { parentId } = order.greatest;
-  if (replaced !== undefined || (originOf(kase, order) === 'initial' && parentId === undefined)) return replaced;
+  if (replaced !== undefined || (originOf(chain, order) === 'initial' && parentId === undefined)) return replaced;
   const sameTransaction = (other: ChainOrder) => other.greatest.transaction?.id === order.greatest.transaction?.id;
-  const earlier = chain.slice(0, chain.indexOf(order)).findLast(sameTransaction)?.orderId;
-  const parent = chain.find(({ orderId }) => orderId === parentId && orderId !== order.orderId)?.orderId;
+  const earlier = orders.slice(0, orders.indexOf(order)).findLast(sameTransaction)?.orderId;
+  const parent = orders.find(({ orderId }) => orderId === parentId && orderId !== order.orderId)?.orderId;
   return parent ?? earlier;
 }
 
-function timelineOf(kase: Case): TimelineEntry[] {
-  return kase.orders
-    .flatMap(({ orderId, events }) => events.map(({ id, ...event }) => ({ orderId, eventId: id, ...event })))
-    .toSorted((a, b) => compareText(a.at, b.at) || a.eventId - b.eventId);
+function timelineOf(chain: Chain): TimelineEntry[] {
+  const reported = chain.orders.flatMap(({ orderId, events }) =>
+    events.map(({ id, ...event }): TimelineEntry => ({ orderId, eventId: id, ...event })),
+  );
+  const acknowledged = chain.criticalResults.flatMap(({ orderId, acknowledgements }) =>
+    acknowledgements.map(({ outcome, ...acknowledgement }): TimelineEntry => ({
+      orderId,
+      status: 'critical_result_acknowledged',
+      detail: outcome,
+      ...acknowledgement,
+    })),
+  );
+  return [...reported, ...acknowledged].toSorted(
+    (a, b) => compareText(a.at, b.at) || (a.eventId ?? Infinity) - (b.eventId ?? Infinity) || 0,
+  );
 }
 
 function statusOf({ standing, greatest }: ChainOrder): string {
@@ -118,22 +157,125 @@ const waitedFor: Readonly<Record<OrderPhase, string>> = {
 };
 
 /** Until when: the limit that is nearest. Reminders on the way to it are no limits. */
-function waitingOf(kase: Case): Waiting {
-  if (outcomeOf(kase) !== undefined) return { for: 'nothing' };
-  const limit = deadlinesOf(kase).find(({ key, name }) => !kase.met.includes(key) && !name.endsWith('_reminder'));
+function waitingOf(chain: Chain): Waiting {
+  if (outcomeOf(chain) !== undefined) return { for: 'nothing' };
+  const limit = deadlinesOf(chain).find(({ key, name }) => !chain.met.includes(key) && !name.endsWith('_reminder'));
   return {
-    for: whatFor(kase, currentOrder(kase), limit),
+    for: whatFor(chain, currentOrder(chain), limit),
     ...(limit && { until: new Date(limit.at).toISOString() }),
   };
 }
 
-function whatFor(kase: Case, current: ChainOrder, limit: Deadline | undefined): string {
+function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined): string {
   const { phase, problem, deliveredAt } = current.standing;
-  const claim = replacementOf(kase, current.orderId);
+  const claim = replacementOf(chain, current.orderId);
   if (limit?.name === 'redraw') return 'the order that follows';
   if (needsSuccessor(current))
     return claim && claim.orderId === undefined ? 'the order that follows' : waitedFor.failed;
   if (problem) return phase === 'at_lab' ? 'the lab to go on with the sample' : 'the problem in transit to clear';
   if (phase === 'awaiting_registration' && deliveredAt === undefined) return 'the kit to be shipped and registered';
   return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
+}
+
+/** The case file that the Web UI shows, in Markdown: where the order is, what it waits for, and what happened. */
+export function caseFileOf(chain: Chain): string {
+  const state = stateOf(chain);
+  const reference = state.reference === undefined ? '' : `, reference ${code(state.reference)}`;
+  return [
+    `### ${sentence(state.phase)}`,
+    `Order ${code(state.orderId)}${reference}`,
+    state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
+    ...(state.problem ? [`**Problem** ${wordsFor(state.problem.status)} since ${moment(state.problem.since)}`] : []),
+    ...(state.criticalResult ? [criticalLine(state.criticalResult)] : []),
+    ...state.attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`),
+    ...(state.chain.length > 1 ? [state.chain.map(kitLine).join('\n')] : []),
+    ['| When (UTC) | Order | What happened |', '| --- | --- | --- |', ...rowsOf(chain, state)].join('\n'),
+  ].join('\n\n');
+}
+
+function waitingLine({ waiting }: OrderState): string {
+  return `**Waits for** ${waiting.for}${waiting.until === undefined ? '' : ` until ${moment(waiting.until)}`}`;
+}
+
+function outcomeLine({ outcome, interpretation }: OrderState): string {
+  const results = interpretation === undefined ? '' : `, results ${plain(interpretation)}`;
+  return `**Outcome** ${words(outcome ?? '')}${results}`;
+}
+
+/** Without the note, which may be personal: a case file is read by more people than it is meant for. */
+function criticalLine({ orderId, status, since, isOpen, reminders, acknowledgements }: CriticalResult): string {
+  const head = `**Critical result** ${plain(status)}, order ${code(orderId)}, since ${moment(since)}`;
+  const last = acknowledgements.at(-1);
+  if (isOpen || !last) return `${head}: nobody has acknowledged it, ${reminders} reminders`;
+  return `${head}: acknowledged by ${code(last.by)}, ${words(last.outcome)}`;
+}
+
+function kitLine({ orderId, origin, phase, replacedBy }: ChainLink): string {
+  const next = replacedBy === undefined ? '' : `, followed by ${shortened(replacedBy)}`;
+  return `- ${shortened(orderId)} ${plain(words(origin))}: ${words(phase)}${next}`;
+}
+
+interface Row {
+  at: string;
+  orderId: string;
+  what: string;
+}
+
+/** What the service reported and what was done about it, in the order of time. */
+function rowsOf({ journal }: Chain, { timeline }: OrderState): string[] {
+  // Acknowledgements stand in the journal, in words of ours.
+  const events = timeline.filter(({ eventId }) => eventId !== undefined);
+  const reported = events.map(({ at, orderId, status, detail }): Row => {
+    const more = detail === undefined ? '' : `, ${plain(words(detail))}`;
+    return { at, orderId, what: `${wordsFor(status)}${more} (${code(status)})` };
+  });
+  const done = journal.map(({ at, orderId, what }): Row => ({ at, orderId, what: `**${what}**` }));
+  return [...reported, ...done]
+    .toSorted((a, b) => compareText(a.at, b.at))
+    .map(({ at, orderId, what }) => `| ${moment(at)} | ${shortened(orderId)} | ${what} |`);
+}
+
+const statusWords: Readonly<Record<string, string>> = {
+  ordered: 'Ordered',
+  awaiting_registration: 'Waits to be registered',
+  testkit_registered: 'Registered',
+  transit_customer: 'On its way to the customer',
+  with_customer: 'With the customer',
+  problem_in_transit_customer: 'Problem on its way to the customer',
+  transit_lab: 'On its way to the lab',
+  problem_in_transit_lab: 'Problem on its way to the lab',
+  delivered_to_lab: 'Delivered to the lab',
+  lab_processing_blocked: 'Held up at the lab',
+  failure_to_deliver_to_customer: 'Could not be delivered to the customer',
+  failure_to_deliver_to_lab: 'Could not be delivered to the lab',
+  sample_error: 'The sample cannot be used',
+  corrected: 'Results corrected',
+};
+
+/** A status that is not known here is its own words. */
+function wordsFor(status: string): string {
+  const { low } = readStatus(status);
+  return (Object.hasOwn(statusWords, low) ? statusWords[low] : undefined) ?? plain(sentence(low));
+}
+
+function shortened(orderId: string): string {
+  return code(orderId.slice(0, 8));
+}
+
+/** Shows the case file and the search attributes of the order as it is now. */
+export function show({ chain }: Run): void {
+  showToOperators(caseFileOf(chain), attributesOf(chain));
+}
+
+function attributesOf(chain: Chain): SearchAttributePair[] {
+  const { chain: links, phase, reference, userId, attention } = stateOf(chain);
+  const transactionId = currentOrder(chain).greatest.transaction?.id;
+  return [
+    { key: labPhaseKey, value: phase },
+    { key: labOrderIdKey, value: [...new Set([chain.rootOrderId, ...links.map(({ orderId }) => orderId)])] },
+    { key: labAttentionKey, value: [...new Set(attention.map(({ reason }) => reason))].toSorted() },
+    ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
+    ...ofTransaction(transactionId),
+    ...ofUser(userId),
+  ];
 }

@@ -1,13 +1,13 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { JobReading } from '../../activities/reports.js';
-import { readingPatiently } from '../proxies.js';
-import { announceClaim } from './announcements.js';
-import { raise } from './attention.js';
-import { hasEndedByItself, type ReportCase } from './case.js';
-import { setNotifies, takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
-import type { ParsingJobResult, ReportTimelineEntry } from './messages.js';
-import type { ReportRun } from './run.js';
-import { knownOf } from './state.js';
+import type { ParsingJobResult, ReportTimelineEntry } from '../../protocol/report/messages.js';
+import { activities } from '../activities.js';
+import { announceClaim, raise } from './announcements.js';
+import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
+import { setNotifies } from '../entity/outbox.js';
+import { hasEndedByItself, type Job } from './job.js';
+import { knownOf } from './reports.js';
+import type { ReportRun } from './workflow.js';
 
 /** A run is started together with its first signal; one that was started by hand reads its job instead. */
 const firstReportWait = 10_000;
@@ -26,103 +26,103 @@ const mostLooks = 7;
  * or the fruit of an upload whose answer was lost and whose file another job reads meanwhile.
  */
 export async function identify(run: ReportRun): Promise<void> {
-  const { kase } = run;
-  if (kase.identified) return;
-  const isReported = () => knownOf(kase.reported) !== undefined;
+  const { job } = run;
+  if (job.identified) return;
+  const isReported = () => knownOf(job.reported) !== undefined;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
   const looks = await awaitOwner(run);
   // What was handed over together with an answer was made just now; what was found elsewhere may have a history.
-  if (looks === 0 && !kase.uploadedAnew && kase.ending === undefined) await readUp(run);
-  kase.identified = true;
+  if (looks === 0 && !job.uploadedAnew && job.ending === undefined) await readUp(run);
+  job.identified = true;
 }
 
 /** @returns how often it was asked whose job this is */
 async function awaitOwner(run: ReportRun): Promise<number> {
-  const { kase } = run;
+  const { job } = run;
   let looks = 0;
   // A job that was over when it was first heard of probably ended long ago: reading tells more than waiting.
-  if (isOpen(kase) && hasEndedByItself(kase)) {
+  if (isOpen(job) && hasEndedByItself(job)) {
     looks += 1;
     await readUp(run, { tooSoon: true });
   }
-  for (let n = 0; isOpen(kase) && n < mostLooks; n += 1) {
+  for (let n = 0; isOpen(job) && n < mostLooks; n += 1) {
     const wait = claimWait * 2 ** Math.max(n - 1, 0);
-    if (await condition(() => !isOpen(kase), wait, { summary: 'hand-over' })) break;
+    if (await condition(() => !isOpen(job), wait, { summary: 'hand-over' })) break;
     looks += 1;
     await readUp(run);
   }
   // An upload that is stuck for so long may still be the one that made it: only a person can tell.
-  if (isOpen(kase)) raise(kase, 'ambiguous_job', Date.now());
+  if (isOpen(job)) raise(job, 'ambiguous_job', Date.now());
   return looks;
 }
 
 /** Nobody has claimed the job, and it was not found out that nobody will. */
-function isOpen({ handedOver, identified, ending }: ReportCase): boolean {
+function isOpen({ handedOver, identified, ending }: Job): boolean {
   return !handedOver && !identified && ending === undefined;
 }
 
 /** @param tooSoon an upload that is about to claim the job may not be listed yet: only a history settles whose it is */
 async function readUp(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
-  const { kase } = run;
+  const { job } = run;
   const since = workflowInfo().startTime.toISOString();
-  const reported = kase.reported;
-  const question = { jobId: kase.jobId, since, ...(kase.userId !== undefined && { userId: kase.userId }) };
-  const reading = await readingPatiently.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [question]);
+  const reported = job.reported;
+  const question = { jobId: job.jobId, since, ...(job.userId !== undefined && { userId: job.userId }) };
+  const reading = await activities.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [question]);
   const { snapshot, gone, unsure, notifies, previous } = reading;
-  if (previous) resume(kase, previous);
+  if (previous) resume(job, previous);
   if (snapshot) takeRead(run, snapshot, reported);
-  setNotifies(kase, notifies);
-  if (previous && staysEnded(kase, previous)) stayEnded(kase, previous);
-  else if (gone) takeAbsence(kase);
-  else if (unsure) takeUnsureAbsence(kase, Date.now());
-  if (previous) kase.identified = true;
-  else if (isOpen(kase) && !tooSoon) settleOwner(kase, reading);
+  setNotifies(job, notifies);
+  if (previous && staysEnded(job, previous)) stayEnded(job, previous);
+  else if (gone) takeAbsence(job);
+  else if (unsure) takeUnsureAbsence(job, Date.now());
+  if (previous) job.identified = true;
+  else if (isOpen(job) && !tooSoon) settleOwner(job, reading);
 }
 
 /** Whether this unclaimed job is somebody's lost upload. When in doubt it is not marked, and a person is asked. */
-function settleOwner(kase: ReportCase, { owner }: JobReading): void {
+function settleOwner(job: Job, { owner }: JobReading): void {
   switch (owner.kind) {
     case 'open':
       return;
     case 'superseded':
-      kase.ending = 'superseded';
-      kase.supersededBy = owner.by;
+      job.ending = 'superseded';
+      job.supersededBy = owner.by;
       break;
     case 'ambiguous':
-      raise(kase, 'ambiguous_job', Date.now());
+      raise(job, 'ambiguous_job', Date.now());
       break;
     case 'none':
       break;
     default:
       return owner satisfies never;
   }
-  kase.identified = true;
+  job.identified = true;
 }
 
 /** Goes on where the last run ended: with its reference and policy, and without announcing anything again. */
-function resume(kase: ReportCase, previous: ParsingJobResult): void {
-  if (!kase.handedOver) kase.policy = previous.policy;
-  kase.announced = [...new Set([...previous.announced, ...kase.announced])];
+function resume(job: Job, previous: ParsingJobResult): void {
+  if (!job.handedOver) job.policy = previous.policy;
+  job.announced = [...new Set([...previous.announced, ...job.announced])];
   const isKnown = ({ status, isReviewed }: ReportTimelineEntry) =>
     previous.timeline.some((entry) => entry.status === status && entry.isReviewed === isReviewed);
-  kase.timeline = [...previous.timeline, ...kase.timeline.filter((entry) => !isKnown(entry))];
-  if (previous.userId !== undefined) kase.userId ??= previous.userId;
+  job.timeline = [...previous.timeline, ...job.timeline.filter((entry) => !isKnown(entry))];
+  if (previous.userId !== undefined) job.userId ??= previous.userId;
   if (previous.reference === undefined) {
-    if (kase.handedOver) announceClaim(kase, Date.now());
+    if (job.handedOver) announceClaim(job, Date.now());
     return;
   }
-  kase.reference ??= previous.reference;
-  kase.handedOver = true;
+  job.reference ??= previous.reference;
+  job.handedOver = true;
 }
 
 /** What somebody decided to stop following stays so, unless the service ended it: that is news. */
-function staysEnded(kase: ReportCase, { outcome }: ParsingJobResult): boolean {
-  if (outcome === 'superseded') return !kase.handedOver;
-  return outcome === 'abandoned' && !hasEndedByItself(kase);
+function staysEnded(job: Job, { outcome }: ParsingJobResult): boolean {
+  if (outcome === 'superseded') return !job.handedOver;
+  return outcome === 'abandoned' && !hasEndedByItself(job);
 }
 
-function stayEnded(kase: ReportCase, { outcome, supersededBy }: ParsingJobResult): void {
-  kase.ending = outcome;
-  kase.endTold = true;
-  if (supersededBy !== undefined) kase.supersededBy = supersededBy;
+function stayEnded(job: Job, { outcome, supersededBy }: ParsingJobResult): void {
+  job.ending = outcome;
+  job.endTold = true;
+  if (supersededBy !== undefined) job.supersededBy = supersededBy;
 }

@@ -1,42 +1,51 @@
-import { currentJob, currentPhase, outcomeOf, type ReportCase } from './case.js';
+import { compareText } from '../../protocol/canonical-json.js';
+import { failureOf } from '../../protocol/report/failure-reasons.js';
+import type { ParsingJobResult, ReportPhase, ReportState } from '../../protocol/report/messages.js';
+import {
+  labAttentionKey,
+  labPhaseKey,
+  labReferenceKey,
+  ofUser,
+  supersededPhase,
+} from '../../protocol/search-attributes.js';
+import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
 import { deadlineOf, isOverdue } from './deadlines.js';
-import { failureOf } from './failure-reasons.js';
-import type { ParsingJobResult, ReportPhase, ReportState } from './messages.js';
+import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 
 /** What `state` and `cancel` answer with. */
-export function reportStateOf(kase: ReportCase): ReportState {
-  const { needsHumanReview } = currentJob(kase);
-  const outcome = outcomeOf(kase);
+export function reportStateOf(job: Job): ReportState {
+  const { needsHumanReview } = currentJob(job);
+  const outcome = outcomeOf(job);
   return {
-    ...identityOf(kase),
-    phase: currentPhase(kase),
+    ...identityOf(job),
+    phase: currentPhase(job),
     ...(needsHumanReview !== undefined && { needsHumanReview }),
-    ...findingsOf(kase),
-    waiting: waitingOf(kase),
-    attention: kase.attention.map(({ reason, since }) => ({ reason, since })),
-    timeline: kase.timeline,
+    ...findingsOf(job),
+    waiting: waitingOf(job),
+    attention: job.attention.map(({ reason, since }) => ({ reason, since })),
+    timeline: job.timeline,
     ...(outcome !== undefined && { outcome }),
   };
 }
 
-export function reportResultOf(kase: ReportCase): ParsingJobResult {
+export function reportResultOf(job: Job): ParsingJobResult {
   return {
-    outcome: outcomeOf(kase) ?? 'unresolved',
-    ...identityOf(kase),
-    ...findingsOf(kase),
-    timeline: kase.timeline,
-    policy: kase.policy,
-    announced: kase.announced,
+    outcome: outcomeOf(job) ?? 'unresolved',
+    ...identityOf(job),
+    ...findingsOf(job),
+    timeline: job.timeline,
+    policy: job.policy,
+    announced: job.announced,
   };
 }
 
-function identityOf({ jobId, reference, userId }: ReportCase) {
+function identityOf({ jobId, reference, userId }: Job) {
   return { jobId, ...(reference !== undefined && { reference }), ...(userId !== undefined && { userId }) };
 }
 
-function findingsOf(kase: ReportCase) {
-  const { status = 'unknown', isReviewed, failureReason, counts } = currentJob(kase);
-  const { supersededBy } = kase;
+function findingsOf(job: Job) {
+  const { status = 'unknown', isReviewed, failureReason, counts } = currentJob(job);
+  const { supersededBy } = job;
   return {
     status,
     ...(isReviewed !== undefined && { isReviewed }),
@@ -54,8 +63,61 @@ const waitedFor: Readonly<Record<ReportPhase, string>> = {
   failed: 'nothing',
 };
 
-function waitingOf(kase: ReportCase): ReportState['waiting'] {
-  if (outcomeOf(kase) !== undefined) return { for: 'nothing' };
-  const what = waitedFor[currentPhase(kase)];
-  return isOverdue(kase) ? { for: what } : { for: what, until: new Date(deadlineOf(kase).at).toISOString() };
+function waitingOf(job: Job): ReportState['waiting'] {
+  if (outcomeOf(job) !== undefined) return { for: 'nothing' };
+  const what = waitedFor[currentPhase(job)];
+  return isOverdue(job) ? { for: what } : { for: what, until: new Date(deadlineOf(job).at).toISOString() };
+}
+
+/** The case file that the Web UI shows, in Markdown: where the report is, what it waits for, and what happened. */
+export function reportCaseFileOf(job: Job): string {
+  const state = reportStateOf(job);
+  const reference = state.reference === undefined ? '' : `, reference ${code(state.reference)}`;
+  return [
+    `### ${sentence(state.phase)}`,
+    `Parsing job ${code(state.jobId)}${reference}`,
+    state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
+    ...countLines(state),
+    ...state.attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`),
+    ['| When (UTC) | What happened |', '| --- | --- |', ...rowsOf(job)].join('\n'),
+  ].join('\n\n');
+}
+
+function waitingLine({ waiting }: ReportState): string {
+  return `**Waits for** ${waiting.for}${waiting.until === undefined ? '' : ` until ${moment(waiting.until)}`}`;
+}
+
+function outcomeLine({ outcome, failure, supersededBy }: ReportState): string {
+  const why = failure === undefined ? '' : `, ${plain(words(failure.reason))}`;
+  const by = supersededBy === undefined ? '' : ` by ${code(supersededBy)}`;
+  return `**Outcome** ${words(outcome ?? '')}${why}${by}`;
+}
+
+function countLines({ counts }: ReportState): string[] {
+  if (!counts) return [];
+  const { results, byLoincMatchStatus: matches, aboveRange, belowRange } = counts;
+  const loinc = `${matches.auto_match} matched to LOINC, ${matches.needs_review} to be reviewed`;
+  return [`**Biomarkers** ${results}: ${loinc}; ${aboveRange} above and ${belowRange} below their range`];
+}
+
+/** What the service reported and what was done about it, in the order of time. */
+function rowsOf({ timeline, journal }: Job): string[] {
+  const reported = timeline.map(({ at, status, isReviewed }) => {
+    const reviewed = isReviewed === true ? ', reviewed' : '';
+    return { at, what: `${plain(sentence(status))}${reviewed} (${code(status)})` };
+  });
+  return [...reported, ...journal.map(({ at, what }) => ({ at, what: `**${what}**` }))]
+    .toSorted((a, b) => compareText(a.at, b.at))
+    .map(({ at, what }) => `| ${moment(at)} | ${what} |`);
+}
+
+/** Shows the case file and the search attributes of the job as it is now. */
+export function show(job: Job): void {
+  const { reference, userId, attention, ending } = job;
+  showToOperators(reportCaseFileOf(job), [
+    { key: labPhaseKey, value: ending === 'superseded' ? supersededPhase : currentPhase(job) },
+    { key: labAttentionKey, value: attention.map(({ reason }) => reason).toSorted() },
+    ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
+    ...ofUser(userId),
+  ]);
 }

@@ -2,7 +2,7 @@ import type { LinkState } from '../../../client/index.js';
 import type { PlayedLink } from '../played-link.js';
 import type { Stage, Story } from '../stage.js';
 
-/** By the sandbox's conventions (docs/lab-service.md): a code is asked for by SMS, and further ones by e-mail. */
+/** By the sandbox's conventions (docs/sandbox.md): a code is asked for by SMS, and further ones by e-mail. */
 const username = 'mfa-sms-testperson';
 const rightCodes: Readonly<Record<string, string>> = { sms: '123456', email: '654321' };
 const mistypedCode = '111111';

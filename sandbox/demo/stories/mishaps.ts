@@ -14,11 +14,11 @@ export const lostKit: Story = {
     ]);
     await order.told('attention_raised', ({ data }) => data.reason === 'problem_persists');
     stage.acts('the operator decides: wait');
-    await order.handle.resolveProblem('wait');
+    await order.handle.resolveProblem('wait', { orderId: order.orderId });
     await order.goes([{ after: '1d', status: 'lost' }]);
     await order.told('attention_raised', ({ data }) => data.reason === 'decision_needed');
     stage.acts('the operator decides: replace');
-    const { orderId: replacement } = await order.handle.resolveProblem('replace');
+    const { orderId: replacement } = await order.handle.resolveProblem('replace', { orderId: order.orderId });
     stage.check('there is another kit', replacement !== order.orderId);
     await order.goes(withResults, replacement);
     await order.comesTo('with_customer', replacement);

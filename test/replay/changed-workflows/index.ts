@@ -1,6 +1,6 @@
 import { sleep } from '@temporalio/workflow';
 
-/** What nobody may do to workflows that are under way: begin with something else. */
+/** A forbidden change to workflows that are under way: beginning with something else. */
 export async function kitOrder(): Promise<void> {
   await sleep('1 day');
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bookAppointmentId } from '../../../workflows/appointment/address.js';
+import { bookAppointmentId } from '../../../protocol/ids.js';
 import { until } from '../stage.js';
 import type { Story } from './story.js';
 
@@ -21,7 +21,7 @@ export const appointments: readonly Story[] = [
     return { 'appointment-drawn': bookAppointmentId(handle.orderId) };
   },
 
-  /** The provider is silent, is read, declines; and then the product wants none any more. */
+  /** The provider is silent, is read, declines; and then the product cancels. */
   async function appointmentDeclined(stage) {
     const handle = await stage.visit({
       confirmation: 'later',

@@ -1,6 +1,6 @@
 import { UserUnknown } from '../../../client/index.js';
-import { deleteUserId } from '../../../workflows/deletion/address.js';
-import { labUserIdKey } from '../../../workflows/search-attributes.js';
+import { deleteUserId } from '../../../protocol/ids.js';
+import { labUserIdKey } from '../../../protocol/search-attributes.js';
 import { kitFor } from '../../e2e/invented.js';
 import { untilListed, type Story } from './story.js';
 
@@ -26,7 +26,7 @@ export const deletions: readonly Story[] = [
     return { 'deletion-undone': deleteUserId(user.user_id) };
   },
 
-  /** Its first attempts find the service down, and whoever asked goes away. */
+  /** Its first attempts find the service down, and the caller goes away. */
   async function deletionDelayed(stage) {
     const { user } = await stage.sandbox.createUser();
     const down = { kind: 'answer', status: 503, headers: { 'retry-after': '60' } } as const;
@@ -36,7 +36,7 @@ export const deletions: readonly Story[] = [
     return { 'deletion-delayed': deleteUserId(user.user_id) };
   },
 
-  /** Its answer is lost, and whoever asked withdraws it. */
+  /** Its answer is lost, and the caller withdraws it. */
   async function deletionWithdrawn(stage) {
     const { user } = await stage.sandbox.createUser();
     const path = `/v2/user/${user.user_id}`;

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { deleteUserId } from '../../../workflows/deletion/address.js';
+import { deleteUserId, workoutStreamId } from '../../../protocol/ids.js';
 import {
   discardRejectedEventName,
   listRejectedEventsName,
   replayRejectedEventsName,
   type RejectedEventsPage,
-} from '../../../workflows/rejected-events/messages.js';
-import { workoutStreamId } from '../../../workflows/workout-stream/address.js';
+} from '../../../protocol/rejected-events.js';
 import type { Story } from './story.js';
 
 export const healthData: readonly Story[] = [

@@ -1,13 +1,15 @@
 import { appointments } from './appointments.js';
+import { continued } from './continued.js';
 import { deletions } from './deletions.js';
 import { healthData } from './health-data.js';
 import { links } from './links.js';
+import { notifications } from './notifications.js';
 import { orders } from './orders.js';
 import { reports } from './reports.js';
 import type { Story } from './story.js';
 import { webhooks } from './webhooks.js';
 
-/** What is recorded, area by area. */
+/** The recorded stories, area by area. */
 export const stories: readonly Story[] = [
   ...orders,
   ...links,
@@ -15,5 +17,12 @@ export const stories: readonly Story[] = [
   ...reports,
   ...healthData,
   ...webhooks,
+  ...notifications,
   ...appointments,
 ];
+
+/**
+ * The stories that are recorded with a new run after every ten events: the last run of each, which begins with carried
+ * state.
+ */
+export const continuedStories: readonly Story[] = continued;

@@ -4,7 +4,7 @@ export const links: readonly Story[] = [
   /** A wrong code, the right one, another question, and the connection. */
   async function linkedWithCodes(stage) {
     const link = await stage.link();
-    await link.logsIn('mfa-again');
+    await link.logIn('mfa-again');
     await link.handle.submitMfaCode('111111');
     await link.handle.submitMfaCode('123456');
     await link.handle.submitMfaCode('654321');
@@ -12,14 +12,14 @@ export const links: readonly Story[] = [
     return { 'link-with-codes': link.workflowId };
   },
 
-  /** Logins that fail, a token that is replaced, an unknown state, and a connection that only its webhook tells of. */
+  /** Logins that fail, a token that is replaced, an unknown state, and a connection that only its webhook reports. */
   async function linkedByWebhook(stage) {
     const link = await stage.link();
-    await link.logsIn('error-provider_credential_error');
-    await link.logsIn('error-token_expired');
-    await link.logsIn('state-state_of_next_year');
+    await link.logIn('error-provider_credential_error');
+    await link.logIn('error-token_expired');
+    await link.logIn('state-state_of_next_year');
     await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider: link.handle.provider });
-    await link.entersPassword('ok');
+    await link.enterPassword('ok');
     await link.handle.result();
     return { 'link-by-webhook': link.workflowId };
   },
@@ -28,8 +28,8 @@ export const links: readonly Story[] = [
   async function expiredLink(stage) {
     const link = await stage.link({ confirmationWait: '1s', codeReminder: '1s', codeWait: '3s' });
     await link.handle.reportLinkResult({ state: 'success' });
-    await link.shows(({ attention }) => attention.length > 0);
-    await link.logsIn('mfa-sms');
+    await link.untilState(({ attention }) => attention.length > 0);
+    await link.logIn('mfa-sms');
     await link.handle.result();
     return { 'link-expired': link.workflowId };
   },
@@ -37,7 +37,7 @@ export const links: readonly Story[] = [
   /** As many wrong codes as are allowed. */
   async function failedLink(stage) {
     const link = await stage.link({ maxCodeAttempts: 2 });
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     await link.handle.submitMfaCode('111111');
     await link.handle.submitMfaCode('111111');
     await link.handle.result();
@@ -46,7 +46,7 @@ export const links: readonly Story[] = [
 
   async function cancelledLink(stage) {
     const link = await stage.link();
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     await link.handle.cancel();
     await link.handle.result();
     return { 'link-cancelled': link.workflowId };
@@ -54,7 +54,7 @@ export const links: readonly Story[] = [
 
   async function linkCancelledByOperator(stage) {
     const link = await stage.link();
-    await link.logsIn('mfa-sms');
+    await link.logIn('mfa-sms');
     await stage.temporal.workflow.getHandle(link.workflowId).cancel();
     await link.handle.result();
     return { 'link-cancelled-by-operator': link.workflowId };

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OrderNotFound, type KitOrderHandle } from '../../../client/index.js';
-import { kitOrderId, placeKitOrderId } from '../../../workflows/order/address.js';
-import { registration } from '../../e2e/invented.js';
+import { kitOrderId, placeKitOrderId } from '../../../protocol/ids.js';
+import { kitFor, registration } from '../../e2e/invented.js';
+import { reconcileOrdersId } from '../../../protocol/reconcile.js';
+import { following } from '../../rig/followed.js';
 import { until, type Stage } from '../stage.js';
 import { untilListed, type Story } from './story.js';
 
@@ -22,17 +24,86 @@ export const orders: readonly Story[] = [
   async function replacedAfterLoss(stage) {
     const { handle, orderId } = await stage.place({ onLost: 'replace' });
     await stage.move(handle, orderId, ['transit_customer', 'problem_in_transit_customer', 'lost']);
-    const { orderId: replacement } = await until(handle, ({ chain }) => chain.length === 2);
+    const { orderId: replacement } = await until(following(handle), ({ chain }) => chain.length === 2);
     await stage.move(handle, replacement, [...toCustomer, ...toResults]);
     await handle.result();
     return { 'replaced-after-loss': kitOrderId(orderId) };
+  },
+
+  /** Nothing in the replacement's webhooks leads to the chain: they come to a run of its own, which passes them on. */
+  async function replacedWithoutPassthrough(stage) {
+    const { handle, orderId } = await stage.place({ onLost: 'replace' });
+    await stage.sandbox.changeSettings({ echoPassthrough: false });
+    await stage.move(handle, orderId, ['transit_customer', 'problem_in_transit_customer', 'lost']);
+    const { orderId: replacement } = await until(following(handle), ({ chain }) => chain.length === 2);
+    await stage.move(handle, replacement, [...toCustomer, ...toResults]);
+    await handle.result();
+    await stage.temporal.workflow.getHandle(kitOrderId(replacement)).result();
+    await stage.sandbox.changeSettings({ echoPassthrough: true });
+    return { 'replaced-without-passthrough': kitOrderId(orderId), 'joined-chain': kitOrderId(replacement) };
+  },
+
+  /** Raised by the alarm before the order completes, reminded of after its end, and acknowledged. */
+  async function criticalResult(stage) {
+    const { handle, orderId } = await stage.place({ criticalResultReminder: '1s' });
+    await stage.move(handle, orderId, [...toCustomer, 'transit_lab', 'delivered_to_lab']);
+    await stage.sandbox.reportCritical(orderId, { status: 'partial', interpretation: 'normal' });
+    await until(following(handle), ({ criticalResult }) => criticalResult?.status === 'partial');
+    await stage.sandbox.move(orderId, { status: 'completed', interpretation: 'critical' });
+    await until(following(handle), ({ criticalResult }) => (criticalResult?.reminders ?? 0) > 1);
+    await handle.acknowledgeCriticalResult({ orderId, by: 'nurse-17', outcome: 'confirmed' });
+    await handle.result();
+    return { 'critical-result': kitOrderId(orderId) };
+  },
+
+  /** The alarm about a redraw comes to a run of the redraw's own, which passes it on. */
+  async function forwardedCriticalResult(stage) {
+    await stage.sandbox.changeSettings({ transactionInWebhooks: false });
+    const { handle, orderId } = await stage.place();
+    await stage.move(handle, orderId, ['transit_customer', 'delivered_to_lab', 'sample_error']);
+    const { order: redraw } = await stage.sandbox.redraw(orderId);
+    await until(following(handle), ({ chain }) => chain.length === 2);
+    await stage.sandbox.reportCritical(redraw.id, { status: 'partial', interpretation: 'critical' });
+    await until(following(handle), ({ criticalResult }) => criticalResult?.status === 'partial');
+    await stage.move(handle, redraw.id, ['transit_customer', 'completed']);
+    const forwarder = kitOrderId(redraw.id);
+    await stage.temporal.workflow.getHandle(forwarder).result();
+    await stage.sandbox.changeSettings({ transactionInWebhooks: true });
+    return { 'critical-result-forwarded': forwarder };
+  },
+
+  /** Cancelled while an answer is lost: what was created meanwhile is found and cancelled. */
+  async function cancelledWhilePlaced(stage) {
+    const refused = { method: 'GET', path: '/orders', times: 1, action: { kind: 'refuse' } } as const;
+    const lost = { method: 'POST', path: '/v3/order/testkit', action: { kind: 'drop_response' } } as const;
+    await stage.sandbox.addFault(refused);
+    await stage.sandbox.addFault(lost);
+    const { user } = await stage.sandbox.createUser();
+    const reference = `recorded-${user.user_id}`;
+    const handle = await stage.labs.orders.place(kitFor(user.user_id, reference, { creationTimeout: '1s' }));
+    while ((await stage.sandbox.orders()).every(({ order }) => order.user_id !== user.user_id)) await sleep(50);
+    await stage.sandbox.removeFaults();
+    await handle.cancel();
+    const workflowId = placeKitOrderId(reference);
+    await stage.temporal.workflow.getHandle(workflowId).result();
+    return { 'placing-cancelled': workflowId };
+  },
+
+  async function reconciled(stage) {
+    const { handle, orderId } = await stage.place();
+    await handle.cancel();
+    await stage.temporal.workflow.getHandle(kitOrderId(orderId)).result();
+    // What was updated lately is left to its webhooks.
+    const range = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString() };
+    await stage.labs.orders.reconcile(range);
+    return { reconciled: reconcileOrdersId('lab-operations', range) };
   },
 
   async function redrawn(stage) {
     const { handle, orderId } = await stage.place();
     await stage.move(handle, orderId, ['transit_customer', 'delivered_to_lab', 'sample_error']);
     const { order: redraw } = await stage.sandbox.redraw(orderId);
-    await until(handle, ({ chain }) => chain.length === 2);
+    await until(following(handle), ({ chain }) => chain.length === 2);
     await stage.move(handle, redraw.id, [...toCustomer, ...toResults]);
     await handle.result();
     return { redrawn: kitOrderId(orderId) };
@@ -43,7 +114,7 @@ export const orders: readonly Story[] = [
     const { handle, orderId } = await stage.place();
     await stage.move(handle, orderId, ['transit_customer', 'delivered_to_lab', 'sample_error']);
     const { order: redraw } = await stage.sandbox.redraw(orderId);
-    await until(handle, ({ chain }) => chain.length === 2);
+    await until(following(handle), ({ chain }) => chain.length === 2);
     await stage.move(handle, redraw.id, ['transit_customer', 'completed']);
     await handle.result();
     const forwarder = kitOrderId(redraw.id);
@@ -59,7 +130,7 @@ export const orders: readonly Story[] = [
     return { cancelled: kitOrderId(orderId) };
   },
 
-  /** Reminders, a missed limit, more patience, a problem that outlasts its limit, and a replacement by hand. */
+  /** Reminders, a missed limit, more patience, a problem that outlasts its limit, and a manual replacement. */
   async function overdue(stage) {
     const policy = { registrationReminders: ['1s'], deliveryDeadline: '1s', problemLimit: '1s' } as const;
     const { handle, orderId } = await stage.place({
@@ -68,12 +139,12 @@ export const orders: readonly Story[] = [
     });
     await stage.move(handle, orderId, ['transit_customer']);
     await until(handle, ({ attention }) => attention.some(({ reason }) => reason === 'delivery_overdue'));
-    await handle.resolveProblem('wait');
+    await handle.resolveProblem('wait', { orderId });
     await stage.move(handle, orderId, ['with_customer']);
     await until(handle, ({ waiting }) => !isWithinSeconds(waiting.until));
     await stage.move(handle, orderId, ['transit_lab', 'problem_in_transit_lab']);
     await until(handle, ({ attention }) => attention.some(({ reason }) => reason === 'problem_persists'));
-    const { orderId: replacement } = await handle.replaceKit();
+    const { orderId: replacement } = await handle.replaceKit({ orderId });
     await stage.move(handle, replacement, ['completed']);
     await handle.result();
     return { overdue: kitOrderId(orderId) };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parsingJobId, submitReportId } from '../../../workflows/report/address.js';
+import { parsingJobId, submitReportId } from '../../../protocol/ids.js';
 import { until } from '../stage.js';
 import type { Story } from './story.js';
 
@@ -27,7 +27,7 @@ export const reports: readonly Story[] = [
     return { 'report-lost': submitReportId(handle.reference ?? ''), 'report-failed': parsingJobId(jobId) };
   },
 
-  /** Nobody tells of the job: it is read, asked about, and no longer followed. */
+  /** No webhook about the job arrives: it is read, raises attention, and is no longer followed. */
   async function reportOverdue(stage) {
     const handle = await stage.submit({ firstPoll: '1s', parsingDeadline: '2s' });
     const jobId = await handle.jobId();

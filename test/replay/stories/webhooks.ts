@@ -1,8 +1,8 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ORG_ID } from '../../../sandbox/lab-service/organisation.js';
 import { TEAM_ID } from '../../../sandbox/lab-service/seed.js';
-import { manageWebhooksId } from '../../../workflows/webhooks/address.js';
-import { manageWebhooksName } from '../../../workflows/webhooks/messages.js';
+import { manageWebhooksId } from '../../../protocol/ids.js';
+import { manageWebhooksName } from '../../../protocol/webhook-endpoints.js';
 import type { Story } from './story.js';
 
 export const webhooks: readonly Story[] = [
@@ -29,5 +29,22 @@ export const webhooks: readonly Story[] = [
     await webhooks.delete(place, endpoint.id);
     await remember('webhook-deleted');
     return Object.fromEntries(Object.entries(runs).map(([name, runId]) => [name, { workflowId, runId }]));
+  },
+
+  async function webhookRotated(stage) {
+    const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+    const workflowId = manageWebhooksId(place);
+    const { endpoint } = await stage.labs.webhooks.register(place, { url: 'https://labs.example.com/rotated' });
+    const taskQueue = 'recorded-as-though-encrypted';
+    const worker = await stage.workAsThoughEncrypted(taskQueue);
+    try {
+      const input = { ...place, command: { do: 'rotate', webhookId: endpoint.id } };
+      await stage.temporal.workflow.execute(manageWebhooksName, { workflowId, taskQueue, args: [input] });
+      const { runId } = await stage.temporal.workflow.getHandle(workflowId).describe();
+      return { 'webhook-rotated': { workflowId, runId } };
+    } finally {
+      await worker.stop();
+      await stage.labs.webhooks.delete(place, endpoint.id);
+    }
   },
 ];

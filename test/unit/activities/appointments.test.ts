@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { bookOnce, moveOnce } from '../../../activities/appointment-changes.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import type { LabService } from '../../../service/lab-service.js';
-import { slotIdOf } from '../../../workflows/appointment/address.js';
+import { slotIdOf } from '../../../protocol/appointment/slots.js';
 import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
 
 const start = '2030-02-01T16:00:00.000Z';
 const end = '2030-02-01T17:00:00.000Z';
-const wish = { orderId: 'order-1', slotId: slotIdOf({ day: '2030-02-01', start, end }), bookingTimeout: 5_000 };
+const request = { orderId: 'order-1', slotId: slotIdOf({ day: '2030-02-01', start, end }), bookingTimeout: 5_000 };
 const appointmentAt = (id: string, startAt: string): object => ({ id, status: 'confirmed', start_at: startAt });
 
 const order = {
@@ -19,7 +19,7 @@ const order = {
 };
 const slots = { slots: [{ date: '2030-02-01', slots: [{ booking_key: 'bk_invented', start, end }] }] };
 
-/** A service that answers by the last part of the path; a list is answered one by one, its last for ever. */
+/** A service that answers by the last part of the path; the answers of a list come one by one, the last one forever. */
 async function serviceWith(answers: Record<string, Answer[]>): Promise<{ service: LabService; asked: string[] }> {
   const asked: string[] = [];
   const { baseUrl } = await answering(({ method, url }) => {
@@ -36,9 +36,9 @@ const arranged = (work: () => Promise<AppointmentSnapshot>) =>
   new MockActivityEnvironment({ startToCloseTimeoutMs: 150_000, scheduleToCloseTimeoutMs: 0 }).run(work);
 
 describe('a move', () => {
-  const move = { ...wish, appointmentId: 'appointment-1' };
+  const move = { ...request, appointmentId: 'appointment-1' };
 
-  test('whose answer was lost has been made also where the service gave the appointment a new id', async () => {
+  test('a move whose answer was lost has been made even if the service gave the appointment a new id', async () => {
     const { service, asked } = await serviceWith({
       'GET appointment': [{ body: appointmentAt('appointment-2', start) }],
     });
@@ -47,7 +47,7 @@ describe('a move', () => {
     expect(asked).toEqual(['GET appointment']);
   });
 
-  test('of an appointment that another one has taken the place of is not tried', async () => {
+  test('a move of an appointment that another one has replaced is not tried', async () => {
     const { service, asked } = await serviceWith({
       'GET appointment': [{ body: appointmentAt('appointment-2', '2030-02-03T16:00:00Z') }],
     });
@@ -56,7 +56,7 @@ describe('a move', () => {
   });
 });
 
-describe('a booking that is refused without a word of why', () => {
+describe('a booking that is refused without a reason', () => {
   const refused: Answer = { status: 400, body: { detail: 'Booking failed' } };
   const free = { 'POST availability': [{ body: slots }], 'POST book': [refused] };
 
@@ -69,23 +69,23 @@ describe('a booking that is refused without a word of why', () => {
       { ...order, events: [eventOf('cancelled.at_home_phlebotomy.cancelled')] },
       'ServiceRefused',
     ],
-  ])('of an order that %s', async (_what, shown, name) => {
+  ])('a booking that is refused without a reason, for an order that %s', async (_what, shown, name) => {
     const { service } = await serviceWith({ ...free, 'GET order-1': [{ body: shown }] });
-    expect(await rejection(arranged(() => bookOnce(service, wish)))).toMatchObject({ name, status: 400 });
+    expect(await rejection(arranged(() => bookOnce(service, request)))).toMatchObject({ name, status: 400 });
   });
 
-  test('of an order that cannot be read now is a conflict: another choice does no harm', async () => {
+  test('a refused booking is a conflict if the order cannot be read now: another choice does no harm', async () => {
     const { service } = await serviceWith({ ...free, 'GET order-1': [{ body: order }, { status: 503 }] });
-    expect(await rejection(arranged(() => bookOnce(service, wish)))).toMatchObject({ name: 'SlotUnavailable' });
+    expect(await rejection(arranged(() => bookOnce(service, request)))).toMatchObject({ name: 'SlotUnavailable' });
   });
 
-  test('is none where the appointment is there after all', async () => {
+  test('has happened if the appointment is there after all', async () => {
     const { service } = await serviceWith({
       ...free,
       'GET order-1': [{ body: order }],
       'GET appointment': [{ status: 404, body: {} }, { body: appointmentAt('appointment-1', start) }],
     });
-    expect(await arranged(() => bookOnce(service, wish))).toMatchObject({ appointmentId: 'appointment-1' });
+    expect(await arranged(() => bookOnce(service, request))).toMatchObject({ appointmentId: 'appointment-1' });
   });
 });
 

@@ -16,7 +16,7 @@ afterEach(() => {
 
 const later = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
 
-/** Runs an attempt in an activity's context; answers with how often it showed life. */
+/** Runs an attempt in an activity's context; returns how many heartbeats it sent. */
 async function attempting(
   act: (attempt: Attempt, environment: MockActivityEnvironment) => void,
   { scheduleToCloseTimeoutMs = 3_600_000, startedAfterMs = 0 } = {},
@@ -45,14 +45,14 @@ function refusal(act: () => unknown): unknown {
 const outdated = { type: 'AttemptOutdated', nonRetryable: false };
 
 describe('an attempt to create', () => {
-  test('shows life before each call, and bounds the call by what a creation may take', async () => {
+  test('sends a heartbeat before each call, and limits the call to what a creation may take', async () => {
     const heartbeats = await attempting((attempt) => {
       for (let count = 0; count < 3; count++) expect(attempt.call()).toEqual({ timeoutMs: creationTimeout });
     });
     expect(heartbeats).toBe(3);
   });
 
-  test('may be asked whether it is fresh without showing life', async () => {
+  test('may be asked whether it is fresh without sending a heartbeat', async () => {
     expect(await attempting((attempt) => attempt.demandFresh())).toBe(0);
   });
 
@@ -67,7 +67,7 @@ describe('an attempt to create', () => {
     expect(heartbeats).toBe(4);
   });
 
-  test('is outdated once the server will have given it up before a creation can be answered', async () => {
+  test('is outdated once the server will have abandoned it before a creation can be answered', async () => {
     await attempting((attempt) => {
       for (let count = 0; count < 4; count++) {
         later(creationTimeout);
@@ -98,7 +98,7 @@ describe('an attempt to create', () => {
   });
 
   test.each(['TIMED_OUT', 'CANCELLED', 'NOT_FOUND', 'WORKER_SHUTDOWN'] as const)(
-    'is outdated once the server has given it up: %s',
+    'is outdated once the server has abandoned it: %s',
     async (reason) => {
       const heartbeats = await attempting((attempt, environment) => {
         attempt.call();
@@ -110,7 +110,7 @@ describe('an attempt to create', () => {
     },
   );
 
-  test('is outdated when the time of all attempts together is over before a creation can be answered', async () => {
+  test('is outdated if the time of all attempts together ends before a creation can be answered', async () => {
     const hour = 3_600_000;
     const act = (attempt: Attempt) => expect(refusal(() => attempt.demandFresh())).toMatchObject(outdated);
     await attempting(act, { scheduleToCloseTimeoutMs: hour, startedAfterMs: hour - creationTimeout + 1 });

@@ -23,14 +23,14 @@ const refused = (status: number) => ({ ...call, status });
 
 const creationSettling = 45_000;
 
-/** What the activity's own retry policy makes of it: its interval, or never. */
+/** The activity's own retry policy decides: its interval, or never. */
 const bySchedule = { nonRetryable: false, nextRetryDelay: undefined };
 const never = { nonRetryable: true, nextRetryDelay: undefined };
 const after = (nextRetryDelay: number) => ({ nonRetryable: false, nextRetryDelay });
 
 type Retry = typeof never | typeof bySchedule | ReturnType<typeof after>;
 
-/** Each error, its failure's type, and when it is tried again: outside creations, and in one. */
+/** Each error, its failure's type, and when it is retried: outside creations, and in one. */
 const table: [name: string, error: ServiceError, type: string, retried: Retry, retriedInCreation: Retry][] = [
   ['401', new Unauthorized(refused(401), refusal), 'Unauthorized', never, never],
   ['403', new Unauthorized(refused(403), refusal), 'Unauthorized', never, never],
@@ -77,7 +77,7 @@ const table: [name: string, error: ServiceError, type: string, retried: Retry, r
 ];
 
 describe('a failed call of the service', () => {
-  test.each(table)('%s is the failure that the table says', (_name, error, type, retried, retriedInCreation) => {
+  test.each(table)('%s is the failure that the table names', (_name, error, type, retried, retriedInCreation) => {
     const { nonRetryable, nextRetryDelay, ...failure } = failureOf(error, 'OrderRefused');
     expect({ nonRetryable, nextRetryDelay }).toEqual(retried);
     expect(failure).toMatchObject({ type, cause: error });
@@ -90,7 +90,7 @@ describe('a failed call of the service', () => {
   });
 
   test.each<RefusedAs>(['RegistrationRefused', 'CancelRefused', 'OrderRefused', 'ServiceRefused'])(
-    'is %s where that was asked for and the request itself was refused, and only then',
+    'is %s only if the caller asked for that and the request itself was refused',
     (refusedAs) => {
       for (const [name, error, type] of table) {
         const expected = type === 'OrderRefused' ? refusedAs : type;
@@ -103,14 +103,14 @@ describe('a failed call of the service', () => {
 describe('a failure’s first detail', () => {
   const detailsOf = (error: ServiceError) => failureOf(error, 'OrderRefused').details;
 
-  test('names the status, the reason and the fields that the service refused, without the rule’s own name', () => {
+  test('has the status, the service’s sentence and the fields that it refused, without the rule’s own name', () => {
     expect(detailsOf(new ServiceRefused(refused(422), refusal))).toEqual([
-      { status: 422, reason: 'Order refused', fields: [{ field: 'patient_details.dob', message: 'is not a date' }] },
+      { status: 422, sentence: 'Order refused', fields: [{ field: 'patient_details.dob', message: 'is not a date' }] },
     ]);
     expect(detailsOf(new NotFound(refused(404), { fields: [] }))).toEqual([{ status: 404, fields: [] }]);
   });
 
-  test('names the rules of ours that were broken, and no status: nothing was sent', () => {
+  test('names our own rules that were broken, and no status: nothing was sent', () => {
     const rules = [
       { field: 'a', rule: 'is missing' },
       { field: 'b', rule: 'must be a date' },
@@ -125,8 +125,13 @@ describe('a failure’s first detail', () => {
     ]);
   });
 
-  test('has the status where the service answered, and always a list of fields', () => {
-    expect(detailsOf(new ServiceUnavailable(refused(503), refusal, undefined))).toEqual([{ status: 503, fields: [] }]);
+  test('has the status if the service answered, and always a list of fields', () => {
+    expect(detailsOf(new ServiceUnavailable(refused(503), refusal, undefined))).toEqual([
+      { status: 503, fields: [], sentence: 'Order refused' },
+    ]);
+    expect(detailsOf(new ServiceUnavailable(refused(503), { fields: [] }, undefined))).toEqual([
+      { status: 503, fields: [] },
+    ]);
     expect(detailsOf(new AnswerUnreadable({ ...call, status: 200 }, 'is no JSON'))).toEqual([
       { status: 200, fields: [] },
     ]);
@@ -134,19 +139,33 @@ describe('a failure’s first detail', () => {
   });
 });
 
+test('the service’s sentences are in the details only: not in the message, its cause or a stack', () => {
+  const said = { reason: 'Jane Invented is 45', fields: [{ field: 'Jane Invented', message: 'Jane Invented is 45' }] };
+  const errors = [
+    new ServiceRefused(refused(422), said),
+    new TooManyRequests(refused(429), said, 1),
+    new ServiceUnavailable(refused(503), said, 1),
+  ];
+  for (const error of errors) {
+    const { message, stack, cause, details } = failureOf(error, 'OrderRefused');
+    expect([message, stack, cause?.message, cause?.stack].join('\n'), error.name).not.toContain('Jane');
+    expect(JSON.stringify(details), error.name).toContain('Jane Invented is 45');
+  }
+});
+
 describe('calls of the service', () => {
-  test('answer as they do when nothing fails', async () => {
+  test('return their answer when nothing fails', async () => {
     await expect(asFailures('OrderRefused', async () => 'an answer')).resolves.toBe('an answer');
   });
 
-  test('reject with the failure of their error, as it is for what was asked', async () => {
+  test('reject with the failure that fits what was asked', async () => {
     const error = new ServiceRefused(refused(422), refusal);
     const failure = await rejection(asFailures('CancelRefused', () => Promise.reject(error)));
     expect(failure).toBeInstanceOf(ApplicationFailure);
     expect(failure).toMatchObject({ type: 'CancelRefused', nonRetryable: true, cause: error });
   });
 
-  test('hand on how long a creation may still be under way', async () => {
+  test('pass on how long a creation may still be under way', async () => {
     const error = new TooManyRequests(refused(429), refusal, 1);
     expect(await rejection(asFailures('OrderRefused', () => Promise.reject(error), 7_000))).toMatchObject({
       nextRetryDelay: 7_000,
@@ -154,7 +173,7 @@ describe('calls of the service', () => {
   });
 
   test.each([new TypeError('a fault of ours'), ApplicationFailure.nonRetryable('refused', 'PhysicianRequired')])(
-    'reject with what is no error of the service as it is: %s',
+    'reject unchanged with what is not an error of the service: %s',
     async (error) => {
       expect(await rejection(asFailures('OrderRefused', () => Promise.reject(error)))).toBe(error);
     },

@@ -1,13 +1,24 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { userActivities } from '../../../activities/users.js';
+import { userActivities, type DeletedUser } from '../../../activities/users.js';
 import { answering, rejection, serviceAt, type Answer, type RecordedRequest } from '../service/recording-server.js';
 
-/** Activities with a service that answers as told, by method and path without the query. */
+/** Activities with a service that answers as the test says, by method and path without the query. */
 async function activitiesWith(answers: Record<string, Answer>) {
   const keyOf = ({ method, url }: RecordedRequest) => `${method} ${url?.split('?')[0]}`;
   const { baseUrl, requests } = await answering((request) => answers[keyOf(request)] ?? { status: 404, body: {} });
-  return { activities: userActivities({ service: serviceAt(baseUrl) }), asked: () => requests.map(keyOf) };
+  return { activities: activitiesAt(baseUrl), asked: () => requests.map(keyOf) };
+}
+
+function activitiesAt(baseUrl: string) {
+  const activities = userActivities({ service: serviceAt(baseUrl) });
+  const environment = new MockActivityEnvironment();
+  return {
+    readUser: (userId: string) => activities.readUser(userId),
+    scheduleDeletion: (userId: string) => environment.run(() => activities.scheduleDeletion(userId)),
+    undoDeletion: (deleted: DeletedUser) => environment.run(() => activities.undoDeletion(deleted)),
+  };
 }
 
 const notFound = (detail: string): Answer => ({ status: 404, body: { detail } });
@@ -15,7 +26,7 @@ const scheduled = notFound('You have scheduled this user for deletion.');
 const user: Answer = { body: { user_id: 'user-1' } };
 
 describe('a user is read', () => {
-  test('with the slugs of the connected sources, in either form and once each', async () => {
+  test('a user is read with the slugs of the connected sources, in either form and once each', async () => {
     const connected_sources = [
       { source: { slug: 'invented-watch', name: 'Invented Watch' } },
       { provider: { slug: 'invented-watch' } },
@@ -36,7 +47,7 @@ describe('a user is read', () => {
     ['scheduled', 'Scheduled to be deleted soon'],
     ['unknown', 'Not found'],
     ['unknown', 'The user does not or no longer exists in this team'],
-  ])('as %s where the service says %s', async (standing, detail) => {
+  ])('a user is read as %s if the service says %s', async (standing, detail) => {
     const { activities } = await activitiesWith({ 'GET /v2/user/user-1': notFound(detail) });
     expect(await activities.readUser('user-1')).toEqual({ standing });
   });
@@ -46,12 +57,12 @@ describe('a user is read', () => {
     { status: 404, body: '404 page not found' },
     notFound('Not Found'),
     { status: 404, body: '' },
-  ] satisfies Answer[])('as unknown, but not for sure, by %j', async (answer) => {
+  ] satisfies Answer[])('a user is read as unknown, but not for certain, by %j', async (answer) => {
     const { activities } = await activitiesWith({ 'GET /v2/user/user-1': answer });
     expect(await activities.readUser('user-1')).toEqual({ standing: 'unknown', unsure: true });
   });
 
-  test('and nothing is concluded from any other refusal', async () => {
+  test('nothing is concluded from any other refusal to a read of a user', async () => {
     const { activities } = await activitiesWith({
       'GET /v2/user/user-1': { status: 422, body: { detail: 'no UUID' } },
     });
@@ -66,7 +77,7 @@ describe('a deletion is', () => {
     ['scheduled', notFound('The user has been scheduled for deletion as per your previous request')],
     ['unknown', notFound('The user does not or no longer exists in this team')],
     ['unknown', { status: 404, body: '' }],
-  ] satisfies [string, Answer][])('%s', async (expected, answer) => {
+  ] satisfies [string, Answer][])('a deletion is %s', async (expected, answer) => {
     const { activities } = await activitiesWith({ 'DELETE /v2/user/user-1': answer });
     expect(await activities.scheduleDeletion('user-1')).toBe(expected);
   });
@@ -78,13 +89,13 @@ describe('an undo', () => {
   const deleted = { userId: 'user-1', clientUserId: 'client-1' };
   const resolve = 'GET /v2/user/resolve/client-1';
 
-  test('sends nothing where the user is there already', async () => {
+  test('sends nothing if the user is there already', async () => {
     const { activities, asked } = await activitiesWith({ [read]: user });
     await activities.undoDeletion(deleted);
     expect(asked()).toEqual([read]);
   });
 
-  test('is named impossible where it is refused and a new user has the client_user_id', async () => {
+  test('is impossible if it is refused and a new user has the client_user_id', async () => {
     const { activities, asked } = await activitiesWith({
       [read]: scheduled,
       [undo]: notFound('Not found'),
@@ -100,11 +111,11 @@ describe('an undo', () => {
   const carriedOut = { body: { success: true } };
   test.each([
     ['the user cannot be read', { [read]: { status: 503, body: '' } }],
-    ['the key may not read users', { [read]: { status: 403, body: '' } }],
-    ['what is read is no user', { [read]: { body: 'no JSON' } }],
+    ['the key is not allowed to read users', { [read]: { status: 403, body: '' } }],
+    ['what is read is not a user', { [read]: { body: 'no JSON' } }],
     ['the client_user_id leads elsewhere', { [read]: scheduled, [resolve]: { body: { user_id: 'user-2' } } }],
     ['the client_user_id cannot be looked up', { [read]: scheduled, [resolve]: { status: 500, body: '' } }],
-  ] satisfies [string, Record<string, Answer>][])('is sent where %s', async (_, answers) => {
+  ] satisfies [string, Record<string, Answer>][])('is sent if %s', async (_, answers) => {
     const { activities, asked } = await activitiesWith({ ...answers, [undo]: carriedOut });
     await activities.undoDeletion(deleted);
     expect(asked()).toEqual([read, undo]);
@@ -113,23 +124,30 @@ describe('an undo', () => {
   test.each([
     ['UndoRefused', 'fails', { status: 500, body: '' }],
     ['UndoRefused', 'finds the same user', user],
-  ] satisfies [string, string, Answer][])('is %s where the look at the client_user_id %s', async (type, _, owner) => {
+    ['UndoRefused', 'finds the same user in capitals', { body: { user_id: 'USER-1' } }],
+  ] satisfies [string, string, Answer][])('is %s if the read by client_user_id %s', async (type, _, owner) => {
     const { activities } = await activitiesWith({ [read]: scheduled, [undo]: notFound('Not found'), [resolve]: owner });
     expect(await rejection(activities.undoDeletion(deleted))).toMatchObject({ type, nonRetryable: true });
   });
 
-  test('that is refused because an attempt whose answer was lost has restored the user is success', async () => {
+  test('an undo that is refused because an attempt whose answer was lost has restored the user is success', async () => {
     const reads = [{ status: 503, body: '' }, user];
     const { baseUrl } = await answering(({ method }) =>
       method === 'GET' ? (reads.shift() ?? user) : notFound('The user does not or no longer exists in this team'),
     );
-    await userActivities({ service: serviceAt(baseUrl) }).undoDeletion(deleted);
+    await activitiesAt(baseUrl).undoDeletion(deleted);
   });
 
-  test('that is refused is tried again while it is open whether an earlier attempt has restored the user', async () => {
+  test('an undo that is refused is retried while it is open whether an earlier attempt has restored the user', async () => {
     const { activities } = await activitiesWith({ [read]: { status: 503, body: '' }, [undo]: notFound('Not found') });
     const failure = await rejection(activities.undoDeletion({ userId: 'user-1' }));
     expect(failure).toMatchObject({ type: 'ServiceUnavailable', nonRetryable: false });
+  });
+
+  test('an undo that is refused is final even if the user’s state cannot be understood: it will not be later either', async () => {
+    const { activities } = await activitiesWith({ [read]: { body: 'not JSON' }, [undo]: notFound('Not found') });
+    const failure = await rejection(activities.undoDeletion({ userId: 'user-1' }));
+    expect(failure).toMatchObject({ type: 'UndoRefused', nonRetryable: true });
   });
 
   test.each([
@@ -140,14 +158,14 @@ describe('an undo', () => {
     ['UndoRefused', { status: 410, body: '' }],
     ['Unauthorized', { status: 401, body: { detail: 'Invalid API key' } }],
     ['ServiceUnavailable', { status: 503, body: '' }],
-  ] satisfies [string, Answer][])('is %s when the service answers %j', async (type, answer) => {
+  ] satisfies [string, Answer][])('is %s if the service answers %j', async (type, answer) => {
     const { activities } = await activitiesWith({ [read]: scheduled, [undo]: answer });
     const failure = await rejection(activities.undoDeletion({ userId: 'user-1' }));
     expect(failure).toBeInstanceOf(ApplicationFailure);
     expect(failure).toMatchObject({ type, nonRetryable: type !== 'ServiceUnavailable' });
   });
 
-  test('that fails does not repeat the client_user_id', async () => {
+  test('an undo that fails does not repeat the client_user_id', async () => {
     const answers = { [read]: scheduled, [undo]: notFound('No'), [resolve]: { body: { user_id: 'user-2' } } };
     const { activities } = await activitiesWith(answers);
     const failure = (await rejection(activities.undoDeletion(deleted))) as ApplicationFailure;

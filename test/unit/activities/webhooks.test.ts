@@ -7,7 +7,7 @@ const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
 const path = '/v1/org/org-1/team/team-1/sandbox/webhook';
 const url = 'https://labs.example.com/webhooks';
 
-/** Activities with a management API that answers as told, by method and path without the query. */
+/** Activities with a management API that answers as the test says, by method and path without the query. */
 async function activitiesWith(
   answers: Record<string, Answer | (() => Answer)>,
   { encrypts = true, manages = true } = {},
@@ -27,7 +27,7 @@ const list = (...urls: string[]): Answer => ({
 });
 
 describe('an endpoint is registered', () => {
-  test('with its event types, where there is none with this address', async () => {
+  test('an endpoint is registered with its event types, if none has this address', async () => {
     const { activities, requests } = await activitiesWith({
       'GET ': list('https://other.example.com/'),
       'POST ': { body: { id: 'ep_new', url, filter_types: ['labtest.order.updated'] } },
@@ -40,7 +40,7 @@ describe('an endpoint is registered', () => {
   });
 
   test.each([url, 'HTTPS://LABS.example.com:443/webhooks'])(
-    'not again where %s is there, in whatever spelling',
+    'an endpoint is registered only once if %s is there, in whatever spelling',
     async (known) => {
       const { activities, asked } = await activitiesWith({ 'GET ': list('https://other.example.com/', known) });
       const registered = await activities.registerWebhook({ place, url, eventTypes: [] });
@@ -49,7 +49,7 @@ describe('an endpoint is registered', () => {
     },
   );
 
-  test('later, when an answer was not to be had: the service may still be at work on it', async () => {
+  test('later if no answer arrived: the service may still be at work on it', async () => {
     const answer = { status: 503, headers: { 'retry-after': '1' }, body: {} };
     const { activities } = await activitiesWith({ 'GET ': list(), 'POST ': answer });
     const failure = await rejection(activities.registerWebhook({ place, url, eventTypes: [] }));
@@ -58,7 +58,7 @@ describe('an endpoint is registered', () => {
 });
 
 describe('a secret', () => {
-  test('is rotated, and the new one is the answer', async () => {
+  test('is rotated, and the new one is returned', async () => {
     let secret = 'whsec_b2xk';
     const rotate = () => {
       secret = 'whsec_bmV3';
@@ -73,14 +73,14 @@ describe('a secret', () => {
     expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe('whsec_bmV3');
   });
 
-  test('that an attempt has rotated, whose answer was lost, is not rotated again', async () => {
+  test('a secret that an attempt has rotated is not rotated again if the answer was lost', async () => {
     const { activities, asked } = await activitiesWith({ 'GET /ep_1/secret': { body: { key: 'whsec_bmV3' } } });
     const before = 'the fingerprint of the one before';
     expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe('whsec_bmV3');
     expect(asked()).not.toContain('POST /ep_1/secret/rotate');
   });
 
-  test('is neither read nor rotated where payloads are not encrypted', async () => {
+  test('is neither read nor rotated if payloads are not encrypted', async () => {
     const { activities, asked } = await activitiesWith({}, { encrypts: false });
     const one = { place, webhookId: 'ep_1' };
     expect(await activities.readWebhookSecret(one)).toEqual({});
@@ -94,7 +94,7 @@ describe('a secret', () => {
     expect(asked()).toEqual([]);
   });
 
-  test('in an address is shown only where payloads are encrypted', async () => {
+  test('a secret in an address is shown only if payloads are encrypted', async () => {
     const signed = 'https://user:pass@labs.example.com/webhooks?token=invented';
     const shown = async (encrypts: boolean) => {
       const { activities } = await activitiesWith({ 'GET ': list(signed, url) }, { encrypts });
@@ -118,18 +118,18 @@ describe('a failure', () => {
     ['WebhookNotFound', { status: 404, body: { detail: 'Webhook not found' } }],
     ['WebhookRefused', { status: 422, body: { detail: 'no' } }],
     ['Unauthorized', { status: 403, body: { detail: 'The key is not bound to this team' } }],
-  ] satisfies [string, Answer][])('is %s for good by %j', async (type, answer) => {
+  ] satisfies [string, Answer][])('is permanently %s after %j', async (type, answer) => {
     const { activities } = await activitiesWith({ 'GET /ep_1/secret': answer });
     const failure = await rejection(activities.readWebhookSecret({ place, webhookId: 'ep_1' }));
     expect(failure).toMatchObject({ type, nonRetryable: true });
   });
 
-  test('is a refusal where it is the team that is not known', async () => {
+  test('is a refusal if the team is unknown', async () => {
     const { activities } = await activitiesWith({ 'GET ': { status: 404, body: { detail: 'Team not found' } } });
     expect(await rejection(activities.listWebhooks(place))).toMatchObject({ type: 'WebhookRefused' });
   });
 
-  test('of a deletion is none where there is nothing to delete', async () => {
+  test('a failure of a deletion does not occur if there is nothing to delete', async () => {
     const { activities } = await activitiesWith({ 'DELETE /ep_1': { status: 204 } });
     expect(await activities.deleteWebhook({ place, webhookId: 'ep_1' })).toBe(true);
     expect(await activities.deleteWebhook({ place, webhookId: 'ep_2' })).toBe(false);

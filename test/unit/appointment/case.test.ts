@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { hearOf, takeAnswer, takeNone, want } from '../../../workflows/appointment/case.js';
-import { resolveAppointmentPolicy } from '../../../workflows/appointment/policy.js';
-import { compareHeard, type Heard } from '../../../workflows/appointment/state.js';
+import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import {
+  hearOf,
+  takeAnswer,
+  takeNone,
+  want,
+  compareHeard,
+  type Heard,
+} from '../../../workflows/appointment/appointment.js';
 import { day, hour, snapshot, start, wantedCase } from './cases.js';
 
 const booked = snapshot(['pending', 'confirmed']);
@@ -23,62 +29,62 @@ describe('of two snapshots', () => {
     ['of an appointment that began earlier', other, booked, 'nothing'],
     ['of another appointment without events', booked, { ...other, events: [] }, 'unclear'],
     ['of another one that began at the same moment', booked, { ...other, events: booked.events }, 'unclear'],
-  ])('one that is %s: %4$s', (_what, known, heard, expected) => {
-    expect(compareHeard(known, heard)).toBe(expected);
+  ])('one that is %s: %4$s', (_what, known, received, expected) => {
+    expect(compareHeard(known, received)).toBe(expected);
   });
 });
 
 describe('an answer of the service', () => {
-  test('counts whatever was heard before it was asked for', () => {
-    const kase = wantedCase(snapshot(['pending', 'confirmed', 'cancelled']));
-    expect(takeAnswer(kase, booked, kase.heard, start)).toBe(true);
-    expect(kase.stage.phase).toBe('confirmed');
+  test('counts over whatever was received before it was requested', () => {
+    const appointment = wantedCase(snapshot(['pending', 'confirmed', 'cancelled']));
+    expect(takeAnswer(appointment, booked, appointment.heard, start)).toBe(true);
+    expect(appointment.stage.phase).toBe('confirmed');
   });
 
-  test('that was asked for before a later webhook came does not count', () => {
-    const kase = wantedCase();
-    const asked = kase.heard;
-    hearOf(kase, snapshot(['pending', 'confirmed', 'cancelled']), start);
-    expect(takeAnswer(kase, booked, asked, start)).toBe(false);
-    expect(kase.stage.phase).toBe('awaiting_choice');
+  test('an answer of the service that was requested before a later webhook came does not count', () => {
+    const appointment = wantedCase();
+    const asked = appointment.heard;
+    hearOf(appointment, snapshot(['pending', 'confirmed', 'cancelled']), start);
+    expect(takeAnswer(appointment, booked, asked, start)).toBe(false);
+    expect(appointment.stage.phase).toBe('awaiting_choice');
   });
 
-  test('that cannot be put in order with what was heard meanwhile is read once more', () => {
-    const kase = wantedCase();
-    hearOf(kase, { ...booked, events: [] }, start);
-    takeAnswer(kase, snapshot(['pending']), 0, start);
-    expect(kase).toMatchObject({ unclear: true, stage: { phase: 'awaiting_confirmation' } });
+  test('an answer of the service that cannot be ordered against what was received meanwhile is read once more', () => {
+    const appointment = wantedCase();
+    hearOf(appointment, { ...booked, events: [] }, start);
+    takeAnswer(appointment, snapshot(['pending']), 0, start);
+    expect(appointment).toMatchObject({ unclear: true, stage: { phase: 'awaiting_confirmation' } });
   });
 
-  test('that shows none is believed the second time in a row', () => {
-    const kase = wantedCase(booked);
-    expect(takeNone(kase, 0, start)).toBe(false);
-    expect(kase.stage.phase).toBe('confirmed');
-    takeAnswer(kase, booked, 0, start);
-    expect(takeNone(kase, 0, start)).toBe(false);
-    expect(takeNone(kase, 0, start)).toBe(true);
-    expect(kase).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'not_shown' } });
+  test('an answer of the service without an appointment is believed the second time in a row', () => {
+    const appointment = wantedCase(booked);
+    expect(takeNone(appointment, 0, start)).toBe(false);
+    expect(appointment.stage.phase).toBe('confirmed');
+    takeAnswer(appointment, booked, 0, start);
+    expect(takeNone(appointment, 0, start)).toBe(false);
+    expect(takeNone(appointment, 0, start)).toBe(true);
+    expect(appointment).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'not_shown' } });
   });
 
-  test('that showed none is not overruled by a late webhook of it: the service is read again', () => {
-    const kase = wantedCase(booked);
-    for (let n = 0; n < 2; n += 1) takeNone(kase, 0, start);
-    expect(hearOf(kase, booked, start)).toBe(true);
-    expect(kase).toMatchObject({ unclear: true, stage: { phase: 'awaiting_choice' } });
-    expect(takeAnswer(kase, booked, kase.heard, start)).toBe(true);
-    expect(kase.stage.phase).toBe('confirmed');
+  test('an answer of the service without an appointment is not overruled by its late webhook: the service is read again', () => {
+    const appointment = wantedCase(booked);
+    for (let n = 0; n < 2; n += 1) takeNone(appointment, 0, start);
+    expect(hearOf(appointment, booked, start)).toBe(true);
+    expect(appointment).toMatchObject({ unclear: true, stage: { phase: 'awaiting_choice' } });
+    expect(takeAnswer(appointment, booked, appointment.heard, start)).toBe(true);
+    expect(appointment.stage.phase).toBe('confirmed');
     const again = wantedCase(booked);
     for (let n = 0; n < 2; n += 1) takeNone(again, 0, start);
     hearOf(again, other, start);
     expect(again).toMatchObject({ unclear: false, stage: { phase: 'awaiting_confirmation' } });
   });
 
-  test('that shows none says nothing of one at a service centre, or of one that was heard of meanwhile', () => {
+  test('an answer of the service without an appointment says nothing about one at a service centre, or received meanwhile', () => {
     const centre = wantedCase({ ...booked, type: 'patient_service_center' });
-    const heard = wantedCase(booked, { heard: 1 });
-    for (const kase of [centre, heard]) {
-      for (let n = 0; n < 3; n += 1) expect(takeNone(kase, 0, start)).toBe(false);
-      expect(kase.stage.phase).toBe('confirmed');
+    const received = wantedCase(booked, { heard: 1 });
+    for (const appointment of [centre, received]) {
+      for (let n = 0; n < 3; n += 1) expect(takeNone(appointment, 0, start)).toBe(false);
+      expect(appointment.stage.phase).toBe('confirmed');
     }
   });
 });
@@ -86,19 +92,19 @@ describe('an answer of the service', () => {
 describe('an appointment that is cancelled', () => {
   const cancelled = snapshot(['pending', 'confirmed', 'cancelled']);
 
-  test('by others has fallen away', () => {
-    const kase = wantedCase(booked);
-    hearOf(kase, cancelled, start);
-    expect(kase.fallen).toEqual({ appointmentId: 'appointment-1', reason: 'cancelled' });
+  test('an appointment that is cancelled by others needs another choice', () => {
+    const appointment = wantedCase(booked);
+    hearOf(appointment, cancelled, start);
+    expect(appointment.fallen).toEqual({ appointmentId: 'appointment-1', reason: 'cancelled' });
   });
 
-  test('by the product, or before anybody knew of it, has not', () => {
+  test('an appointment that is cancelled by the product, or before anybody knew of it, needs none', () => {
     const own = wantedCase(booked, { cancelledId: 'appointment-1' });
     const unknown = wantedCase();
-    for (const kase of [own, unknown]) {
-      hearOf(kase, cancelled, start);
-      expect(kase.stage.phase).toBe('awaiting_choice');
-      expect(kase).not.toHaveProperty('fallen');
+    for (const appointment of [own, unknown]) {
+      hearOf(appointment, cancelled, start);
+      expect(appointment.stage.phase).toBe('awaiting_choice');
+      expect(appointment).not.toHaveProperty('fallen');
     }
   });
 });
@@ -112,35 +118,35 @@ describe('an end', () => {
     ['cancelled', snapshot(['pending', 'confirmed', 'cancelled']), false],
     ['completed', other, true],
     ['abandoned', other, false],
-  ] as const)('%s is contradicted by what is heard: %s %s', (ending, heard, isContradicted) => {
-    const kase = wantedCase(snapshot(['pending', 'cancelled'], { from: -day }), { ending });
-    hearOf(kase, heard, start);
-    expect(kase.ending).toBe(isContradicted ? undefined : ending);
+  ] as const)('%s is contradicted by what is received: %s %s', (ending, received, isContradicted) => {
+    const appointment = wantedCase(snapshot(['pending', 'cancelled'], { from: -day }), { ending });
+    hearOf(appointment, received, start);
+    expect(appointment.ending).toBe(isContradicted ? undefined : ending);
   });
 
-  test('is followed by a new beginning where the product wants another one, but not after a draw', () => {
+  test('is followed by a new start if the product requests another appointment, but not after a draw', () => {
     const policy = resolveAppointmentPolicy({ choiceWait: '2d' });
     for (const ending of ['cancelled', 'expired', 'unresolved'] as const) {
-      const kase = wantedCase(undefined, { ending });
-      want(kase, policy, start + day);
-      expect(kase).toMatchObject({
+      const appointment = wantedCase(undefined, { ending });
+      want(appointment, policy, start + day);
+      expect(appointment).toMatchObject({
         stage: { since: start + day },
         wantedAt: start + day,
         policy: { choiceWait: 2 * day },
       });
-      expect(kase.ending).toBeUndefined();
+      expect(appointment.ending).toBeUndefined();
     }
     for (const ending of ['completed', 'order_ended', 'order_gone', 'abandoned'] as const) {
-      const kase = wantedCase(undefined, { ending });
-      want(kase, policy, start + day);
-      expect(kase.ending).toBe(ending);
+      const appointment = wantedCase(undefined, { ending });
+      want(appointment, policy, start + day);
+      expect(appointment.ending).toBe(ending);
     }
   });
 });
 
-test('a policy is that of whoever wanted the appointment first', () => {
-  const kase = wantedCase(undefined, { wanted: false });
-  want(kase, resolveAppointmentPolicy({ choiceWait: '2d' }), start);
-  want(kase, resolveAppointmentPolicy({ choiceWait: '9d' }), start);
-  expect(kase.policy.choiceWait).toBe(2 * day);
+test('the policy is that of the first caller who requested the appointment', () => {
+  const appointment = wantedCase(undefined, { wanted: false });
+  want(appointment, resolveAppointmentPolicy({ choiceWait: '2d' }), start);
+  want(appointment, resolveAppointmentPolicy({ choiceWait: '9d' }), start);
+  expect(appointment.policy.choiceWait).toBe(2 * day);
 });

@@ -1,5 +1,5 @@
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
-import { openAppointmentCase, takeAnswer, type AppointmentCase } from '../../../workflows/appointment/case.js';
+import { openAppointment, takeAnswer, type Appointment } from '../../../workflows/appointment/appointment.js';
 
 export const start = Date.parse('2024-03-01T10:00:00.000Z');
 export const hour = 3_600_000;
@@ -25,10 +25,10 @@ export function snapshot(
   };
 }
 
-/** A case of a product that wants an appointment and is told. */
-export function wantedCase(known?: AppointmentSnapshot, changes: Partial<AppointmentCase> = {}): AppointmentCase {
-  const kase = openAppointmentCase('order-1', undefined, start);
-  Object.assign(kase, { wanted: true, wantedAt: start, identified: true, notifies: true });
-  if (known) takeAnswer(kase, known, 0, start);
-  return Object.assign(kase, changes);
+/** An appointment that the product requested and is notified about. */
+export function wantedCase(known?: AppointmentSnapshot, changes: Partial<Appointment> = {}): Appointment {
+  const appointment = openAppointment('order-1', undefined, start);
+  Object.assign(appointment, { wanted: true, wantedAt: start, identified: true, notifies: true });
+  if (known) takeAnswer(appointment, known, 0, start);
+  return Object.assign(appointment, changes);
 }

@@ -1,33 +1,33 @@
 import { describe, expect, test } from 'vitest';
-import { hearOf } from '../../../workflows/appointment/case.js';
+import { hearOf } from '../../../workflows/appointment/appointment.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/appointment/deadlines.js';
 import { day, hour, snapshot, start, wantedCase } from './cases.js';
 
-const inBrief = (kase: Parameters<typeof deadlinesOf>[0]) =>
-  deadlinesOf(kase).map(({ name, at, ordinal }) => `${name} ${ordinal} ${(at - start) / hour}h`);
+const inBrief = (appointment: Parameters<typeof deadlinesOf>[0]) =>
+  deadlinesOf(appointment).map(({ name, at, ordinal }) => `${name} ${ordinal} ${(at - start) / hour}h`);
 
-describe('what is waited for', () => {
+describe('the next thing to wait for', () => {
   test('is a choice, with two reminders', () => {
     expect(inBrief(wantedCase())).toEqual(['choice_reminder 1 24h', 'choice_reminder 2 72h', 'choice 1 336h']);
   });
 
-  test('without a receiver, or where nobody here wants one, has no reminders and no timer for them', () => {
+  test('has no reminders and no timer for them without a receiver, or if nobody here requested the appointment', () => {
     expect(inBrief(wantedCase(undefined, { notifies: false }))).toEqual(['choice 1 336h']);
     expect(inBrief(wantedCase(undefined, { wanted: false }))).toEqual(['choice 1 336h']);
     const booked = wantedCase(snapshot(['pending', 'confirmed']), { notifies: false });
     expect(inBrief(booked)).toEqual(['visit 1 145h']);
   });
 
-  test('is the provider’s word, asked for at doubling distance', () => {
-    const kase = wantedCase(snapshot(['pending']));
-    expect(inBrief(kase)).toEqual(['read_the_appointment 1 1h', 'confirmation 1 48h']);
-    kase.silentReads = 2;
-    expect(inBrief(kase)[0]).toBe('read_the_appointment 1 4h');
-    kase.silentReads = 40;
-    expect(inBrief(kase)[0]).toBe('read_the_appointment 1 12h');
+  test('is the provider’s confirmation, read at doubling intervals', () => {
+    const appointment = wantedCase(snapshot(['pending']));
+    expect(inBrief(appointment)).toEqual(['read_the_appointment 1 1h', 'confirmation 1 48h']);
+    appointment.silentReads = 2;
+    expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 4h');
+    appointment.silentReads = 40;
+    expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 12h');
   });
 
-  test('is the visit, with reminders that still lie ahead when it is made', () => {
+  test('is the visit, with reminders that still lie ahead when it is booked', () => {
     expect(inBrief(wantedCase(snapshot(['pending', 'confirmed'])))).toEqual([
       'visit_reminder 1 96h',
       'visit_reminder 2 118h',
@@ -39,7 +39,7 @@ describe('what is waited for', () => {
     ]);
   });
 
-  test('of an appointment without a time is the same as of one that is not confirmed', () => {
+  test('is the same for an appointment without a time as for one that is not confirmed', () => {
     const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending', 'confirmed']);
     expect(inBrief(wantedCase(timeless))).toEqual(['visit 1 48h']);
   });
@@ -50,32 +50,47 @@ describe('what is waited for', () => {
 });
 
 describe('a read is due', () => {
-  test('at once where what was heard cannot be put in order, but not while the service is silent', () => {
-    const kase = wantedCase(snapshot(['pending', 'confirmed']));
-    hearOf(kase, snapshot([], { status: 'cancelled' }), start);
-    expect(inBrief(kase)[0]).toBe('read_the_appointment 1 0h');
-    kase.unanswered = true;
-    expect(inBrief(kase)[0]).toBe('read_the_appointment 1 1h');
+  test('a read is due at once if what was received cannot be ordered, but not while the service is silent', () => {
+    const appointment = wantedCase(snapshot(['pending', 'confirmed']));
+    hearOf(appointment, snapshot([], { status: 'cancelled' }), start);
+    expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 0h');
+    appointment.unanswered = true;
+    expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 1h');
   });
 
-  test('once a booking that was not answered cannot be under way any more', () => {
+  test('a read is due once an unanswered booking cannot be under way any more', () => {
     expect(inBrief(wantedCase(undefined, { doubtUntil: start + 45_000 }))[0]).toBe('read_the_appointment 1 0.0125h');
   });
 });
 
+test('an appointment that moves after its deadline has passed is given up only some time after that move', () => {
+  // Confirmed when its time was long over.
+  const late = start + 10 * day;
+  const appointment = wantedCase(snapshot(['pending', 'confirmed']), { attention: ['visit_overdue'], notifies: false });
+  appointment.stage = { ...appointment.stage, since: late };
+  appointment.met = deadlinesOf(appointment)
+    .filter(({ name }) => name === 'visit')
+    .map(({ key }) => key);
+  const giveUp = deadlinesOf(appointment).find(({ name }) => name === 'give_up');
+  expect(giveUp?.at).toBe(late + appointment.policy.giveUpAfter);
+});
+
 describe('an end', () => {
   test('waits for a silent service, for a day at most', () => {
-    const kase = wantedCase(undefined, { unanswered: true, lookedAt: start + 14 * day, notifies: false });
-    expect(inBrief(kase)).toEqual(['choice 1 337h']);
-    expect(inBrief({ ...kase, lookedAt: start + 20 * day })).toEqual(['choice 1 360h']);
+    const appointment = wantedCase(undefined, { unanswered: true, lookedAt: start + 14 * day, notifies: false });
+    expect(inBrief(appointment)).toEqual(['choice 1 337h']);
+    expect(inBrief({ ...appointment, lookedAt: start + 20 * day })).toEqual(['choice 1 360h']);
   });
 
-  test('follows what was overdue and stood still', () => {
-    const kase = wantedCase(snapshot(['pending', 'confirmed']), { notifies: false, attention: ['visit_overdue'] });
-    kase.met = deadlinesOf(kase)
+  test('follows what was overdue and did not move', () => {
+    const appointment = wantedCase(snapshot(['pending', 'confirmed']), {
+      notifies: false,
+      attention: ['visit_overdue'],
+    });
+    appointment.met = deadlinesOf(appointment)
       .filter(({ name }) => name === 'visit')
       .map(({ key }) => key);
-    expect(inBrief(kase)).toEqual(['read_the_appointment 1 1h', 'give_up 1 481h']);
-    expect(waitingUntil(kase)).toBe(start + 481 * hour);
+    expect(inBrief(appointment)).toEqual(['read_the_appointment 1 1h', 'give_up 1 481h']);
+    expect(waitingUntil(appointment)).toBe(start + 481 * hour);
   });
 });

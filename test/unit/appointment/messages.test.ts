@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { orderSays, visitPhaseOf } from '../../../protocol/appointment/lifecycle.js';
+import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import { slotIdOf, slotOf } from '../../../protocol/appointment/slots.js';
 import { appointmentSnapshotOf } from '../../../service/appointment-snapshot.js';
 import { appointmentSchema } from '../../../service/appointments.js';
-import { slotIdOf, slotOf } from '../../../workflows/appointment/address.js';
-import { caseFileOf } from '../../../workflows/appointment/case-file.js';
-import { orderSays, visitPhaseOf } from '../../../workflows/appointment/lifecycle.js';
-import { resolveAppointmentPolicy } from '../../../workflows/appointment/policy.js';
-import { readAppointmentSnapshot } from '../../../workflows/appointment/snapshot-reader.js';
-import { appointmentStateOf } from '../../../workflows/appointment/view.js';
+import { readAppointmentSnapshot } from '../../../workflows/appointment/reading.js';
+import { caseFileOf, appointmentStateOf } from '../../../workflows/appointment/view.js';
 import { snapshot, wantedCase } from './cases.js';
 
 describe('a slot’s id', () => {
@@ -17,7 +16,7 @@ describe('a slot’s id', () => {
   });
 
   test.each(['', 'bk_x', slotIdOf({ ...slot, day: '2024-3-5' }), `${slotIdOf(slot)}_x`, 7, undefined, null])(
-    'is not %j',
+    'is never %j',
     (text) => expect(slotOf(text)).toBeUndefined(),
   );
 });
@@ -38,7 +37,8 @@ describe('a snapshot', () => {
     ],
   };
 
-  test('has ids, statuses and times in UTC, also where they have no zone, and nothing personal [2]', () => {
+  // proves 2
+  test('has ids, statuses and times in UTC, even if they have no zone, and nothing personal', () => {
     expect(appointmentSnapshotOf(appointmentSchema.parse(sent))).toEqual({
       ...{ appointmentId: 'appointment-1', orderId: 'order-1', userId: 'user-1', status: 'confirmed' },
       ...{ type: 'phlebotomy', provider: 'invented_draws', canReschedule: true },
@@ -56,11 +56,11 @@ describe('a snapshot', () => {
     [{ status: 'Testperson was not at home.' }, 'other'],
     [{ events: [{ created_at: '2022-01-01T00:00:00Z', status: 'reserved' }] }, 'reserved'],
     [{}, undefined],
-  ])('of %j has the status %s', (fields, status) => {
+  ])('a snapshot of %j has the status %s', (fields, status) => {
     expect(appointmentSnapshotOf(appointmentSchema.parse({ id: 'a', ...fields })).status).toBe(status);
   });
 
-  test('that comes by signal is read field by field; without an id it is none', () => {
+  test('a snapshot from a signal is read field by field; without an id it is refused', () => {
     const { startAt, ...rest } = snapshot(['pending', 'scheduled']);
     const read = readAppointmentSnapshot({
       ...rest,
@@ -131,7 +131,7 @@ describe('a policy', () => {
     expect(resolveAppointmentPolicy({ visitReminders: ['3h'] }).visitReminders).toEqual([10_800_000]);
   });
 
-  test('that cannot be followed says everything that is wrong', () => {
+  test('lists everything that is invalid in it', () => {
     const policy = { confirmation: 'soon', confirmationWait: '3d', bookingTimeout: 1, choice: 1 } as never;
     for (const fault of ['confirmation must be wait or later', 'confirmationWait', 'bookingTimeout', 'choice is no']) {
       expect(() => resolveAppointmentPolicy(policy)).toThrow(fault);
@@ -139,7 +139,7 @@ describe('a policy', () => {
   });
 });
 
-test('a case file says where it stands, what it waits for and what happened', () => {
+test('a case file shows the state, what it waits for and what happened', () => {
   const file = caseFileOf(appointmentStateOf(wantedCase(snapshot(['pending', 'confirmed']))));
   expect(file).toContain('### Confirmed');
   expect(file).toContain('**Waits for** the visit until 2024-03-07 11:00:00, appointment at 2024-03-06 10:00:00');

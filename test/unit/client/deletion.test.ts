@@ -28,7 +28,7 @@ async function faultsOf(input: object): Promise<string[]> {
 
 describe('a deletion is refused before anything is started', () => {
   test.each([undefined, null, 7, '', '..', 'a/b', "x' OR '1", 'x'.repeat(129)])(
-    'with the user id %j',
+    'a deletion is refused before anything is started with the user id %j',
     async (userId) => {
       expect(await faultsOf({ userId })).toEqual(['userId']);
       const lookedUp = users.deletion(userId as string);
@@ -36,13 +36,13 @@ describe('a deletion is refused before anything is started', () => {
     },
   );
 
-  test('with all its faults named at once', async () => {
+  test('a deletion is refused before anything is started with all its faults named at once', async () => {
     const policy = { onRunningWork: 'shrug', reminderBefore: 'soon' };
     const faults = await faultsOf({ userId: 7, clientUserId: 8, graceDays: 9, policy });
     expect(faults).toEqual(['userId', 'clientUserId', 'policy', 'policy', 'policy']);
   });
 
-  test('with a wish that nobody would hear, such as a part of the policy beside it', async () => {
+  test('a deletion is refused if the request has fields that nobody reads, such as a part of the policy', async () => {
     expect(await faultsOf({ userId: 'user-1', onRunningWork: 'cancel' })).toEqual(['onRunningWork']);
   });
 });
@@ -60,7 +60,7 @@ test('users are read from the service: without it every call says what is missin
   for (const call of calls) await expect(call).rejects.toBeInstanceOf(ServiceNotConfigured);
 });
 
-/** What each failure type is called. The types that all areas share are in errors.test.ts. */
+/** The client error of each failure type. The types that all areas share are in errors.test.ts. */
 const words: Record<string, string> = {
   InvalidCommand: 'DeletionInvalid',
   PolicyInvalid: 'DeletionInvalid',
@@ -77,7 +77,7 @@ const words: Record<string, string> = {
   CommandTimedOut: 'ServiceDown',
 };
 
-test.each(Object.entries(words))('the failure %s is %s in the product’s words', (type, word) => {
+test.each(Object.entries(words))('the failure %s is %s for the client', (type, word) => {
   const failure = ApplicationFailure.nonRetryable(`a ${type}`, type, { status: 404, fields: [] });
   for (const rejection of [
     new WorkflowUpdateFailedError('Workflow Update failed', failure),
@@ -89,7 +89,7 @@ test.each(Object.entries(words))('the failure %s is %s in the product’s words'
   }
 });
 
-test('every failure type that is documented for a deletion has a word', async () => {
+test('every failure type that is documented for a deletion has a client error', async () => {
   const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
   const [, section = ''] = /\n## User deletion\n(.+?)\n## /s.exec(page) ?? [];
   const named = [...new Set(section.match(/`[A-Z][A-Za-z]+`/g) ?? [])].map((type) => type.slice(1, -1));
@@ -100,7 +100,7 @@ test('every failure type that is documented for a deletion has a word', async ()
   }
 });
 
-test('a deletion that nobody knows is not found', () => {
+test('an unknown deletion is not found', () => {
   const error = inProductWords(new WorkflowNotFoundError('not found', 'delete-user/user-1', undefined), userWords);
   expect(error).toBeInstanceOf(client.DeletionNotFound);
 });
@@ -111,7 +111,7 @@ test('running work is named by the error', () => {
   expect(inProductWords(new WorkflowUpdateFailedError('failed', failure), userWords)).toMatchObject({ workflows });
 });
 
-test('every word that a caller may meet is one that a backend can import', () => {
+test('every error that a caller may get can be imported by a backend', () => {
   const exported = Object.entries(userErrors).filter(([name]) => name !== 'userWords');
   expect(exported.length).toBeGreaterThan(8);
   for (const [name, word] of exported) expect((client as Record<string, unknown>)[name], name).toBe(word);

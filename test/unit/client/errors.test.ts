@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   ApplicationFailure,
+  QueryNotRegisteredError,
+  QueryRejectedError,
   TerminatedFailure,
   WorkflowFailedError,
   WorkflowUpdateFailedError,
@@ -11,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 import * as appointmentErrors from '../../../client/appointments/errors.js';
 import { AppointmentInterrupted, appointmentWords } from '../../../client/appointments/errors.js';
 import * as errors from '../../../client/errors.js';
-import { inProductWords, LabOperationsError } from '../../../client/errors.js';
+import { inProductWords, LabOperationsError, UnexpectedFailure } from '../../../client/errors.js';
 import * as linkErrors from '../../../client/links/errors.js';
 import { LinkFailed, LinkInterrupted, linkWords } from '../../../client/links/errors.js';
 import * as orderErrors from '../../../client/orders/errors.js';
@@ -36,7 +38,7 @@ const rejections = (type: string) => [
   new WorkflowFailedError('Workflow execution failed', failureOf(type), 'NON_RETRYABLE_FAILURE'),
 ];
 
-/** What is called the same in every area. */
+/** The errors that are the same in every area. */
 const ofTheService = {
   Unauthorized: 'ServiceAccessDenied',
   FeatureNotEnabled: 'FeatureNotEnabled',
@@ -53,13 +55,18 @@ const ofOrders: Record<string, string> = {
   ReferenceInvalid: 'OrderInvalid',
   PolicyInvalid: 'OrderInvalid',
   InvalidCommand: 'OrderInvalid',
+  OrderMovedOn: 'OrderMovedOn',
+  AlreadyResolved: 'AlreadyResolved',
   OrderRefused: 'OrderRefused',
   ServiceRefused: 'OrderRefused',
   PhysicianRequired: 'PhysicianRequired',
   AmbiguousOrder: 'AmbiguousOrder',
+  PlacingCancelled: 'PlacingCancelled',
   RegistrationRefused: 'RegistrationRefused',
   RegisteredAnotherOrder: 'RegisteredAnotherOrder',
   CancelRefused: 'CancelRefused',
+  NothingToAcknowledge: 'NothingToAcknowledge',
+  AlarmOutdated: 'AlarmOutdated',
   NothingToResolve: 'NothingToResolve',
   NotReplaceable: 'NotReplaceable',
   ReplacementLimitReached: 'ReplacementLimitReached',
@@ -91,6 +98,8 @@ const ofReports: Record<string, string> = {
   SignedUrlRefused: 'SignedUrlRefused',
   ReportFileRefused: 'ReportFileRefused',
   ReportRefused: 'ReportRefused',
+  ReportSubmissionExpired: 'ReportSubmissionExpired',
+  ReportSubmissionCancelled: 'ReportSubmissionCancelled',
   ReportEnded: 'ReportEnded',
   AcceptedUpdateCompletedWorkflow: 'ReportEnded',
 };
@@ -147,7 +156,7 @@ async function documentedTypes(workflow: string): Promise<string[]> {
   return [...new Set(named.map((type) => type.slice(1, -1)))];
 }
 
-describe('a failure in the product’s words', () => {
+describe('the client error for a failure', () => {
   const named = areas.flatMap(({ names, words }) =>
     Object.entries(names).map(([type, word]) => ({ type, word, words })),
   );
@@ -157,19 +166,19 @@ describe('a failure in the product’s words', () => {
       const error = inProductWords(rejection, words);
       expect(error).toBeInstanceOf(LabOperationsError);
       expect(error).toBeInstanceOf(exportedBy(client, word));
-      // That there is no such order is no fault of any field.
+      // A missing order is not the fault of any field.
       const more = word === 'OrderNotFound' ? {} : { fields: details.fields, status: 422 };
       expect(error).toMatchObject({ name: word, message: `a ${type}`, ...more });
     }
   });
 
-  test('has the error type of a link that failed, as far as there is one', () => {
+  test('has the error type of a link that failed, if there is one', () => {
     const [rejection] = rejections('LinkFailed');
     expect(inProductWords(rejection, linkWords)).toMatchObject({ errorType: 'refused' });
     expect(new LinkFailed('failed').errorType).toBe('unknown');
   });
 
-  test('there is for every type that is documented; only being forwarded is followed instead', async () => {
+  test('exists for every documented type; only a forwarded command is followed instead', async () => {
     const workflowsOfPage = [...(await messagesPage()).matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name);
     expect(workflowsOfPage).toEqual(areas.flatMap(({ workflows }) => workflows));
     for (const { workflows, names, unnamed } of areas) {
@@ -179,7 +188,7 @@ describe('a failure in the product’s words', () => {
     }
   });
 
-  test('has no fields and no status where the failure has no details', () => {
+  test('has no fields and no status if the failure has no details', () => {
     const bare = ApplicationFailure.nonRetryable('ended', 'OrderEnded');
     expect(inProductWords(new WorkflowUpdateFailedError('failed', bare), orderWords)).toMatchObject({
       name: 'OrderEnded',
@@ -189,15 +198,35 @@ describe('a failure in the product’s words', () => {
   });
 
   test.each(['Invented', 'Error', 'constructor', 'toString', '__proto__', ''])(
-    'there is none for the type %j: the error stays as it is',
+    'does not exist for the type %j: the failure is unexpected, and named',
     (type) => {
-      for (const rejection of rejections(type)) expect(inProductWords(rejection, orderWords)).toBe(rejection);
       const withoutType = new WorkflowUpdateFailedError('failed', ApplicationFailure.create({ message: 'no type' }));
-      expect(inProductWords(withoutType, orderWords)).toBe(withoutType);
+      for (const rejection of [...rejections(type), withoutType]) {
+        const error = inProductWords(rejection, orderWords);
+        expect(error).toBeInstanceOf(UnexpectedFailure);
+        expect(error).toMatchObject({ cause: rejection });
+        // An unknown failure's message might quote a person: its type is enough to search for it.
+        expect((error as Error).message).not.toContain(`: ${rejection.cause?.message}`);
+      }
     },
   );
 
-  test('there is for a workflow that an operator ended, which says how', () => {
+  test('exists for a command that was cancelled with its workflow', () => {
+    const cancelled = new WorkflowUpdateFailedError(
+      'Workflow Update failed',
+      new CancelledFailure('cancelled by hand'),
+    );
+    expect(inProductWords(cancelled, orderWords)).toBeInstanceOf(OrderInterrupted);
+    expect(inProductWords(cancelled, linkWords)).toBeInstanceOf(LinkInterrupted);
+  });
+
+  test('exists for a query that the worker does not know or was not allowed to answer', () => {
+    for (const refused of [new QueryNotRegisteredError('unknown query', 3), new QueryRejectedError(2)]) {
+      expect(inProductWords(refused, orderWords)).toBeInstanceOf(UnexpectedFailure);
+    }
+  });
+
+  test('exists for a workflow that an operator ended, and says how', () => {
     for (const cause of [new TerminatedFailure('terminated by hand'), new CancelledFailure('cancelled by hand')]) {
       const failed = new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE');
       for (const [words, word] of [
@@ -219,7 +248,7 @@ describe('a failure in the product’s words', () => {
   });
 });
 
-/** What the words are made of; a caller meets only what they are. */
+/** Base classes; a caller gets only what derives from them. */
 const inner = new Set([
   'inProductWords',
   'Refusal',
@@ -232,24 +261,13 @@ const inner = new Set([
 ]);
 
 test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors, appointmentErrors])(
-  'every word that a caller may meet is one that a backend can import',
+  'every error that a caller may get can be imported by a backend',
   (area) => {
     const exported = Object.keys(area).filter((name) => !inner.has(name));
     expect(exported.length).toBeGreaterThan(3);
     for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
   },
 );
-
-test('every error that a backend can import stands in the table of the README, and no other one does', async () => {
-  const readme = await readFile(join(projectFolder, 'README.md'), 'utf8');
-  const [, table = ''] = /## When something goes wrong\n([\s\S]+?)\n## /.exec(readme) ?? [];
-  const cells = table.split('\n').map((row) => row.split('|')[1] ?? '');
-  const listed = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
-  const exported = Object.entries(client).filter(
-    ([, value]) => typeof value === 'function' && value.prototype instanceof Error,
-  );
-  expect(new Set(listed)).toEqual(new Set(exported.map(([name]) => name)));
-});
 
 describe('the root that a command was forwarded to', () => {
   const forwarded = ApplicationFailure.nonRetryable('forwarded', 'OrderForwarded', { fields: [], reason: 'order-1' });
@@ -264,7 +282,7 @@ describe('the root that a command was forwarded to', () => {
     new WorkflowUpdateFailedError('failed', ApplicationFailure.nonRetryable('forwarded', 'OrderForwarded')),
     forwarded,
     undefined,
-  ])('is none of another rejection: %s', (error) => {
+  ])('is absent from another rejection: %s', (error) => {
     expect(forwardedTo(error)).toBeUndefined();
   });
 });

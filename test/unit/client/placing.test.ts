@@ -31,32 +31,35 @@ async function faultsOf(changes: object): Promise<string[]> {
 
 describe('an order is refused before anything is started', () => {
   test.each([undefined, null, 1001, '', 'with space', 'x'.repeat(129), 'a/b'])(
-    'with the reference %j',
+    'an order is refused before anything is started with the reference %j',
     async (reference) => {
       expect(await faultsOf({ reference })).toEqual(['reference']);
     },
   );
 
-  test.each([undefined, null, 'text'])('with %j in place of the order', async (order) => {
-    expect(await faultsOf({ order })).toEqual(['order']);
-  });
+  test.each([undefined, null, 'text'])(
+    'an order is refused before anything is started with %j as the order',
+    async (order) => {
+      expect(await faultsOf({ order })).toEqual(['order']);
+    },
+  );
 
-  test('of an unknown kind', async () => {
+  test('an order of an unknown kind is refused before anything is started', async () => {
     expect(await faultsOf({ kind: 'express' })).toEqual(['kind']);
   });
 
-  test('with a passthrough of its own', async () => {
+  test('an order is refused before anything is started with a passthrough of its own', async () => {
     expect(await faultsOf({ order: { ...input.order, passthrough: 'mine' } })).toEqual(['order.passthrough']);
   });
 
-  test('with all its faults named at once', async () => {
+  test('an order is refused before anything is started with all its faults named at once', async () => {
     const order = { ...input.order, shipping_details: { ...shippingDetails, zip: '9118' } };
     const policy = { returnDeadline: 'soon', onLost: 'shrug' };
     const faults = await faultsOf({ reference: 7, order, policy });
     expect(faults).toEqual(['reference', 'order.shipping_details.zip', 'policy', 'policy']);
   });
 
-  test('and so is looking for one by a reference that cannot be', async () => {
+  test('a search by an invalid reference is refused before anything is started', async () => {
     await expect(orders.get({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(OrderInvalid);
   });
 });

@@ -25,7 +25,7 @@ test.each([
   expect(page.split('## Rejected events\n')[1]).toContain(`\`${type}\``);
 });
 
-test('a command that no worker took in time is interrupted', () => {
+test('a command that no worker accepted in time is interrupted', () => {
   const cause = new TimeoutFailure('too late', undefined, 'START_TO_CLOSE');
   expect(inProductWords(failed(cause), errors.rejectedEventWords)).toBeInstanceOf(client.RejectedEventsInterrupted);
 });

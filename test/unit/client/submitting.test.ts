@@ -20,13 +20,19 @@ async function faultsOf(changes: object): Promise<string[]> {
 }
 
 describe('a report is refused before anything is started', () => {
-  test.each([undefined, null, 7, '', 'with space', 'a/b'])('with the reference %j', async (reference) => {
-    expect(await faultsOf({ reference })).toEqual(['reference']);
-  });
+  test.each([undefined, null, 7, '', 'with space', 'a/b'])(
+    'a report is refused before anything is started with the reference %j',
+    async (reference) => {
+      expect(await faultsOf({ reference })).toEqual(['reference']);
+    },
+  );
 
-  test.each([undefined, null, '', '..', "a' OR 'a", 7])('for the user %j', async (userId) => {
-    expect(await faultsOf({ userId })).toEqual(['userId']);
-  });
+  test.each([undefined, null, '', '..', "a' OR 'a", 7])(
+    'a report is refused before anything is started for the user %j',
+    async (userId) => {
+      expect(await faultsOf({ userId })).toEqual(['userId']);
+    },
+  );
 
   test.each([
     [undefined, 'file'],
@@ -40,11 +46,11 @@ describe('a report is refused before anything is started', () => {
     [{ url: 'file:///etc/passwd' }, 'file.url'],
     [{ url: 'https://' }, 'file.url'],
     [{ url: 'https://files.example.com/a.pdf', headersFrom: '' }, 'file.headersFrom'],
-  ])('with the file %j', async (file, field) => {
+  ])('a report is refused before anything is started with the file %j', async (file, field) => {
     expect(await faultsOf({ file })).toEqual([field]);
   });
 
-  test('with all its faults named at once', async () => {
+  test('a report is refused before anything is started with all its faults named at once', async () => {
     const changes = { reference: '', userId: '', file: {}, needsHumanReview: 'yes', policy: { firstPoll: 'soon' } };
     expect(await faultsOf(changes)).toEqual(['reference', 'file', 'policy', 'userId', 'needsHumanReview']);
   });
@@ -53,14 +59,17 @@ describe('a report is refused before anything is started', () => {
     'https://files.example.com/a.pdf?X-Amz-Signature=abc',
     'https://files.example.com/a.pdf?sig=abc',
     'https://user:password@files.example.com/a.pdf',
-  ])('while payloads are not encrypted, with the signed URL %s, which the refusal does not repeat', async (url) => {
-    const refusal = await refusalOf({ file: { url } });
-    expect(refusal).toBeInstanceOf(SignedUrlRefused);
-    expect((refusal as SignedUrlRefused).fields).toMatchObject([{ field: 'file.url' }]);
-    expect(String(refusal)).not.toMatch(/abc|password/);
-  });
+  ])(
+    'the signed URL %s is refused while payloads are not encrypted, and the refusal does not repeat it',
+    async (url) => {
+      const refusal = await refusalOf({ file: { url } });
+      expect(refusal).toBeInstanceOf(SignedUrlRefused);
+      expect((refusal as SignedUrlRefused).fields).toMatchObject([{ field: 'file.url' }]);
+      expect(String(refusal)).not.toMatch(/abc|password/);
+    },
+  );
 
-  test('and so is looking for one by a reference that cannot be', async () => {
+  test('a search by an invalid reference is refused before anything is started', async () => {
     await expect(reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(ReportInvalid);
   });
 });

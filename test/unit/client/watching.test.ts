@@ -2,7 +2,7 @@ import { ServiceError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { OrderNotFound } from '../../../client/orders/errors.js';
 import { watchState, type WatchOptions } from '../../../client/watching.js';
-import type { OrderState } from '../../../workflows/order/messages.js';
+import type { OrderState } from '../../../protocol/order/messages.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, happyPath, kitOf, pathTo } from '../order/histories.js';
 import { rejection } from '../service/recording-server.js';
@@ -21,7 +21,7 @@ function grpcError(code: number, details = 'invented'): ServiceError {
   return new ServiceError('Failed to query Workflow', { cause });
 }
 
-/** An order that answers one after the other; the last answer for ever. Remembers when it was asked. */
+/** An order that returns its states one after the other, the last one forever. Remembers when it was queried. */
 function answers(...given: readonly (OrderState | Error)[]) {
   const askedAt: number[] = [];
   const ask = async (): Promise<OrderState> => {
@@ -40,13 +40,13 @@ async function watched(ask: () => Promise<OrderState>, options: WatchOptions = t
 }
 
 describe('a watched order', () => {
-  test('is told once for each change, the present state first, and ends with its outcome', async () => {
+  test('is reported once for each change, the present state first, and ends with its outcome', async () => {
     const { ask, askedAt } = answers(ordered, { ...ordered }, shipped, shipped, ordered, ended);
     expect(await watched(ask)).toEqual([ordered, shipped, ordered, ended]);
     expect(askedAt).toHaveLength(6);
   });
 
-  test('that has ended is told and asked once', async () => {
+  test('a watched order that has ended is reported and queried once', async () => {
     const { ask, askedAt } = answers(ended);
     expect(await watched(ask, {})).toEqual([ended]);
     expect(askedAt).toHaveLength(1);
@@ -57,14 +57,14 @@ describe('a watched order', () => {
     expect(await watched(answers(ordered, reversed, ended).ask)).toEqual([ordered, ended]);
   });
 
-  test('is not asked any more once nobody listens', async () => {
+  test('is not queried any more once nobody listens', async () => {
     const { ask, askedAt } = answers(...happyPath.map(stateAfter));
     for await (const state of watchState(ask, tiny)) if (state.phase === 'in_transit_to_customer') break;
     expect(askedAt).toHaveLength(happyPath.indexOf('transit_customer') + 1);
   });
 });
 
-describe('an error that will pass is waited out:', () => {
+describe('a passing error is waited out:', () => {
   test.each([
     ['UNKNOWN', grpcError(2)],
     ['DEADLINE_EXCEEDED: no worker in time', grpcError(4)],
@@ -78,12 +78,12 @@ describe('an error that will pass is waited out:', () => {
     expect(await watched(answers(error, error, ordered, error, ended).ask)).toEqual([ordered, ended]);
   });
 
-  test('what was told before is not told again after it', async () => {
+  test('nothing that was reported before a passing error is repeated after it', async () => {
     expect(await watched(answers(ordered, grpcError(14), ordered, ended).ask)).toEqual([ordered, ended]);
   });
 });
 
-describe('every other error rises as it is:', () => {
+describe('every other error is thrown unchanged:', () => {
   test.each([
     ['INVALID_ARGUMENT', grpcError(3)],
     ['NOT_FOUND', grpcError(5)],
@@ -100,8 +100,8 @@ describe('every other error rises as it is:', () => {
   });
 });
 
-describe('the pause between two questions', () => {
-  /** The least time between two questions; timers may fire a little early by the finer clock. */
+describe('the pause between two queries', () => {
+  /** The least time between two queries; timers may fire a little early by the finer clock. */
   const pauses = (askedAt: number[]) => askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0) + 2);
   const expectPauses = (askedAt: number[], least: readonly number[]) => {
     expect(askedAt).toHaveLength(least.length + 1);
@@ -116,13 +116,13 @@ describe('the pause between two questions', () => {
     expectPauses(askedAt, [8, 16, 32, 64]);
   });
 
-  test('doubles while errors pass, from the first question on', async () => {
+  test('doubles while errors pass, from the first query on', async () => {
     const { ask, askedAt } = answers(grpcError(14), grpcError(14), ordered, grpcError(14), ended);
     await watched(ask, instant);
     expectPauses(askedAt, [16, 32, 8, 16]);
   });
 
-  test('grows no longer than the longest one', async () => {
+  test('grows no longer than the longest pause', async () => {
     // Doubled 30 times it would be 12 days.
     const { ask, askedAt } = answers(...Array.from({ length: 31 }, () => ordered), ended);
     await watched(ask, { minInterval: 1, maxInterval: 4 });
@@ -130,14 +130,14 @@ describe('the pause between two questions', () => {
   });
 
   test('is the first one again after every change', async () => {
-    // Doubled over all questions it would be 12 days in the end.
+    // Doubled over all queries it would be 12 days in the end.
     const changes = Array.from({ length: 6 }, (_, index) => (index % 2 === 0 ? ordered : shipped));
     const { ask, askedAt } = answers(...changes.flatMap((state) => Array.from({ length: 5 }, () => state)), ended);
     expect(await watched(ask, { minInterval: 1, maxInterval: '365d' })).toHaveLength(7);
     expect(askedAt).toHaveLength(31);
   });
 
-  test('may be said in words', async () => {
+  test('may be given as a duration text', async () => {
     const { ask, askedAt } = answers(ordered, ordered, ended);
     await watched(ask, { minInterval: '10ms', maxInterval: '20 milliseconds' });
     expectPauses(askedAt, [10, 20]);
@@ -168,13 +168,13 @@ describe('an abort', () => {
     expect(await next).toBe(reason);
   });
 
-  test('before the first question asks nothing', async () => {
+  test('an abort before the first query asks nothing', async () => {
     const { ask, askedAt } = answers(ordered);
     expect(await rejection(watched(ask, { signal: AbortSignal.abort(reason) }))).toBe(reason);
     expect(askedAt).toEqual([]);
   });
 
-  test('without a reason of its own rejects with the signal’s', async () => {
+  test('an abort without a reason of its own rejects with the signal’s', async () => {
     const signal = AbortSignal.abort();
     expect(await rejection(watched(answers(ordered).ask, { signal }))).toBe(signal.reason);
   });

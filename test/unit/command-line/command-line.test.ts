@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
+import type { Deadline } from '../../../client/call-options.js';
 import { CommandLine, type GlobalOptions } from '../../../client/command-line/command-line.js';
 import { LabOperations } from '../../../client/lab-operations.js';
 import { RecordedTerminal } from './a-terminal.js';
@@ -26,7 +27,7 @@ function onTerminal(isWatched: boolean, options: Partial<GlobalOptions> = {}) {
 }
 
 describe('progress', () => {
-  test('is a line that is gone where the answer begins, and before every note', async () => {
+  test('is a line that disappears where the answer begins, and before every note', async () => {
     const { terminal, commandLine } = onTerminal(true);
     await commandLine.run(async ({ progress }) => {
       progress.say('placing');
@@ -45,7 +46,7 @@ describe('progress', () => {
     );
   });
 
-  test('is not written where nobody looks', async () => {
+  test('is not written if the output is not a terminal', async () => {
     const { terminal, commandLine } = onTerminal(false);
     await commandLine.run(async ({ progress }) => progress.say('placing'));
     expect(terminal.stderr).toBe('');
@@ -71,8 +72,17 @@ test('the connection is closed after the work, also after work that failed', asy
   expect(closed).toHaveLength(2);
 });
 
-test('work without an end is given up after the time that was asked for, before what the command itself would wait', async () => {
-  const { commandLine } = onTerminal(false, { timeout: 20 });
-  const waiting = commandLine.run(() => new Promise(() => undefined), 'endless');
-  await expect(waiting).rejects.toThrow('No answer within 20ms: is a worker polling the task queue mine?');
+test('the deadline option replaces the command’s own, and ends watching', async () => {
+  const given: unknown[] = [];
+  const connect = (_taskQueue: string, deadline: Deadline) => {
+    given.push(deadline);
+    return Promise.resolve(new LabOperations(new Client({ connection: Connection.lazy() }), { deadline }));
+  };
+  const limits: unknown[] = [];
+  for (const options of [{ timeout: 20 }, {}]) {
+    const commandLine = new CommandLine(new RecordedTerminal(), connect, () => ({ taskQueue: 'mine', ...options }));
+    await commandLine.run(async ({ watching }) => void limits.push(watching.deadline), 'endless');
+  }
+  expect(given).toEqual([20, 'none']);
+  expect(limits).toEqual([20, undefined]);
 });

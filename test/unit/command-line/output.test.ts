@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { facts, moment, sections, table, waiting } from '../../../client/command-line/output.js';
 
 describe('a table', () => {
-  test('has columns as wide as their widest cell, and no blanks at the end of a line', () => {
+  test('has columns as wide as their widest cell, and no spaces at the end of a line', () => {
     const rows = [
       ['order-1', 'mine', true],
       ['order-22', undefined, false],
@@ -12,12 +12,12 @@ describe('a table', () => {
     );
   });
 
-  test('shows no character that a terminal would obey', () => {
+  test('shows no character that controls a terminal', () => {
     expect(table(['Status'], [['lost\u001B[2J\nall\r\u009B']])).toBe('Status\nlost·[2J·all··');
   });
 });
 
-test('facts leave out what is not known, and keep zero and no', () => {
+test('facts leave out unknown values, and keep zero and no', () => {
   expect(
     facts([
       ['Order', 'order-1'],
@@ -30,11 +30,11 @@ test('facts leave out what is not known, and keep zero and no', () => {
   expect(facts([])).toBe('');
 });
 
-test('sections are apart by one empty line, without those that say nothing', () => {
+test('sections are separated by one empty line, without empty ones', () => {
   expect(sections('one', undefined, '', 'two')).toBe('one\n\ntwo');
 });
 
-test('moments are in UTC, to the second', () => {
+test('times are in UTC, to the second', () => {
   expect(moment('2026-11-02T09:00:00.123Z')).toBe('2026-11-02 09:00:00');
   expect(moment(new Date('2026-11-02T09:00:00.123Z'))).toBe('2026-11-02 09:00:00');
   expect(moment(undefined)).toBeUndefined();

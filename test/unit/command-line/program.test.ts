@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { TemporalUnreachable } from '../../../client/command-line/exit-codes.js';
-import { createProgram, run, version, type Connect } from '../../../client/command-line/program.js';
+import type { Connect } from '../../../client/command-line/command-line.js';
+import { createProgram, run, version } from '../../../client/command-line/program.js';
+import { TemporalUnreachable } from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
 import { RecordedTerminal } from './a-terminal.js';
 
-/** Wrong usage is known before anything is connected. */
+/** Wrong usage is refused before anything is connected. */
 const neverConnects: Connect = () => Promise.reject(new Error('it connected'));
 
 async function labops(line: string, terminal = new RecordedTerminal(), connect = neverConnects) {
@@ -31,7 +32,7 @@ function nameOf(command: Command): string {
 const program = createProgram(new RecordedTerminal(), neverConnects);
 const commands = leaves(program);
 
-describe('wrong usage ends with 2, nothing on standard output, and what is wrong', () => {
+describe('wrong usage exits with 2, prints nothing on standard output, and says what is wrong', () => {
   test.each([
     ['', /A command is missing\. See --help\.\n$/],
     ['orders', /A command is missing\. See --help\.\n$/],
@@ -42,27 +43,29 @@ describe('wrong usage ends with 2, nothing on standard output, and what is wrong
     ['orders list --limit 1.5', /must be a whole number above 0/],
     ['orders list --timeout soon', /must be a duration such as 90s or 5m/],
     ['orders list --timeout 0s', /must be a duration/],
-    ['orders show', /Name one order: by its id, or by --reference/],
-    ['orders show order-1 --reference mine', /Name one order/],
+    ['orders show', /Give one order: its id, or --reference/],
+    ['orders show order-1 --reference mine', /Give one order/],
     ['orders show order-1 order-2', /too many arguments/],
     ['orders place', /required option '--file <path>' not specified/],
     ['orders place --file /nowhere', /The file \/nowhere cannot be read \(ENOENT\)/],
+    ['orders resolve --decision wait', /missing required argument 'order-id'/],
+    ['orders replace', /missing required argument 'order-id'/],
     ['orders resolve order-1', /required option '--decision <decision>' not specified/],
     ['orders resolve order-1 --decision perhaps', /Allowed choices are wait, replace, abandon/],
     ['links start --user user-1', /required option '--provider <slug>' not specified/],
-    ['links code --user user-1 --provider invented', /give it with --stdin/],
-    ['reports show', /Name one report/],
-    ['users delete user-1', /give --yes/],
+    ['links code --user user-1 --provider invented', /pass it with --stdin/],
+    ['reports show', /Give one report/],
+    ['users delete user-1', /use --yes/],
     ['users delete user-1 --yes --grace-days none', /must be a number of days above 0/],
-    ['webhooks delete ep_1 --org-id o --team-id t --environment sandbox', /give --yes/],
+    ['webhooks delete ep_1 --org-id o --team-id t --environment sandbox', /use --yes/],
     ['appointments choose order-1', /required option '--slot <slot-id>' not specified/],
     ['appointments choose order-1 --slot s --notes-file /nowhere', /The file \/nowhere cannot be read/],
     ['rejected list --state lost', /Allowed choices are waiting, replayed, discarded/],
-    ['rejected replay', /Name one event by its id, or give --all/],
-    ['rejected replay 17 --all', /Name one event/],
-    ['rejected replay --type some.type', /Name one event/],
+    ['rejected replay', /Give one event's id, or --all/],
+    ['rejected replay 17 --all', /Give one event's id/],
+    ['rejected replay --type some.type', /Give one event's id/],
     ['rejected discard 17', /required option '--reason <text>' not specified/],
-    ['rejected discard 17 --reason invented', /give --yes/],
+    ['rejected discard 17 --reason invented', /use --yes/],
     ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
   ])('labops %s', async (line, said) => {
     const { code, stdout, stderr } = await labops(line);
@@ -79,12 +82,12 @@ describe('wrong usage ends with 2, nothing on standard output, and what is wrong
 
 describe('a file', () => {
   test.each([
-    ['no JSON', '{"receiver_name": Testperson'],
-    ['no JSON', ''],
-    ['no JSON object', '"Testperson"'],
-    ['no JSON object', '[{}]'],
-    ['no JSON object', 'null'],
-  ])('that holds %s is refused without a word of it', async (what, text) => {
+    ['not JSON', '{"receiver_name": Testperson'],
+    ['not JSON', ''],
+    ['not a JSON object', '"Testperson"'],
+    ['not a JSON object', '[{}]'],
+    ['not a JSON object', 'null'],
+  ])('a file that is %s is refused without quoting it', async (what, text) => {
     const terminal = new RecordedTerminal({ files: { 'order.json': text, '-': text } });
     for (const path of ['order.json', '-']) {
       const { code, stderr } = await labops(`orders place --file ${path}`, terminal);
@@ -96,21 +99,21 @@ describe('a file', () => {
 });
 
 describe('a question', () => {
-  test('that is not answered with yes sends nothing', async () => {
+  test('a question that is not answered with yes sends nothing', async () => {
     const terminal = new RecordedTerminal({ answers: ['y'] });
     const { code, stderr } = await labops('users delete user-1', terminal);
     expect(terminal.asked).toEqual([{ question: expect.stringContaining('user-1') as string, hidden: false }]);
     expect(code).toBe(1);
-    expect(stderr).toBe('NotConfirmed: It was not confirmed: nothing was sent.\n');
+    expect(stderr).toBe('NotConfirmed: Not confirmed: nothing was sent.\n');
   });
 
-  test('is not asked where a program reads the answer', async () => {
+  test('is not asked if a program reads the answer', async () => {
     const terminal = new RecordedTerminal({ answers: ['yes'] });
     expect(await labops('users delete user-1 --json', terminal)).toMatchObject({ code: 2 });
     expect(terminal.asked).toEqual([]);
   });
 
-  test('for a code hides what is typed', async () => {
+  test('a question for a code hides what is typed', async () => {
     const terminal = new RecordedTerminal({ answers: ['123456'] });
     await labops('links code --user user-1 --provider invented', terminal);
     expect(terminal.asked).toEqual([{ question: 'Code: ', hidden: true }]);
@@ -121,17 +124,17 @@ describe('a question', () => {
 describe('a failure', () => {
   const unreachable = () => Promise.reject(new TemporalUnreachable('Temporal cannot be reached', { cause: 'why' }));
 
-  test('ends with 1 and one line; where it comes from is told when asked for', async () => {
+  test('exits with 1 and one line; the stack trace is printed on request', async () => {
     const short = await labops('orders list', new RecordedTerminal(), unreachable);
     expect(short).toMatchObject({ code: 1, stdout: '' });
-    expect(short.stderr).toMatch(/^TemporalUnreachable: Temporal cannot be reached\. Start it, .*\n$/);
+    expect(short.stderr).toMatch(/^TemporalUnreachable: Temporal cannot be reached\. Read the message; .*--help.*\n$/);
     const long = await labops('orders list --verbose', new RecordedTerminal(), unreachable);
     expect(long.stderr).toMatch(/^TemporalUnreachable: .*\n.*\n +at /);
     const inJson = await labops('orders list --verbose --json', new RecordedTerminal(), unreachable);
     expect(JSON.parse(inJson.stderr)).toMatchObject({ error: { stack: expect.stringContaining(' at ') as string } });
   });
 
-  test('takes the line of progress with it', async () => {
+  test('replaces the line of progress', async () => {
     const { code, stdout, stderr } = await labops(
       'orders list',
       new RecordedTerminal({ isWatched: true }),
@@ -145,7 +148,7 @@ describe('a failure', () => {
 });
 
 describe('the help', () => {
-  test('is on standard output, of the program, of areas and of commands', async () => {
+  test('is printed on standard output, for the program, its areas and its commands', async () => {
     for (const line of ['--help', 'orders --help', 'orders place --help', 'help orders']) {
       const { code, stdout, stderr } = await labops(line);
       expect({ code, stderr }, line).toEqual({ code: 0, stderr: '' });
@@ -162,10 +165,11 @@ describe('the help', () => {
     }
   });
 
-  test('has no option for what is secret or personal: those come in files, on standard input, or are asked for', () => {
+  test('has no option for what is secret or personal: those come in files, on standard input, or are prompted for', () => {
     const names = commands.flatMap((command) => command.options.map(({ long }) => long ?? ''));
     expect(names.filter((name) => /secret$|token|password|address|name$|dob|phone|--code/.test(name))).toEqual([
       // A switch, which shows it.
+      '--show-secret',
       '--show-secret',
     ]);
   });
@@ -178,7 +182,9 @@ describe('the help', () => {
       commands.map((command) => ({
         usage: [
           nameOf(command),
-          ...command.registeredArguments.map((argument) => bracketed(argument.name(), argument.required)),
+          ...command.registeredArguments.map((argument) =>
+            bracketed(`${argument.name()}${argument.variadic ? '...' : ''}`, argument.required),
+          ),
         ].join(' '),
         options: command.options.map(({ long }) => `\`${long}\``).join(' '),
         what: command.description(),

@@ -1,6 +1,6 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { caseFileOf } from '../../../workflows/deletion/case-file.js';
+import { caseFileOf } from '../../../workflows/deletion/view.js';
 import {
   graceEndOf,
   isGraceOver,
@@ -9,8 +9,8 @@ import {
   reminderDueAt,
   stateOf,
   type Deletion,
-} from '../../../workflows/deletion/case.js';
-import type { DeleteUserInput, DeletionOutcome } from '../../../workflows/deletion/messages.js';
+} from '../../../workflows/deletion/deletion.js';
+import type { DeleteUserInput, DeletionOutcome } from '../../../protocol/deletion/messages.js';
 
 const start = Date.parse('2026-11-02T09:00:00.000Z');
 
@@ -23,7 +23,7 @@ function scheduled(more: Partial<DeleteUserInput> = {}): Deletion {
 }
 
 describe('the grace', () => {
-  test('counts from the first attempt, and its last moment is not in it any more', () => {
+  test('counts from the first attempt, and its last moment is excluded', () => {
     const end = start + 5 + ms('7d');
     expect(graceEndOf(scheduled())).toBe(end);
     expect([end - 1, end, end + 1].map((now) => isGraceOver(scheduled(), now))).toEqual([false, true, true]);
@@ -42,47 +42,47 @@ describe('the reminder', () => {
     expect(reminderDueAt(opened())).toBeUndefined();
   });
 
-  test.each([1, 0.5])('is none in a grace of %s days, which is not longer than its distance', (graceDays) => {
+  test.each([1, 0.5])('does not exist in a grace of %s days, which is not longer than its lead time', (graceDays) => {
     expect(reminderDueAt(scheduled({ graceDays }))).toBeUndefined();
   });
 });
 
 const outcomes: readonly DeletionOutcome[] = ['deleted', 'undone', 'unknown_user', 'running_work'];
 
-describe('what is shown', () => {
+describe('the state', () => {
   test.each([...outcomes, undefined])('names the person nowhere (%s)', (outcome) => {
-    const kase = { ...scheduled(), ...(outcome !== undefined && { outcome }), connections: ['invented-watch'] };
-    const shown = JSON.stringify(stateOf(kase)) + caseFileOf(kase);
+    const deletion = { ...scheduled(), ...(outcome !== undefined && { outcome }), connections: ['invented-watch'] };
+    const shown = JSON.stringify(stateOf(deletion)) + caseFileOf(deletion);
     expect(shown).toContain('user-1');
     expect(shown).not.toMatch(/testperson/i);
   });
 
-  test('is a phase that the outcome takes the place of', () => {
+  test('is a phase that the outcome replaces', () => {
     expect(stateOf(opened()).phase).toBe('requested');
     expect(stateOf(scheduled()).phase).toBe('grace');
     for (const outcome of outcomes) expect(stateOf({ ...scheduled(), outcome }).phase).toBe(outcome);
   });
 
-  test('says until when it can be undone, what runs and what happened', () => {
-    const kase = scheduled();
-    kase.work = [{ workflowId: 'kit-order/1|2', name: 'kitOrder', fate: 'not_cancelled', reason: 'CancelRefused' }];
-    kase.attention = [{ reason: 'deletion_delayed', since: '2026-11-02T10:00:00.000Z' }];
-    note(kase, 'the service took the deletion', start + ms('2h'));
-    const file = caseFileOf(kase);
+  test('shows until when the deletion can be undone, what runs and what happened', () => {
+    const deletion = scheduled();
+    deletion.work = [{ workflowId: 'kit-order/1|2', name: 'kitOrder', fate: 'not_cancelled', reason: 'CancelRefused' }];
+    deletion.attention = [{ reason: 'deletion_delayed', since: '2026-11-02T10:00:00.000Z' }];
+    note(deletion, 'the service took the deletion', start + ms('2h'));
+    const file = caseFileOf(deletion);
     expect(file).toContain('**Can be undone until** 2026-11-09 09:00:00');
     expect(file).toContain('- kitOrder `kit-order/1·2`: not cancelled (CancelRefused)');
     expect(file).toContain('**Attention** deletion delayed since 2026-11-02 10:00:00');
     expect(file).toContain('| 2026-11-02 11:00:00 | The service took the deletion |');
   });
 
-  test('says that the service may end the grace earlier where somebody else began it', () => {
+  test('shows that the service may end the grace earlier if somebody else began it', () => {
     expect(caseFileOf({ ...scheduled(), scheduledBefore: true })).toMatch(/the service may end it earlier/);
   });
 
   test('keeps the latest hundred entries', () => {
-    const kase = opened();
-    for (let n = 0; n < 150; n += 1) note(kase, `entry ${n}`, start);
-    expect(kase.journal).toHaveLength(100);
-    expect(kase.journal.at(-1)?.what).toBe('entry 149');
+    const deletion = opened();
+    for (let n = 0; n < 150; n += 1) note(deletion, `entry ${n}`, start);
+    expect(deletion.journal).toHaveLength(100);
+    expect(deletion.journal.at(-1)?.what).toBe('entry 149');
   });
 });

@@ -4,8 +4,8 @@ import {
   defaultDeletionPolicy,
   resolveDeletionPolicy,
   type DeletionPolicy,
-} from '../../../workflows/deletion/policy.js';
-import { PolicyInvalid } from '../../../workflows/policy-settings.js';
+} from '../../../protocol/deletion/policy.js';
+import { PolicyInvalid } from '../../../protocol/policy-settings.js';
 
 function faultsOf(policy: object, graceDays?: unknown): string[] {
   try {
@@ -17,7 +17,7 @@ function faultsOf(policy: object, graceDays?: unknown): string[] {
   return [];
 }
 
-test('what is not given is what the defaults say, in milliseconds', () => {
+test('settings that are left out have their defaults, in milliseconds', () => {
   expect(resolveDeletionPolicy()).toEqual({
     onRunningWork: 'refuse',
     reminderBefore: ms('1d'),
@@ -32,19 +32,19 @@ describe('the grace', () => {
     [7, '7d'],
     [1, '1d'],
     [0.5, '12h'],
-  ] as const)('of %s days lasts so long', (days, span) => {
+  ] as const)('the grace of %s days lasts that long', (days, span) => {
     expect(resolveDeletionPolicy({}, days).grace).toBe(ms(span));
   });
 
   test.each([0, -1, 7.01, 30, Number.NaN, Number.POSITIVE_INFINITY, '7', null])(
-    'of %j is refused: the service gives 7 days',
+    'the grace of %j is refused: the service gives 7 days',
     (days) => {
       expect(faultsOf({}, days)).toEqual([expect.stringMatching(/^graceDays must be a number of days .* at most 7/)]);
     },
   );
 });
 
-test('a setting that is given as nothing is not given', () => {
+test('a setting that is given as undefined is left out', () => {
   const gaps = { onRunningWork: undefined, reminderBefore: null } as unknown as DeletionPolicy;
   expect(resolveDeletionPolicy(gaps)).toEqual(resolveDeletionPolicy());
 });

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Keyboard } from '../../../sandbox/demo/keyboard.js';
 import { Screen } from '../../../sandbox/demo/screen.js';
 
-/** A terminal without a person: what is written to `keys` was typed, what is shown can be read. */
+/** A terminal without a person: what is written to `keys` was typed, the output can be read. */
 function terminal({ isTTY = true, shownOnTTY = true, asks = true, withinMs = 60_000 } = {}) {
   const keys = Object.assign(new PassThrough(), { isTTY });
   const output = Object.assign(new PassThrough(), { isTTY: shownOnTTY, hasColors: () => false });
@@ -16,7 +16,7 @@ function terminal({ isTTY = true, shownOnTTY = true, asks = true, withinMs = 60_
 const unendingly = new AbortController().signal;
 
 describe('a question to the person who watches', () => {
-  test('is shown, and answered by what they type in time, as they typed it', async () => {
+  test('is shown, and answered by what they type in time, exactly as typed', async () => {
     const { keyboard, keys, shown } = terminal();
     const asked = keyboard.ask('the code: ', unendingly);
     expect(shown()).toBe('the code: ');
@@ -49,7 +49,7 @@ describe('a question to the person who watches', () => {
   });
 
   test.each([{ isTTY: false }, { shownOnTTY: false }, { asks: false }])(
-    'is not even shown where nobody can answer it: %j',
+    'is not even shown if nobody can answer it: %j',
     async (options) => {
       const { keyboard, keys, shown } = terminal(options);
       keys.write('123456\n');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { readKeyRing } from '../../../client/config.js';
+import { EncryptionSettingInvalid, readEncryption, readKeyRing } from '../../../client/config.js';
 import { KeyRingInvalid, parseKeyRing } from '../../../client/encryption/key-ring.js';
 
 const bytes = randomBytes(32);
@@ -27,7 +27,7 @@ test('a key may be written for URLs and without its padding', () => {
   expect(parseKeyRing(`k:${bytes.toString('base64url')}`)[0].key.export()).toEqual(bytes);
 });
 
-describe('is refused, by position where there are several,', () => {
+describe('a ring is refused, by position if there are several keys,', () => {
   test.each([
     ['', 'holds no key'],
     [' , ', 'holds no key'],
@@ -43,11 +43,19 @@ describe('is refused, by position where there are several,', () => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
-  test('a key id that is there twice, even with the same bytes', () => {
+  test.each([
+    ['zeros', Buffer.alloc(32)],
+    ['a word that repeats', Buffer.from('passwordpasswordpasswordpassword')],
+    ['digits', Buffer.from('12345678901234567890123456789012')],
+  ])('a ring is refused for a key that is not random: %s', (_what, bytes) => {
+    expect(() => parseKeyRing(`k:${bytes.toString('base64')}`)).toThrow(/has a key that is not random: use openssl/);
+  });
+
+  test('a ring is refused for a key id that is there twice, even with the same bytes', () => {
     expect(faultsOf(`k:${base64},other:${base64},k:${base64}`)).toEqual(['(key 3 of 3) has the key id of key 1']);
   });
 
-  test('every fault of a ring at once', () => {
+  test('a ring is refused with every fault at once', () => {
     expect(faultsOf(`k:short,k2:${base64},nothing`)).toEqual([
       '(key 1 of 3) has a key of 3 bytes instead of 32',
       '(key 3 of 3) is not <key id>:<32 bytes in base64>',
@@ -63,7 +71,15 @@ test('neither a fault nor a ring shows the bytes of a key', () => {
   expect(shown).not.toContain(bytes.toString('hex'));
 });
 
-test('the client reads its setting, and takes a blank one for none', () => {
+test('the client reads whether encryption is required', () => {
+  expect(readEncryption({})).toBeUndefined();
+  expect(readEncryption({ NODE_ENV: 'production' })).toBe('required');
+  expect(readEncryption({ NODE_ENV: 'production', ENCRYPTION: 'optional' })).toBe('optional');
+  expect(readEncryption({ ENCRYPTION: ' required ' })).toBe('required');
+  expect(() => readEncryption({ ENCRYPTION: 'sometimes' })).toThrow(EncryptionSettingInvalid);
+});
+
+test('the client reads its setting, and treats a blank one as missing', () => {
   expect(readKeyRing({ LABOPS_ENCRYPTION_KEYS: `k:${base64}` })?.[0].id).toBe('k');
   expect(readKeyRing({ LABOPS_ENCRYPTION_KEYS: ' ' })).toBeUndefined();
   expect(readKeyRing({})).toBeUndefined();

@@ -35,7 +35,7 @@ const readBy = async (by: PayloadCodec, one: Payload): Promise<unknown> => {
   return first && defaultPayloadConverter.fromPayload(first);
 };
 
-describe('what was encrypted', () => {
+describe('an encrypted payload', () => {
   test('comes back whole, whatever it is', async () => {
     const bytes = fc.uint8Array({ maxLength: 3000 });
     const payloads = fc.array(
@@ -61,7 +61,7 @@ describe('what was encrypted', () => {
     expect(text(data)).not.toMatch(/Testperson|Nowhereville|json/);
   });
 
-  test('never looks the same twice', async () => {
+  test('an encrypted payload never looks the same twice', async () => {
     const nonces = await Promise.all(
       Array.from({ length: 500 }, async () => text((await encrypted()).data).slice(0, 12)),
     );
@@ -103,7 +103,7 @@ describe('the format of docs/messages.md', () => {
   });
 });
 
-describe('what cannot be read is refused:', () => {
+describe('an unreadable payload is refused:', () => {
   test('an unknown key, by its id only', async () => {
     const foreign = await encrypted(withKeys(k2));
     const reading = codec.decode([foreign]);
@@ -113,7 +113,7 @@ describe('what cannot be read is refused:', () => {
     );
   });
 
-  test('a key id that is none, shown within bounds', async () => {
+  test('an invalid key id, shown within bounds', async () => {
     const one = await encrypted();
     const odd = { ...one.metadata, 'encryption-key-id': Buffer.from(`\u001b[31m<b>${'x'.repeat(500)}`) };
     await expect(codec.decode([{ ...one, metadata: odd }])).rejects.toThrow(/key "[A-Za-z0-9._?-]{64}"/);
@@ -148,7 +148,7 @@ describe('what cannot be read is refused:', () => {
 });
 
 describe('what is not encrypted', () => {
-  test('passes as it is, beside what is, and is counted', async () => {
+  test('passes unchanged, beside what is encrypted, and is counted', async () => {
     const counts: number[] = [];
     const counting = createPayloadCodec(parseKeyRing(k1), { onUnencrypted: (count) => counts.push(count) });
     const bare: Payload = { data: new Uint8Array([1, 2]) };

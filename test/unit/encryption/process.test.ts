@@ -11,7 +11,7 @@ function written() {
   return { lines, log: createLog('info', 'test', { write }) };
 }
 
-test('a process without keys says so, as a warning and in plain words', () => {
+test('a process without keys logs a warning in plain words', () => {
   const { lines, log } = written();
   expect(dataConverterOf(undefined, log)).toEqual({});
   expect(lines).toMatchObject([{ level: 40 }]);

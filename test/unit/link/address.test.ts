@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isLinkAddressable, linkProviderId } from '../../../workflows/link/address.js';
-import { isSameSource, sourceSlugOf } from '../../../workflows/link/provider-source.js';
+import { isLinkAddressable, linkProviderId } from '../../../protocol/ids.js';
+import { isSameSource, sourceSlugOf } from '../../../protocol/link/provider-source.js';
 
 const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
 
@@ -30,7 +30,7 @@ describe('a provider and a slug', () => {
     ['invented_watch', 'invented_watch_2'],
     ['invented_watch', 'inventedwatch'],
     ['invented_watch', ''],
-  ])('are not: %j and %j', (provider, slug) => {
+  ])('are different: %j and %j', (provider, slug) => {
     expect(isSameSource(provider, slug)).toBe(false);
   });
 });
@@ -46,16 +46,16 @@ test('different users and providers never share a workflow', () => {
   expect(new Set(pairs.map(([user, provider]) => linkProviderId(user, provider))).size).toBe(pairs.length);
 });
 
-describe('what cannot stand in an ID', () => {
+describe('an ID', () => {
   test.each([
     ...['', '.', '..', 'a/b', 'a b', 'Testperson@example.com', 'ü', 'a\nb', 'a'.repeat(129)],
     ...[undefined, null, 5, {}, ['a']],
-  ])('%j', (part) => {
+  ])('is not made of %j', (part) => {
     expect(isLinkAddressable(part, 'invented_watch')).toBe(false);
     expect(isLinkAddressable(userId, part)).toBe(false);
   });
 
-  test.each(['a', 'a'.repeat(128), 'user.1', '-', '_', 'A-1_b.c'])('but %j can', (part) => {
+  test.each(['a', 'a'.repeat(128), 'user.1', '-', '_', 'A-1_b.c'])('is made of %j', (part) => {
     expect(isLinkAddressable(part, part)).toBe(true);
   });
 });

@@ -1,22 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hearResult } from '../../../workflows/link/answers.js';
-import { openLink, raise } from '../../../workflows/link/case.js';
-import { hearConnection } from '../../../workflows/link/connections.js';
-import { end, endUnlessConnected } from '../../../workflows/link/ending.js';
-import { caseFileOf } from '../../../workflows/link/case-file.js';
-import { stateOf } from '../../../workflows/link/view.js';
+import { hearResult, openLink, raise, hearConnection, end, endUnlessConnected } from '../../../workflows/link/link.js';
+import { caseFileOf, stateOf } from '../../../workflows/link/view.js';
 import { asked, claimed, handedOut, hour, minute, start } from './cases.js';
 
-const fileOf = (kase: ReturnType<typeof asked>) => caseFileOf(stateOf(kase));
-const linesOf = (kase: ReturnType<typeof asked>) => fileOf(kase).split('\n');
+const fileOf = (link: ReturnType<typeof asked>) => caseFileOf(stateOf(link));
+const linesOf = (link: ReturnType<typeof asked>) => fileOf(link).split('\n');
 
 describe('the case file says in words', () => {
-  test('where the link is, what it waits for until when, what is wrong, and what happened', () => {
-    const kase = asked();
-    hearResult(kase, { state: 'error', errorType: 'incorrect_mfa_code' }, start + 2 * minute);
-    raise(kase, 'notifications_undelivered');
-    expect(linesOf(kase)).toEqual([
+  test('the case file says in words where the link is, what it waits for until when, what is wrong, and what happened', () => {
+    const link = asked();
+    hearResult(link, { state: 'error', errorType: 'incorrect_mfa_code' }, start + 2 * minute);
+    raise(link, 'notifications_undelivered');
+    expect(linesOf(link)).toEqual([
       '### Awaiting code',
       '',
       'Provider `invented_watch`, user `user-1`',
@@ -33,11 +29,11 @@ describe('the case file says in words', () => {
     ]);
   });
 
-  test('that the user logs in', () => {
+  test('the case file says in words that the user must log in', () => {
     expect(fileOf(handedOut())).toContain('**Waits for** the user to log in at the provider until 2026-03-02 10:00:00');
   });
 
-  test('that the service has to show the connection', () => {
+  test('the case file says in words that the service must show the connection', () => {
     expect(fileOf(claimed())).toContain('**Waits for** the service to show the connection\n');
   });
 
@@ -58,10 +54,10 @@ describe('the case file says in words', () => {
     ['code', 'the user did not give the code'],
     ['token', 'the link token ended while the user was away'],
     ['link', 'it took too long'],
-  ] as const)('what was waited for in vain: %s', (waitedFor, said) => {
-    const kase = asked();
-    endUnlessConnected(kase, { outcome: 'expired', waitedFor: waitedFor }, start + hour);
-    expect(fileOf(kase)).toContain(`**Outcome** expired: ${said}\n`);
+  ] as const)('the case file says in words which wait was in vain: %s', (waitedFor, said) => {
+    const link = asked();
+    endUnlessConnected(link, { outcome: 'expired', waitedFor: waitedFor }, start + hour);
+    expect(fileOf(link)).toContain(`**Outcome** expired: ${said}\n`);
   });
 });
 
@@ -74,16 +70,16 @@ test('hostile text breaks no table, code span or line', () => {
   const any = fc.oneof(fc.constant(evil), fc.string({ minLength: 1, maxLength: 64, unit: 'binary' }));
   fc.assert(
     fc.property(any, any, any, (state, errorType, method) => {
-      const kase = openLink({ userId: 'user-1', provider: 'invented_watch' }, start);
-      const before = fileOf(kase).split('\n').length;
-      hearResult(kase, { state: 'pending_provider_mfa', providerMfa: { method, hint: state } }, start);
-      hearResult(kase, { state }, start);
-      hearResult(kase, { state: 'error', errorType }, start);
-      const lines = linesOf(kase);
-      expect(lines).toHaveLength(before + kase.journal.length);
+      const link = openLink({ userId: 'user-1', provider: 'invented_watch' }, start);
+      const before = fileOf(link).split('\n').length;
+      hearResult(link, { state: 'pending_provider_mfa', providerMfa: { method, hint: state } }, start);
+      hearResult(link, { state }, start);
+      hearResult(link, { state: 'error', errorType }, start);
+      const lines = linesOf(link);
+      expect(lines).toHaveLength(before + link.journal.length);
       for (const line of lines.filter((text) => text.startsWith('| 2'))) expect(line.split('|')).toHaveLength(4);
       expect(lines.filter((text) => text.startsWith('#'))).toHaveLength(1);
-      expect(fileOf(kase)).not.toMatch(/[<>[\]\\&]/);
+      expect(fileOf(link)).not.toMatch(/[<>[\]\\&]/);
     }),
   );
 });

@@ -1,22 +1,35 @@
 import { describe, expect, test } from 'vitest';
-import { hearResult } from '../../../workflows/link/answers.js';
-import { beginAgain, giveToken, hasUsableToken, note, openLink, type LinkCase } from '../../../workflows/link/case.js';
-import { confirmAt, doubt, hearWebhook, oldestOwn } from '../../../workflows/link/claims.js';
-import { hearConnection, hearNoAnswer } from '../../../workflows/link/connections.js';
-import { end, endWait, remind } from '../../../workflows/link/ending.js';
-import type { LinkReport } from '../../../workflows/link/messages.js';
+import type { LinkReport } from '../../../protocol/link/messages.js';
+import {
+  hearResult,
+  beginAgain,
+  giveToken,
+  hasUsableToken,
+  note,
+  openLink,
+  type Link,
+  confirmAt,
+  doubt,
+  hearWebhook,
+  oldestOwn,
+  hearConnection,
+  hearNoAnswer,
+  end,
+  endWait,
+  remind,
+} from '../../../workflows/link/link.js';
 import { asked, claimed, day, entries, handedOut, held, hour, minute, opened, second, start } from './cases.js';
 
 const error = (errorType?: string): LinkReport => ({ state: 'error', ...(errorType !== undefined && { errorType }) });
 const newConnection = new Date(start + 3 * minute).toISOString();
 
-/** All consequences of hearing this, one after the other. */
-function hearAll(kase: LinkCase, ...reports: LinkReport[]): void {
-  for (const [index, report] of reports.entries()) hearResult(kase, report, start + (3 + index) * minute);
+/** All consequences of receiving this, one after the other. */
+function receiveAll(link: Link, ...reports: LinkReport[]): void {
+  for (const [index, report] of reports.entries()) hearResult(link, report, start + (3 + index) * minute);
 }
 
-describe('a link that begins', () => {
-  test('waits for the password from its start, without a token, and has nothing to tell', () => {
+describe('a link that starts', () => {
+  test('waits for the password from its start, without a token, and has nothing to notify', () => {
     expect(opened()).toMatchObject({
       userId: 'user-1',
       provider: 'invented_watch',
@@ -41,354 +54,354 @@ describe('a link that begins', () => {
   });
 
   test('is plain JSON at every stage', () => {
-    for (const kase of [opened(), handedOut(), asked(), claimed()]) {
-      expect(JSON.parse(JSON.stringify(kase))).toEqual(kase);
+    for (const link of [opened(), handedOut(), asked(), claimed()]) {
+      expect(JSON.parse(JSON.stringify(link))).toEqual(link);
     }
   });
 });
 
 describe('a token', () => {
-  test('is not handed out in its last minute: the user has still to get to the page', () => {
-    const kase = handedOut();
-    expect(hasUsableToken(kase, start + 9 * minute - 1)).toBe(true);
-    expect(hasUsableToken(kase, start + 9 * minute)).toBe(false);
+  test('is not handed out in its last minute: the user has yet to reach the page', () => {
+    const link = handedOut();
+    expect(hasUsableToken(link, start + 9 * minute - 1)).toBe(true);
+    expect(hasUsableToken(link, start + 9 * minute)).toBe(false);
     expect(hasUsableToken(opened(), start)).toBe(false);
   });
 
-  test('of a short life is handed out until a tenth of it is left', () => {
-    const kase = opened({ tokenLife: '100s' });
-    giveToken(kase, { ...held, expiresAt: start + 100 * second }, start);
-    expect(hasUsableToken(kase, start + 90 * second - 1)).toBe(true);
-    expect(hasUsableToken(kase, start + 90 * second)).toBe(false);
+  test('a token with a short life is handed out until a tenth of it is left', () => {
+    const link = opened({ tokenLife: '100s' });
+    giveToken(link, { ...held, expiresAt: start + 100 * second }, start);
+    expect(hasUsableToken(link, start + 90 * second - 1)).toBe(true);
+    expect(hasUsableToken(link, start + 90 * second)).toBe(false);
   });
 
   test('is usable to its end for the code of a login that it carries', () => {
-    const kase = asked();
-    expect(hasUsableToken(kase, start + 10 * minute - 1)).toBe(true);
-    expect(hasUsableToken(kase, start + 10 * minute)).toBe(false);
+    const link = asked();
+    expect(hasUsableToken(link, start + 10 * minute - 1)).toBe(true);
+    expect(hasUsableToken(link, start + 10 * minute)).toBe(false);
   });
 
   test('is counted when it is made', () => {
-    const kase = opened();
-    expect(kase.tokens).toBe(0);
+    const link = opened();
+    expect(link.tokens).toBe(0);
     for (const tokens of [1, 2]) {
-      giveToken(kase, { ...held, expiresAt: start + hour }, start);
-      expect(kase.tokens).toBe(tokens);
+      giveToken(link, { ...held, expiresAt: start + hour }, start);
+      expect(link.tokens).toBe(tokens);
     }
-    expect(entries(kase)).toEqual(['link made', 'new link made']);
+    expect(entries(link)).toEqual(['link made', 'new link made']);
   });
 
-  test('that is new means a new login: what was asked before no longer counts', () => {
-    const kase = asked();
-    giveToken(kase, { ...held, token: 'another', expiresAt: start + hour }, start + 20 * minute);
-    expect(kase).toMatchObject({ phase: 'awaiting_password', since: start + 20 * minute, token: { token: 'another' } });
-    expect(kase).not.toHaveProperty('mfa');
-    expect(entries(kase)).toEqual(['link made', 'code asked by sms', 'new link made']);
+  test('a token that is new means a new login: what was asked before no longer counts', () => {
+    const link = asked();
+    giveToken(link, { ...held, token: 'another', expiresAt: start + hour }, start + 20 * minute);
+    expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 20 * minute, token: { token: 'another' } });
+    expect(link).not.toHaveProperty('mfa');
+    expect(entries(link)).toEqual(['link made', 'code asked by sms', 'new link made']);
   });
 
-  test('that is asked for at once leaves the wait as the start began it; one that comes later begins it', () => {
+  test('a token that is requested at once leaves the wait as the start set it; a later one restarts it', () => {
     for (const [after, since] of [
       [59 * second, 0],
       [minute, minute],
       [hour, hour],
     ] as const) {
-      const kase = opened();
-      giveToken(kase, { ...held, expiresAt: start + day }, start + after);
-      expect(kase.since).toBe(start + since);
+      const link = opened();
+      giveToken(link, { ...held, expiresAt: start + day }, start + after);
+      expect(link.since).toBe(start + since);
     }
   });
 
-  test('that is new follows the advice to start over, which is not shown any more; what went wrong still is', () => {
-    const kase = asked();
-    hearAll(kase, error('token_expired'));
-    expect(kase).toMatchObject({ consequence: 'start_over', errorType: 'token_expired' });
-    giveToken(kase, { ...held, expiresAt: start + hour }, start + 20 * minute);
-    expect(kase).not.toHaveProperty('consequence');
-    expect(kase.errorType).toBe('token_expired');
+  test('a token that is new follows the advice to start over, which is no longer shown; what went wrong still is', () => {
+    const link = asked();
+    receiveAll(link, error('token_expired'));
+    expect(link).toMatchObject({ consequence: 'start_over', errorType: 'token_expired' });
+    giveToken(link, { ...held, expiresAt: start + hour }, start + 20 * minute);
+    expect(link).not.toHaveProperty('consequence');
+    expect(link.errorType).toBe('token_expired');
   });
 });
 
-describe('a code that is asked for', () => {
+describe('a code that is requested', () => {
   test.each([
     [{ method: 'sms', hint: '***23' }, 'code asked by sms'],
     [{ method: 'carrier_pigeon' }, 'code asked by carrier_pigeon'],
     [{ hint: 'look at your phone' }, 'code asked'],
     [undefined, 'code asked'],
-  ])('%j is waited for from then on', (providerMfa, said) => {
-    const kase = handedOut();
-    hearResult(kase, { state: 'pending_provider_mfa', ...(providerMfa && { providerMfa }) }, start + minute);
-    expect(kase).toMatchObject({ phase: 'awaiting_code', since: start + minute, mfa: providerMfa ?? {} });
-    expect(entries(kase).at(-1)).toBe(said);
+  ])('a code that is requested by %j is awaited from then on', (providerMfa, said) => {
+    const link = handedOut();
+    hearResult(link, { state: 'pending_provider_mfa', ...(providerMfa && { providerMfa }) }, start + minute);
+    expect(link).toMatchObject({ phase: 'awaiting_code', since: start + minute, mfa: providerMfa ?? {} });
+    expect(entries(link).at(-1)).toBe(said);
   });
 
-  test('once more is waited for anew, with the new hint, and is no error', () => {
-    const kase = asked();
-    hearAll(kase, error('incorrect_mfa_code'), {
+  test('a code that is requested once more is awaited again, with the new hint, and is not an error', () => {
+    const link = asked();
+    receiveAll(link, error('incorrect_mfa_code'), {
       state: 'pending_provider_mfa',
       providerMfa: { method: 'email', hint: 't***@example.com' },
     });
-    expect(kase).toMatchObject({ phase: 'awaiting_code', since: start + 4 * minute, mfa: { method: 'email' } });
-    expect(kase).not.toHaveProperty('errorType');
-    expect(kase).not.toHaveProperty('consequence');
-    expect(kase.wrongCodes).toBe(1);
+    expect(link).toMatchObject({ phase: 'awaiting_code', since: start + 4 * minute, mfa: { method: 'email' } });
+    expect(link).not.toHaveProperty('errorType');
+    expect(link).not.toHaveProperty('consequence');
+    expect(link.wrongCodes).toBe(1);
   });
 });
 
 describe('wrong codes', () => {
-  test('are asked again, with the time and the question as they are, until the last one', () => {
-    const kase = asked({ maxCodeAttempts: 2 });
-    hearAll(kase, error('incorrect_mfa_code'));
-    expect(kase).toMatchObject({ phase: 'awaiting_code', wrongCodes: 1, since: start + 3 * minute });
-    expect(kase.mfa).toEqual({ method: 'sms', hint: '***23' });
-    hearAll(kase, error('incorrect_mfa_code'));
-    expect(kase).toMatchObject({ outcome: 'failed', wrongCodes: 2, errorType: 'incorrect_mfa_code' });
+  test('are asked for again, with the time and the question unchanged, until the last one', () => {
+    const link = asked({ maxCodeAttempts: 2 });
+    receiveAll(link, error('incorrect_mfa_code'));
+    expect(link).toMatchObject({ phase: 'awaiting_code', wrongCodes: 1, since: start + 3 * minute });
+    expect(link.mfa).toEqual({ method: 'sms', hint: '***23' });
+    receiveAll(link, error('incorrect_mfa_code'));
+    expect(link).toMatchObject({ outcome: 'failed', wrongCodes: 2, errorType: 'incorrect_mfa_code' });
   });
 
   test('are counted over all logins of the link', () => {
-    const kase = asked({ maxCodeAttempts: 2 });
-    hearAll(kase, error('incorrect_mfa_code'), error('token_expired'));
-    giveToken(kase, { ...held, expiresAt: start + hour }, start + 10 * minute);
-    hearAll(kase, { state: 'pending_provider_mfa' }, error('incorrect_mfa_code'));
-    expect(kase.outcome).toBe('failed');
+    const link = asked({ maxCodeAttempts: 2 });
+    receiveAll(link, error('incorrect_mfa_code'), error('token_expired'));
+    giveToken(link, { ...held, expiresAt: start + hour }, start + 10 * minute);
+    receiveAll(link, { state: 'pending_provider_mfa' }, error('incorrect_mfa_code'));
+    expect(link.outcome).toBe('failed');
   });
 
-  test('that the password step reports are waited for too', () => {
-    const kase = handedOut();
-    hearAll(kase, error('incorrect_mfa_code'));
-    expect(kase).toMatchObject({ phase: 'awaiting_code', mfa: {} });
+  test('wrong codes that the password step reports are awaited too', () => {
+    const link = handedOut();
+    receiveAll(link, error('incorrect_mfa_code'));
+    expect(link).toMatchObject({ phase: 'awaiting_code', mfa: {} });
   });
 });
 
 describe('failed logins', () => {
   test('end the link at the limit', () => {
-    const kase = handedOut({ maxPasswordAttempts: 2 });
-    hearAll(kase, error('provider_credential_error'));
-    expect(kase).toMatchObject({ phase: 'awaiting_password', failedLogins: 1, token: held });
-    hearAll(kase, error('provider_api_error'));
-    expect(kase).toMatchObject({ outcome: 'failed', errorType: 'provider_api_error' });
+    const link = handedOut({ maxPasswordAttempts: 2 });
+    receiveAll(link, error('provider_credential_error'));
+    expect(link).toMatchObject({ phase: 'awaiting_password', failedLogins: 1, token: held });
+    receiveAll(link, error('provider_api_error'));
+    expect(link).toMatchObject({ outcome: 'failed', errorType: 'provider_api_error' });
   });
 
   test.each(['invalid_token', 'token_expired', 'token_not_validated', 'token_consumed', 'token_of_next_year'])(
-    'are not counted where the token was at fault: %s',
+    'are not counted if the token was at fault: %s',
     (errorType) => {
-      const kase = handedOut({ maxPasswordAttempts: 1 });
-      hearAll(kase, error(errorType), error(errorType), error(errorType));
-      expect(kase).toMatchObject({ phase: 'awaiting_password', failedLogins: 0 });
-      expect(kase).not.toHaveProperty('token');
+      const link = handedOut({ maxPasswordAttempts: 1 });
+      receiveAll(link, error(errorType), error(errorType), error(errorType));
+      expect(link).toMatchObject({ phase: 'awaiting_password', failedLogins: 0 });
+      expect(link).not.toHaveProperty('token');
     },
   );
 
   test.each(['error_of_next_year', undefined, 'constructor', '__proto__', 'invalid_token_2'])(
-    'of a type that nobody knows are counted, and bring no token that may be spoilt: %s',
+    'failed logins of an unknown type are counted, and bring no token that may be spoilt: %s',
     (errorType) => {
-      const kase = handedOut({ maxPasswordAttempts: 2 });
-      hearAll(kase, error(errorType));
-      expect(kase).toMatchObject({
+      const link = handedOut({ maxPasswordAttempts: 2 });
+      receiveAll(link, error(errorType));
+      expect(link).toMatchObject({
         failedLogins: 1,
         consequence: 'start_over',
         errorType: errorType ?? 'unrecognised',
       });
-      expect(kase).not.toHaveProperty('token');
-      hearAll(kase, error(errorType));
-      expect(kase.outcome).toBe('failed');
+      expect(link).not.toHaveProperty('token');
+      receiveAll(link, error(errorType));
+      expect(link.outcome).toBe('failed');
     },
   );
 });
 
-test('an expired token ends the link where the policy says so, and only an expired one', () => {
-  const kase = handedOut({ onTokenExpiry: 'end' });
-  hearAll(kase, error('invalid_token'));
-  expect(kase.outcome).toBeUndefined();
-  hearAll(kase, error('token_expired'));
-  expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'token', errorType: 'token_expired' });
+test('an expired token ends the link if the policy says so, and only an expired one', () => {
+  const link = handedOut({ onTokenExpiry: 'end' });
+  receiveAll(link, error('invalid_token'));
+  expect(link.outcome).toBeUndefined();
+  receiveAll(link, error('token_expired'));
+  expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'token', errorType: 'token_expired' });
 });
 
 describe('an unknown state', () => {
-  test('is treated as an error that nobody knows, and has the service asked for its truth first', () => {
-    const kase = asked();
-    hearAll(kase, { state: 'state_of_next_year' });
-    expect(kase).toMatchObject({
+  test('is treated as an unknown error, and the service is read first', () => {
+    const link = asked();
+    receiveAll(link, { state: 'state_of_next_year' });
+    expect(link).toMatchObject({
       phase: 'awaiting_password',
       errorType: 'state_of_next_year',
       consequence: 'start_over',
       failedLogins: 1,
       claim: { by: 'doubt' },
     });
-    expect(kase).not.toHaveProperty('token');
-    hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
-    expect(kase).not.toHaveProperty('claim');
-    expect(kase.outcome).toBeUndefined();
+    expect(link).not.toHaveProperty('token');
+    hearConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    expect(link).not.toHaveProperty('claim');
+    expect(link.outcome).toBeUndefined();
   });
 
-  test('behind which there is a connection is connected', () => {
-    const kase = asked();
-    hearAll(kase, { state: 'state_of_next_year' });
-    hearConnection(kase, { found: 'new' }, kase.claim, start + 3 * minute);
-    expect(kase.outcome).toBe('connected');
-    expect(kase).not.toHaveProperty('errorType');
+  test('an unknown state with a connection behind it is connected', () => {
+    const link = asked();
+    receiveAll(link, { state: 'state_of_next_year' });
+    hearConnection(link, { found: 'new' }, link.claim, start + 3 * minute);
+    expect(link.outcome).toBe('connected');
+    expect(link).not.toHaveProperty('errorType');
   });
 
   test('ends the link once it has come as often as logins may fail, and the service shows nothing', () => {
-    const kase = asked({ maxPasswordAttempts: 1 });
-    hearAll(kase, { state: 'state_of_next_year' });
-    expect(kase.outcome).toBeUndefined();
-    hearConnection(kase, { found: 'older' }, kase.claim, start + 3 * minute);
-    expect(kase).toMatchObject({ outcome: 'failed', errorType: 'state_of_next_year' });
+    const link = asked({ maxPasswordAttempts: 1 });
+    receiveAll(link, { state: 'state_of_next_year' });
+    expect(link.outcome).toBeUndefined();
+    hearConnection(link, { found: 'older' }, link.claim, start + 3 * minute);
+    expect(link).toMatchObject({ outcome: 'failed', errorType: 'state_of_next_year' });
   });
 });
 
 describe('a success', () => {
   test('is believed once the service shows the connection', () => {
-    const kase = claimed();
-    expect(kase).toMatchObject({ phase: 'confirming', claim: { by: 'success', reads: 0 } });
-    expect(kase).not.toHaveProperty('mfa');
-    hearConnection(kase, { found: 'new', createdAt: newConnection }, kase.claim, start + 3 * minute);
-    expect(kase).toMatchObject({ outcome: 'connected', connectedAt: newConnection });
+    const link = claimed();
+    expect(link).toMatchObject({ phase: 'confirming', claim: { by: 'success', reads: 0 } });
+    expect(link).not.toHaveProperty('mfa');
+    hearConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + 3 * minute);
+    expect(link).toMatchObject({ outcome: 'connected', connectedAt: newConnection });
   });
 
-  test('is looked for at once and then at widening distance, until its time is over', () => {
-    const kase = claimed();
+  test('is read for at once and then at growing intervals, until its time is over', () => {
+    const link = claimed();
     const claimedAt = start + 2 * minute;
     const looks: number[] = [];
-    while (kase.claim) {
-      const at = confirmAt(kase) ?? 0;
+    while (link.claim) {
+      const at = confirmAt(link) ?? 0;
       looks.push((at - claimedAt) / second);
-      hearConnection(kase, { found: 'none' }, kase.claim, at);
+      hearConnection(link, { found: 'none' }, link.claim, at);
     }
     expect(looks).toEqual([0, 2, 4, 8, 16, 32, 64, 120]);
-    expect(kase).toMatchObject({ phase: 'awaiting_password', since: claimedAt + 2 * minute });
-    expect(kase.attention).toEqual(['connection_unconfirmed']);
-    expect(kase).not.toHaveProperty('token');
+    expect(link).toMatchObject({ phase: 'awaiting_password', since: claimedAt + 2 * minute });
+    expect(link.attention).toEqual(['connection_unconfirmed']);
+    expect(link).not.toHaveProperty('token');
   });
 
-  test('that an older connection could explain is looked for as patiently', () => {
-    const kase = claimed();
-    hearConnection(kase, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, kase.claim, start + 2 * minute);
-    expect(kase).toMatchObject({ phase: 'confirming', claim: { reads: 1 } });
-    expect(kase).not.toHaveProperty('connectedAt');
+  test('a success that an older connection could explain is read for as patiently', () => {
+    const link = claimed();
+    hearConnection(link, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, link.claim, start + 2 * minute);
+    expect(link).toMatchObject({ phase: 'confirming', claim: { reads: 1 } });
+    expect(link).not.toHaveProperty('connectedAt');
   });
 
-  test('that cannot be looked up loses no time: the outage is no evidence', () => {
-    const kase = claimed();
-    hearNoAnswer(kase, kase.claim, start + 10 * minute);
-    expect(kase.claim).toEqual({ by: 'success', at: start + 10 * minute, reads: 1, unanswered: true });
-    expect(confirmAt(kase)).toBe(start + 10 * minute + 2 * second);
-    hearConnection(kase, { found: 'none' }, kase.claim, start + 11 * minute);
-    expect(kase.phase).toBe('confirming');
+  test('a success that cannot be read loses no time: the outage is no evidence', () => {
+    const link = claimed();
+    hearNoAnswer(link, link.claim, start + 10 * minute);
+    expect(link.claim).toEqual({ by: 'success', at: start + 10 * minute, reads: 1, unanswered: true });
+    expect(confirmAt(link)).toBe(start + 10 * minute + 2 * second);
+    hearConnection(link, { found: 'none' }, link.claim, start + 11 * minute);
+    expect(link.phase).toBe('confirming');
   });
 
-  test('is looked for ever more rarely in a long outage, and as usual after it', () => {
-    const kase = claimed();
+  test('is read for ever more rarely in a long outage, and as usual after it', () => {
+    const link = claimed();
     const pauses: number[] = [];
     for (let looks = 0; looks < 12; looks += 1) {
-      const at = confirmAt(kase) ?? 0;
-      hearNoAnswer(kase, kase.claim, at);
-      pauses.push(((confirmAt(kase) ?? 0) - at) / second);
+      const at = confirmAt(link) ?? 0;
+      hearNoAnswer(link, link.claim, at);
+      pauses.push(((confirmAt(link) ?? 0) - at) / second);
     }
     expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
-    hearConnection(kase, { found: 'none' }, kase.claim, (kase.claim?.at ?? 0) + second);
-    expect(kase.claim).not.toHaveProperty('unanswered');
-    expect((confirmAt(kase) ?? 0) - (kase.claim?.at ?? 0)).toBe(2 * minute);
+    hearConnection(link, { found: 'none' }, link.claim, (link.claim?.at ?? 0) + second);
+    expect(link.claim).not.toHaveProperty('unanswered');
+    expect((confirmAt(link) ?? 0) - (link.claim?.at ?? 0)).toBe(2 * minute);
   });
 
   test('is not undone by a question for a code that comes late, or comes twice', () => {
-    const kase = claimed();
-    hearResult(kase, { state: 'pending_provider_mfa', providerMfa: { method: 'email' } }, start + 3 * minute);
-    expect(kase).toMatchObject({ phase: 'confirming', claim: { by: 'success' } });
-    expect(kase).not.toHaveProperty('mfa');
-    expect(entries(kase).at(-1)).toBe('code asked by email');
+    const link = claimed();
+    hearResult(link, { state: 'pending_provider_mfa', providerMfa: { method: 'email' } }, start + 3 * minute);
+    expect(link).toMatchObject({ phase: 'confirming', claim: { by: 'success' } });
+    expect(link).not.toHaveProperty('mfa');
+    expect(entries(link).at(-1)).toBe('code asked by email');
   });
 
-  test('that is dropped does not take a later login away', () => {
-    const kase = claimed();
-    hearResult(kase, error('provider_credential_error'), start + 3 * minute);
-    hearConnection(kase, { found: 'none' }, kase.claim, start + 5 * minute);
-    expect(kase).toMatchObject({ phase: 'awaiting_password', since: start + 3 * minute, token: held });
-    expect(kase.attention).toEqual(['connection_unconfirmed']);
+  test('a success that is dropped does not take a later login away', () => {
+    const link = claimed();
+    hearResult(link, error('provider_credential_error'), start + 3 * minute);
+    hearConnection(link, { found: 'none' }, link.claim, start + 5 * minute);
+    expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 3 * minute, token: held });
+    expect(link.attention).toEqual(['connection_unconfirmed']);
   });
 
-  test('clears what was asked of a person, and what went wrong before', () => {
-    const kase = asked();
-    hearAll(kase, error('incorrect_mfa_code'));
-    kase.attention = ['connection_unconfirmed', 'notifications_undelivered'];
-    hearConnection(kase, { found: 'new' }, kase.claim, start + 9 * minute);
-    expect(kase.attention).toEqual(['notifications_undelivered']);
+  test('clears the attention, and what went wrong before', () => {
+    const link = asked();
+    receiveAll(link, error('incorrect_mfa_code'));
+    link.attention = ['connection_unconfirmed', 'notifications_undelivered'];
+    hearConnection(link, { found: 'new' }, link.claim, start + 9 * minute);
+    expect(link.attention).toEqual(['notifications_undelivered']);
     for (const gone of ['errorType', 'consequence', 'connectedAt', 'mfa', 'token', 'claim']) {
-      expect(kase).not.toHaveProperty(gone);
+      expect(link).not.toHaveProperty(gone);
     }
   });
 });
 
 describe('a webhook', () => {
   test.each(['none', 'older'] as const)(
-    'is looked after for a while where the service shows nothing new, and then forgotten without further ado: %s',
+    'is followed by reads for a while if the service shows nothing new, and then forgotten: %s',
     (found) => {
-      const kase = asked();
-      hearWebhook(kase, start + 4 * minute);
-      expect(kase).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
-      hearConnection(kase, { found }, kase.claim, start + 4 * minute);
-      expect(kase.claim).toMatchObject({ by: 'webhook', reads: 1 });
-      hearConnection(kase, { found }, kase.claim, start + 6 * minute);
-      expect(kase).not.toHaveProperty('claim');
-      expect(kase).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
+      const link = asked();
+      hearWebhook(link, start + 4 * minute);
+      expect(link).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
+      hearConnection(link, { found }, link.claim, start + 4 * minute);
+      expect(link.claim).toMatchObject({ by: 'webhook', reads: 1 });
+      hearConnection(link, { found }, link.claim, start + 6 * minute);
+      expect(link).not.toHaveProperty('claim');
+      expect(link).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
     },
   );
 
   test.each(['none', 'older', undefined] as const)(
-    'that comes during a look is not taken for what was looked into, and is read next: %s',
+    'a webhook that comes during a read is not settled by that read, and is read for next: %s',
     (found) => {
-      const kase = asked();
-      doubt(kase, start + 3 * minute);
-      const looked = kase.claim;
-      hearWebhook(kase, start + 4 * minute);
-      if (found) hearConnection(kase, { found }, looked, start + 4 * minute);
-      else hearNoAnswer(kase, looked, start + 4 * minute);
-      expect(kase.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
-      expect(confirmAt(kase)).toBe(start + 4 * minute);
+      const link = asked();
+      doubt(link, start + 3 * minute);
+      const looked = link.claim;
+      hearWebhook(link, start + 4 * minute);
+      if (found) hearConnection(link, { found }, looked, start + 4 * minute);
+      else hearNoAnswer(link, looked, start + 4 * minute);
+      expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
+      expect(confirmAt(link)).toBe(start + 4 * minute);
     },
   );
 
-  test('has a reported success looked for at once, from then on, and does not make it less certain', () => {
-    const kase = claimed();
-    hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
-    hearWebhook(kase, start + 3 * minute);
-    expect(kase.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
-    expect(confirmAt(kase)).toBe(start + 3 * minute);
+  test('starts the reads for a reported success at once, and does not make it less certain', () => {
+    const link = claimed();
+    hearConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    hearWebhook(link, start + 3 * minute);
+    expect(link.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
+    expect(confirmAt(link)).toBe(start + 3 * minute);
   });
 
-  test('takes the place of a doubt', () => {
-    const kase = asked();
-    doubt(kase, start + 3 * minute);
-    hearWebhook(kase, start + 4 * minute);
-    expect(kase.claim).toMatchObject({ by: 'webhook' });
+  test('replaces a doubt', () => {
+    const link = asked();
+    doubt(link, start + 3 * minute);
+    hearWebhook(link, start + 4 * minute);
+    expect(link.claim).toMatchObject({ by: 'webhook' });
   });
 });
 
 describe('a doubt', () => {
   test('is gone once the service shows no new connection', () => {
     for (const found of ['none', 'older'] as const) {
-      const kase = asked();
-      doubt(kase, start + 3 * minute);
-      hearConnection(kase, { found }, kase.claim, start + 3 * minute);
-      expect(kase).not.toHaveProperty('claim');
-      expect(kase).toMatchObject({ phase: 'awaiting_code', token: held });
+      const link = asked();
+      doubt(link, start + 3 * minute);
+      hearConnection(link, { found }, link.claim, start + 3 * minute);
+      expect(link).not.toHaveProperty('claim');
+      expect(link).toMatchObject({ phase: 'awaiting_code', token: held });
     }
   });
 
-  test('stands while the service cannot be asked', () => {
-    const kase = asked();
-    doubt(kase, start + 3 * minute);
-    hearNoAnswer(kase, kase.claim, start + 5 * minute);
-    expect(kase.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1, unanswered: true });
+  test('stands while the service cannot be read', () => {
+    const link = asked();
+    doubt(link, start + 3 * minute);
+    hearNoAnswer(link, link.claim, start + 5 * minute);
+    expect(link.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1, unanswered: true });
   });
 
-  test('does not weaken a reported success, nor what a webhook told', () => {
-    const told = asked();
-    hearWebhook(told, start + 2 * minute);
-    for (const kase of [claimed(), told]) {
-      const before = structuredClone(kase.claim);
-      doubt(kase, start + 3 * minute);
-      expect(kase.claim).toEqual(before);
+  test('does not weaken a reported success, nor what a webhook reported', () => {
+    const reported = asked();
+    hearWebhook(reported, start + 2 * minute);
+    for (const link of [claimed(), reported]) {
+      const before = structuredClone(link.claim);
+      doubt(link, start + 3 * minute);
+      expect(link.claim).toEqual(before);
     }
   });
 });
@@ -397,51 +410,51 @@ describe('a wait that is over', () => {
   const over = start + 2 * hour;
 
   test.each(['none', 'older'] as const)('ends the link once the service has said so: %s', (found) => {
-    const kase = asked();
-    endWait(kase, 'code', over);
-    expect(kase.outcome).toBeUndefined();
-    hearConnection(kase, { found }, kase.claim, over);
-    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
-    expect(kase).not.toHaveProperty('ending');
+    const link = asked();
+    endWait(link, 'code', over);
+    expect(link.outcome).toBeUndefined();
+    hearConnection(link, { found }, link.claim, over);
+    expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+    expect(link).not.toHaveProperty('ending');
   });
 
-  test('ends connected where the user connected unheard', () => {
-    const kase = asked();
-    endWait(kase, 'code', over);
-    hearConnection(kase, { found: 'new', createdAt: newConnection }, kase.claim, over);
-    expect(kase).toMatchObject({ outcome: 'connected' });
-    expect(kase).not.toHaveProperty('waitedFor');
+  test('ends connected if the user connected without a webhook', () => {
+    const link = asked();
+    endWait(link, 'code', over);
+    hearConnection(link, { found: 'new', createdAt: newConnection }, link.claim, over);
+    expect(link).toMatchObject({ outcome: 'connected' });
+    expect(link).not.toHaveProperty('waitedFor');
   });
 
-  test('does not end while the service cannot be asked, except after a day of that', () => {
-    const kase = asked();
-    endWait(kase, 'code', over);
-    hearNoAnswer(kase, kase.claim, over + day - 1);
-    expect(kase.outcome).toBeUndefined();
-    hearNoAnswer(kase, kase.claim, over + day);
-    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+  test('does not end while the service cannot be read, except after a day of that', () => {
+    const link = asked();
+    endWait(link, 'code', over);
+    hearNoAnswer(link, link.claim, over + day - 1);
+    expect(link.outcome).toBeUndefined();
+    hearNoAnswer(link, link.claim, over + day);
+    expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   });
 
   test('stays the one that was over first, whatever the user still does', () => {
-    const kase = asked();
-    endWait(kase, 'code', over);
-    hearNoAnswer(kase, kase.claim, over + minute);
-    hearResult(kase, { state: 'pending_provider_mfa' }, over + 2 * minute);
-    endWait(kase, 'link', over + 3 * minute);
-    hearWebhook(kase, over + 4 * minute);
-    hearConnection(kase, { found: 'none' }, kase.claim, over + 7 * minute);
-    expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+    const link = asked();
+    endWait(link, 'code', over);
+    hearNoAnswer(link, link.claim, over + minute);
+    hearResult(link, { state: 'pending_provider_mfa' }, over + 2 * minute);
+    endWait(link, 'link', over + 3 * minute);
+    hearWebhook(link, over + 4 * minute);
+    hearConnection(link, { found: 'none' }, link.claim, over + 7 * minute);
+    expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   });
 
-  test('leaves a reported success, and what a webhook told, its time to show', () => {
-    const told = asked();
-    hearWebhook(told, start + 2 * minute);
-    for (const kase of [claimed(), told]) {
-      endWait(kase, 'link', start + 3 * minute);
-      hearConnection(kase, { found: 'none' }, kase.claim, start + 3 * minute);
-      expect(kase.outcome).toBeUndefined();
-      hearConnection(kase, { found: 'none' }, kase.claim, start + 4 * minute);
-      expect(kase).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
+  test('leaves a reported success, and what a webhook reported, its time to show', () => {
+    const reported = asked();
+    hearWebhook(reported, start + 2 * minute);
+    for (const link of [claimed(), reported]) {
+      endWait(link, 'link', start + 3 * minute);
+      hearConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+      expect(link.outcome).toBeUndefined();
+      hearConnection(link, { found: 'none' }, link.claim, start + 4 * minute);
+      expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
     }
   });
 });
@@ -452,72 +465,72 @@ describe('an error that ends the link', () => {
   test.each([
     ['user_cancelled', 'cancelled'],
     ['unsupported_region', 'failed'],
-  ])('ends it at once where nothing speaks for a connection: %s', (errorType, outcome) => {
-    const kase = asked();
-    hearResult(kase, error(errorType), atTheEnd);
-    expect(kase).toMatchObject({ outcome, errorType });
+  ])('ends it at once if nothing suggests a connection: %s', (errorType, outcome) => {
+    const link = asked();
+    hearResult(link, error(errorType), atTheEnd);
+    expect(link).toMatchObject({ outcome, errorType });
   });
 
-  test.each<[string, () => LinkCase]>([
+  test.each<[string, () => Link]>([
     [
       'webhook',
       () => {
-        const kase = asked();
-        hearWebhook(kase, start + 4 * minute);
-        return kase;
+        const link = asked();
+        hearWebhook(link, start + 4 * minute);
+        return link;
       },
     ],
     ['success', () => claimed()],
     [
       'doubt',
       () => {
-        const kase = asked();
-        doubt(kase, start + 4 * minute);
-        return kase;
+        const link = asked();
+        doubt(link, start + 4 * minute);
+        return link;
       },
     ],
-  ])('has the service asked first where one may have been made: %s', (by, make) => {
+  ])('is settled by a read first if a connection may have been made: %s', (by, make) => {
     for (const errorType of ['user_cancelled', 'unsupported_region', 'duplicate_connection']) {
-      const kase = make();
-      hearResult(kase, error(errorType), atTheEnd);
-      expect(kase).toMatchObject({ claim: { by }, ending: { since: atTheEnd } });
-      expect(kase.outcome).toBeUndefined();
-      const connected = structuredClone(kase);
+      const link = make();
+      hearResult(link, error(errorType), atTheEnd);
+      expect(link).toMatchObject({ claim: { by }, ending: { since: atTheEnd } });
+      expect(link.outcome).toBeUndefined();
+      const connected = structuredClone(link);
       hearConnection(connected, { found: 'new' }, connected.claim, atTheEnd);
       expect(connected.outcome).toBe('connected');
-      hearConnection(kase, { found: 'none' }, kase.claim, atTheEnd + 5 * minute);
-      expect(kase).toMatchObject({ outcome: errorType === 'user_cancelled' ? 'cancelled' : 'failed', errorType });
+      hearConnection(link, { found: 'none' }, link.claim, atTheEnd + 5 * minute);
+      expect(link).toMatchObject({ outcome: errorType === 'user_cancelled' ? 'cancelled' : 'failed', errorType });
     }
   });
 
   test.each(['token_consumed', 'duplicate_connection'])('may hide a connection itself: %s', (errorType) => {
-    const kase = asked();
-    hearResult(kase, error(errorType), atTheEnd);
-    expect(kase).toMatchObject({ claim: { by: 'doubt' } });
-    expect(kase.outcome).toBeUndefined();
+    const link = asked();
+    hearResult(link, error(errorType), atTheEnd);
+    expect(link).toMatchObject({ claim: { by: 'doubt' } });
+    expect(link.outcome).toBeUndefined();
   });
 
   test('ends it by what is known here once the service has not answered for a day', () => {
-    const kase = asked();
-    hearResult(kase, error('duplicate_connection'), atTheEnd);
-    hearNoAnswer(kase, kase.claim, atTheEnd + day - 1);
-    expect(kase.outcome).toBeUndefined();
-    hearNoAnswer(kase, kase.claim, atTheEnd + day);
-    expect(kase).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
+    const link = asked();
+    hearResult(link, error('duplicate_connection'), atTheEnd);
+    hearNoAnswer(link, link.claim, atTheEnd + day - 1);
+    expect(link.outcome).toBeUndefined();
+    hearNoAnswer(link, link.claim, atTheEnd + day);
+    expect(link).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
   });
 });
 
-test('what the service shows changes nothing where nothing is looked for, unless it is the connection', () => {
-  const kase = asked();
-  const before = structuredClone(kase);
-  for (const found of ['none', 'older'] as const) hearConnection(kase, { found }, kase.claim, start + hour);
-  hearNoAnswer(kase, kase.claim, start + hour);
-  expect(kase).toEqual(before);
-  hearConnection(kase, { found: 'new', createdAt: newConnection }, kase.claim, start + hour);
-  expect(kase.outcome).toBe('connected');
+test('what the service shows changes nothing if nothing is awaited, unless it is the connection', () => {
+  const link = asked();
+  const before = structuredClone(link);
+  for (const found of ['none', 'older'] as const) hearConnection(link, { found }, link.claim, start + hour);
+  hearNoAnswer(link, link.claim, start + hour);
+  expect(link).toEqual(before);
+  hearConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + hour);
+  expect(link.outcome).toBe('connected');
 });
 
-test('a new connection is one of the start or later, less the tolerance; by policy a success takes any', () => {
+test('a new connection dates from the start or later, less the tolerance; by policy a success accepts any', () => {
   for (const afterSuccess of [true, false]) {
     expect(oldestOwn(opened(), afterSuccess)).toBe(start - minute);
     expect(oldestOwn(opened({ clockTolerance: '5s' }), afterSuccess)).toBe(start - 5 * second);
@@ -527,26 +540,28 @@ test('a new connection is one of the start or later, less the tolerance; by poli
 });
 
 describe('an end', () => {
-  test('keeps no secret, is told once, and names why', () => {
-    const kase = asked();
-    hearAll(kase, error('incorrect_mfa_code'));
-    endWait(kase, 'code', start + hour);
-    hearConnection(kase, { found: 'none' }, kase.claim, start + hour);
-    expect(kase).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
-    expect(JSON.stringify(kase)).not.toContain('invented-token');
-    expect(kase.outbox).toEqual([
+  test('keeps no secret, is notified once, and names why', () => {
+    const link = asked();
+    receiveAll(link, error('incorrect_mfa_code'));
+    endWait(link, 'code', start + hour);
+    hearConnection(link, { found: 'none' }, link.claim, start + hour);
+    expect(link).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
+    expect(JSON.stringify(link)).not.toContain('invented-token');
+    expect(link.outbox).toEqual([
       {
         id: `user-1/invented_watch/${new Date(start).toISOString()}/ended`,
         at: new Date(start + hour).toISOString(),
-        type: 'ended',
-        data: { outcome: 'expired', waitedFor: 'code' },
+        source: 'link-provider/user-1/invented_watch',
+        type: 'link.ended',
+        subject: 'user-1',
+        data: { userId: 'user-1', provider: 'invented_watch', outcome: 'expired', waitedFor: 'code' },
       },
     ]);
     // A mishap on the way is not why the user did not come back.
-    for (const gone of ['errorType', 'consequence']) expect(kase).not.toHaveProperty(gone);
+    for (const gone of ['errorType', 'consequence']) expect(link).not.toHaveProperty(gone);
   });
 
-  test('is not told where the worker has no target, and waits to be told while that is not known', () => {
+  test('is not notified if the worker has no target, and waits to be notified while that is unknown', () => {
     const bare = handedOut();
     bare.notifies = false;
     end(bare, 'cancelled', start);
@@ -557,20 +572,22 @@ describe('an end', () => {
   });
 });
 
-test('a reminder is told with the end of the wait, and once', () => {
-  const kase = asked();
-  remind(kase, start + hour, start + 6 * minute);
-  expect(kase.reminded).toBe(true);
-  expect(kase.outbox).toMatchObject([{ type: 'code_reminder', data: { until: new Date(start + hour).toISOString() } }]);
+test('a reminder is notified with the end of the wait, and once', () => {
+  const link = asked();
+  remind(link, start + hour, start + 6 * minute);
+  expect(link.reminded).toBe(true);
+  expect(link.outbox).toMatchObject([
+    { type: 'link.code_reminder', data: { until: new Date(start + hour).toISOString() } },
+  ]);
 });
 
-describe('a link that begins again', () => {
-  test('knows nothing of the one before but what is still to be told', () => {
-    const kase = asked({ maxCodeAttempts: 1 });
-    hearAll(kase, error('incorrect_mfa_code'));
-    const untold = kase.outbox;
+describe('a link that starts again', () => {
+  test('knows nothing of the one before except what is still to be notified', () => {
+    const link = asked({ maxCodeAttempts: 1 });
+    receiveAll(link, error('incorrect_mfa_code'));
+    const pending = link.outbox;
     const later = start + day;
-    beginAgain(kase, { policy: { codeWait: '2h' }, redirectUrl: 'https://example.com/back' }, later);
+    beginAgain(link, { policy: { codeWait: '2h' }, redirectUrl: 'https://example.com/back' }, later);
     const fresh = openLink(
       {
         userId: 'user-1',
@@ -580,21 +597,21 @@ describe('a link that begins again', () => {
       },
       later,
     );
-    expect(kase).toEqual({ ...fresh, outbox: untold, notifies: true });
+    expect(link).toEqual({ ...fresh, outbox: pending, notifies: true });
   });
 
-  test('is told of under ids of its own', () => {
-    const kase = handedOut();
-    end(kase, 'cancelled', start + minute);
-    beginAgain(kase, {}, start + hour);
-    end(kase, 'cancelled', start + 2 * hour);
-    expect(new Set(kase.outbox.map(({ id }) => id)).size).toBe(2);
+  test('is notified under ids of its own', () => {
+    const link = handedOut();
+    end(link, 'cancelled', start + minute);
+    beginAgain(link, {}, start + hour);
+    end(link, 'cancelled', start + 2 * hour);
+    expect(new Set(link.outbox.map(({ id }) => id)).size).toBe(2);
   });
 });
 
 test('the journal keeps the last hundred entries', () => {
-  const kase = opened();
-  for (let n = 0; n < 150; n += 1) note(kase, `entry ${n}`, start + n);
-  expect(entries(kase)).toHaveLength(100);
-  expect(entries(kase).at(0)).toBe('entry 50');
+  const link = opened();
+  for (let n = 0; n < 150; n += 1) note(link, `entry ${n}`, start + n);
+  expect(entries(link)).toHaveLength(100);
+  expect(entries(link).at(0)).toBe('entry 50');
 });

@@ -1,6 +1,5 @@
-import { hearResult } from '../../../workflows/link/answers.js';
-import { giveToken, openLink, type LinkCase } from '../../../workflows/link/case.js';
-import type { LinkPolicy } from '../../../workflows/link/policy.js';
+import type { LinkPolicy } from '../../../protocol/link/policy.js';
+import { hearResult, giveToken, openLink, type Link } from '../../../workflows/link/link.js';
 
 /* Links in the states that the tests of the pure decisions begin with. Everything here is invented. */
 
@@ -14,31 +13,31 @@ export const start = Date.parse('2026-03-01T10:00:00.000Z');
 export const held = { token: 'invented-token', url: 'https://link.example.com/?token=invented-token' };
 
 /** Just started: not even a token. */
-export function opened(policy: LinkPolicy = {}): LinkCase {
+export function opened(policy: LinkPolicy = {}): Link {
   return openLink({ userId: 'user-1', provider: 'invented_watch', policy }, start);
 }
 
 /** With a token that ends ten minutes after the start, and a worker that has a target for notifications. */
-export function handedOut(policy: LinkPolicy = {}): LinkCase {
-  const kase = opened(policy);
-  kase.notifies = true;
-  giveToken(kase, { ...held, expiresAt: start + 10 * minute }, start);
-  return kase;
+export function handedOut(policy: LinkPolicy = {}): Link {
+  const link = opened(policy);
+  link.notifies = true;
+  giveToken(link, { ...held, expiresAt: start + 10 * minute }, start);
+  return link;
 }
 
 /** A code was asked for by SMS, a minute after the start. */
-export function asked(policy: LinkPolicy = {}): LinkCase {
-  const kase = handedOut(policy);
+export function asked(policy: LinkPolicy = {}): Link {
+  const link = handedOut(policy);
   const providerMfa = { method: 'sms', hint: '***23' };
-  hearResult(kase, { state: 'pending_provider_mfa', providerMfa }, start + minute);
-  return kase;
+  hearResult(link, { state: 'pending_provider_mfa', providerMfa }, start + minute);
+  return link;
 }
 
-/** A success was reported, two minutes after the start, that nothing shows yet. */
-export function claimed(policy: LinkPolicy = {}): LinkCase {
-  const kase = asked(policy);
-  hearResult(kase, { state: 'success' }, start + 2 * minute);
-  return kase;
+/** A success was reported, two minutes after the start, and does not show yet. */
+export function claimed(policy: LinkPolicy = {}): Link {
+  const link = asked(policy);
+  hearResult(link, { state: 'success' }, start + 2 * minute);
+  return link;
 }
 
-export const entries = ({ journal }: LinkCase): string[] => journal.map(({ what }) => what);
+export const entries = ({ journal }: Link): string[] => journal.map(({ what }) => what);

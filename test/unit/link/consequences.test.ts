@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { Consequence } from '../../../protocol/link/messages.js';
 import { linkErrorTypes, type KnownLinkErrorType } from '../../../service/link.js';
-import { hearResult } from '../../../workflows/link/answers.js';
-import { hearConnection } from '../../../workflows/link/connections.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from '../../../workflows/link/consequences.js';
-import type { Consequence } from '../../../workflows/link/messages.js';
+import { hearResult, hearConnection } from '../../../workflows/link/link.js';
 import { stateOf } from '../../../workflows/link/view.js';
 import { asked, minute, start } from './cases.js';
 
-/** What the user is left with after one error while a code was waited for. */
+/** The user's situation after one error while a code was awaited. */
 interface Left {
   consequence: Consequence;
   phase: string;
@@ -36,25 +35,25 @@ const table: Record<KnownLinkErrorType, Left> = {
 };
 
 describe('each error type of the specification has its consequence', () => {
-  test('and none is missing', () => {
+  test('no error type of the specification is missing', () => {
     expect(Object.keys(table)).toEqual([...linkErrorTypes]);
   });
 
   test.each(linkErrorTypes)('%s', (errorType) => {
     const { hasToken, failedLogins = 0, wrongCodes = 0, ...shown } = table[errorType];
-    const kase = asked();
-    hearResult(kase, { state: 'error', errorType }, start + 2 * minute);
+    const link = asked();
+    hearResult(link, { state: 'error', errorType }, start + 2 * minute);
     // The service is read first, and shows nothing.
-    if (mayBeConnected(errorType)) hearConnection(kase, { found: 'none' }, kase.claim, start + 2 * minute);
+    if (mayBeConnected(errorType)) hearConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
     expect(consequenceOf(errorType)).toBe(shown.consequence);
-    expect(stateOf(kase)).toMatchObject({ ...shown, errorType });
-    expect(kase).toMatchObject({ failedLogins, wrongCodes });
-    expect(kase.token !== undefined).toBe(hasToken);
+    expect(stateOf(link)).toMatchObject({ ...shown, errorType });
+    expect(link).toMatchObject({ failedLogins, wrongCodes });
+    expect(link.token !== undefined).toBe(hasToken);
   });
 });
 
 test.each(['error_of_next_year', undefined, '', 'constructor', 'toString', '__proto__', 'INVALID_TOKEN'])(
-  'a type that is not known is treated as the safest, and gives nothing up: %s',
+  'an unknown type is treated as the safest, and ends nothing: %s',
   (errorType) => {
     expect(consequenceOf(errorType)).toBe('start_over');
   },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { linkErrorTypes } from '../../../service/link.js';
 import { consequenceOf, mayBeConnected } from '../../../workflows/link/consequences.js';
-import { defaultLinkPolicy } from '../../../workflows/link/policy.js';
+import { defaultLinkPolicy } from '../../../protocol/link/policy.js';
 import { projectFolder } from '../../rig/processes.js';
 
 let page = '';
@@ -28,13 +28,13 @@ test('every error type of the specification has the documented consequence, and 
   for (const type of ['error_of_next_year', undefined]) expect(other?.consequence).toBe(consequenceOf(type));
 });
 
-test('the user is read first after those error types of which the table says so', () => {
+test('the user is read first after those error types for which the table says so', () => {
   for (const [type, { why }] of Object.entries(documented())) {
     expect(why.includes('the user is read first'), type).toBe(mayBeConnected(type));
   }
 });
 
-test('every setting of the policy says there what it assumes, but for the one that is about the product', () => {
+test('every setting of the policy says there what it assumes, except the one about the product', () => {
   const { notificationDeadline: _, ...assuming } = defaultLinkPolicy;
   for (const name of Object.keys(assuming)) expect(page).toMatch(new RegExp(`\`${name}\\b`));
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { linkResultOf } from '../../../workflows/link/link-report.js';
+import { linkResultOf } from '../../../protocol/link/link-report.js';
 
 describe('the answer to a password is read', () => {
-  test('in our words', () => {
+  test('the answer to a password is read with our own field names', () => {
     const report = { state: 'pending_provider_mfa', providerMfa: { method: 'sms', hint: '***23' } };
     expect(linkResultOf(report)).toEqual(report);
     expect(linkResultOf({ state: 'error', errorType: 'user_cancelled' })).toEqual({
@@ -13,7 +13,7 @@ describe('the answer to a password is read', () => {
   });
 
   test.each(['provider_mfa', 'provider_mfa_request'])(
-    'in the service’s words, with %s for what the provider asks',
+    'the answer to a password is read with the service’s field names, and %s for what the provider asks',
     (name) => {
       const answer = {
         state: 'pending_provider_mfa',
@@ -33,12 +33,12 @@ describe('the answer to a password is read', () => {
     },
   );
 
-  test('with its error type, and nothing else of an error: texts may quote anything', () => {
+  test('the answer to a password is read with its error type, and nothing else of an error: texts may quote anything', () => {
     const answer = { state: 'error', error_type: 'provider_credential_error', error: 'no such user: Testperson' };
     expect(linkResultOf(answer)).toEqual({ state: 'error', errorType: 'provider_credential_error' });
   });
 
-  test('also twice', () => {
+  test('the answer to a password may be read twice', () => {
     const once = linkResultOf({ state: 'error', error_type: 'x', provider_mfa: { hint: 'y' }, more: 1 });
     expect(linkResultOf(once)).toEqual(once);
   });
@@ -58,13 +58,13 @@ describe('the answer to a password is read', () => {
     [{}, undefined],
     ['sms', undefined],
     [[{ method: 'sms' }], undefined],
-  ])('with as much of %j as can be read', (given, read) => {
+  ])('the answer to a password is read with as much of %j as can be read', (given, read) => {
     for (const name of ['providerMfa', 'provider_mfa']) {
       expect(linkResultOf({ state: 'pending_provider_mfa', [name]: given })?.providerMfa).toEqual(read);
     }
   });
 
-  test.each([[''], [5], [{}], [null]])('without an error type that is none: %j', (type) => {
+  test.each([[''], [5], [{}], [null]])('the answer to a password is read without an invalid error type: %j', (type) => {
     expect(linkResultOf({ state: 'error', error_type: type })).toEqual({ state: 'error' });
     expect(linkResultOf({ state: 'error', errorType: type, error_type: 'user_cancelled' })).toEqual({
       state: 'error',
@@ -82,7 +82,7 @@ describe('the answer to a password is read', () => {
     '_error',
     'fehlgeschlägen',
     ' ',
-  ])('without what is no word, for it could be anything of the person: %j', (text) => {
+  ])('the answer to a password is read without unknown words, which could be about the person: %j', (text) => {
     expect(linkResultOf({ state: text })).toEqual({ state: 'unrecognised' });
     for (const name of ['errorType', 'error_type']) {
       expect(linkResultOf({ state: 'error', [name]: text })).toEqual({ state: 'error', errorType: 'unrecognised' });
@@ -92,7 +92,7 @@ describe('the answer to a password is read', () => {
   });
 
   test.each(['e', 'E2', 'error_of_next_year', 'error-2', 'error.of.next.year', 'e'.repeat(64)])(
-    'with a word that nobody knows yet as it is: %s',
+    'the answer to a password is read with an unknown word unchanged: %s',
     (word) => {
       const report = { state: word, errorType: word, providerMfa: { method: word } };
       expect(linkResultOf(report)).toEqual(report);
@@ -103,7 +103,7 @@ describe('the answer to a password is read', () => {
 test.each([
   ...[undefined, null, '', 'success', 5, true, [], ['success'], {}, { State: 'success' }],
   ...[{ state: null }, { state: '' }, { state: 5 }, { state: ['success'] }],
-])('without a state there is no answer: %j', (value) => {
+])('as no answer if it has no state: %j', (value) => {
   expect(linkResultOf(value)).toBeUndefined();
 });
 
@@ -117,7 +117,7 @@ test('keys that reach for prototypes are data', () => {
   expect(Object.getPrototypeOf(linkResultOf(polluting))).toBe(Object.prototype);
 });
 
-test('whatever comes, nothing throws, and what is kept is short words and a hint', () => {
+test('whatever arrives, nothing throws, and what is kept is short words and a hint', () => {
   const words = fc.oneof(fc.anything(), fc.string({ maxLength: 300 }));
   const mfa = fc.oneof(fc.anything(), fc.record({ method: words, hint: words }));
   const answer = fc.record({ state: words, error_type: words, errorType: words, provider_mfa: mfa, providerMfa: mfa });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCode } from '../../../workflows/link/mfa-code.js';
+import { readCode } from '../../../protocol/link/mfa-code.js';
 
 test.each([
   ['123456', '123456'],
@@ -17,6 +17,6 @@ test.each([
   ...['', '   ', '123', '1234567890123', '12345!', '123456;', '１２３４５６', 'códe1', '12\u00006', '12.34'],
   ...[`1234${' '.repeat(40)}`, '1'.repeat(100_000)],
   ...[123456, null, undefined, true, {}, ['123456'], { toString: () => '123456' }],
-])('%j is no code', (given) => {
+])('%j is not a code', (given) => {
   expect(readCode(given)).toBeUndefined();
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { defaultLinkPolicy, resolveLinkPolicy, type LinkPolicy } from '../../../workflows/link/policy.js';
-import { PolicyInvalid } from '../../../workflows/policy-settings.js';
+import { defaultLinkPolicy, resolveLinkPolicy, type LinkPolicy } from '../../../protocol/link/policy.js';
+import { PolicyInvalid } from '../../../protocol/policy-settings.js';
 import { day, hour, minute, second } from './cases.js';
 
-/** Policies come in as JSON: nothing holds them to the type. */
+/** Policies come in as JSON, which no type constrains. */
 function faultsOf(policy: unknown): string[] {
   try {
     resolveLinkPolicy(policy as LinkPolicy);
@@ -19,7 +19,7 @@ const durations = [
   'notificationDeadline',
 ];
 
-test('a policy that says nothing is the documented default, in milliseconds', () => {
+test('an empty policy is the documented default, in milliseconds', () => {
   const defaults = {
     tokenLife: 10 * minute,
     onTokenExpiry: 'renew',
@@ -44,7 +44,7 @@ test('a resolved policy resolves to itself', () => {
   expect(resolveLinkPolicy(resolved)).toEqual(resolved);
 });
 
-test('what is given counts, up to its bounds', () => {
+test('given settings count, up to their bounds', () => {
   const given: LinkPolicy = {
     tokenLife: '10s',
     onTokenExpiry: 'end',
@@ -75,9 +75,9 @@ test('what is given counts, up to its bounds', () => {
   });
 });
 
-describe('a setting that cannot be followed is named with its rule', () => {
+describe('an invalid setting is named with its rule', () => {
   test.each(['', 'soon', '-1d', 0, -1, NaN, Infinity, '11y', true, {}, [1], '1'.repeat(200)])(
-    'no duration: %j',
+    'an invalid duration: %j',
     (value) => {
       for (const name of durations) {
         const rule = "must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years";
@@ -86,31 +86,31 @@ describe('a setting that cannot be followed is named with its rule', () => {
     },
   );
 
-  test.each(['9s', 9_999, 1, 0, 'soon'])('no life of a token: %j', (tokenLife) => {
+  test.each(['9s', 9_999, 1, 0, 'soon'])('an invalid life of a token: %j', (tokenLife) => {
     expect(faultsOf({ tokenLife })).toEqual([
       "tokenLife must be a duration such as '7d' or milliseconds, at least 10 seconds and at most 10 years",
     ]);
   });
 
-  test.each([0, -1, 1.5, 21, NaN, '3', true])('no limit: %j', (value) => {
+  test.each([0, -1, 1.5, 21, NaN, '3', true])('an invalid limit: %j', (value) => {
     for (const name of ['maxCodeAttempts', 'maxPasswordAttempts']) {
       expect(faultsOf({ [name]: value })).toEqual([`${name} must be a whole number from 1 to 20`]);
     }
   });
 
-  test.each(['', 'RENEW', 1, true, ['renew'], 'constructor'])('no choice: %j', (value) => {
+  test.each(['', 'RENEW', 1, true, ['renew'], 'constructor'])('an invalid choice: %j', (value) => {
     expect(faultsOf({ onTokenExpiry: value, confirmedBy: value })).toEqual([
       'onTokenExpiry must be renew or end',
       'confirmedBy must be new or any',
     ]);
   });
 
-  test.each(['codewait', 'constructor', 'toString', '0', ''])('no setting: %j', (name) => {
-    expect(faultsOf({ [name]: '1d' })).toEqual([`${name} is no setting`]);
+  test.each(['codewait', 'constructor', 'toString', '0', ''])('an unknown setting: %j', (name) => {
+    expect(faultsOf({ [name]: '1d' })).toEqual([`${name} is not a policy setting`]);
   });
 });
 
-test('all faults are told at once, in one message', () => {
+test('all faults are listed at once, in one message', () => {
   const policy = { totalWait: 'soon', maxCodeAttempts: 0, confirmedBy: 'hope', unheard: 1 };
   const faults = faultsOf(policy);
   expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
@@ -119,7 +119,5 @@ test('all faults are told at once, in one message', () => {
     'confirmedBy',
     'unheard',
   ]);
-  expect(() => resolveLinkPolicy(policy as unknown as LinkPolicy)).toThrow(
-    `This link policy cannot be followed: ${faults.join('; ')}`,
-  );
+  expect(() => resolveLinkPolicy(policy as unknown as LinkPolicy)).toThrow(`Invalid link policy: ${faults.join('; ')}`);
 });

@@ -1,18 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot, TransactionOrder } from '../../../service/order-snapshot.js';
-import {
-  isAddressable,
-  kitOrderId,
-  placeKitOrderId,
-  readPassthrough,
-  referencePattern,
-  rootOf,
-  writePassthrough,
-} from '../../../workflows/order/address.js';
+import { isAddressable, kitOrderId, placeKitOrderId, referencePattern } from '../../../protocol/ids.js';
+import { readPassthrough, rootOf, writePassthrough } from '../../../protocol/order/root-order.js';
 import { daysAfterStart, transactionOf } from './histories.js';
 
-/** The specification's own example of an id that is no UUID. */
+/** The specification's own example of an id that is not a UUID. */
 const noUuid = 'e66321dd-4e0g-5226-9373-6124g811d8cf';
 
 const order = (orderId: string, more: Partial<OrderSnapshot> = {}): OrderSnapshot => ({ orderId, events: [], ...more });
@@ -20,27 +13,27 @@ const inTransaction = (orderId: string, ...orders: TransactionOrder[]) =>
   order(orderId, { transaction: transactionOf(...orders) });
 
 describe('the root of a chain is', () => {
-  test('first of all the one that our own passthrough names', () => {
+  test('the root of a chain is first of all the one that our own passthrough names', () => {
     const passthrough = 'labops:root-1:ref:2';
     const siblings = transactionOf({ id: 'a', origin: 'initial' }, { id: 'b', origin: 'redraw', parentId: 'a' });
     expect(rootOf(order('b', { passthrough, transaction: siblings, parentId: 'a', origin: 'redraw' }))).toBe('root-1');
   });
 
-  test('the order itself, where our own passthrough names none', () => {
+  test('the root of a chain is the order itself, if our own passthrough names none', () => {
     const passthrough = 'labops:-:ref:1';
     expect(rootOf(order('a', { passthrough }))).toBe('a');
     expect(rootOf(order('a', { passthrough, transaction: transactionOf({ id: 'z', origin: 'initial' }) }))).toBe('a');
   });
 
   test.each<Partial<OrderSnapshot>>([{ origin: 'redraw' }, { origin: 'recreation' }, { parentId: 'a' }])(
-    'not the redraw that carries a copy of its parent’s passthrough: %j',
+    'the root of a chain is not the redraw that carries a copy of its parent’s passthrough: %j',
     (more) => {
       const transaction = transactionOf({ id: 'a', origin: 'initial' }, { id: 'b' });
       expect(rootOf(order('b', { passthrough: 'labops:-:ref:1', transaction, ...more }))).toBe('a');
     },
   );
 
-  test('then the order with origin initial, though another is older or at the end of the parents', () => {
+  test('the root of a chain is otherwise the order with origin initial, even if another is older', () => {
     const initial = { id: 'b', origin: 'initial', createdAt: daysAfterStart(2) };
     const older = { id: 'a', createdAt: daysAfterStart(1) };
     for (const id of ['a', 'b', 'c']) {
@@ -48,13 +41,13 @@ describe('the root of a chain is', () => {
     }
   });
 
-  test('the earliest of several initial ones', () => {
+  test('the root of a chain is the earliest of several initial ones', () => {
     const late = { id: 'a', origin: 'initial', createdAt: daysAfterStart(2) };
     const early = { id: 'b', origin: 'initial', createdAt: daysAfterStart(1) };
     expect(rootOf(inTransaction('a', late, early))).toBe('b');
   });
 
-  test('then the end of the parents, seen from every order of the chain', () => {
+  test('the root of a chain is otherwise the end of the parents, seen from every order of the chain', () => {
     // By age and by id it would be another one.
     const chain = [
       { id: 'c', createdAt: daysAfterStart(3) },
@@ -64,12 +57,12 @@ describe('the root of a chain is', () => {
     for (const { id } of chain) expect(rootOf(inTransaction(id, ...chain)), id).toBe('c');
   });
 
-  test('the end of the parents also where the transaction does not list it', () => {
+  test('the root of a chain is the end of the parents even if the transaction does not list it', () => {
     expect(rootOf(inTransaction('b', { id: 'b', parentId: 'a' }))).toBe('a');
     expect(rootOf(order('b', { parentId: 'a', transaction: transactionOf({ id: 'b' }) }))).toBe('a');
   });
 
-  test('then the earliest of the transaction, and the smallest id of several as early', () => {
+  test('the root of a chain is otherwise the earliest of the transaction, and the smallest id of several as early', () => {
     const orders = [
       { id: 'd', createdAt: daysAfterStart(2) },
       { id: 'c', createdAt: daysAfterStart(1) },
@@ -80,19 +73,19 @@ describe('the root of a chain is', () => {
     expect(rootOf(inTransaction('y', { id: 'y' }, { id: 'x' }))).toBe('x');
   });
 
-  test('the same for two orders of which each lists only the other', () => {
+  test('the root of a chain is the same for two orders of which each lists only the other', () => {
     const first: Partial<OrderSnapshot> = { origin: 'initial', createdAt: daysAfterStart(1) };
     const second: Partial<OrderSnapshot> = { origin: 'redraw', createdAt: daysAfterStart(0) };
     expect(rootOf(order('a', { ...first, transaction: transactionOf({ id: 'b', ...second }) }))).toBe('a');
     expect(rootOf(order('b', { ...second, transaction: transactionOf({ id: 'a', ...first }) }))).toBe('a');
   });
 
-  test('then the parent, where there is no transaction', () => {
+  test('the root of a chain is otherwise the parent, if there is no transaction', () => {
     expect(rootOf(order('b', { parentId: 'a' }))).toBe('a');
     expect(rootOf(order('b', { parentId: 'a', transaction: transactionOf() }))).toBe('a');
   });
 
-  test('at last the order itself', () => {
+  test('the root of a chain is at last the order itself', () => {
     expect(rootOf(order('a'))).toBe('a');
     expect(rootOf(order('a', { transaction: transactionOf() }))).toBe('a');
     expect(rootOf(order('a', { parentId: 'a' }))).toBe('a');
@@ -129,18 +122,18 @@ describe('the root of a chain is', () => {
         ['c', 'a'],
       ],
     ],
-  ])('the earliest where the parents form a loop: %s', (_name, parents) => {
+  ])('the root of a chain is the earliest if the parents form a loop: %s', (_name, parents) => {
     const orders = parents.map(([id = '', parentId = '']) => ({ id, parentId }));
     for (const { id } of orders) expect(rootOf(inTransaction(id, ...orders)), id).toBe('a');
   });
 
-  test('also one whose id is no UUID', () => {
+  test('the root of a chain is even one whose id is not a UUID', () => {
     expect(rootOf(inTransaction('b', { id: noUuid, origin: 'initial' }, { id: 'b' }))).toBe(noUuid);
     expect(rootOf(order('b', { parentId: noUuid }))).toBe(noUuid);
   });
 
   test.each(['a b', 'a/b', 'a:b', '', '..', '.', 'ä', 'a\n', 'a'.repeat(129)])(
-    'never one whose id could not stand in a workflow ID: %j',
+    'the root of a chain is never one whose id cannot be part of a workflow ID: %j',
     (id) => {
       expect(isAddressable(id)).toBe(false);
       expect(rootOf(inTransaction('x', { id, origin: 'initial' }, { id: 'x' }))).toBe('x');
@@ -149,7 +142,7 @@ describe('the root of a chain is', () => {
     },
   );
 
-  test('the same for every order of a transaction, however it is listed, whenever one of them is initial', () => {
+  test('the root of a chain is the same for every order of a transaction, however it is listed, if any of them is initial', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd');
     const sibling = fc.record(
       {
@@ -233,6 +226,6 @@ test('a workflow ID is a pure function of its key', () => {
   expect(kitOrderId(noUuid)).toBe(`kit-order/${noUuid}`);
 });
 
-test.each(['', 'a b', 'a/b', 'a\n', 'ä', 'a'.repeat(129)])('no reference: %j', (reference) => {
+test.each(['', 'a b', 'a/b', 'a\n', 'ä', 'a'.repeat(129)])('a reference is never %j', (reference) => {
   expect(referencePattern.test(reference)).toBe(false);
 });

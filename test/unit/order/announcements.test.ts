@@ -1,19 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { announceNews, announceReplacements, remember } from '../../../workflows/order/announcements.js';
-import { raise } from '../../../workflows/order/attention.js';
-import { chainOf, learn, openCase, type Case } from '../../../workflows/order/case.js';
-import type { OrderNotification } from '../../../workflows/order/notifications.js';
-import { caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
+import { announceNews, announceReplacements, remember, raise } from '../../../workflows/order/announcements.js';
+import { ordersOf, learn, openChain, type Chain } from '../../../workflows/order/chain.js';
+import {
+  announcedBy,
+  type AnnouncedByChain,
+  caseOf,
+  daysAfterStart,
+  eventsOf,
+  happyPath,
+  kitOf,
+  pathTo,
+  start,
+} from './histories.js';
 import { deliveriesOf, reportsOfChain } from './reports.js';
 
-const told = ({ outbox }: Case) => outbox.map(({ id }) => id);
+const announced = (chain: Chain) => announcedBy(chain).map(({ id }) => id);
 
 /** What is announced when these reports come one after the other. */
-function announce(reports: readonly OrderSnapshot[], kase = caseOf([])): Case {
-  for (const report of reports) if (learn(kase, report)) announceNews(kase);
-  return kase;
+function announce(reports: readonly OrderSnapshot[], chain = caseOf([])): Chain {
+  for (const report of reports) if (learn(chain, report)) announceNews(chain);
+  return chain;
 }
 
 /** Every event of these statuses reported as it happens. */
@@ -21,9 +29,9 @@ function eachStep(statuses: readonly string[], more: Partial<OrderSnapshot> = {}
   return statuses.map((_, index) => kitOf('order-1', statuses.slice(0, index + 1), more));
 }
 
-describe('the product is told', () => {
-  test('each phase once, and the result', () => {
-    const { outbox } = announce(eachStep(happyPath, { interpretation: 'normal' }));
+describe('the product is notified of', () => {
+  test('the product is notified of each phase once, and the result', () => {
+    const outbox = announcedBy(announce(eachStep(happyPath, { interpretation: 'normal' })));
     expect(
       outbox.map(({ id, type, data }) => ({ id, ...('phase' in data ? { phase: data.phase } : { type }) })),
     ).toEqual([
@@ -47,30 +55,34 @@ describe('the product is told', () => {
     });
   });
 
-  test('only where the order is now, when several events come at once', () => {
-    const kase = announce([kitOf('order-1', pathTo('transit_lab'))]);
-    expect(told(kase)).toEqual(['order-1/8/phase_changed']);
+  test('the product is notified only of where the order is now, if several events come at once', () => {
+    const chain = announce([kitOf('order-1', pathTo('transit_lab'))]);
+    expect(announced(chain)).toEqual(['order-1/8/phase_changed']);
   });
 
-  test('with the ids and times of the service’s own events, which are not dense', () => {
+  test('the product is notified of everything with the ids and times of the service’s own events, which are not dense', () => {
     const events = [
       { id: 17, at: daysAfterStart(0), status: 'received.testkit.ordered' },
       { id: 170, at: daysAfterStart(3), status: 'completed.testkit.completed' },
     ];
-    expect(announce([{ orderId: 'order-1', events }]).outbox).toMatchObject([
+    expect(announcedBy(announce([{ orderId: 'order-1', events }]))).toMatchObject([
       { id: 'order-1/170/result', at: daysAfterStart(3) },
       { id: 'order-1/170/phase_changed', at: daysAfterStart(3) },
     ]);
   });
 
-  test('corrected results as a correction, though the phase stays', () => {
-    const kase = announce(eachStep([...happyPath, 'corrected']));
-    expect(told(kase).slice(-3)).toEqual(['order-1/10/result', 'order-1/10/phase_changed', 'order-1/11/correction']);
+  test('the product is notified of corrected results as a correction, though the phase stays', () => {
+    const chain = announce(eachStep([...happyPath, 'corrected']));
+    expect(announced(chain).slice(-3)).toEqual([
+      'order-1/10/result',
+      'order-1/10/phase_changed',
+      'order-1/11/correction',
+    ]);
   });
 
-  test('a result and its correction, when both come at once', () => {
-    const kase = announce([kitOf('order-1', [...happyPath, 'corrected'])]);
-    expect(told(kase)).toEqual(['order-1/10/result', 'order-1/11/correction', 'order-1/10/phase_changed']);
+  test('the product is notified of a result and its correction, if both come at once', () => {
+    const chain = announce([kitOf('order-1', [...happyPath, 'corrected'])]);
+    expect(announced(chain)).toEqual(['order-1/10/result', 'order-1/11/correction', 'order-1/10/phase_changed']);
   });
 
   test.each<[string, readonly string[], readonly string[], object]>([
@@ -98,14 +110,14 @@ describe('the product is told', () => {
       { phase: 'in_transit_to_lab', status: 'collecting_sample.testkit.transit_lab' },
     ],
   ])(
-    '%s by the event that brought it, also when later ones that left it so are told with it',
+    'the product is notified of %s by the event that brought it, even if later ones that kept it come with it',
     (_what, path, more, data) => {
       const turn = path.length;
       const events = eventsOf(...path, ...more).map((event) =>
         'detail' in data && event.id === turn ? { ...event, detail: data.detail as string } : event,
       );
-      // Told at once, and told one after the other: it is the same notification.
-      const atOnce = announce([{ orderId: 'order-1', method: 'testkit', events }]).outbox.at(-1);
+      // Received at once or one after the other: it is the same notification.
+      const atOnce = announcedBy(announce([{ orderId: 'order-1', method: 'testkit', events }])).at(-1);
       const steps = events.map((_, index) => ({
         orderId: 'order-1',
         method: 'testkit',
@@ -113,14 +125,37 @@ describe('the product is told', () => {
       }));
       expect(atOnce).toMatchObject({ id: `order-1/${turn}/phase_changed`, at: daysAfterStart(turn - 1) });
       expect(atOnce?.data).toEqual(data);
-      expect(announce(steps).outbox.at(-1)).toEqual(atOnce);
+      expect(announcedBy(announce(steps)).at(-1)).toEqual(atOnce);
     },
   );
 
-  test('an event with the id 0, also of an order that was reported without any', () => {
+  test('results that come to mean something else without an event are notified as a correction of their own', () => {
+    const results = (interpretation: string | undefined, updatedAt: string) =>
+      kitOf('order-1', happyPath, { updatedAt, ...(interpretation !== undefined && { interpretation }) });
+    const reports = [
+      kitOf('order-1', pathTo('delivered_to_lab'), { interpretation: 'abnormal' }),
+      results('normal', daysAfterStart(9)),
+      results('abnormal', daysAfterStart(10)),
+      results(undefined, daysAfterStart(11)),
+      results('normal', daysAfterStart(12)),
+    ];
+    const chain = announce(reports);
+    expect(announcedBy(chain).slice(1)).toMatchObject([
+      { id: 'order-1/10/result', data: { interpretation: 'normal' } },
+      { id: 'order-1/10/phase_changed' },
+      { id: `order-1/10.abnormal.${daysAfterStart(10)}/correction`, data: { interpretation: 'abnormal' } },
+      { id: `order-1/10.normal.${daysAfterStart(12)}/correction`, data: { interpretation: 'normal' } },
+    ]);
+    expect(announced(announce(reports, chain))).toHaveLength(5);
+    const corrected = [...happyPath, 'corrected'];
+    announce([kitOf('order-1', corrected, { updatedAt: daysAfterStart(13), interpretation: 'abnormal' })], chain);
+    expect(announced(chain).slice(5)).toEqual(['order-1/11/correction']);
+  });
+
+  test('the product is notified of an event with the id 0, even for an order that was reported without any', () => {
     const events = [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }];
     expect(
-      told(
+      announced(
         announce([
           { orderId: 'order-1', events: [] },
           { orderId: 'order-1', events },
@@ -128,21 +163,24 @@ describe('the product is told', () => {
       ),
     ).toEqual(['order-1/0/phase_changed']);
     const resumed = caseOf([{ orderId: 'order-1', events: [] }]);
-    for (const order of chainOf(resumed)) remember(resumed, order);
-    expect(told(announce([{ orderId: 'order-1', events }], resumed))).toEqual(['order-1/0/phase_changed']);
+    for (const order of ordersOf(resumed)) remember(resumed, order);
+    expect(announced(announce([{ orderId: 'order-1', events }], resumed))).toEqual(['order-1/0/phase_changed']);
   });
 
-  test.each(['cancelled', 'do_not_process'])('a cancellation by %s, with its status', (status) => {
-    const { outbox } = announce([kitOf('order-1', ['ordered', status])]);
-    expect(outbox).toMatchObject([
-      { id: 'order-1/2/cancellation', data: { status: `cancelled.testkit.${status}` } },
-      { id: 'order-1/2/phase_changed', data: { phase: 'cancelled' } },
-    ]);
-  });
+  test.each(['cancelled', 'do_not_process'])(
+    'the product is notified of a cancellation by %s, with its status',
+    (status) => {
+      const outbox = announcedBy(announce([kitOf('order-1', ['ordered', status])]));
+      expect(outbox).toMatchObject([
+        { id: 'order-1/2/cancellation', data: { status: `cancelled.testkit.${status}` } },
+        { id: 'order-1/2/phase_changed', data: { phase: 'cancelled' } },
+      ]);
+    },
+  );
 
-  test('a problem and its end, though the phase stays', () => {
+  test('the product is notified of a problem and its end, though the phase stays', () => {
     const problem = 'collecting_sample.testkit.problem_in_transit_lab';
-    const { outbox } = announce(eachStep([...pathTo('transit_lab'), 'problem_in_transit_lab', 'transit_lab']));
+    const outbox = announcedBy(announce(eachStep([...pathTo('transit_lab'), 'problem_in_transit_lab', 'transit_lab'])));
     expect(outbox.slice(-2)).toMatchObject([
       { id: 'order-1/9/phase_changed', data: { phase: 'in_transit_to_lab', problem } },
       { id: 'order-1/10/phase_changed', data: { phase: 'in_transit_to_lab' } },
@@ -150,43 +188,43 @@ describe('the product is told', () => {
     expect(outbox.at(-1)?.data).not.toHaveProperty('problem');
   });
 
-  test('the first phase also of an order that was reported before it had any event', () => {
+  test('the product is notified of the first phase even for an order that was reported before it had any event', () => {
     const empty = { ...kitOf('order-1', []), status: 'received' };
-    expect(told(announce([empty, ...eachStep(['ordered'])]))).toEqual(['order-1/1/phase_changed']);
+    expect(announced(announce([empty, ...eachStep(['ordered'])]))).toEqual(['order-1/1/phase_changed']);
   });
 
-  test('nothing by an unknown status or detail that moves nothing', () => {
+  test('the product is notified of nothing by an unknown status or detail that moves nothing', () => {
     const steps = eachStep(['ordered', 'received.testkit.invented', 'invented', '']);
-    expect(told(announce(steps))).toEqual(['order-1/1/phase_changed']);
+    expect(announced(announce(steps))).toEqual(['order-1/1/phase_changed']);
   });
 
-  test('nothing twice', () => {
+  test('the product is notified of nothing twice', () => {
     const steps = eachStep([...happyPath, 'corrected']);
-    const once = told(announce(steps));
-    expect(told(announce([...steps, ...steps.toReversed(), ...steps]))).toEqual(once);
+    const once = announced(announce(steps));
+    expect(announced(announce([...steps, ...steps.toReversed(), ...steps]))).toEqual(once);
   });
 
-  test('nothing of what an earlier run has announced, and all that is new since', () => {
-    const kase = caseOf([kitOf('order-1', happyPath)]);
-    for (const order of chainOf(kase)) remember(kase, order);
-    announceNews(kase);
-    expect(told(kase)).toEqual([]);
-    announce([kitOf('order-1', [...happyPath, 'corrected'])], kase);
-    expect(told(kase)).toEqual(['order-1/11/correction']);
+  test('the product is notified of nothing that an earlier run has announced, and of all that is new since', () => {
+    const chain = caseOf([kitOf('order-1', happyPath)]);
+    for (const order of ordersOf(chain)) remember(chain, order);
+    announceNews(chain);
+    expect(announced(chain)).toEqual([]);
+    announce([kitOf('order-1', [...happyPath, 'corrected'])], chain);
+    expect(announced(chain)).toEqual(['order-1/11/correction']);
   });
 
-  test('nothing, and nothing is kept, where the worker has no target', () => {
-    const kase = announce(eachStep(happyPath), caseOf([], { notifies: false }));
-    expect(kase.outbox).toEqual([]);
-    raise(kase, { key: 'k', reason: 'late_arrival', orderId: 'order-1' }, start);
-    expect(kase.outbox).toEqual([]);
-    expect(kase.attention).toHaveLength(1);
+  test('the product is notified of nothing, and nothing is kept, if the worker has no target', () => {
+    const chain = announce(eachStep(happyPath), caseOf([], { notifies: false }));
+    expect(announcedBy(chain)).toEqual([]);
+    raise(chain, { key: 'k', reason: 'late_arrival', orderId: 'order-1' }, start);
+    expect(announcedBy(chain)).toEqual([]);
+    expect(chain.attention).toHaveLength(1);
   });
 
-  test('who it is about, of every order of the chain', () => {
+  test('the product is notified of the user of every order of the chain', () => {
     const userId = 'user-2';
     const redraw = kitOf('order-2', ['ordered'], { userId, createdAt: daysAfterStart(20) });
-    const { outbox } = announce([kitOf('order-1', ['ordered']), redraw], caseOf([], { reference: 'ref-1' }));
+    const outbox = announcedBy(announce([kitOf('order-1', ['ordered']), redraw], caseOf([], { reference: 'ref-1' })));
     expect(outbox).toMatchObject([
       { orderId: 'order-1', rootOrderId: 'order-1', reference: 'ref-1' },
       { orderId: 'order-2', rootOrderId: 'order-1', reference: 'ref-1', userId },
@@ -200,10 +238,10 @@ describe('a replacement', () => {
   const events = [{ id: 71, at: daysAfterStart(6), status: 'received.testkit.ordered' }];
   const kit = { orderId: 'order-2', userId: 'user-1', events, createdAt: daysAfterStart(6) };
 
-  test('is told once it is known, with the order that it replaces', () => {
-    const kase = caseOf([lost, kit], { replacements: [{ ...claim, orderId: 'order-2' }], reference: 'ref-1' });
-    announceReplacements(kase, start + 5);
-    expect(kase.outbox).toEqual([
+  test('is notified once it is known, with the order that it replaces', () => {
+    const chain = caseOf([lost, kit], { replacements: [{ ...claim, orderId: 'order-2' }], reference: 'ref-1' });
+    announceReplacements(chain, start + 5);
+    expect(announcedBy(chain)).toEqual([
       {
         id: 'order-2/71/replacement',
         type: 'replacement',
@@ -217,49 +255,52 @@ describe('a replacement', () => {
     ]);
   });
 
-  test('is told once, also after continue-as-new', () => {
-    const kase = caseOf([lost, kit], { replacements: [{ ...claim, orderId: 'order-2' }] });
-    announceReplacements(kase, start);
-    announceReplacements(kase, start + 1);
-    expect(kase.replacements).toEqual([{ ...claim, orderId: 'order-2', told: true }]);
-    const carried = openCase('order-1', JSON.parse(JSON.stringify(kase)));
+  test('is notified once, even after continue-as-new', () => {
+    const chain = caseOf([lost, kit], { replacements: [{ ...claim, orderId: 'order-2' }] });
+    announceReplacements(chain, start);
+    announceReplacements(chain, start + 1);
+    expect(chain.replacements).toEqual([{ ...claim, orderId: 'order-2', told: true }]);
+    const carried = openChain('order-1', JSON.parse(JSON.stringify(chain)));
     announceReplacements(carried, start + 2);
-    expect(told(carried)).toEqual(['order-2/71/replacement']);
+    expect(announced(carried)).toEqual(['order-2/71/replacement']);
   });
 
-  test('is not told while it is only wanted, or named and not reported yet', () => {
+  test('is not notified while it is only requested, or named and not reported yet', () => {
     for (const replacement of [claim, { ...claim, orderId: 'order-2' }]) {
-      const kase = caseOf([lost], { replacements: [replacement] });
-      announceReplacements(kase, start);
-      expect(kase.outbox).toEqual([]);
-      expect(kase.replacements).toEqual([replacement]);
+      const chain = caseOf([lost], { replacements: [replacement] });
+      announceReplacements(chain, start);
+      expect(announcedBy(chain)).toEqual([]);
+      expect(chain.replacements).toEqual([replacement]);
     }
   });
 });
 
-describe('whatever order reports come in, repeated or lost', () => {
+describe('if order reports arrive in any order, repeated or lost,', () => {
   const deliveries = reportsOfChain.chain((reports) => fc.tuple(deliveriesOf(reports), deliveriesOf(reports)));
-  /** A report may tell more of an event later on, so that is left out. */
-  const phases = (outbox: OrderNotification[]) =>
+  /** A later report may say more about an event, so that is left out. */
+  const phases = (outbox: AnnouncedByChain[]) =>
     outbox.flatMap((one) =>
       one.type === 'phase_changed' ? [{ ...one, data: { ...one.data, detail: undefined } }] : [],
     );
   const byId = (a: { id: string }, b: { id: string }) => Number(a.id > b.id) - Number(a.id < b.id);
-  const identity = ({ id, at, type }: OrderNotification) => ({ id, at, type });
+  const identity = ({ id, at, type }: AnnouncedByChain) => ({ id, at, type });
 
   test('no notification has the id of another', () => {
     fc.assert(
       fc.property(deliveries, ([delivery]) => {
-        const ids = told(announce(delivery));
+        const ids = announced(announce(delivery));
         expect(ids).toHaveLength(new Set(ids).size);
       }),
     );
   });
 
-  test('the same results, corrections and cancellations are told', () => {
+  /** Which interpretations an order had in between depends on what arrived, as with phases. */
+  const isReworded = ({ id, type }: AnnouncedByChain) => type === 'correction' && !/^[^/]+\/\d+\/correction$/.test(id);
+
+  test('the same results, corrections and cancellations are notified', () => {
     const news = (delivery: OrderSnapshot[]) =>
-      announce(delivery)
-        .outbox.filter(({ type }) => type !== 'phase_changed')
+      announcedBy(announce(delivery))
+        .filter((one) => one.type !== 'phase_changed' && !isReworded(one))
         .map(identity);
     fc.assert(
       fc.property(deliveries, ([one, other]) => {
@@ -268,11 +309,27 @@ describe('whatever order reports come in, repeated or lost', () => {
     );
   });
 
-  test('a phase that is told under one id is the same phase, at the same time', () => {
+  test('the last interpretation announced is the one that the results have', () => {
+    fc.assert(
+      fc.property(deliveries, ([delivery]) => {
+        const chain = announce(delivery);
+        for (const { orderId, greatest, events } of ordersOf(chain)) {
+          if (!events.some(({ status }) => status.startsWith('completed.'))) continue;
+          const last = announcedBy(chain).findLast(
+            (one) => one.orderId === orderId && (one.type === 'result' || one.type === 'correction'),
+          );
+          const announced = last && 'interpretation' in last.data ? last.data.interpretation : undefined;
+          expect(announced).toBe(greatest.interpretation ?? announced);
+        }
+      }),
+    );
+  });
+
+  test('a phase that is notified under one id is the same phase, at the same time', () => {
     fc.assert(
       fc.property(deliveries, ([one, other]) => {
-        const mine = phases(announce(one).outbox);
-        const others = phases(announce(other).outbox);
+        const mine = phases(announcedBy(announce(one)));
+        const others = phases(announcedBy(announce(other)));
         const inBoth = (some: typeof mine, rest: typeof mine) =>
           some.filter(({ id }) => rest.some((notification) => notification.id === id)).toSorted(byId);
         expect(inBoth(mine, others)).toEqual(inBoth(others, mine));
@@ -280,13 +337,13 @@ describe('whatever order reports come in, repeated or lost', () => {
     );
   });
 
-  test('the last phase told of an order is the one it is in', () => {
+  test('the last phase notified of an order is the one it is in', () => {
     fc.assert(
       fc.property(deliveries, ([delivery]) => {
-        const kase = announce(delivery);
-        for (const { orderId, standing } of chainOf(kase)) {
+        const chain = announce(delivery);
+        for (const { orderId, standing } of ordersOf(chain)) {
           if (!standing.last) continue;
-          const last = phases(kase.outbox).findLast((notification) => notification.orderId === orderId);
+          const last = phases(announcedBy(chain)).findLast((notification) => notification.orderId === orderId);
           expect(last?.data).toMatchObject({ phase: standing.phase });
         }
       }),

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { note, type Case } from '../../../workflows/order/case.js';
-import { caseFileOf } from '../../../workflows/order/case-file.js';
+import { note, type Chain } from '../../../workflows/order/chain.js';
+import { caseFileOf } from '../../../workflows/order/view.js';
 import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start } from './histories.js';
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
-const linesOf = (kase: Case) => caseFileOf(kase).split('\n');
-const rowsOf = (kase: Case) => linesOf(kase).filter((line) => line.startsWith('| 2'));
+const linesOf = (chain: Chain) => caseFileOf(chain).split('\n');
+const rowsOf = (chain: Chain) => linesOf(chain).filter((line) => line.startsWith('| 2'));
 
 test('the case file says in words where the order is, what it waits for, what is wrong and what happened', () => {
   const kit = kitOf(orderId, [...pathTo('delivered_to_lab'), 'lab_processing_blocked']);
@@ -56,19 +56,19 @@ describe('the case file', () => {
     expect(caseFileOf(gone)).not.toContain('Waits for');
   });
 
-  test('says what is waited for without a time, where there is no limit', () => {
+  test('says what is awaited without a time, if there is no limit', () => {
     const met = ['order-1/9.results_overdue'];
     expect(linesOf(caseOf([kitOf('order-1', pathTo('delivered_to_lab'))], { met }))).toContain(
       '**Waits for** the results',
     );
   });
 
-  test('lists the kits of a chain, and none where there is only one', () => {
+  test('lists the kits of a chain, and nothing for a single kit', () => {
     const lost = kitOf('0a-first-kit', ['ordered', 'transit_customer', 'lost']);
     const next = kitOf('0b-second-kit', ['ordered'], { createdAt: daysAfterStart(6) });
     const claim = { replaces: '0a-first-kit', orderId: '0b-second-kit', atEventId: 3, n: 2 };
     const replacements = [{ ...claim, claimedAt: daysAfterStart(5) }];
-    const kits = (kase: Case) => linesOf(kase).filter((line) => line.startsWith('- '));
+    const kits = (chain: Chain) => linesOf(chain).filter((line) => line.startsWith('- '));
     expect(kits(caseOf([lost, next], { replacements }))).toEqual([
       '- `0a-first` initial: failed, followed by `0b-secon`',
       '- `0b-secon` replacement: preparing',
@@ -76,12 +76,12 @@ describe('the case file', () => {
     expect(kits(caseOf([lost]))).toEqual([]);
   });
 
-  test('tells what was done in bold between what was reported, by time to the second', () => {
-    const kase = caseOf([kitOf('order-1', ['ordered', 'transit_customer'])]);
-    note(kase, 'order-1', 'decided: wait', start + 1500);
-    note(kase, 'order-1', 'the product registered the kit', start);
-    note(kase, 'order-1', 'return reminder 1 is due', start + 2 * day);
-    expect(rowsOf(kase)).toEqual([
+  test('shows what was done in bold between what was reported, by time to the second', () => {
+    const chain = caseOf([kitOf('order-1', ['ordered', 'transit_customer'])]);
+    note(chain, 'order-1', 'decided: wait', start + 1500);
+    note(chain, 'order-1', 'the product registered the kit', start);
+    note(chain, 'order-1', 'return reminder 1 is due', start + 2 * day);
+    expect(rowsOf(chain)).toEqual([
       '| 2024-03-01 10:00:00 | `order-1` | Ordered (`received.testkit.ordered`) |',
       '| 2024-03-01 10:00:00 | `order-1` | **the product registered the kit** |',
       '| 2024-03-01 10:00:01 | `order-1` | **decided: wait** |',
@@ -90,11 +90,11 @@ describe('the case file', () => {
     ]);
   });
 
-  test('keeps the latest hundred of what was done, and all that was reported', () => {
-    const kase = caseOf([kitOf('order-1', happyPath)]);
-    for (let count = 1; count <= 101; count++) note(kase, 'order-1', `note ${count}`, start + count);
-    expect(rowsOf(kase)).toHaveLength(happyPath.length + 100);
-    expect(kase.journal.map(({ what }) => what)).toEqual(
+  test('keeps the latest hundred actions, and all that was reported', () => {
+    const chain = caseOf([kitOf('order-1', happyPath)]);
+    for (let count = 1; count <= 101; count++) note(chain, 'order-1', `note ${count}`, start + count);
+    expect(rowsOf(chain)).toHaveLength(happyPath.length + 100);
+    expect(chain.journal.map(({ what }) => what)).toEqual(
       Array.from({ length: 100 }, (_, index) => `note ${index + 2}`),
     );
   });
@@ -104,13 +104,13 @@ describe('the case file', () => {
     ['a.b.constructor', 'Constructor'],
     ['lost', 'Lost'],
     ['', '·'],
-  ])('has the status %j in its own words: %s', (status, words) => {
+  ])('names the status %j: %s', (status, words) => {
     const events = [{ id: 1, at: daysAfterStart(0), status }];
     expect(rowsOf(caseOf([{ orderId: 'order-1', events }]))[0]).toContain(`| ${words} (\``);
   });
 });
 
-describe('nothing that comes from outside breaks the case file', () => {
+describe('outside text does not break the case file:', () => {
   const nasty = [
     '|',
     '`',
@@ -153,13 +153,13 @@ describe('nothing that comes from outside breaks the case file', () => {
     events: [1, 2].map((eventId) => ({ id: eventId, at: daysAfterStart(eventId), status, detail })),
   });
 
-  /** Everything that comes from outside and is shown: of a chain of two, with results, a problem and what was done. */
-  function caseWith(text: string): Case {
+  /** Everything from outside that is shown: for a chain of two, with results, a problem and what was done. */
+  function caseWith(text: string): Chain {
     const events = [{ id: 1, at: text, status: `${text}.lab_processing_blocked`, detail: text }];
     const first = { orderId: `${text}1`, origin: text, events, interpretation: text };
-    const kase = caseOf([first, { ...first, orderId: `${text}2`, parentId: `${text}1` }], { reference: text });
-    note(kase, `${text}1`, 'decided: wait', start);
-    return kase;
+    const chain = caseOf([first, { ...first, orderId: `${text}2`, parentId: `${text}1` }], { reference: text });
+    note(chain, `${text}1`, 'decided: wait', start);
+    return chain;
   }
 
   test.each(nasty)('a status, detail, order id or reference of %j', (text) => {
@@ -173,10 +173,10 @@ describe('nothing that comes from outside breaks the case file', () => {
   });
 
   test.each(nasty)('a chain with %j in every field, while it is followed and once it has ended', (text) => {
-    const kase = caseWith(text);
-    expect(kase.orders).toHaveLength(2);
-    expect(faultsIn(caseFileOf(kase), 3)).toEqual([]);
-    expect(faultsIn(caseFileOf({ ...kase, ending: 'failed' }), 3)).toEqual([]);
+    const chain = caseWith(text);
+    expect(chain.orders).toHaveLength(2);
+    expect(faultsIn(caseFileOf(chain), 3)).toEqual([]);
+    expect(faultsIn(caseFileOf({ ...chain, ending: 'failed' }), 3)).toEqual([]);
   });
 
   test('any text at all', () => {

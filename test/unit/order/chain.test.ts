@@ -7,13 +7,13 @@ import {
   lastEventId,
   learn,
   needsSuccessor,
-  openCase,
+  openChain,
   outcomeOf,
   replacementOf,
   unreadOrder,
-  type Case,
-} from '../../../workflows/order/case.js';
-import type { Replacement } from '../../../workflows/order/messages.js';
+  type Chain,
+} from '../../../workflows/order/chain.js';
+import type { Replacement } from '../../../protocol/order/messages.js';
 import { resultOf, stateOf } from '../../../workflows/order/view.js';
 import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient } from './histories.js';
 
@@ -41,8 +41,8 @@ const replacing = (replaces: string, orderId: string, kit: OrderSnapshot): Repla
   claimedAt: daysAfterStart(30),
 });
 
-const linksOf = (kase: Case) =>
-  stateOf(kase).chain.map(({ orderId, origin, replaces, replacedBy }) => ({ orderId, origin, replaces, replacedBy }));
+const linksOf = (chain: Chain) =>
+  stateOf(chain).chain.map(({ orderId, origin, replaces, replacedBy }) => ({ orderId, origin, replaces, replacedBy }));
 
 describe('a chain of initial, redraw and replacement', () => {
   const initial = initialOf(badSample);
@@ -59,15 +59,15 @@ describe('a chain of initial, redraw and replacement', () => {
   });
 
   test('follows its last kit to the end, whose outcome is that of the chain', () => {
-    const kase = caseOf(reports, { replacements });
-    expect(stateOf(kase)).toMatchObject({
+    const chain = caseOf(reports, { replacements });
+    expect(stateOf(chain)).toMatchObject({
       rootOrderId: 'order-1',
       orderId: 'order-3',
       phase: 'in_transit_to_customer',
     });
-    expect(outcomeOf(kase)).toBeUndefined();
-    learn(kase, replacementKit('order-3', happyPath, { interpretation: 'normal' }));
-    expect(resultOf(kase)).toMatchObject({
+    expect(outcomeOf(chain)).toBeUndefined();
+    learn(chain, replacementKit('order-3', happyPath, { interpretation: 'normal' }));
+    expect(resultOf(chain)).toMatchObject({
       outcome: 'completed',
       orderId: 'order-3',
       rootOrderId: 'order-1',
@@ -77,22 +77,22 @@ describe('a chain of initial, redraw and replacement', () => {
     });
   });
 
-  test('tells the events of all its kits in one timeline, by their time', () => {
+  test('shows the events of all its kits in one timeline, by their time', () => {
     const { timeline } = stateOf(caseOf(reports, { replacements }));
     expect(timeline).toHaveLength(reports.flatMap(({ events }) => events).length);
     expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
   });
 
   test('is the same after continue-as-new', () => {
-    const kase = caseOf(reports, { replacements });
-    const carried = openCase('order-1', JSON.parse(JSON.stringify(kase)));
-    expect(stateOf(carried)).toEqual(stateOf(kase));
+    const chain = caseOf(reports, { replacements });
+    const carried = openChain('order-1', JSON.parse(JSON.stringify(chain)));
+    expect(stateOf(carried)).toEqual(stateOf(chain));
     for (const report of reports) expect(learn(carried, report)).toBe(false);
   });
 });
 
 describe('a redraw', () => {
-  test('becomes the current order once its initial one has failed, whichever is heard of first', () => {
+  test('becomes the current order once its initial one has failed, whichever is received first', () => {
     for (const reports of [
       [initialOf(badSample), redrawOf(['ordered'])],
       [redrawOf(['ordered']), initialOf(badSample)],
@@ -101,21 +101,21 @@ describe('a redraw', () => {
     }
   });
 
-  test('follows the earlier order of its transaction where its parent is not told', () => {
+  test('follows the earlier order of its transaction if its parent is not reported', () => {
     expect(linksOf(caseOf([initialOf(badSample), redrawOf(['ordered'])]))).toMatchObject([
       { orderId: 'order-1', replacedBy: 'order-2' },
       { orderId: 'order-2', replaces: 'order-1' },
     ]);
   });
 
-  test('of a replacement follows the replacement, not the first order', () => {
+  test('a redraw of a replacement follows the replacement, not the first order', () => {
     const first = initialOf(lost, { transaction: transactionOf({ id: 'order-1' }) });
     const other = { id: 'transaction-2', orders: [{ id: 'order-3' }, { id: 'order-2' }] };
     const replacement = replacementKit('order-3', badSample, { transaction: other, createdAt: daysAfterStart(10) });
     const redraw = redrawOf(['ordered'], { transaction: other });
-    const kase = caseOf([first, replacement, redraw], { replacements: [replacing('order-1', 'order-3', first)] });
-    expect(currentOrder(kase).orderId).toBe('order-2');
-    expect(linksOf(kase)).toMatchObject([
+    const chain = caseOf([first, replacement, redraw], { replacements: [replacing('order-1', 'order-3', first)] });
+    expect(currentOrder(chain).orderId).toBe('order-2');
+    expect(linksOf(chain)).toMatchObject([
       { orderId: 'order-1', replacedBy: 'order-3' },
       { orderId: 'order-3', replaces: 'order-1', replacedBy: 'order-2' },
       { orderId: 'order-2', replaces: 'order-3', origin: 'redraw' },
@@ -138,20 +138,20 @@ describe('a redraw', () => {
     ]);
   });
 
-  test('that is named by the transaction and was never heard of is still to be read; one that cannot be read is not', () => {
-    const kase = caseOf([initialOf(badSample)]);
-    expect(unreadOrder(kase)).toBe('order-2');
-    expect(unreadOrder({ ...kase, unreadable: ['order-2'] })).toBeUndefined();
-    learn(kase, redrawOf(['ordered']));
-    expect(unreadOrder(kase)).toBeUndefined();
+  test('a redraw that only the transaction names must still be read; one that cannot be read is skipped', () => {
+    const chain = caseOf([initialOf(badSample)]);
+    expect(unreadOrder(chain)).toBe('order-2');
+    expect(unreadOrder({ ...chain, unreadable: ['order-2'] })).toBeUndefined();
+    learn(chain, redrawOf(['ordered']));
+    expect(unreadOrder(chain)).toBeUndefined();
   });
 
-  test('that is cancelled ends the chain as cancelled; one that fails needs a successor itself', () => {
+  test('a redraw that is cancelled ends the chain as cancelled; one that fails needs a successor itself', () => {
     expect(outcomeOf(caseOf([initialOf(badSample), redrawOf(['ordered', 'cancelled'])]))).toBe('cancelled');
-    const kase = caseOf([initialOf(badSample), redrawOf(lost)]);
-    expect(outcomeOf(kase)).toBeUndefined();
-    expect(currentOrder(kase).orderId).toBe('order-2');
-    expect(needsSuccessor(currentOrder(kase))).toBe(true);
+    const chain = caseOf([initialOf(badSample), redrawOf(lost)]);
+    expect(outcomeOf(chain)).toBeUndefined();
+    expect(currentOrder(chain).orderId).toBe('order-2');
+    expect(needsSuccessor(currentOrder(chain))).toBe(true);
   });
 });
 
@@ -169,22 +169,22 @@ describe('a kit that is replaced while it only has a problem', () => {
 
   test('stays the current order until the replacement is known', () => {
     const claimed = { replaces: 'order-1', atEventId: stuck.length, n: 2, claimedAt: daysAfterStart(30) };
-    const kase = caseOf([initial], { replacements: [claimed] });
-    expect(currentOrder(kase).orderId).toBe('order-1');
-    expect(lateArrivals(kase)).toEqual([]);
-    expect(replacementOf(kase, 'order-1')).toBe(claimed);
+    const chain = caseOf([initial], { replacements: [claimed] });
+    expect(currentOrder(chain).orderId).toBe('order-1');
+    expect(lateArrivals(chain)).toEqual([]);
+    expect(replacementOf(chain, 'order-1')).toBe(claimed);
   });
 
   test('is followed by its replacement', () => {
-    const kase = caseWith(['ordered']);
-    expect(currentOrder(kase).orderId).toBe('order-3');
-    expect(lateArrivals(kase)).toEqual([]);
+    const chain = caseWith(['ordered']);
+    expect(currentOrder(chain).orderId).toBe('order-3');
+    expect(lateArrivals(chain)).toEqual([]);
   });
 
   test('has not come back when it is lost for good', () => {
-    const kase = caseWith(['ordered'], ['lost']);
-    expect(lateArrivals(kase)).toEqual([]);
-    expect(currentOrder(kase).orderId).toBe('order-3');
+    const chain = caseWith(['ordered'], ['lost']);
+    expect(lateArrivals(chain)).toEqual([]);
+    expect(currentOrder(chain).orderId).toBe('order-3');
   });
 
   test('has not come back when its problem is reported once more: its replacement is still what counts', () => {
@@ -196,10 +196,10 @@ describe('a kit that is replaced while it only has a problem', () => {
   test('has not come back when its first problem is reported where it stood', () => {
     const sent = pathTo('transit_lab');
     const alone = { transaction: transactionOf({ id: 'order-1' }) };
-    const kase = caseOf([initialOf(stuck, alone), replacementKit('order-3', ['ordered'])], {
+    const chain = caseOf([initialOf(stuck, alone), replacementKit('order-3', ['ordered'])], {
       replacements: [replacing('order-1', 'order-3', initialOf(sent))],
     });
-    expect(lateArrivals(kase)).toEqual([]);
+    expect(lateArrivals(chain)).toEqual([]);
   });
 
   test.each([
@@ -211,54 +211,54 @@ describe('a kit that is replaced while it only has a problem', () => {
     ['completed'],
     ['lost', 'delivered_to_lab'],
   ])('comes back with %s: the replacement stays the current order', (...moved) => {
-    const kase = caseWith(['ordered'], moved);
-    expect(lateArrivals(kase).map(({ orderId }) => orderId)).toEqual(['order-1']);
-    expect(currentOrder(kase).orderId).toBe('order-3');
-    expect(outcomeOf(kase)).toBeUndefined();
+    const chain = caseWith(['ordered'], moved);
+    expect(lateArrivals(chain).map(({ orderId }) => orderId)).toEqual(['order-1']);
+    expect(currentOrder(chain).orderId).toBe('order-3');
+    expect(outcomeOf(chain)).toBeUndefined();
   });
 
   test.each(['cancelled', 'lost'])('decides the outcome once it has come back and its replacement is %s', (end) => {
     expect(outcomeOf(caseWith(['ordered', end], ['delivered_to_lab', 'completed']))).toBe('completed');
-    const kase = caseWith(['ordered', end], ['delivered_to_lab']);
-    expect(currentOrder(kase).orderId).toBe('order-1');
-    expect(outcomeOf(kase)).toBeUndefined();
+    const chain = caseWith(['ordered', end], ['delivered_to_lab']);
+    expect(currentOrder(chain).orderId).toBe('order-1');
+    expect(outcomeOf(chain)).toBeUndefined();
   });
 
   test('is not late once it is the current order again', () => {
     expect(lateArrivals(caseWith(['ordered', 'cancelled'], ['delivered_to_lab']))).toEqual([]);
   });
 
-  test('leaves the outcome to its replacement when it has not come back', () => {
+  test('leaves the outcome to its replacement if it has not come back', () => {
     expect(outcomeOf(caseWith(['ordered', 'cancelled']))).toBe('cancelled');
     expect(outcomeOf(caseWith(happyPath))).toBe('completed');
   });
 });
 
 describe('an order beside the current one', () => {
-  const late = (kase: Case) => lateArrivals(kase).map(({ orderId }) => orderId);
+  const late = (chain: Chain) => lateArrivals(chain).map(({ orderId }) => orderId);
   const alone = transactionOf({ id: 'order-1', origin: 'initial' });
   const first = initialOf(lost, { transaction: alone });
   const replacement = replacementKit('order-3', ['ordered']);
   const replacements = [replacing('order-1', 'order-3', first)];
 
-  test('is late where the service redraws an order after its replacement was ordered', () => {
+  test('is late if the service redraws an order after its replacement was ordered', () => {
     const redraw = redrawOf(['ordered'], { createdAt: daysAfterStart(50) });
-    const kase = caseOf([initialOf(lost), replacement, redraw], { replacements });
-    expect(currentOrder(kase).orderId).toBe('order-2');
-    expect(late(kase)).toEqual(['order-3']);
+    const chain = caseOf([initialOf(lost), replacement, redraw], { replacements });
+    expect(currentOrder(chain).orderId).toBe('order-2');
+    expect(late(chain)).toEqual(['order-3']);
     expect(late(caseOf([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements }))).toEqual(['order-2']);
   });
 
   test.each<[string, Partial<OrderSnapshot>, Partial<OrderSnapshot>]>([
     ['of its own transaction', {}, {}],
     ['that names it as its parent', {}, { transaction: { id: 'transaction-2', orders: [] }, parentId: 'order-1' }],
-  ])('is not late while it has not failed yet, where a redraw follows it: %s', (_which, own, following) => {
-    const kase = caseOf([initialOf(pathTo('delivered_to_lab'), own), redrawOf(['ordered'], following)]);
-    expect(currentOrder(kase).orderId).toBe('order-2');
-    expect(late(kase)).toEqual([]);
+  ])('is not late while it has not failed yet and a redraw follows it: %s', (_which, own, following) => {
+    const chain = caseOf([initialOf(pathTo('delivered_to_lab'), own), redrawOf(['ordered'], following)]);
+    expect(currentOrder(chain).orderId).toBe('order-2');
+    expect(late(chain)).toEqual([]);
   });
 
-  test('is late where an order follows that is no redraw of it, also where neither names a transaction', () => {
+  test('is late if an order follows that is not its redraw, even if neither names a transaction', () => {
     const { transaction: _none, ...bare } = replacement;
     const { transaction: _neither, ...moving } = initialOf(pathTo('delivered_to_lab'));
     expect(late(caseOf([moving, bare]))).toEqual(['order-1']);
@@ -284,18 +284,18 @@ describe('the outcome', () => {
     [badSample, undefined],
     [[...lost, 'delivered_to_lab'], undefined],
     [pathTo('transit_lab'), undefined],
-  ])('of %j is %s', (statuses, outcome) => {
+  ])('the outcome of %j is %s', (statuses, outcome) => {
     expect(outcomeOf(caseOf([kitOf('order-1', statuses)]))).toBe(outcome);
   });
 
   test('is what was decided, whatever is reported', () => {
-    const kase = caseOf([kitOf('order-1', happyPath)], { ending: 'abandoned' });
-    expect(outcomeOf(kase)).toBe('abandoned');
-    expect(stateOf(kase).waiting).toEqual({ for: 'nothing' });
+    const chain = caseOf([kitOf('order-1', happyPath)], { ending: 'abandoned' });
+    expect(outcomeOf(chain)).toBe('abandoned');
+    expect(stateOf(chain).waiting).toEqual({ for: 'nothing' });
   });
 });
 
-test('a failed order needs a successor, and so does one of which a redraw is announced; an ended one does not', () => {
+test('a failed order needs a successor, and so does one whose redraw is announced; an ended one does not', () => {
   const needs = (...statuses: string[]) => needsSuccessor(currentOrder(caseOf([kitOf('order-1', statuses)])));
   expect(needs('ordered', 'lost')).toBe(true);
   expect(needs('collecting_sample.walk_in_test.redraw_available')).toBe(true);
@@ -304,15 +304,15 @@ test('a failed order needs a successor, and so does one of which a redraw is ann
   expect(needs('ordered')).toBe(false);
 });
 
-test('a case is found by the ids of its orders, and has no current order before the first report', () => {
-  const kase = caseOf([kitOf('order-1', ['ordered', 'cancelled'])]);
-  expect(findOrder(kase, 'order-1')?.standing.phase).toBe('cancelled');
-  expect(findOrder(kase, 'order-9')).toBeUndefined();
-  expect(lastEventId(currentOrder(kase))).toBe(2);
-  expect(() => currentOrder(openCase('order-1', undefined))).toThrow('no current order');
+test('a chain is found by the ids of its orders, and has no current order before the first report', () => {
+  const chain = caseOf([kitOf('order-1', ['ordered', 'cancelled'])]);
+  expect(findOrder(chain, 'order-1')?.standing.phase).toBe('cancelled');
+  expect(findOrder(chain, 'order-9')).toBeUndefined();
+  expect(lastEventId(currentOrder(chain))).toBe(2);
+  expect(() => currentOrder(openChain('order-1', undefined))).toThrow('no current order');
 });
 
-test('the last event of an order without any comes before every event, also before one with the id 0', () => {
+test('the last event of an order without any comes before every event, even before one with the id 0', () => {
   expect(lastEventId(currentOrder(caseOf([kitOf('order-1', [])])))).toBe(-1);
   const events = [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }];
   expect(lastEventId(currentOrder(caseOf([{ orderId: 'order-1', events }])))).toBe(0);
@@ -339,9 +339,9 @@ test('the state says what is known of the current order, and nothing else', () =
   });
 });
 
-describe('links hold both ways', () => {
+describe('links', () => {
   test.each(['order-9', 'order-2', 'no/uuid'])(
-    'where the parent that is told, %s, is none of the chain',
+    'links hold both ways if the reported parent, %s, is not in the chain',
     (parentId) => {
       expect(linksOf(caseOf([initialOf(badSample), redrawOf(['ordered'], { parentId })]))).toMatchObject([
         { orderId: 'order-1', replacedBy: 'order-2' },
@@ -350,7 +350,7 @@ describe('links hold both ways', () => {
     },
   );
 
-  test('where a redraw tells its parent and not its origin', () => {
+  test('links hold both ways if a redraw reports its parent and not its origin', () => {
     const { origin: _origin, ...redraw } = redrawOf(['ordered'], { parentId: 'order-1' });
     expect(linksOf(caseOf([initialOf(badSample), redraw]))).toMatchObject([
       { orderId: 'order-1', replacedBy: 'order-2' },

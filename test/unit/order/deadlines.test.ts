@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import type { Case } from '../../../workflows/order/case.js';
+import type { Chain } from '../../../workflows/order/chain.js';
 import { deadlinesOf, isOverdueName, isUnasked } from '../../../workflows/order/deadlines.js';
-import { resolvePolicy } from '../../../workflows/order/policy.js';
+import { resolvePolicy } from '../../../protocol/order/policy.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import {
   caseOf,
@@ -16,11 +16,11 @@ import {
   withPatient,
 } from './histories.js';
 
-const kitCase = (statuses: readonly string[], more: Partial<Case> = {}, fields: Partial<OrderSnapshot> = {}) =>
+const kitCase = (statuses: readonly string[], more: Partial<Chain> = {}, fields: Partial<OrderSnapshot> = {}) =>
   caseOf([kitOf('order-1', statuses, fields)], more);
 /** Each deadline with the days from the start of the order; one event a day. */
-const daysOf = (kase: Case) => deadlinesOf(kase).map(({ name, at }) => `${name} ${(at - start) / day}`);
-const keysOf = (kase: Case) => deadlinesOf(kase).map(({ key, at }) => `${key} at ${(at - start) / day}`);
+const daysOf = (chain: Chain) => deadlinesOf(chain).map(({ name, at }) => `${name} ${(at - start) / day}`);
+const keysOf = (chain: Chain) => deadlinesOf(chain).map(({ key, at }) => `${key} at ${(at - start) / day}`);
 
 describe('the deadlines that stand, with the default policy', () => {
   test.each<[string, readonly string[], string[]]>([
@@ -124,13 +124,13 @@ describe('the deadlines that stand, with the default policy', () => {
     ],
     ['collected in an unknown way', ['ordered', 'collecting_sample.testkit.invented'], ['collection_overdue 90']],
     ['in an unknown status', ['invented.testkit.status'], ['collection_overdue 90']],
-  ])('%s', (_name, statuses, expected) => {
+  ])('the deadlines that stand are right: %s', (_name, statuses, expected) => {
     const method = statuses[0]?.split('.')[1] ?? 'testkit';
     expect(daysOf(kitCase(statuses, {}, { method }))).toEqual(expected);
   });
 
   test.each(['walk_in_test', 'at_home_phlebotomy', 'on_site_collection', 'invented'])(
-    'an order by %s has a limit for collecting and one for results, and nobody waits for a shipment',
+    'the deadlines for an order by %s are one for collecting and one for results; nobody waits for a shipment',
     (method) => {
       const placed = [`received.${method}.ordered`];
       const visited = [...placed, `collecting_sample.${method}.appointment_scheduled`];
@@ -141,13 +141,13 @@ describe('the deadlines that stand, with the default policy', () => {
     },
   );
 
-  test('an order without any event counts from its creation', () => {
-    const kase = kitCase([], {}, { status: 'received', createdAt: daysAfterStart(3) });
-    expect(daysOf(kase)).toEqual(['shipping_overdue 8']);
+  test('the deadlines for an order without any event count from its creation', () => {
+    const chain = kitCase([], {}, { status: 'received', createdAt: daysAfterStart(3) });
+    expect(daysOf(chain)).toEqual(['shipping_overdue 8']);
     expect(daysOf(caseOf([{ orderId: 'order-1', events: [], status: 'received' }]))).toEqual([]);
   });
 
-  test('an event whose time cannot be read has no deadline, and breaks nothing', () => {
+  test('do not exist for an event whose time cannot be read, which breaks nothing', () => {
     const events = [{ id: 1, at: 'soon', status: 'received.testkit.awaiting_registration' }];
     expect(deadlinesOf(caseOf([{ orderId: 'order-1', events }]))).toEqual([]);
     expect(stateOf(caseOf([{ orderId: 'order-1', events }])).waiting).toEqual({
@@ -179,11 +179,11 @@ describe('a deadline’s key', () => {
     ['the same problem', [...pathTo('transit_lab'), 'problem_in_transit_lab'], ['problem_in_transit_lab']],
     ['a later awaiting_registration', pathTo('with_customer'), ['awaiting_registration']],
     ['partial results', pathTo('delivered_to_lab'), ['sample_with_lab.testkit.partial_results']],
-  ])('and time stay as they are after %s', (_name, statuses, more) => {
+  ])('key and time of a deadline stay unchanged after %s', (_name, statuses, more) => {
     expect(keysOf(kitCase([...statuses, ...more]))).toEqual(keysOf(kitCase(statuses)));
   });
 
-  test('and time stay as they are when an earlier order is reported again', () => {
+  test('key and time of a deadline stay unchanged when an earlier order is reported again', () => {
     const redraw = kitOf('order-2', ['ordered'], {
       createdAt: daysAfterStart(10),
       origin: 'redraw',
@@ -227,7 +227,7 @@ describe('a deadline’s key', () => {
     expect(keysOf(kitCase(statuses))).toEqual(expected);
   });
 
-  test('is another one when the kit is at a place once more: it is a new wait', () => {
+  test('changes when the kit is at a place once more: it is a new wait', () => {
     const returned = [...pathTo('transit_lab'), 'with_customer', 'transit_lab'];
     expect(keysOf(kitCase(pathTo('transit_lab')))).toEqual(['order-1/8.transit_to_lab_overdue at 17']);
     expect(keysOf(kitCase(returned))).toEqual(['order-1/10.transit_to_lab_overdue at 19']);
@@ -236,11 +236,11 @@ describe('a deadline’s key', () => {
   test.each([
     ['registration', pathTo('awaiting_registration'), ['transit_customer', 'with_customer', 'transit_lab']],
     ['collection', ['received.walk_in_test.ordered'], ['collecting_sample.walk_in_test.appointment_scheduled']],
-  ])('carries none for the %s, which counts from the placing wherever the order is', (name, statuses, more) => {
+  ])('carries no event for the %s, which counts from the placement wherever the order is', (name, statuses, more) => {
     const method = statuses[0]?.split('.')[1] ?? 'testkit';
     for (let count = 0; count <= more.length; count++) {
-      const kase = kitCase([...statuses, ...more.slice(0, count)], {}, { method });
-      expect(keysOf(kase)).toContain(`order-1/${name}_overdue at 90`);
+      const chain = kitCase([...statuses, ...more.slice(0, count)], {}, { method });
+      expect(keysOf(chain)).toContain(`order-1/${name}_overdue at 90`);
     }
   });
 
@@ -256,14 +256,14 @@ describe('a deadline’s key', () => {
 describe('patience', () => {
   const overdue = 'order-1/8.transit_to_lab_overdue';
 
-  test('counts the limit anew under a new key, each time it is given', () => {
+  test('restarts the limit under a new key, each time it is given', () => {
     const once = { patience: [{ key: overdue, since: daysAfterStart(20) }] };
     expect(keysOf(kitCase(pathTo('transit_lab'), once))).toEqual([`${overdue}.2 at 30`]);
     const twice = { patience: [...once.patience, { key: overdue, since: daysAfterStart(31) }] };
     expect(keysOf(kitCase(pathTo('transit_lab'), twice))).toEqual([`${overdue}.3 at 41`]);
   });
 
-  test('for one limit leaves the others, and later problems, as they are', () => {
+  test('patience for one limit leaves the others, and later problems, unchanged', () => {
     const patience = [{ key: 'order-1/9.problem_persists', since: daysAfterStart(20) }];
     const once = [...pathTo('transit_lab'), 'problem_in_transit_lab'];
     expect(keysOf(kitCase(once, { patience }))).toEqual([`${overdue} at 17`, 'order-1/9.problem_persists.2 at 27']);
@@ -273,13 +273,13 @@ describe('patience', () => {
     ]);
   });
 
-  test('for one wait is none for a later wait at the same place', () => {
+  test('patience for one wait is none for a later wait at the same place', () => {
     const patience = [{ key: overdue, since: daysAfterStart(20) }];
     const returned = [...pathTo('transit_lab'), 'with_customer', 'transit_lab'];
     expect(keysOf(kitCase(returned, { patience }))).toEqual(['order-1/10.transit_to_lab_overdue at 19']);
   });
 
-  test('to collect the sample lasts while the visit is arranged', () => {
+  test('patience to collect the sample lasts while the visit is arranged', () => {
     const patience = [{ key: 'order-1/collection_overdue', since: daysAfterStart(95) }];
     const arranged = ['received.walk_in_test.ordered', 'collecting_sample.walk_in_test.appointment_scheduled'];
     expect(keysOf(kitCase(arranged, { patience }, { method: 'walk_in_test' }))).toEqual([
@@ -287,7 +287,7 @@ describe('patience', () => {
     ]);
   });
 
-  test('for a decision gives the whole wait again', () => {
+  test('patience for a decision gives the whole wait again', () => {
     const lost = [...pathTo('transit_customer'), 'lost'];
     const patience = [{ key: 'order-1/4.decision', since: daysAfterStart(10) }];
     expect(keysOf(kitCase(lost, { patience }))).toEqual(['order-1/4.decision.2 at 40']);
@@ -297,7 +297,7 @@ describe('patience', () => {
 describe('the time to decide', () => {
   const failed = [...pathTo('delivered_to_lab'), 'sample_error'];
   const key = 'order-1/10.decision';
-  const askedOn = (days: number, more: Partial<Case> = {}) => {
+  const askedOn = (days: number, more: Partial<Chain> = {}) => {
     const question = {
       key,
       reason: 'decision_needed',
@@ -307,9 +307,9 @@ describe('the time to decide', () => {
     } as const;
     return kitCase(failed, { attention: [question], ...more });
   };
-  const decisionOf = (kase: Case) => deadlinesOf(kase).flatMap((one) => (one.name === 'decision' ? [one] : []));
+  const decisionOf = (chain: Chain) => deadlinesOf(chain).flatMap((one) => (one.name === 'decision' ? [one] : []));
 
-  test('counts from when the person was asked, where silence delayed that', () => {
+  test('counts from when the person was asked, if silence delayed that', () => {
     expect(keysOf(askedOn(50))).toEqual(['order-1/10.redraw at 10', `${key} at 80`]);
   });
 
@@ -319,27 +319,27 @@ describe('the time to decide', () => {
 
   test('does not count from a question about something else', () => {
     const other = { key: 'order-1', reason: 'registered_another_order', orderId: 'order-1', time: 1 } as const;
-    const kase = kitCase(failed, { attention: [{ ...other, since: daysAfterStart(50) }] });
-    expect(keysOf(kase)).toEqual(['order-1/10.redraw at 10', `${key} at 40`]);
+    const chain = kitCase(failed, { attention: [{ ...other, since: daysAfterStart(50) }] });
+    expect(keysOf(chain)).toEqual(['order-1/10.redraw at 10', `${key} at 40`]);
   });
 
-  test('cannot be up before anybody was asked, or was answered with more time', () => {
-    const unasked = (kase: Case) => decisionOf(kase).map((decision) => isUnasked(kase, decision));
+  test('cannot be up before anybody was asked, or if the answer was more time', () => {
+    const unasked = (chain: Chain) => decisionOf(chain).map((decision) => isUnasked(chain, decision));
     expect(unasked(kitCase(failed))).toEqual([true]);
     expect(unasked(askedOn(50))).toEqual([false]);
     expect(unasked(kitCase(failed, { patience: [{ key, since: daysAfterStart(20) }] }))).toEqual([false]);
   });
 
-  test('is all that has to be asked for: every other deadline stands unasked', () => {
+  test('is the only deadline that depends on a question', () => {
     for (const statuses of [pathTo('delivered_to_lab'), pathTo('testkit_registered'), failed]) {
-      const kase = kitCase(statuses);
-      const others = deadlinesOf(kase).filter(({ name }) => name !== 'decision');
-      expect(others.filter((deadline) => isUnasked(kase, deadline))).toEqual([]);
+      const chain = kitCase(statuses);
+      const others = deadlinesOf(chain).filter(({ name }) => name !== 'decision');
+      expect(others.filter((deadline) => isUnasked(chain, deadline))).toEqual([]);
     }
   });
 });
 
-test('limits are told from reminders, the redraw and the decision', () => {
+test('limits differ from reminders, the redraw and the decision', () => {
   expect(isOverdueName('problem_persists')).toBe(true);
   expect(isOverdueName('collection_overdue')).toBe(true);
   for (const name of ['registration_reminder', 'return_reminder', 'redraw', 'decision'] as const) {

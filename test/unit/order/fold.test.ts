@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderEvent, OrderSnapshot } from '../../../service/order-snapshot.js';
-import { canonicalJson, compareText } from '../../../workflows/canonical-json.js';
-import { observe, type Orders } from '../../../workflows/order/state.js';
+import { canonicalJson, compareText } from '../../../protocol/canonical-json.js';
+import { observe, type Orders } from '../../../workflows/order/reports.js';
 import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js';
 import { anyOrderOf, deliveriesOf, reportsOfChain } from './reports.js';
 
@@ -14,7 +14,8 @@ const only = (orders: Orders) => {
 };
 
 describe('any order, repetition and loss of reports', () => {
-  test('that include the greatest of each order end in the same state [168]', () => {
+  // proves 168
+  test('any order, repetition and loss of reports with the greatest of each order ends in the same state', () => {
     fc.assert(
       fc.property(
         reportsOfChain.chain((reports) =>
@@ -28,7 +29,7 @@ describe('any order, repetition and loss of reports', () => {
     );
   });
 
-  test('that have been told already change nothing, not even the object, also after continue-as-new', () => {
+  test('reports that are repeated change nothing, not even the object, even after continue-as-new', () => {
     fc.assert(
       fc.property(reportsOfChain, (reports) => {
         const orders = fold(reports);
@@ -41,7 +42,7 @@ describe('any order, repetition and loss of reports', () => {
     );
   });
 
-  test('that each show the last event alone end with all events', () => {
+  test('any order and repetition of reports that each show the last event alone ends with all events', () => {
     const events = fc
       .array(fc.constantFrom(...Object.keys(topOf)), { minLength: 1, maxLength: 8 })
       .map((lows) => eventsOf(...lows));
@@ -56,7 +57,7 @@ describe('any order, repetition and loss of reports', () => {
     );
   });
 
-  test('that contradict each other about an event, of which the greatest says nothing, end in the same state', () => {
+  test('reports that contradict each other about an event, which the greatest does not have, end in the same state', () => {
     const reports = ['lost', 'transit_lab', 'with_customer'].map((low) => {
       return { orderId: 'order-1', events: [{ id: 1, at: daysAfterStart(0), status: statusOf(low) }] };
     });
@@ -70,7 +71,7 @@ describe('any order, repetition and loss of reports', () => {
     );
   });
 
-  test('leave what they are given untouched', () => {
+  test('leaves its input untouched', () => {
     fc.assert(
       fc.property(reportsOfChain, (reports) => {
         const before = structuredClone(reports);
@@ -91,7 +92,7 @@ describe('the greatest report', () => {
     expect(only(fold([late, further])).greatest).toBe(further);
   });
 
-  test('is the later update of two with the same events; no update time counts as earliest', () => {
+  test('is the later update of two with the same events; a missing update time counts as earliest', () => {
     const unknown = kit(['ordered'], { interpretation: 'critical' });
     const early = kit(['ordered'], { updatedAt: daysAfterStart(1), interpretation: 'normal' });
     const late = kit(['ordered'], { updatedAt: daysAfterStart(2), interpretation: 'abnormal' });
@@ -99,7 +100,7 @@ describe('the greatest report', () => {
     expect(only(fold([unknown, early])).greatest).toBe(early);
   });
 
-  test('is decided by its text where nothing else decides, however its keys are ordered', () => {
+  test('is decided by its text if nothing else decides, however its keys are ordered', () => {
     const a = { orderId: 'order-1', events: [], interpretation: 'a', sampleId: 's' };
     const sameAsA = { sampleId: 's', interpretation: 'a', events: [], orderId: 'order-1' };
     const b = { orderId: 'order-1', events: [], interpretation: 'b', sampleId: 's' };
@@ -111,11 +112,11 @@ describe('the greatest report', () => {
 
   test('is any with an event before one without', () => {
     const empty = kit([], { updatedAt: daysAfterStart(9) });
-    const told = kit(['ordered']);
-    expect(only(fold([told, empty])).greatest).toBe(told);
+    const reported = kit(['ordered']);
+    expect(only(fold([reported, empty])).greatest).toBe(reported);
   });
 
-  test('wins where two reports of one event differ', () => {
+  test('wins if two reports of one event differ', () => {
     const [event] = eventsOf('sample_error');
     const plain = { orderId: 'order-1', events: event ? [event] : [], updatedAt: daysAfterStart(1) };
     const revised = {
@@ -134,7 +135,7 @@ test('events come out ascending by id, however they were listed', () => {
   expect(only(fold([{ orderId: 'order-1', events: [third, first, second] }])).events).toEqual([first, second, third]);
 });
 
-test('orders come out by creation, then id; the first event stands in for a missing creation time', () => {
+test('orders come out by creation, then id; the first event replaces a missing creation time', () => {
   const orders = fold([
     { orderId: 'd', events: [], createdAt: daysAfterStart(2) },
     { orderId: 'c', events: [{ id: 1, at: daysAfterStart(1), status: 'received.testkit.ordered' }] },

@@ -1,5 +1,5 @@
 import type { OrderEvent, OrderSnapshot, TransactionSnapshot } from '../../../service/order-snapshot.js';
-import { learn, openCase, type Case } from '../../../workflows/order/case.js';
+import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
 
 const hour = 3_600_000;
 export const day = 24 * hour;
@@ -61,12 +61,12 @@ export const happyPath = [
   'completed',
 ];
 
-/** The happy path up to and with this status, or the registered-before-shipping one where `skipping` says so. */
+/** The happy path up to and with this status, or the registered-before-shipping one if `skipping` says so. */
 export function pathTo(status: string, { skipping = [] }: { skipping?: readonly string[] } = {}): string[] {
   return happyPath.slice(0, happyPath.indexOf(status) + 1).filter((step) => !skipping.includes(step));
 }
 
-/** The patient is known from the start: no registration is waited for. */
+/** The patient is known from the start: no registration is awaited. */
 export const withPatient = { skipping: ['awaiting_registration', 'testkit_registered'] };
 
 export function kitOf(orderId: string, statuses: readonly string[], more: Partial<OrderSnapshot> = {}): OrderSnapshot {
@@ -78,8 +78,28 @@ export function transactionOf(...orders: TransactionSnapshot['orders']): Transac
 }
 
 /** A case of a placed order that notifies, after these reports. */
-export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Case> = {}): Case {
-  const kase: Case = { ...openCase('order-1', undefined), handedOver: true, notifies: true, ...more };
-  for (const snapshot of snapshots) learn(kase, snapshot);
-  return kase;
+export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Chain> = {}): Chain {
+  const chain: Chain = { ...openChain('order-1', undefined), handedOver: true, notifies: true, ...more };
+  for (const snapshot of snapshots) learn(chain, snapshot);
+  return chain;
 }
+
+/** What a chain announces, in the parts that its announcements are made of. */
+export function announcedBy({ outbox }: Pick<Chain, 'outbox'>) {
+  return outbox.map(({ id, at, type, subject, data }) => {
+    const { orderId, rootOrderId, reference, userId, ...rest } = data;
+    const isAttention = type.startsWith('order.attention_');
+    return {
+      id,
+      at,
+      type: type.replace('order.', ''),
+      orderId: subject,
+      rootOrderId,
+      ...(reference !== undefined && { reference }),
+      ...(userId !== undefined && { userId }),
+      data: { ...(isAttention && { orderId }), ...rest },
+    };
+  });
+}
+
+export type AnnouncedByChain = ReturnType<typeof announcedBy>[number];

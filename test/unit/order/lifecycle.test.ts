@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { phaseOf, readStatus, standingOf } from '../../../workflows/order/lifecycle.js';
+import { phaseOf, readStatus, standingOf } from '../../../protocol/order/lifecycle.js';
 import { daysAfterStart, eventsOf, happyPath, pathTo, topOf, withPatient } from './histories.js';
 import { inferredEdges, registeredEdges, registrableEdges, seedEdges, textEdges } from './lifecycle-edges.js';
 
 const phaseAfter = (...statuses: string[]) => phaseOf(eventsOf(...statuses));
 const standingAfter = (...statuses: string[]) => standingOf(eventsOf(...statuses));
 
-/** None of them is a status, not even `constructor`, which every object has something by. */
+/** None of them is a status, not even `constructor`, a property that every object has. */
 const unknownStatuses = [
   '',
   '.',
@@ -32,20 +32,22 @@ describe.each([
   });
 });
 
-test('every known status of a test kit has a known phase, also when it is the only one ever heard of [168]', () => {
+// proves 168
+test('every known status of a test kit has a known phase, even if it is the only one ever received', () => {
   for (const status of Object.keys(topOf)) expect.soft(phaseAfter(status), status).not.toBe('unknown');
 });
 
+// proves 154-160, 165
 test.each([
-  { item: 154, status: 'received.testkit.ordered', phase: 'preparing' },
-  { item: 155, status: 'received.testkit.awaiting_registration', phase: 'awaiting_registration' },
-  { item: 156, status: 'received.testkit.requisition_created', phase: 'preparing' },
-  { item: 157, status: 'received.testkit.testkit_registered', phase: 'preparing' },
-  { item: 158, status: 'collecting_sample.testkit.transit_customer', phase: 'in_transit_to_customer' },
-  { item: 159, status: 'collecting_sample.testkit.problem_in_transit_customer', phase: 'in_transit_to_customer' },
-  { item: 160, status: 'collecting_sample.testkit.problem_in_transit_lab', phase: 'in_transit_to_lab' },
-  { item: 165, status: 'a_status.testkit.of_next_year', phase: 'unknown' },
-])('an order of which only $status is known is in the phase $phase [$item]', ({ status, phase }) => {
+  { status: 'received.testkit.ordered', phase: 'preparing' },
+  { status: 'received.testkit.awaiting_registration', phase: 'awaiting_registration' },
+  { status: 'received.testkit.requisition_created', phase: 'preparing' },
+  { status: 'received.testkit.testkit_registered', phase: 'preparing' },
+  { status: 'collecting_sample.testkit.transit_customer', phase: 'in_transit_to_customer' },
+  { status: 'collecting_sample.testkit.problem_in_transit_customer', phase: 'in_transit_to_customer' },
+  { status: 'collecting_sample.testkit.problem_in_transit_lab', phase: 'in_transit_to_lab' },
+  { status: 'a_status.testkit.of_next_year', phase: 'unknown' },
+])('an order of which only $status is known is in the phase $phase', ({ status, phase }) => {
   expect(phaseOf([{ id: 1, at: daysAfterStart(0), status }])).toBe(phase);
 });
 
@@ -99,7 +101,7 @@ describe('other collection methods', () => {
     ]);
   });
 
-  test('redraw_available is final, and the order goes on should it move after all', () => {
+  test('redraw_available is final, and the order goes on if it moves after all', () => {
     const standing = (...lows: string[]) => standingOf(eventsOf('received.walk_in_test.ordered', ...lows));
     const redraw = 'collecting_sample.walk_in_test.redraw_available';
     expect(standing(redraw)).toMatchObject({ phase: 'collecting_sample', final: true });
@@ -110,7 +112,7 @@ describe('other collection methods', () => {
   });
 });
 
-describe('what is not known', () => {
+describe('an unknown status', () => {
   test.each([
     [[], 'received', 'preparing'],
     [pathTo('awaiting_registration'), 'received', 'awaiting_registration'],
@@ -136,7 +138,7 @@ describe('what is not known', () => {
     expect(phaseOf([], status)).toBe('unknown');
   });
 
-  test.each(unknownStatuses)('the status %j leaves every order where it was, also one that has ended', (status) => {
+  test.each(unknownStatuses)('the status %j leaves every order where it was, even one that has ended', (status) => {
     const ends = ['lost', 'sample_error', 'cancelled', 'corrected', 'problem_in_transit_lab'];
     for (const path of [...happyPath.map((step) => pathTo(step)), ...ends.map((end) => ['ordered', end])]) {
       const { last: _before, ...before } = standingAfter(...path);
@@ -147,7 +149,7 @@ describe('what is not known', () => {
   });
 
   test.each(['transit_lab', 'invented.transit_lab', 'invented.testkit.extra.transit_lab'])(
-    'a known low-level status counts under a top level that is missing or unknown: %s',
+    'a missing or unknown top level does not hide a known low-level status: %s',
     (status) => {
       expect(phaseAfter('ordered', status)).toBe('in_transit_to_lab');
       expect(phaseOf([{ id: 1, at: daysAfterStart(0), status }])).toBe('in_transit_to_lab');
@@ -177,7 +179,8 @@ describe('what is not known', () => {
     );
   });
 
-  test('a status is read from its first and its last part [153]', () => {
+  // proves 153
+  test('a status is read from its first and its last part', () => {
     expect(readStatus('failed.testkit.sample_error')).toEqual({ top: 'failed', low: 'sample_error' });
     expect(readStatus('a.b.c.d')).toEqual({ top: 'a', low: 'd' });
     expect(readStatus('received')).toEqual({ top: 'received', low: 'received' });
@@ -221,7 +224,7 @@ describe.each(spellings.map((statuses) => ({ statuses })))('registered as $statu
     expect(phaseAfter(...delivered, ...statuses, 'transit_lab')).toBe('in_transit_to_lab');
   });
 
-  test('while it was thought to be on its way: it has arrived, for it is registered by what is printed on it', () => {
+  test('while it seemed to be on its way: it has arrived, for it is registered by what is printed on it', () => {
     const standing = standingAfter(...pathTo('transit_customer'), ...statuses);
     expect(standing).toMatchObject({ phase: 'with_customer', deliveredAt: daysAfterStart(3) });
   });
@@ -234,7 +237,7 @@ describe.each(spellings.map((statuses) => ({ statuses })))('registered as $statu
 });
 
 describe('registration', () => {
-  test('a requisition of a patient who was known from the start does not make a kit arrive', () => {
+  test('a requisition for a patient who was known from the start does not make a kit arrive', () => {
     expect(phaseAfter('ordered', 'transit_customer', 'requisition_created')).toBe('in_transit_to_customer');
     expect(phaseAfter(...pathTo('transit_customer', withPatient), 'requisition_created')).toBe(
       'in_transit_to_customer',
@@ -261,7 +264,7 @@ describe('a problem', () => {
     expect(standingAfter(...before, problem, next).problem).toBeUndefined();
   });
 
-  test('that is reported again lasts since its first report, with the latest detail', () => {
+  test('a problem that is reported again lasts since its first report, with the latest detail', () => {
     const [first, again] = eventsOf('lab_processing_blocked', 'lab_processing_blocked');
     if (!first || !again) throw new Error('two events expected');
     const events = [
@@ -276,18 +279,18 @@ describe('a problem', () => {
     });
   });
 
-  test('that comes back after it healed is a new one', () => {
+  test('a problem that comes back after it healed is a new one', () => {
     const standing = standingAfter('transit_lab', 'problem_in_transit_lab', 'transit_lab', 'problem_in_transit_lab');
     expect(standing.problem).toMatchObject({ since: daysAfterStart(3), eventId: 4 });
   });
 
-  test('does not count its way anew when it heals', () => {
+  test('does not restart its way when it heals', () => {
     const standing = standingAfter('ordered', 'transit_lab', 'problem_in_transit_lab', 'transit_lab');
     expect(standing.sentBackAt).toBe(daysAfterStart(1));
   });
 });
 
-describe('nothing absorbs', () => {
+describe('no status is absorbing', () => {
   test.each([
     [[...pathTo('transit_customer'), 'problem_in_transit_customer', 'lost'], 'with_customer', 'awaiting_registration'],
     [[...pathTo('transit_lab'), 'lost'], 'delivered_to_lab', 'at_lab'],
@@ -295,7 +298,7 @@ describe('nothing absorbs', () => {
     [['ordered', 'cancelled'], 'transit_customer', 'in_transit_to_customer'],
     [['ordered', 'do_not_process'], 'delivered_to_lab', 'at_lab'],
     [pathTo('completed'), 'lab_processing_blocked', 'at_lab'],
-  ])('after the end of %j, %s makes it %s again', (ended, next, phase) => {
+  ])('no status is absorbing: after the end of %j, %s makes it %s again', (ended, next, phase) => {
     expect(standingAfter(...ended).final).toBe(true);
     expect(standingAfter(...ended, next)).toMatchObject({ phase, final: false });
   });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { defaultPolicy, resolvePolicy, type OrderPolicy } from '../../../workflows/order/policy.js';
-import { PolicyInvalid } from '../../../workflows/policy-settings.js';
+import { defaultPolicy, resolvePolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import { PolicyInvalid } from '../../../protocol/policy-settings.js';
 import { day } from './histories.js';
 
-/** Policies come in as JSON: nothing holds them to the type. */
+/** Policies come in as JSON, which no type constrains. */
 function faultsOf(policy: object): string[] {
   try {
     resolvePolicy(policy);
@@ -14,7 +14,7 @@ function faultsOf(policy: object): string[] {
   return [];
 }
 
-test('a policy that says nothing is the documented default, in milliseconds', () => {
+test('an empty policy is the documented default, in milliseconds', () => {
   const defaults = {
     registrationDeadline: 90 * day,
     registrationReminders: [3 * day, 10 * day, 30 * day],
@@ -34,8 +34,10 @@ test('a policy that says nothing is the documented default, in milliseconds', ()
     decisionWait: 30 * day,
     recheckEvery: day,
     giveUpAfter: 60 * day,
+    criticalResultReminder: 3_600_000,
     notificationDeadline: 3 * day,
     creationTimeout: 30_000,
+    creationSettling: 45_000,
   };
   expect(resolvePolicy()).toEqual(defaults);
   expect(resolvePolicy({})).toEqual(defaults);
@@ -52,7 +54,7 @@ test('a resolved policy resolves to itself', () => {
   expect(resolvePolicy(resolved)).toEqual(resolved);
 });
 
-test('what is given counts: durations as text or milliseconds, remedies, lists also when empty, the limit also when 0', () => {
+test('given settings count: durations as text or milliseconds, remedies, lists even if empty, the limit even if 0', () => {
   const given = resolvePolicy({
     shippingDeadline: '36 hours',
     deliveryDeadline: '1.5h',
@@ -90,7 +92,25 @@ test.each([
   expect(resolvePolicy({ creationTimeout } as OrderPolicy).creationTimeout).toBe(milliseconds);
 });
 
-describe('a setting that cannot be followed is named with its rule', () => {
+test.each([
+  [{ creationTimeout: '4s' }, 6_000],
+  [{ creationTimeout: '4s', creationSettling: '4s' }, 4_000],
+  [{ creationSettling: '3m' }, 180_000],
+  [{ creationTimeout: '5m', creationSettling: '10m' }, 600_000],
+])('a creation in doubt is searched for after a time of its own: %j', (policy, milliseconds) => {
+  expect(resolvePolicy(policy as OrderPolicy).creationSettling).toBe(milliseconds);
+});
+
+describe('an invalid setting is named with its rule', () => {
+  test.each(['29s', '11m', 'soon', 0])(
+    'too little time to settle for a creation of 30 seconds: %j',
+    (creationSettling) => {
+      expect(faultsOf({ creationSettling })).toEqual([
+        "creationSettling must be a duration such as '7d' or milliseconds, at least 30 seconds and at most 10 minutes",
+      ]);
+    },
+  );
+
   const badDurations = [
     '',
     ' ',
@@ -109,14 +129,14 @@ describe('a setting that cannot be followed is named with its rule', () => {
     [1],
     '1'.repeat(200),
   ];
-  test.each(badDurations)('no duration: %j', (value) => {
+  test.each(badDurations)('an invalid duration: %j', (value) => {
     const rule = "must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years";
     expect(faultsOf({ shippingDeadline: value })).toEqual([`shippingDeadline ${rule}`]);
     expect(faultsOf({ returnReminders: ['1d', value] })).toEqual([`returnReminders entry 2 ${rule}`]);
   });
 
   test.each([0.4, 999, '0.9s', '6m', 300_001, '1d', 0, -1, NaN, 'soon', '', [30_000]])(
-    'no time for a creation: %j',
+    'an invalid time for a creation: %j',
     (creationTimeout) => {
       expect(faultsOf({ creationTimeout })).toEqual([
         "creationTimeout must be a duration such as '7d' or milliseconds, at least 1 second and at most 5 minutes",
@@ -124,28 +144,28 @@ describe('a setting that cannot be followed is named with its rule', () => {
     },
   );
 
-  test.each(['7d', 7, {}, Array.from({ length: 21 }, () => '1d')])('no list of durations: %j', (value) => {
+  test.each(['7d', 7, {}, Array.from({ length: 21 }, () => '1d')])('an invalid list of durations: %j', (value) => {
     expect(faultsOf({ registrationReminders: value })).toEqual([
       'registrationReminders must be a list of at most 20 durations',
     ]);
   });
 
-  test.each(['', 'wait', 'ASK', 1, true, {}, ['ask']])('no remedy: %j', (value) => {
+  test.each(['', 'wait', 'ASK', 1, true, {}, ['ask']])('an invalid remedy: %j', (value) => {
     for (const name of ['onProblem', 'onLost', 'onSampleError']) {
       expect(faultsOf({ [name]: value })).toEqual([`${name} must be ask, replace or fail`]);
     }
   });
 
-  test.each([-1, 1.5, 101, NaN, Infinity, '1', true, [1]])('no limit: %j', (value) => {
+  test.each([-1, 1.5, 101, NaN, Infinity, '1', true, [1]])('an invalid limit: %j', (value) => {
     expect(faultsOf({ replacementLimit: value })).toEqual(['replacementLimit must be a whole number from 0 to 100']);
   });
 
-  test.each(['shipingDeadline', 'onlost', 'constructor', 'toString', '0', ''])('no setting: %j', (name) => {
-    expect(faultsOf({ [name]: '1d' })).toEqual([`${name} is no setting`]);
+  test.each(['shipingDeadline', 'onlost', 'constructor', 'toString', '0', ''])('an unknown setting: %j', (name) => {
+    expect(faultsOf({ [name]: '1d' })).toEqual([`${name} is not a policy setting`]);
   });
 });
 
-test('all faults are told at once, in one message', () => {
+test('all faults are listed at once, in one message', () => {
   const policy = {
     shippingDeadline: 'soon',
     replacementLimit: -1,
@@ -161,7 +181,5 @@ test('all faults are told at once, in one message', () => {
     'replacementLimit',
     'unheard',
   ]);
-  expect(() => resolvePolicy(policy as unknown as OrderPolicy)).toThrow(
-    `This order policy cannot be followed: ${faults.join('; ')}`,
-  );
+  expect(() => resolvePolicy(policy as unknown as OrderPolicy)).toThrow(`Invalid order policy: ${faults.join('; ')}`);
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { OrderEvent, OrderSnapshot } from '../../../service/order-snapshot.js';
-import { canonicalJson, compareText } from '../../../workflows/canonical-json.js';
+import { canonicalJson, compareText } from '../../../protocol/canonical-json.js';
 import { daysAfterStart, statusOf, topOf } from './histories.js';
 
 /**
  * Histories as the service reports them: an order's list of events grows, and each report shows the list as it was at
- * some moment, with fields that have no event of their own. Later reports may tell more of an earlier event.
+ * some moment, with fields that have no event of their own. Later reports may say more about an earlier event.
  */
 const lows = [...Object.keys(topOf), 'collecting_sample.testkit.invented', 'invented.testkit.status', ''];
 

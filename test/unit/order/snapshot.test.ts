@@ -1,20 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { rootOf } from '../../../protocol/order/root-order.js';
 import { snapshotOf } from '../../../service/order-snapshot.js';
 import { orderSchema } from '../../../service/orders.js';
-import { rootOf } from '../../../workflows/order/address.js';
 import { announceNews } from '../../../workflows/order/announcements.js';
-import { caseFileOf } from '../../../workflows/order/case-file.js';
-import { learn } from '../../../workflows/order/case.js';
+import { learn } from '../../../workflows/order/chain.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
-import { readSnapshot } from '../../../workflows/order/snapshot-reader.js';
-import { stateOf } from '../../../workflows/order/view.js';
+import { readSnapshot } from '../../../workflows/order/reports.js';
+import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
 import { projectFolder } from '../../rig/processes.js';
 import { untidyOrder } from '../service/untidy-orders.js';
 import { caseOf, daysAfterStart, kitOf } from './histories.js';
 import { reportsOfChain } from './reports.js';
+import fc from 'fast-check';
 
 const at = daysAfterStart(0);
 const event = { id: 1, at, status: 'received.testkit.ordered' };
@@ -44,13 +43,13 @@ const noTime: readonly unknown[] = [
   '2024-13-01T10:00:00Z',
   '1 March 2024',
   '10000-01-01T00:00Z',
-  // Another year in UTC than they say.
+  // In UTC the year differs from the written one.
   '9999-12-31T23:59:59-01:00',
   '0000-01-01T00:00:00+01:00',
 ];
 
 describe('a signal is read as a snapshot', () => {
-  test('with everything that a snapshot has', () => {
+  test('a signal is read as a snapshot with everything that a snapshot has', () => {
     const full = {
       ...minimal,
       ...Object.fromEntries(texts.map((name) => [name, `some ${name}`])),
@@ -69,7 +68,7 @@ describe('a signal is read as a snapshot', () => {
     expect(readSnapshot(full)).toEqual(full);
   });
 
-  test('without what no snapshot has, at any depth', () => {
+  test('a signal is read as a snapshot without what no snapshot has, at any depth', () => {
     const more = { first_name: 'Testperson', labTestId: 'test-1' };
     const transaction = { id: 't', orders: [{ id: 'order-1' }] };
     expect(
@@ -83,9 +82,12 @@ describe('a signal is read as a snapshot', () => {
     ).toEqual({ ...minimal, shipment: { outboundCourier: 'usps' }, transaction });
   });
 
-  test.each([null, undefined, 0, 'order-1', true, [], [minimal], {}])('only if it is an object: %j', (value) => {
-    expect(readSnapshot(value)).toBeUndefined();
-  });
+  test.each([null, undefined, 0, 'order-1', true, [], [minimal], {}])(
+    'a signal is read as a snapshot only if it is an object: %j',
+    (value) => {
+      expect(readSnapshot(value)).toBeUndefined();
+    },
+  );
 
   test.each([
     { events: [] },
@@ -94,15 +96,15 @@ describe('a signal is read as a snapshot', () => {
     { orderId: 'order-1' },
     { orderId: 'order-1', events: null },
     { orderId: 'order-1', events: { 0: event } },
-  ])('only if it names its order and lists events: %j', (value) => {
+  ])('a signal is read as a snapshot only if it names its order and lists events: %j', (value) => {
     expect(readSnapshot(value)).toBeUndefined();
   });
 
-  test.each(noText)('without a text that is %j', (value) => {
+  test.each(noText)('a signal is read as a snapshot without a text that is %j', (value) => {
     const odd = Object.fromEntries([...texts, 'shipment', 'transaction'].map((name) => [name, value]));
     const { shipment, transaction, ...rest } = readSnapshot({ ...minimal, ...odd }) ?? {};
     expect(rest).toEqual(minimal);
-    // An empty object is a shipment of which nothing is known, and no transaction.
+    // An empty object is a shipment about which nothing is known, and not a transaction.
     expect(shipment).toEqual(value instanceof Object && !Array.isArray(value) ? {} : undefined);
     expect(transaction).toBeUndefined();
     expect(readSnapshot({ ...minimal, events: [event, { ...event, id: 2, detail: value }] })?.events).toEqual([
@@ -111,17 +113,20 @@ describe('a signal is read as a snapshot', () => {
     ]);
   });
 
-  test.each(noTime)('without a time that is %j, and without the event that has it', (value) => {
-    const transaction = { id: 't', orders: [{ id: 'order-1' }] };
-    const read = readSnapshot({
-      ...minimal,
-      createdAt: value,
-      updatedAt: value,
-      events: [event, { ...event, id: 2, at: value }],
-      transaction: { ...transaction, orders: [{ id: 'order-1', createdAt: value }] },
-    });
-    expect(read).toEqual({ ...minimal, transaction });
-  });
+  test.each(noTime)(
+    'a signal is read as a snapshot without a time that is %j, and without the event that has it',
+    (value) => {
+      const transaction = { id: 't', orders: [{ id: 'order-1' }] };
+      const read = readSnapshot({
+        ...minimal,
+        createdAt: value,
+        updatedAt: value,
+        events: [event, { ...event, id: 2, at: value }],
+        transaction: { ...transaction, orders: [{ id: 'order-1', createdAt: value }] },
+      });
+      expect(read).toEqual({ ...minimal, transaction });
+    },
+  );
 
   test.each([
     ['2024-03-01T10:00:00', at],
@@ -130,7 +135,7 @@ describe('a signal is read as a snapshot', () => {
     ['2024-03-01T10:00:00.000000+00:00', at],
     ['2024-03-01T12:00:00+02:00', at],
     ['2024-03-01T05:30:00.5-04:30', '2024-03-01T10:00:00.500Z'],
-  ])('with the time %j as %j, whatever the zone of the machine', (sent, instant) => {
+  ])('a signal is read as a snapshot with the time %j as %j, whatever the zone of the machine', (sent, instant) => {
     const zone = process.env['TZ'];
     try {
       for (const elsewhere of ['America/New_York', 'Asia/Tokyo', 'UTC']) {
@@ -152,24 +157,24 @@ describe('a signal is read as a snapshot', () => {
     { ...event, id: '1' },
     { ...event, id: 1.5 },
     { ...event, status: null },
-  ])('without the event %j', (odd) => {
+  ])('a signal is read as a snapshot without the event %j', (odd) => {
     expect(readSnapshot({ ...minimal, events: [odd, event, odd] })).toEqual(minimal);
   });
 
-  test('without an event whose id is beyond all numbers, which JSON can write', () => {
+  test('a signal is read as a snapshot without an event whose id is beyond all numbers, which JSON can write', () => {
     const sent: unknown = JSON.parse(`{"orderId":"order-1","events":[{"id":1e400,"at":"${at}","status":"a"}]}`);
     expect(readSnapshot(sent)).toEqual({ orderId: 'order-1', events: [] });
   });
 
   test.each<unknown>([{}, { id: 1, orders: [] }, { orders: [{ id: 'order-1' }] }])(
-    'without the transaction %j, which names no id',
+    'a signal is read as a snapshot without the transaction %j, which names no id',
     (transaction) => {
       expect(readSnapshot({ ...minimal, transaction })).toEqual(minimal);
     },
   );
 
   test.each<unknown>([undefined, null, 'order-1', {}, [null, 'order-1', {}, { id: 1 }, ['a']]])(
-    'with a transaction of no orders, where they are %j',
+    'a signal is read as a snapshot with a transaction without orders if they are %j',
     (orders) => {
       expect(readSnapshot({ ...minimal, transaction: { id: 't', orders } })).toEqual({
         ...minimal,
@@ -179,7 +184,7 @@ describe('a signal is read as a snapshot', () => {
   );
 });
 
-test('the snapshot that is documented for backends in other languages is one', async () => {
+test('the snapshot that is documented for backends in other languages is valid', async () => {
   const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
   const [, signals = ''] = page.split('## Signals of `kitOrder`');
   const [, example = ''] = /```json\n(.+?)```/s.exec(signals) ?? [];
@@ -191,7 +196,7 @@ test('the snapshot that is documented for backends in other languages is one', a
   expect(readSnapshot(documented)).toEqual(documented);
 });
 
-describe('whatever JSON comes as a signal', () => {
+describe('whatever JSON comes as a signal,', () => {
   const junk = fc.jsonValue({ maxDepth: 3 });
   const time = fc.constantFrom(
     at,
@@ -234,7 +239,7 @@ describe('whatever JSON comes as a signal', () => {
   });
   const signals = fc.oneof(junk, almost).map((value) => overTheWire(value ?? null));
 
-  test('it is read without a throw, to plain JSON, and to the same when it is read again', () => {
+  test('the signal is read without a throw, to plain JSON, and to the same when it is read again', () => {
     fc.assert(
       fc.property(signals, (signal) => {
         const read = readSnapshot(signal);
@@ -246,7 +251,7 @@ describe('whatever JSON comes as a signal', () => {
     );
   });
 
-  test('it keeps every text, every event and every member that is as it should be, and nothing else', () => {
+  test('the reader keeps every valid text, event and member, and nothing else', () => {
     const isText = (value: unknown) => typeof value === 'string';
     fc.assert(
       fc.property(almost, (sent) => {
@@ -274,24 +279,24 @@ describe('whatever JSON comes as a signal', () => {
   test('what was read of it stops no workflow: it is folded, announced, timed and shown', () => {
     fc.assert(
       fc.property(fc.array(signals, { maxLength: 4 }), (sent) => {
-        const kase = caseOf([kitOf('order-1', ['ordered'])]);
+        const chain = caseOf([kitOf('order-1', ['ordered'])]);
         for (const signal of sent) {
           const read = readSnapshot(signal);
           if (read === undefined) continue;
           rootOf(read);
-          learn(kase, read);
-          announceNews(kase);
+          learn(chain, read);
+          announceNews(chain);
         }
-        expect(overTheWire(stateOf(kase))).toEqual(stateOf(kase));
-        expect(nextMoment(kase)?.at ?? 0).toSatisfy(Number.isFinite);
-        expect(caseFileOf(kase)).toContain('| When (UTC) |');
+        expect(overTheWire(stateOf(chain))).toEqual(stateOf(chain));
+        expect(nextMoment(chain)?.at ?? 0).toSatisfy(Number.isFinite);
+        expect(caseFileOf(chain)).toContain('| When (UTC) |');
       }),
       { numRuns: 500 },
     );
   });
 });
 
-describe('what we send ourselves comes back as it was:', () => {
+describe('what we send ourselves comes back unchanged:', () => {
   test('the snapshot of any order that the service answers with', () => {
     fc.assert(
       fc.property(untidyOrder, (order) => {

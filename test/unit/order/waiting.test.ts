@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import type { Case } from '../../../workflows/order/case.js';
+import type { Chain } from '../../../workflows/order/chain.js';
 import { givingUpAt, nextMoment } from '../../../workflows/order/deadlines.js';
+import { endPostponement, takeAbsence } from '../../../workflows/order/reading.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start, withPatient } from './histories.js';
 
 const badSample = [...pathTo('delivered_to_lab'), 'sample_error'];
 const lost = [...pathTo('transit_customer', withPatient), 'lost'];
 
-const kitCase = (statuses: readonly string[], more: Partial<Case> = {}, fields: Partial<OrderSnapshot> = {}) =>
+const kitCase = (statuses: readonly string[], more: Partial<Chain> = {}, fields: Partial<OrderSnapshot> = {}) =>
   caseOf([kitOf('order-1', statuses, fields)], more);
 
 describe('the next moment', () => {
@@ -30,6 +31,40 @@ describe('the next moment', () => {
     expect(nextMoment(kitCase(happyPath, { met }))).toBeUndefined();
   });
 
+  test('is giving up that long after the last move, if the order moves on under a question that still stands', () => {
+    const events = [
+      { id: 1, at: daysAfterStart(0), status: 'received.testkit.ordered' },
+      { id: 2, at: daysAfterStart(1), status: 'received.testkit.awaiting_registration' },
+      { id: 3, at: daysAfterStart(100), status: 'collecting_sample.testkit.with_customer' },
+    ];
+    const reminded = [1, 2, 3].map((ordinal) => `order-1/registration_reminder.${ordinal}`);
+    const chain = kitCase([], { met: ['order-1/registration_overdue', ...reminded] }, { events });
+    expect(givingUpAt(chain)).toBe(at(100 + 60));
+    expect(nextMoment(chain)).toEqual({ at: at(100 + 60), name: 'give_up' });
+  });
+
+  test('the next moment while a decision waits for an answer is the next read, or what needs none', () => {
+    const unanswered = { orderId: 'order-1', since: at(90), times: 1, againAt: at(91) };
+    const chain = kitCase(pathTo('awaiting_registration'), { unanswered, recheckAt: at(90) });
+    expect(nextMoment(chain)?.name).toBe('registration_reminder 1');
+    const reminded = [1, 2, 3].map((ordinal) => `order-1/registration_reminder.${ordinal}`);
+    expect(nextMoment({ ...chain, met: reminded })).toEqual({ at: at(91), name: 'read_again' });
+    expect(
+      nextMoment({ ...chain, met: [...reminded, 'order-1/shipping_overdue', 'order-1/registration_overdue'] }),
+    ).toEqual({ at: at(91), name: 'read_again' });
+  });
+
+  test('the next moment while the service does not know an order is the read that counts', () => {
+    const minute = 60_000;
+    const chain = kitCase(pathTo('transit_customer', withPatient));
+    for (const later of [0, 4, 9]) {
+      expect(takeAbsence(chain, 'order-1', at(20) + later * minute)).toBe(false);
+      expect(nextMoment(chain)).toEqual({ at: at(20) + 10 * minute, name: 'read_again' });
+      endPostponement(chain, at(20) + later * minute);
+    }
+    expect(takeAbsence(chain, 'order-1', at(20) + 10 * minute)).toBe(true);
+  });
+
   test('is named by what is due then, reminders with their number', () => {
     expect(nextMoment(kitCase(pathTo('delivered_to_lab')))).toEqual({ at: at(22), name: 'results_overdue' });
     expect(nextMoment(kitCase(badSample))).toEqual({ at: at(10), name: 'redraw' });
@@ -38,22 +73,22 @@ describe('the next moment', () => {
   });
 });
 
-describe('an order waits until', () => {
+describe('an order waits', () => {
   const until = (...order: Parameters<typeof kitCase>) => stateOf(kitCase(...order)).waiting.until;
 
-  test('the nearest limit that was not missed; reminders on the way to it are none', () => {
+  test('an order waits for the nearest limit that was not missed; reminders on the way to it do not count', () => {
     expect(until(pathTo('testkit_registered'))).toBe(daysAfterStart(19));
     expect(until(pathTo('testkit_registered'), { met: ['order-1/5.return_reminder.1'] })).toBe(daysAfterStart(19));
     expect(until(pathTo('awaiting_registration'))).toBe(daysAfterStart(5));
     expect(until(pathTo('awaiting_registration'), { met: ['order-1/shipping_overdue'] })).toBe(daysAfterStart(90));
   });
 
-  test('a redraw may come, and then until the time to decide is up', () => {
+  test('an order waits for a redraw, and then until the time to decide is up', () => {
     expect(until(badSample)).toBe(daysAfterStart(10));
     expect(until(badSample, { met: ['order-1/10.redraw'] })).toBe(daysAfterStart(40));
   });
 
-  test('nothing that could be told, once every limit was missed or it has ended', () => {
+  test('an order waits for nothing that could be shown, once every limit was missed or it has ended', () => {
     expect(until(pathTo('testkit_registered'), { met: ['order-1/5.return_overdue'] })).toBeUndefined();
     expect(stateOf(kitCase(happyPath)).waiting).toEqual({ for: 'nothing' });
   });
@@ -69,7 +104,7 @@ describe('giving up', () => {
     expect(givingUpAt(kitCase(lost, { met: ['order-1/3.decision'] }))).toBeUndefined();
   });
 
-  test('is off once the order moves, or a person gives it time', () => {
+  test('does not happen once the order moves, or a person gives it time', () => {
     const met = ['order-1/5.return_overdue'];
     expect(givingUpAt(kitCase(registered, { met }))).toBeDefined();
     expect(givingUpAt(kitCase([...registered, 'requisition_created', 'transit_lab'], { met }))).toBeUndefined();
@@ -82,22 +117,25 @@ describe('an order waits for', () => {
   const waitsFor = (...order: Parameters<typeof kitCase>) => stateOf(kitCase(...order)).waiting.for;
   const decision = 'a decision: wait, replace or abandon';
 
-  test('a decision, once it has failed', () => {
+  test('an order waits for a decision, once it has failed', () => {
     expect(waitsFor(lost)).toBe(decision);
   });
 
   test.each([
     [badSample, '10'],
     [['collecting_sample.walk_in_test.redraw_available'], '1'],
-  ])('the order that follows %j, and for a decision once no redraw is expected any more', (statuses, eventId) => {
-    expect(waitsFor(statuses)).toBe('the order that follows');
-    expect(waitsFor(statuses, { met: [`order-1/${eventId}.redraw`] })).toBe(decision);
-  });
+  ])(
+    'an order waits for the order that follows %j, and for a decision once no redraw is expected any more',
+    (statuses, eventId) => {
+      expect(waitsFor(statuses)).toBe('the order that follows');
+      expect(waitsFor(statuses, { met: [`order-1/${eventId}.redraw`] })).toBe(decision);
+    },
+  );
 
-  test('the order that follows while a replacement is being placed', () => {
+  test('an order waits for the order that follows while a replacement is being placed', () => {
     const claim = { replaces: 'order-1', atEventId: lost.length, n: 2, claimedAt: daysAfterStart(5) };
     expect(waitsFor(lost, { replacements: [claim] })).toBe('the order that follows');
-    // The replacement that was ordered failed, too, and is not heard of: it is the person’s turn again.
+    // The replacement that was ordered failed, too, without a webhook: it is the person’s turn again.
     expect(waitsFor(lost, { replacements: [{ ...claim, orderId: 'order-2' }] })).toBe(decision);
   });
 
@@ -112,7 +150,7 @@ describe('an order waits for', () => {
     ['the next event', ['invented.testkit.status']],
     ['nothing', happyPath],
     ['nothing', ['ordered', 'cancelled']],
-  ])('%s after %j', (what, statuses) => {
+  ])('an order waits for %s after %j', (what, statuses) => {
     expect(waitsFor(statuses)).toBe(what);
   });
 
@@ -120,12 +158,12 @@ describe('an order waits for', () => {
     ['the problem in transit to clear', pathTo('transit_customer'), 'problem_in_transit_customer'],
     ['the problem in transit to clear', pathTo('transit_lab'), 'problem_in_transit_lab'],
     ['the lab to go on with the sample', pathTo('delivered_to_lab'), 'lab_processing_blocked'],
-  ])('%s, while there is one after %j: %s', (what, statuses, problem) => {
+  ])('an order waits for %s, if there is one after %j: %s', (what, statuses, problem) => {
     expect(waitsFor([...statuses, problem])).toBe(what);
     expect(waitsFor([...statuses, problem, statuses.at(-1) ?? ''])).toBe(waitsFor(statuses));
   });
 
-  test('the kit to be shipped, or the sample to be collected where there is no kit', () => {
+  test('an order waits for the kit to be shipped, or the sample to be collected if there is no kit', () => {
     expect(waitsFor(['ordered'])).toBe('the kit to be shipped');
     expect(waitsFor(['received.walk_in_test.ordered'], {}, { method: 'walk_in_test' })).toBe(
       'the sample to be collected',

@@ -10,8 +10,8 @@ describe('an end without a run that is retained', () => {
     [false, 'is in the range', last],
     [false, 'was dated back by days', { id: 7, at: '2026-03-04T12:00:00.000Z' }],
     [true, 'lies weeks back', { id: 7, at: '2026-02-10T12:00:00.000Z' }],
-    [false, 'is told by the status alone', undefined],
-  ])('is heard: %s, where its event %s', (heard, _what, event) => {
+    [false, 'is known from the status alone', undefined],
+  ])('is known: %s, if its event %s', (heard, _what, event) => {
     expect(isHeard(undefined, order, event, from)).toBe(heard);
   });
 });
@@ -21,15 +21,22 @@ describe('an end after a run that ended by itself', () => {
   const knowing = (orderId: string, eventId: number): LastRun => ({
     ended: 'by_itself',
     timeline: [{ ...entry, orderId, eventId }],
+    criticalOrders: ['order-3'],
   });
 
   test.each([
     [true, 'knew the event', knowing('order-1', 7), last],
     [false, 'knew an earlier one only', knowing('order-1', 6), last],
     [false, 'knew that of another order', knowing('order-2', 7), last],
-    [true, 'ended with the status that is the only word of it', knowing('order-1', 6), undefined],
-  ])('is heard: %s, where the run %s, whenever that is said to have been', (heard, _what, run, event) => {
+    [true, 'ended with that status and there is no event', knowing('order-1', 6), undefined],
+  ])('is known: %s, if the run %s, whenever that is said to have been', (heard, _what, run, event) => {
     expect(isHeard(run, order, event, from)).toBe(heard);
+  });
+
+  test('is not known before its critical result is', () => {
+    const critical = { ...order, interpretation: 'critical' };
+    expect(isHeard(knowing('order-1', 7), critical, last, from)).toBe(false);
+    expect(isHeard(knowing('order-3', 7), { ...critical, orderId: 'order-3' }, last, from)).toBe(true);
   });
 });
 
@@ -38,11 +45,11 @@ describe('an end after a run that somebody ended', () => {
     [true, '2026-03-10T12:59:00.000Z'],
     [false, '2026-03-10T12:30:00.000Z'],
     [false, '2026-03-10T11:30:00.000Z'],
-  ])('is heard: %s, where that was at %s', (heard, at) => {
+  ])('is known: %s, if that was at %s', (heard, at) => {
     expect(isHeard({ ended: 'otherwise', at: new Date(at) }, order, last, from)).toBe(heard);
   });
 });
 
-test('a run that was started meanwhile is told', () => {
+test('an end is not known to a run that was started meanwhile', () => {
   expect(isHeard({}, order, last, from)).toBe(false);
 });

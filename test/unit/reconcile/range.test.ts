@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { rangeOf } from '../../../workflows/reconcile/range.js';
+import { rangeOf } from '../../../protocol/reconcile.js';
 
 const now = Date.parse('2026-03-10T12:00:00Z');
 
 describe('a pass of the schedule', () => {
-  test('looks from an hour before the last complete pass until ten minutes ago', () => {
+  test('reads from an hour before the last complete pass until ten minutes ago', () => {
     expect(rangeOf({}, '2026-03-10T10:50:00.000Z', now)).toEqual({
       from: '2026-03-10T09:50:00.000Z',
       to: '2026-03-10T11:50:00.000Z',
     });
   });
 
-  test('that is the first looks five days back', () => {
+  test('a pass of the schedule that is the first reads five days back', () => {
     expect(rangeOf({}, undefined, now)).toMatchObject({
       from: '2026-03-05T10:50:00.000Z',
     });
   });
 
-  test('after one whose clock ran ahead still looks at the last hour', () => {
+  test('a pass of the schedule after one whose clock ran ahead still reads the last hour', () => {
     expect(rangeOf({}, '2026-04-01T00:00:00.000Z', now)).toMatchObject({
       from: '2026-03-10T10:50:00.000Z',
       to: '2026-03-10T11:50:00.000Z',
@@ -25,15 +25,15 @@ describe('a pass of the schedule', () => {
   });
 });
 
-describe('a range that somebody asks for', () => {
-  test('is taken as it is: dates are midnights in UTC', () => {
+describe('a range that a caller gives', () => {
+  test('is used unchanged: dates are midnights in UTC', () => {
     expect(rangeOf({ from: '2026-01-01', to: '2026-01-02T12:00:00+02:00' }, '2026-03-10T10:50:00.000Z', now)).toEqual({
       from: '2026-01-01T00:00:00.000Z',
       to: '2026-01-02T10:00:00.000Z',
     });
   });
 
-  test('ends ten minutes ago at the latest, and may not begin later', () => {
+  test('ends ten minutes ago at the latest, and must not begin later', () => {
     expect(rangeOf({ from: '2026-03-10', to: '2026-03-11' }, undefined, now)).toEqual({
       from: '2026-03-10T00:00:00.000Z',
       to: '2026-03-10T11:50:00.000Z',

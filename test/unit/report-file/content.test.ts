@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inspected } from '../../../activities/report-file/content.js';
-import type { ByteSource } from '../../../activities/report-file/content.js';
+import { inspected, type ByteSource } from '../../../activities/report-file/content.js';
 import { samplePdf, sampleReport } from '../../../sandbox/sample-report.js';
 import { outcomeOf, read } from './reading.js';
 
@@ -27,11 +26,12 @@ function source(bytes: Buffer, { piece = 65_536, size }: { piece?: number; size?
 }
 
 describe('the type is judged by content', () => {
+  // proves 230
   test.each([
     ['pdf', 'application/pdf'],
     ['png', 'image/png'],
     ['jpg', 'image/jpeg'],
-  ] as const)('of a %s [230]', async (extension, contentType) => {
+  ] as const)('the type of a %s is judged by its content', async (extension, contentType) => {
     const bytes = sampleReport(extension);
     const file = await inspected(source(bytes).opened, LIMIT);
     expect(file).toMatchObject({ contentType });
@@ -60,13 +60,13 @@ describe('the type is judged by content', () => {
     expect((await read(file)).equals(bytes)).toBe(true);
   });
 
-  test('also where the bytes come one by one', async () => {
+  test('the type is judged by content even if the bytes come one by one', async () => {
     const bytes = sampleReport('png', { size: 6_000 });
     const file = await inspected(source(bytes, { piece: 1 }).opened, LIMIT);
     expect((await read(file)).equals(bytes)).toBe(true);
   });
 
-  test('by the first bytes only: the rest is not taken before somebody reads', async () => {
+  test('the type is judged by the first bytes only: the rest is not taken before it is read', async () => {
     const { opened, counts } = source(sampleReport('pdf', { size: 5_000_000 }));
     await inspected(opened, LIMIT);
     expect(counts.taken).toBe(1);
@@ -74,30 +74,33 @@ describe('the type is judged by content', () => {
 });
 
 describe('the size', () => {
-  test.each([undefined, LIMIT])('may be the limit exactly (told before: %s) [313]', async (size) => {
+  // proves 313
+  test.each([undefined, LIMIT])('may be the limit exactly (known before: %s)', async (size) => {
     const bytes = sampleReport('pdf', { size: LIMIT });
     expect(await outcomeOf(inspected(source(bytes, size === undefined ? {} : { size }).opened, LIMIT))).toBe(LIMIT);
   });
 
-  test('one byte more is refused before anything is read where the size is known [313]', async () => {
+  // proves 313
+  test('a file of one byte more than the limit is refused before anything is read if its size is known', async () => {
     const { opened, counts } = source(sampleReport('pdf', { size: LIMIT + 1 }), { size: LIMIT + 1 });
     expect(await outcomeOf(inspected(opened, LIMIT))).toBe('refused: too_large');
     expect(counts).toEqual({ taken: 0, closed: 1 });
   });
 
-  test('one byte more is refused while it is read where the size is not known [313]', async () => {
+  // proves 313
+  test('a file of one byte more than the limit is refused during the reading if its size is not known', async () => {
     const { opened, counts } = source(sampleReport('pdf', { size: LIMIT + 1 }));
     const file = await inspected(opened, LIMIT);
     await expect(read(file)).rejects.toMatchObject({ reason: 'too_large' });
     expect(counts.closed).toBe(1);
   });
 
-  test.each([undefined, 0])('nothing at all is refused (told before: %s)', async (size) => {
+  test.each([undefined, 0])('an empty file is refused (known before: %s)', async (size) => {
     const empty = source(Buffer.alloc(0), size === undefined ? {} : { size });
     expect(await outcomeOf(inspected(empty.opened, LIMIT))).toBe('refused: empty');
   });
 
-  test('fewer bytes than there should be are a broken transfer', async () => {
+  test('a file of fewer bytes than announced is a broken transfer', async () => {
     const bytes = sampleReport('pdf', { size: 200_000 });
     expect(await outcomeOf(inspected(source(bytes, { size: 200_001 }).opened, LIMIT))).toBe('unavailable: broken_off');
   });

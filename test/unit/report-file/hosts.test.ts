@@ -5,7 +5,7 @@ import { createReportFiles } from '../../../activities/report-file/report-files.
 
 describe('a URL is refused', () => {
   test.each(['', 'report.pdf', '/report.pdf', 'http://', 'ftp://example.com/a', 'file:///etc/passwd', 'data:,a'])(
-    '%j: no http or https',
+    '%j: neither http nor https',
     (text) => {
       expect(() => allowedUrl(text)).toThrow(expect.objectContaining({ reason: 'url_not_allowed' }));
     },
@@ -18,7 +18,7 @@ describe('a URL is refused', () => {
     },
   );
 
-  test('that leads from https down to http', () => {
+  test('a URL that leads from https down to http is refused', () => {
     expect(() => allowedUrl('http://example.com/', new URL('https://example.com/'))).toThrow('from https to http');
     expect(allowedUrl('https://example.com/', new URL('http://example.com/')).protocol).toBe('https:');
   });
@@ -56,12 +56,12 @@ describe('headers of a set', () => {
 
   test.each([
     [{ hosts: [], headers: {} }, 'hosts'],
-    [{ hosts: ['a'], headers: { host: 'b' } }, 'host is no header'],
-    [{ hosts: ['a'], headers: { 'Keep-Alive': 'b' } }, 'Keep-Alive is no header'],
-    [{ hosts: ['a'], headers: { te: 'b' } }, 'te is no header'],
-    [{ hosts: ['a'], headers: { 'x y': 'b' } }, 'x y is no header'],
+    [{ hosts: ['a'], headers: { host: 'b' } }, 'host is not a header'],
+    [{ hosts: ['a'], headers: { 'Keep-Alive': 'b' } }, 'Keep-Alive is not a header'],
+    [{ hosts: ['a'], headers: { te: 'b' } }, 'te is not a header'],
+    [{ hosts: ['a'], headers: { 'x y': 'b' } }, 'x y is not a header'],
     [{ hosts: ['a'], headers: { 'x-key': 'secret\r\nx: y' } }, 'x-key must be'],
-  ])('that could never be sent are a fault of the configuration: %j', (wrong, problem) => {
+  ])('headers that could never be sent are a fault of the configuration: %j', (wrong, problem) => {
     const creation = () => createReportFiles({ headerSets: { invented: wrong } });
     expect(creation).toThrow(TypeError);
     expect(creation).toThrow(`header set invented: ${problem}`);

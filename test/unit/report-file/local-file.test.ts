@@ -1,11 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, link, mkdir, mkdtemp, open, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createReportFiles } from '../../../activities/report-file/report-files.js';
-import type { ReportFiles } from '../../../activities/report-file/report-files.js';
+import { demandBelow } from '../../../activities/report-file/local-file.js';
+import { createReportFiles, type ReportFiles } from '../../../activities/report-file/report-files.js';
 import { sampleReport } from '../../../sandbox/sample-report.js';
 import { outcomeOf, read } from './reading.js';
 import { eventually } from '../../rig/eventually.js';
@@ -46,7 +47,7 @@ describe('a path below the root', () => {
     },
   );
 
-  test('may be absolute, also where the root itself is a link', async () => {
+  test('may be absolute, even if the root itself is a link', async () => {
     const { base, root } = await folders();
     await symlink(root, join(base, 'link-to-root'));
     for (const [one, other] of [
@@ -92,12 +93,12 @@ describe('a path is refused', () => {
     expect(await outcomeOf(files.open({ path }))).toBe('refused: outside_root');
   });
 
-  test('whether something exists outside is not told', async () => {
+  test('a path is refused without revealing whether something exists outside', async () => {
     const { files } = await folders();
     expect(await outcomeOf(files.open({ path: '../outside/nothing.pdf' }))).toBe('refused: outside_root');
   });
 
-  test('without a root', async () => {
+  test('a path is refused without a root', async () => {
     expect(await outcomeOf(createReportFiles({}).open({ path: 'report.pdf' }))).toBe('refused: outside_root');
   });
 
@@ -109,7 +110,7 @@ describe('a path is refused', () => {
     },
   );
 
-  test('a folder, a pipe and a socket are no files, and opening a pipe does not wait for a writer', async () => {
+  test('a path is refused if it is a folder, a pipe or a socket, and opening a pipe does not wait for a writer', async () => {
     const { root, files } = await folders();
     execFileSync('mkfifo', [join(root, 'pipe')]);
     const server = createServer().listen(join(root, 'socket'));
@@ -120,7 +121,7 @@ describe('a path is refused', () => {
     }
   });
 
-  test('with a message that names no path', async () => {
+  test('a path is refused with a message that names no path', async () => {
     const { root, files } = await folders();
     await symlink('/etc/passwd', join(root, 'link'));
     for (const path of ['nothing.pdf', '/etc/passwd', 'link', 'folder']) {
@@ -128,6 +129,70 @@ describe('a path is refused', () => {
       expect(String((error as Error).stack?.split('\n')[0])).not.toMatch(/passwd|nothing\.pdf|\/root|folder/);
       expect(error).not.toHaveProperty('cause');
     }
+  });
+});
+
+describe('a folder that is swapped with a link while a file in it is opened', () => {
+  /** Swaps `<root>/folder` with a link to the folder outside and back, as fast as it can, until the test has ended. */
+  async function swapping(base: string, root: string): Promise<void> {
+    await symlink('../outside', join(root, 'link'));
+    const swap = `
+      const { renameSync } = require('node:fs');
+      for (;;) {
+        renameSync('folder', 'hidden'); renameSync('link', 'folder');
+        renameSync('folder', 'link'); renameSync('hidden', 'folder');
+      }`;
+    const child = spawn(process.execPath, ['-e', swap], { cwd: root, stdio: 'ignore' });
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    });
+    await eventually(async () => expect(await readdir(base)).toContain('root'));
+  }
+
+  // Other systems do not say where an open file lies.
+  const isElsewhere = process.platform !== 'linux';
+
+  test.skipIf(isElsewhere)(
+    'a folder that is swapped with a link while a file in it is opened never leads to a file outside',
+    { timeout: 30_000 },
+    async () => {
+      const { base, root, files } = await folders();
+      // Distinguished by their sizes.
+      await writeFile(join(root, 'folder', 'secret.pdf'), sampleReport('pdf', { size: 2_000 }));
+      await swapping(base, root);
+      const sizes = new Set<number>();
+      for (const until = Date.now() + 4_000; Date.now() < until;) {
+        const file = await files.open({ path: 'folder/secret.pdf' }).catch(() => undefined);
+        if (file) sizes.add((await read(file)).length);
+      }
+      expect([...sizes]).toEqual([2_000]);
+    },
+  );
+
+  test.skipIf(isElsewhere)(
+    'is noticed by where the open file lies, though the path leads to the same file by another name',
+    async () => {
+      const { base, root } = await folders();
+      const [outside, inside] = [join(base, 'outside', 'secret.pdf'), join(root, 'another-name.pdf')];
+      await link(outside, inside);
+      const handle = await open(outside);
+      onTestFinished(async () => handle.close());
+      await expect(demandBelow(root, inside, handle)).rejects.toMatchObject({ reason: 'outside_root' });
+    },
+  );
+
+  test('is noticed by the path if the system does not say where an open file lies', async () => {
+    const { base, root } = await folders();
+    const [outside, inside] = [join(base, 'outside', 'secret.pdf'), join(root, 'report.pdf')];
+    const outcomes: string[] = [];
+    for (const path of [outside, inside]) {
+      const handle = await open(path);
+      onTestFinished(async () => handle.close());
+      const demand = demandBelow(root, inside, handle, join(base, 'no-such-folder'));
+      outcomes.push(await demand.then(() => 'inside', String));
+    }
+    expect(outcomes).toEqual([expect.stringContaining('outside_root'), 'inside']);
   });
 });
 
@@ -143,7 +208,7 @@ describe('a file that changes while it is read', () => {
   test.each([
     ['grows', 'changed'],
     ['shrinks', 'broken_off'],
-  ])('and %s can be read another time', async (change, reason) => {
+  ])('a file that %s while it is read can be read another time', async (change, reason) => {
     const { root, files } = await folders();
     const path = join(root, 'changing.pdf');
     await writeFile(path, sampleReport('pdf', { size: 300_000 }));

@@ -7,7 +7,7 @@ describe('an address of the public internet', () => {
   });
 });
 
-describe('no address of the public internet', () => {
+describe('a private or reserved address is refused:', () => {
   test.each([
     ['loopback', '127.0.0.1'],
     ['loopback', '127.255.255.254'],
@@ -51,7 +51,7 @@ describe('no address of the public internet', () => {
   });
 });
 
-describe('the look-up of a connection', () => {
+describe('the DNS look-up of a connection', () => {
   const lookUp = async (answers: string[], all: boolean): Promise<unknown> =>
     new Promise((resolve) => {
       publicLookup(() => Promise.resolve(answers))('files.example.com', { all }, (error, found, family) =>
@@ -68,7 +68,7 @@ describe('the look-up of a connection', () => {
     expect(await lookUp(answers, false)).toEqual(['93.184.216.34', 4]);
   });
 
-  test('gives none where one is not public', async () => {
+  test('gives none if one is not public', async () => {
     for (const all of [true, false]) {
       expect(await lookUp(['93.184.216.34', '10.0.0.1'], all)).toMatchObject({ reason: 'private_address' });
     }

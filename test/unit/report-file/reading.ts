@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { ReportFileRefused, ReportFileUnavailable } from '../../../activities/report-file/errors.js';
@@ -13,7 +12,7 @@ export async function read(file: OpenReportFile): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Opens a file, reads it, and says how it went: its size in bytes, or the reason why not. */
+/** Opens and reads a file; returns its size in bytes, or the reason why not. */
 export async function outcomeOf(opening: Promise<OpenReportFile>): Promise<number | string> {
   try {
     return (await read(await opening)).length;

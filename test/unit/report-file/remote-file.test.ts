@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createReportFiles } from '../../../activities/report-file/report-files.js';
 import { sampleReport } from '../../../sandbox/sample-report.js';
@@ -9,7 +9,7 @@ import { eventually } from '../../rig/eventually.js';
 const PDF = sampleReport('pdf');
 const LIMIT = 10_485_760;
 
-/** A TCP server that says what the test says to whoever asks. */
+/** A TCP server that answers every client as the test says. */
 async function speaking(speak: (socket: Socket) => void): Promise<{ host: string; url: string }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -26,7 +26,7 @@ async function speaking(speak: (socket: Socket) => void): Promise<{ host: string
   return { host, url: `http://${host}` };
 }
 
-/** As the system says it, name and all. */
+/** The system's own message, name included. */
 function unknownName(hostname: string): Promise<never> {
   return Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }));
 }
@@ -57,7 +57,7 @@ describe('a file at a URL', () => {
     expect((await read(file)).equals(PDF)).toBe(true);
   });
 
-  test.each([true, false])('may have as many bytes as the limit (told: %s)', async (isTold) => {
+  test.each([true, false])('may have as many bytes as the limit (known before: %s)', async (isTold) => {
     const bytes = sampleReport('png', { size: LIMIT });
     const { host, url } = await hosting((_request, response) => {
       if (isTold) response.setHeader('content-length', bytes.length);
@@ -108,7 +108,7 @@ describe('a file at a URL', () => {
   });
 });
 
-describe('a host that does not have it', () => {
+describe('a host that does not have the file', () => {
   test.each([
     [404, 'refused: not_found'],
     [410, 'refused: not_found'],
@@ -146,7 +146,7 @@ describe('a host that does not have it', () => {
     ['a page instead of a file', 'refused: wrong_type', {}, '<html>Please log in</html>'],
     ['more than the limit, as it says', 'refused: too_large', { 'content-length': String(LIMIT + 1) }, PDF],
     ['more than the limit, as it turns out', 'refused: too_large', {}, sampleReport('pdf', { size: LIMIT + 1 })],
-  ])('%s', async (_what, outcome, headers, body) => {
+  ])('may answer with %s', async (_what, outcome, headers, body) => {
     const { host, url } = await hosting((_request, response) => {
       response.writeHead(200, headers);
       response.write(body);
@@ -156,22 +156,22 @@ describe('a host that does not have it', () => {
   });
 });
 
-describe('a host that breaks its word', () => {
-  test('and sends fewer bytes than it promised: a broken transfer', async () => {
+describe('a host that breaks its promise', () => {
+  test('fewer bytes than announced are a broken transfer', async () => {
     const { host, url } = await speaking((socket) =>
       socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${PDF.length + 1}\r\n\r\n${PDF.toString('latin1')}`, 'latin1'),
     );
     expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
   });
 
-  test('and breaks off between two chunks: a broken transfer', async () => {
+  test('an answer that breaks off between two chunks is a broken transfer', async () => {
     const { host, url } = await hosting((request, response) => {
       response.write(sampleReport('pdf', { size: 100_000 }), () => request.socket.destroy());
     });
     expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
   });
 
-  test('and sends more bytes than it promised: refused', async () => {
+  test('more bytes than announced are refused', async () => {
     const { host, url } = await speaking((socket) =>
       socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${PDF.length}\r\n\r\n${PDF.toString('latin1')}and more`, 'latin1'),
     );
@@ -179,14 +179,14 @@ describe('a host that breaks its word', () => {
     expect(outcome).toBe('refused: unexpected_answer');
   });
 
-  test('and answers something that is no HTTP: a broken transfer', async () => {
+  test('an answer that is not HTTP is a broken transfer', async () => {
     const { host, url } = await speaking((socket) => socket.end('SSH-2.0-invented\r\n'));
     expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
   });
 });
 
 describe('a host that stands still', () => {
-  test('before its answer, or in the middle of the file, is given up', async () => {
+  test('a host that stands still before its answer, or in the middle of the file, is given up', async () => {
     const { host, url } = await hosting((request, response) => {
       if (request.url === '/answer') return;
       response.write(PDF);
@@ -212,6 +212,63 @@ describe('a host that stands still', () => {
   });
 });
 
+describe('a host that drips', () => {
+  /** Sends so many bytes so often, the first ones as a PDF's, so many times. */
+  const dripping = async (bytes: number, everyMs: number, times: number) =>
+    hosting((_request, response) => {
+      response.write(PDF);
+      void (async () => {
+        for (let n = 0; n < times && !response.destroyed; n += 1) {
+          await pause(everyMs);
+          response.write(Buffer.alloc(bytes));
+        }
+        response.end();
+      })();
+    });
+
+  test.each([
+    ['a byte at a time', 1],
+    ['less than 10 MiB in two minutes', 4_000],
+  ])('%s, is given up though it never stands still', async (_what, bytes) => {
+    const { host, url } = await dripping(bytes, 100, 40);
+    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 });
+    const begun = performance.now();
+    expect(await outcomeOf(files.open({ url }))).toBe('unavailable: too_slow');
+    expect(performance.now() - begun).toBeLessThan(3_500);
+  });
+
+  test('is given up before the file, too, if each of its redirects takes its time', async () => {
+    const { host, url } = await hosting((request, response) => {
+      const left = Number(request.url?.slice(1));
+      const answer = () =>
+        left === 0 ? response.end(PDF) : response.writeHead(302, { location: `/${left - 1}` }).end();
+      setTimeout(answer, 290);
+    });
+    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 });
+    expect(await outcomeOf(files.open({ url: `${url}/5` }))).toBe('unavailable: too_slow');
+  });
+
+  test('fast enough, is waited for', async () => {
+    const { host, url } = await dripping(40_000, 100, 30);
+    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 });
+    expect(await outcomeOf(files.open({ url }))).toBe(PDF.length + 1_200_000);
+  });
+
+  test('is not blamed for a reader that takes its time', async () => {
+    const { host, url } = await hosting(
+      (_request, response) => void response.end(sampleReport('pdf', { size: 300_000 })),
+    );
+    const file = await createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 }).open({ url });
+    let seen = 0;
+    for await (const { length } of file.bytes) {
+      // Longer than the host itself might take until here.
+      if (seen === 0) await pause(4_000);
+      seen += length;
+    }
+    expect(seen).toBe(300_000);
+  });
+});
+
 describe('redirects', () => {
   test('are followed, relative ones too, at most five', async () => {
     const { host, url } = await hosting((request, response) => {
@@ -228,7 +285,7 @@ describe('redirects', () => {
   });
 
   test.each(['ftp://example.com/', 'https://user:secret@example.com/', 'http://', ''])(
-    'to %j are refused',
+    'redirects to %j are refused',
     async (location) => {
       const { host, url } = await hosting((_request, response) => response.writeHead(302, { location }).end());
       const opening = createReportFiles({ allowedHosts: [host] }).open({ url });
@@ -236,7 +293,7 @@ describe('redirects', () => {
     },
   );
 
-  test('without a target are refused', async () => {
+  test('redirects without a target are refused', async () => {
     const { host, url } = await hosting((_request, response) => response.writeHead(302).end());
     expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('refused: url_not_allowed');
   });
@@ -279,7 +336,7 @@ describe('a host that is not public', () => {
     expect(await outcomeOf(both.open({ url: `${outer.url}/address` }))).toBe(PDF.length);
   });
 
-  test('is refused where only one of its addresses is private', async () => {
+  test('is refused if only one of its addresses is private', async () => {
     const files = createReportFiles({ resolve: () => Promise.resolve(['93.184.216.34', '127.0.0.1']) });
     expect(await outcomeOf(files.open({ url: 'http://files.example.com/' }))).toBe('refused: private_address');
   });
@@ -306,7 +363,7 @@ describe('a host that is not public', () => {
 describe('a set of headers', () => {
   const headers = { 'x-invented-key': 'secret-of-the-set' };
 
-  test('goes to its hosts and to no other, after redirects too', async () => {
+  test('goes to its hosts and to no other, even after redirects', async () => {
     const seen: [string, string | string[] | undefined][] = [];
     const other = await hosting((request, response) => {
       seen.push(['other', request.headers['x-invented-key']]);
@@ -329,7 +386,7 @@ describe('a set of headers', () => {
     ]);
   });
 
-  test('that is not configured is refused, by its inherited names too', async () => {
+  test('a set of headers that is not configured is refused, even by an inherited name', async () => {
     const { host, url } = await hosting((_request, response) => response.end(PDF));
     const files = createReportFiles({ allowedHosts: [host], headerSets: { store: { hosts: [host], headers } } });
     for (const headersFrom of ['another', 'constructor', '']) {
@@ -337,7 +394,7 @@ describe('a set of headers', () => {
     }
   });
 
-  test('for another host is refused before anything is asked', async () => {
+  test('a set of headers for another host is refused before anything is asked', async () => {
     const asked = vi.fn<() => void>();
     const { host, url } = await hosting((_request, response) => {
       asked();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSignedUrl } from '../../../workflows/report/signed-url.js';
+import { isSignedUrl } from '../../../protocol/report/signed-url.js';
 
-describe('carries a credential', () => {
+describe('a URL with a credential is recognised:', () => {
   test.each([
     'https://bucket.s3.example.com/report.pdf?X-Amz-Algorithm=AWS4&X-Amz-Credential=AK%2F1&X-Amz-Signature=ab',
     'https://files.example.com/report.pdf?x-amz-security-token=abc',
@@ -30,7 +30,7 @@ describe('carries a credential', () => {
   });
 });
 
-describe('carries none', () => {
+describe('a URL without a credential is recognised:', () => {
   test.each([
     'https://example.com/report.pdf',
     'https://example.com/token/signature.pdf',
@@ -46,11 +46,11 @@ describe('carries none', () => {
   });
 });
 
-test('nothing makes it throw', () => {
+test('nothing makes the check throw', () => {
   fc.assert(fc.property(fc.string(), (text) => typeof isSignedUrl(text) === 'boolean'));
 });
 
-test('sees every user name that a URL parser sees', () => {
+test('the check sees every user name that a URL parser sees', () => {
   fc.assert(
     fc.property(fc.webUrl({ authoritySettings: { withUserInfo: true } }), (text) => {
       const url = new URL(text);

@@ -1,5 +1,5 @@
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
-import { openReportCase, type ReportCase } from '../../../workflows/report/case.js';
+import { openJob, type Job } from '../../../workflows/report/job.js';
 
 /** Ids of jobs and users of these tests; nobody has them. */
 export const jobId = '6a7b8c9d-0e1f-4a2b-8c3d-4e5f60718293';
@@ -7,14 +7,14 @@ export const userId = '11111111-2222-4333-8444-555566667777';
 
 export const began = Date.parse('2026-11-02T09:00:00.000Z');
 
-export function job(status?: string, more: Partial<ReportSnapshot> = {}): ReportSnapshot {
+export function snapshot(status?: string, more: Partial<ReportSnapshot> = {}): ReportSnapshot {
   return { jobId, ...(status !== undefined && { status }), ...more };
 }
 
 /** A job that was handed over at `began`, with a target for notifications. */
-export function handedOver(changes: Partial<ReportCase> = {}): ReportCase {
+export function handedOver(changes: Partial<Job> = {}): Job {
   return {
-    ...openReportCase(jobId, undefined, began),
+    ...openJob(jobId, undefined, began),
     handedOver: true,
     reference: 'report-1',
     userId,

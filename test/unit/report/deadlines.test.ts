@@ -1,78 +1,78 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { raise } from '../../../workflows/report/attention.js';
-import { learnFromRead, learnFromWebhook } from '../../../workflows/report/case.js';
+import { raise } from '../../../workflows/report/announcements.js';
+import { learnFromRead, learnFromWebhook } from '../../../workflows/report/job.js';
 import { deadlineOf, giveUpAt, nextMoment, pollAt } from '../../../workflows/report/deadlines.js';
-import { began, handedOver, job } from './cases.js';
+import { began, handedOver, snapshot } from './cases.js';
 
 test('the first read comes after firstPoll, and each that says nothing new doubles the pause up to longestPoll', () => {
-  const kase = handedOver();
-  learnFromWebhook(kase, job('started'), began);
+  const job = handedOver();
+  learnFromWebhook(job, snapshot('started'), began);
   const pauses = [];
   for (let now = began; pauses.length < 10;) {
-    const next = pollAt(kase);
+    const next = pollAt(job);
     pauses.push(ms(next - now));
     now = next;
-    learnFromRead(kase, job('started'), kase.reported, now);
+    learnFromRead(job, snapshot('started'), job.reported, now);
   }
   expect(pauses).toEqual(['2m', '4m', '8m', '16m', '32m', '1h', '2h', '4h', '6h', '6h']);
 });
 
 test('news shortens the pause again', () => {
-  const kase = handedOver({ silentReads: 5 });
-  learnFromWebhook(kase, job('processing'), began + 1_000);
-  expect(pollAt(kase)).toBe(began + 1_000 + ms('2m'));
+  const job = handedOver({ silentReads: 5 });
+  learnFromWebhook(job, snapshot('processing'), began + 1_000);
+  expect(pollAt(job)).toBe(began + 1_000 + ms('2m'));
 });
 
 test('while a person reviews the job is read less often', () => {
-  const kase = handedOver();
-  learnFromWebhook(kase, job('pending_review'), began);
-  expect(pollAt(kase)).toBe(began + ms('1h'));
+  const job = handedOver();
+  learnFromWebhook(job, snapshot('pending_review'), began);
+  expect(pollAt(job)).toBe(began + ms('1h'));
 });
 
 describe('the deadline', () => {
-  test('of parsing counts from the beginning, whatever is heard meanwhile', () => {
-    const kase = handedOver();
-    learnFromWebhook(kase, job('processing'), began + ms('30m'));
-    expect(deadlineOf(kase)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') });
+  test('the deadline of parsing counts from the beginning, whatever is received meanwhile', () => {
+    const job = handedOver();
+    learnFromWebhook(job, snapshot('processing'), began + ms('30m'));
+    expect(deadlineOf(job)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') });
   });
 
-  test('of a review holds on through a status that is not known yet', () => {
-    const kase = handedOver();
-    learnFromWebhook(kase, job('pending_review'), began + ms('30m'));
-    learnFromWebhook(kase, job('a_status_of_tomorrow'), began + ms('2h'));
-    expect(deadlineOf(kase)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
-    learnFromRead(kase, job('processing'), kase.reported, began + ms('3h'));
-    expect(deadlineOf(kase).reason).toBe('parsing_overdue');
+  test('the deadline of a review stands through an unknown status', () => {
+    const job = handedOver();
+    learnFromWebhook(job, snapshot('pending_review'), began + ms('30m'));
+    learnFromWebhook(job, snapshot('a_status_of_tomorrow'), began + ms('2h'));
+    expect(deadlineOf(job)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
+    learnFromRead(job, snapshot('processing'), job.reported, began + ms('3h'));
+    expect(deadlineOf(job).reason).toBe('parsing_overdue');
   });
 
-  test('of a review counts from the beginning of the review', () => {
-    const kase = handedOver();
-    learnFromWebhook(kase, job('pending_review'), began + ms('30m'));
-    expect(deadlineOf(kase)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
+  test('the deadline of a review counts from the beginning of the review', () => {
+    const job = handedOver();
+    learnFromWebhook(job, snapshot('pending_review'), began + ms('30m'));
+    expect(deadlineOf(job)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
   });
 
-  test('of parsing leaves room for a review that the service may not tell of', () => {
-    const kase = handedOver();
-    learnFromWebhook(kase, job('started', { needsHumanReview: true }), began);
-    expect(deadlineOf(kase)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') + ms('4d') });
-    learnFromWebhook(kase, job('processing', { needsHumanReview: true, isReviewed: true }), began);
-    expect(deadlineOf(kase)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') });
+  test('the deadline of parsing leaves room for a review that the service may not report', () => {
+    const job = handedOver();
+    learnFromWebhook(job, snapshot('started', { needsHumanReview: true }), began);
+    expect(deadlineOf(job)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') + ms('4d') });
+    learnFromWebhook(job, snapshot('processing', { needsHumanReview: true, isReviewed: true }), began);
+    expect(deadlineOf(job)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') });
   });
 
-  test('once missed is the beginning of giving up', () => {
-    const kase = handedOver();
-    expect(giveUpAt(kase)).toBe(Infinity);
-    raise(kase, 'parsing_overdue', began);
-    expect(giveUpAt(kase)).toBe(began + ms('1h') + ms('14d'));
-    learnFromWebhook(kase, job('processing'), began + ms('3d'));
-    expect(giveUpAt(kase)).toBe(began + ms('3d') + ms('14d'));
+  test('the deadline, once missed, is the beginning of giving up', () => {
+    const job = handedOver();
+    expect(giveUpAt(job)).toBe(Infinity);
+    raise(job, 'parsing_overdue', began);
+    expect(giveUpAt(job)).toBe(began + ms('1h') + ms('14d'));
+    learnFromWebhook(job, snapshot('processing'), began + ms('3d'));
+    expect(giveUpAt(job)).toBe(began + ms('3d') + ms('14d'));
   });
 });
 
 test('the next moment is whatever comes first', () => {
-  const kase = handedOver();
-  expect(nextMoment(kase)).toEqual({ at: began + ms('2m'), name: 'read the job' });
+  const job = handedOver();
+  expect(nextMoment(job)).toEqual({ at: began + ms('2m'), name: 'read the job' });
   const late = handedOver({ lookedAt: began + ms('59m') });
   expect(nextMoment(late)).toEqual({ at: began + ms('1h'), name: 'parsing_overdue' });
   raise(late, 'parsing_overdue', began);

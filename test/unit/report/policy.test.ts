@@ -1,8 +1,8 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { PolicyInvalid } from '../../../workflows/policy-settings.js';
-import { defaultReportPolicy, resolveReportPolicy } from '../../../workflows/report/policy.js';
-import { uploadOutcomeOf } from '../../../workflows/report/upload-outcome.js';
+import { PolicyInvalid } from '../../../protocol/policy-settings.js';
+import { defaultReportPolicy, resolveReportPolicy } from '../../../protocol/report/policy.js';
+import { uploadOutcomeOf } from '../../../protocol/report/upload-outcome.js';
 
 function faultsOf(policy: object): string[] {
   try {
@@ -17,7 +17,8 @@ function faultsOf(policy: object): string[] {
 describe('a report policy', () => {
   test('has a default for everything', () => {
     expect(Object.keys(resolveReportPolicy())).toEqual(Object.keys(defaultReportPolicy));
-    expect(resolveReportPolicy()).toMatchObject({ parsingDeadline: ms('1h'), reviewDeadline: ms('4d') });
+    const { parsingDeadline, reviewDeadline, submissionDeadline } = resolveReportPolicy();
+    expect([parsingDeadline, reviewDeadline, submissionDeadline]).toEqual([ms('1h'), ms('4d'), ms('7d')]);
   });
 
   test('takes durations as text and as milliseconds', () => {
@@ -46,17 +47,20 @@ describe('a report policy', () => {
 
 describe('a failed upload', () => {
   test.each(['ServiceUnreachable', 'TooManyRequests', 'AttemptOutdated', 'ReportFileUnavailable'])(
-    'by %s made nothing',
+    'a failed upload by %s made nothing',
     (type) => {
       expect(uploadOutcomeOf(type)).toBe('nothing_created');
     },
   );
 
-  test.each(['AnswerLost', 'ServiceUnavailable', 'Error', undefined])('by %s may have made a job', (type) => {
-    expect(uploadOutcomeOf(type)).toBe('unknown');
-  });
+  test.each(['AnswerLost', 'ServiceUnavailable', 'Error', undefined])(
+    'a failed upload by %s may have made a job',
+    (type) => {
+      expect(uploadOutcomeOf(type)).toBe('unknown');
+    },
+  );
 
-  test('with an answer that cannot be read made a job that nobody can name', () => {
+  test('a failed upload with an unreadable answer made a job that nobody can name', () => {
     expect(uploadOutcomeOf('AnswerUnreadable')).toBe('created_unreadably');
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { readReportSnapshot } from '../../../workflows/report/snapshot-reader.js';
-import { counts, job, jobId, userId } from './cases.js';
+import { readReportSnapshot } from '../../../workflows/report/reports.js';
+import { counts, snapshot, jobId, userId } from './cases.js';
 
-describe('a snapshot that came by signal', () => {
-  test('is taken as it is', () => {
-    const whole = job('failed', {
+describe('a snapshot from a signal', () => {
+  test('is taken unchanged', () => {
+    const whole = snapshot('failed', {
       failureReason: 'low_quality',
       needsHumanReview: true,
       isReviewed: false,
@@ -14,12 +14,12 @@ describe('a snapshot that came by signal', () => {
     expect(readReportSnapshot(whole)).toEqual(whole);
   });
 
-  test('leaves behind what is not known and what is of another type', () => {
-    const odd = { ...job('started'), data: { name: 'Testperson' }, userId: 7, isReviewed: 'yes', counts: [] };
-    expect(readReportSnapshot(odd)).toEqual(job('started'));
+  test('loses unknown fields and those of another type', () => {
+    const odd = { ...snapshot('started'), data: { name: 'Testperson' }, userId: 7, isReviewed: 'yes', counts: [] };
+    expect(readReportSnapshot(odd)).toEqual(snapshot('started'));
   });
 
-  test('counts nothing that is no count', () => {
+  test('loses invalid counts', () => {
     const odd = { ...counts, results: -1, aboveRange: 1.5, byInterpretation: { normal: '2' } };
     expect(readReportSnapshot({ jobId, counts: odd })?.counts).toEqual({
       ...counts,
@@ -29,7 +29,7 @@ describe('a snapshot that came by signal', () => {
     });
   });
 
-  test.each([undefined, null, 'text', [], {}, { jobId: 1 }])('is none: %j', (value) => {
+  test.each([undefined, null, 'text', [], {}, { jobId: 1 }])('is refused: %j', (value) => {
     expect(readReportSnapshot(value)).toBeUndefined();
   });
 });

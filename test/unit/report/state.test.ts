@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
-import { rankOf } from '../../../workflows/report/lifecycle.js';
-import { hearOf, knownOf, readOf, type Reported } from '../../../workflows/report/state.js';
-import { counts, job } from './cases.js';
+import { rankOf } from '../../../protocol/report/lifecycle.js';
+import { hearOf, knownOf, readOf, type Reported } from '../../../workflows/report/reports.js';
+import { counts, snapshot } from './cases.js';
 
-const heard = (snapshots: readonly ReportSnapshot[], from: Reported = {}) => snapshots.reduce(hearOf, from);
+const receivedAll = (snapshots: readonly ReportSnapshot[], from: Reported = {}) => snapshots.reduce(hearOf, from);
 
-describe('of webhooks', () => {
+describe('webhooks', () => {
   test.each([
     ['upload_pending', 'started'],
     ['started', 'processing'],
@@ -16,13 +16,13 @@ describe('of webhooks', () => {
     ['a_status_of_tomorrow', 'failed'],
     ['failed', 'completed'],
     [undefined, 'upload_pending'],
-  ])('%s comes before %s, in whichever order they arrive', (earlier, later) => {
+  ])('webhooks of %s come before those of %s, in whichever order they arrive', (earlier, later) => {
     expect(rankOf(earlier)).toBeLessThan(rankOf(later));
-    expect(knownOf(heard([job(earlier), job(later)]))?.status).toBe(later);
-    expect(knownOf(heard([job(later), job(earlier)]))?.status).toBe(later);
+    expect(knownOf(receivedAll([snapshot(earlier), snapshot(later)]))?.status).toBe(later);
+    expect(knownOf(receivedAll([snapshot(later), snapshot(earlier)]))?.status).toBe(later);
   });
 
-  test('any order and repetition ends in the same state', () => {
+  test('webhooks in any order and repetition end in the same state', () => {
     const statuses = [
       'upload_pending',
       'started',
@@ -33,63 +33,65 @@ describe('of webhooks', () => {
       'failed',
       'completed',
     ];
-    const snapshot = fc.record({ status: fc.constantFrom(...statuses), isReviewed: fc.boolean() });
+    const report = fc.record({ status: fc.constantFrom(...statuses), isReviewed: fc.boolean() });
     fc.assert(
-      fc.property(fc.array(snapshot, { minLength: 1 }), fc.integer(), (sent, turn) => {
-        const jobs = sent.map(({ status, isReviewed }) => job(status, { isReviewed }));
+      fc.property(fc.array(report, { minLength: 1 }), fc.integer(), (sent, turn) => {
+        const jobs = sent.map(({ status, isReviewed }) => snapshot(status, { isReviewed }));
         const at = Math.abs(turn) % jobs.length;
         const other = [...jobs.slice(at), ...jobs.slice(0, at), ...jobs].toReversed();
-        expect(knownOf(heard(other))).toEqual(knownOf(heard(jobs)));
+        expect(knownOf(receivedAll(other))).toEqual(knownOf(receivedAll(jobs)));
       }),
     );
   });
 
-  test('a result that was reviewed comes after the one before the review', () => {
-    const before = job('completed', { isReviewed: false, counts });
-    const after = job('completed', { isReviewed: true });
-    expect(knownOf(heard([after, before]))).toEqual(after);
-    expect(knownOf(heard([before, after]))).toEqual(after);
+  test('webhooks with a reviewed result come after those from before the review', () => {
+    const before = snapshot('completed', { isReviewed: false, counts });
+    const after = snapshot('completed', { isReviewed: true });
+    expect(knownOf(receivedAll([after, before]))).toEqual(after);
+    expect(knownOf(receivedAll([before, after]))).toEqual(after);
   });
 
-  test('one that brings the counts comes after one that does not', () => {
-    expect(knownOf(heard([job('completed', { counts }), job('completed')]))?.counts).toEqual(counts);
+  test('webhooks that bring the counts come after those that do not', () => {
+    expect(knownOf(receivedAll([snapshot('completed', { counts }), snapshot('completed')]))?.counts).toEqual(counts);
   });
 
-  test('one that leaves fields out takes nothing away', () => {
-    const whole = job('pending_review', { needsHumanReview: true, isReviewed: false });
-    expect(knownOf(heard([whole, job('pending_review')]))).toEqual(whole);
-    expect(knownOf(heard([job('pending_review'), whole]))).toEqual(whole);
+  test('webhooks that leave fields out take nothing away', () => {
+    const whole = snapshot('pending_review', { needsHumanReview: true, isReviewed: false });
+    expect(knownOf(receivedAll([whole, snapshot('pending_review')]))).toEqual(whole);
+    expect(knownOf(receivedAll([snapshot('pending_review'), whole]))).toEqual(whole);
   });
 
-  test('one that says nothing new changes nothing', () => {
-    const reported = heard([job('started')]);
-    expect(hearOf(reported, job('started'))).toBe(reported);
-    expect(hearOf(reported, job('upload_pending'))).toBe(reported);
+  test('webhooks that say nothing new change nothing', () => {
+    const reported = receivedAll([snapshot('started')]);
+    expect(hearOf(reported, snapshot('started'))).toBe(reported);
+    expect(hearOf(reported, snapshot('upload_pending'))).toBe(reported);
   });
 });
 
 describe('a read', () => {
-  test('counts whatever was heard before, also when it goes back', () => {
-    const reported = readOf(heard([job('completed')]), job('started'));
+  test('counts over whatever was received before, even if it goes back', () => {
+    const reported = readOf(receivedAll([snapshot('completed')]), snapshot('started'));
     expect(knownOf(reported)?.status).toBe('started');
   });
 
-  test('does not take back what a webhook told while it was under way', () => {
-    const asked = heard([job('started')]);
-    const meanwhile = hearOf(asked, job('completed'));
-    expect(knownOf(readOf(meanwhile, job('started'), asked))?.status).toBe('completed');
-    expect(knownOf(readOf(hearOf(asked, job('processing')), job('completed'), asked))?.status).toBe('completed');
+  test('does not take back what a webhook reported while it was under way', () => {
+    const asked = receivedAll([snapshot('started')]);
+    const meanwhile = hearOf(asked, snapshot('completed'));
+    expect(knownOf(readOf(meanwhile, snapshot('started'), asked))?.status).toBe('completed');
+    expect(knownOf(readOf(hearOf(asked, snapshot('processing')), snapshot('completed'), asked))?.status).toBe(
+      'completed',
+    );
   });
 
-  test('is only left behind by webhooks that are further', () => {
-    const read = readOf({}, job('processing'));
-    expect(hearOf(read, job('started'))).toBe(read);
-    expect(hearOf(read, job('processing'))).toBe(read);
-    expect(knownOf(hearOf(read, job('completed')))?.status).toBe('completed');
+  test('is only overtaken by webhooks that are further', () => {
+    const read = readOf({}, snapshot('processing'));
+    expect(hearOf(read, snapshot('started'))).toBe(read);
+    expect(hearOf(read, snapshot('processing'))).toBe(read);
+    expect(knownOf(hearOf(read, snapshot('completed')))?.status).toBe('completed');
   });
 
-  test('of what is known already changes nothing the second time', () => {
-    const read = readOf({}, job('processing'));
-    expect(readOf(read, job('processing'))).toBe(read);
+  test('a read of known facts changes nothing the second time', () => {
+    const read = readOf({}, snapshot('processing'));
+    expect(readOf(read, snapshot('processing'))).toBe(read);
   });
 });

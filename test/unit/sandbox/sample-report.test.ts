@@ -15,12 +15,12 @@ describe('a sample PDF', () => {
     expect(content).toContain('(second \\(line\\) \\\\ \xe4) Tj');
   });
 
-  test('writes what its font lacks as question marks', () => {
+  test('has question marks for what its font lacks', () => {
     expect(samplePdf(['µ→\n']).toString('latin1')).toContain('(\xb5??) Tj');
   });
 });
 
-test.each(['pdf', 'png', 'jpg'] as const)('a sample %s has the size and the outcome that it is told', (kind) => {
+test.each(['pdf', 'png', 'jpg'] as const)('a sample %s has the size and the outcome it was asked for', (kind) => {
   const bytes = sampleReport(kind, { size: 5_000, outcome: 'failed:low_quality' });
   expect(bytes).toHaveLength(5_000);
   expect(bytes.toString('latin1')).toContain('labops-sandbox: failed:low_quality');

@@ -54,14 +54,16 @@ const calls: [name: string, call: (appointments: Appointments) => Promise<unknow
 ];
 
 describe.each(calls)('%s', (_name, call, method, url) => {
-  test('goes to its path with the team key and answers the appointment [171, 226, 227, 228, 244, 322]', async () => {
+  // proves 171, 226-228, 244, 322
+  test('goes to its path with the team key and returns the appointment', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: APPOINTMENT }));
     expect(await call(serviceAt(baseUrl).appointments)).toEqual(READ);
     expect(requests).toMatchObject([{ method, url }]);
     expect(requests[0]?.headers).toHaveProperty('x-service-api-key');
   });
 
-  test('reads an appointment with nearly everything missing, null or of the wrong type [325, 326]', async () => {
+  // proves 325, 326
+  test('reads an appointment with nearly everything missing, null or of the wrong type', async () => {
     const untidy = {
       ...{ id: 'appointment-1', order_id: 'order-1', start_at: null, location: 'home', can_reschedule: 'no' },
       ...{ events: 'none', status: 'a_status_of_next_year', address: null },
@@ -72,20 +74,22 @@ describe.each(calls)('%s', (_name, call, method, url) => {
     });
   });
 
-  test('of an order that is not there is not found, whatever else a 404 may mean [311]', async () => {
+  // proves 311
+  test('for an order that does not exist is not found, whatever else a 404 may mean', async () => {
     const { baseUrl } = await answering(() => ({ status: 404, body: { detail: "This order doesn't exist." } }));
     expect(await rejection(call(serviceAt(baseUrl).appointments))).toMatchObject({ name: 'NotFound', status: 404 });
   });
 });
 
-describe('what is sent', () => {
+describe('a request is sent', () => {
   async function sent(call: (appointments: Appointments) => Promise<unknown>, body: unknown = APPOINTMENT) {
     const { baseUrl, requests } = await answering(() => ({ body }));
     await call(serviceAt(baseUrl).appointments);
     return requests[0];
   }
 
-  test('a booking, field by field [226]', async () => {
+  // proves 226
+  test('a request is sent for a booking, field by field', async () => {
     const request = {
       booking_key: KEY,
       appointment_notes: 'The dog is invented',
@@ -96,22 +100,25 @@ describe('what is sent', () => {
     expect((await sent((a) => a.book('order-1', request)))?.body).toEqual(request);
   });
 
-  test('a request, field by field [227]', async () => {
+  // proves 227
+  test('a request is sent for an appointment, field by field', async () => {
     const request = { address: HOME, provider: 'invented', appointment_notes: 'The dog is invented' };
     expect((await sent((a) => a.request('order-1', request)))?.body).toEqual(request);
   });
 
-  test('a new slot, field by field [228]', async () => {
+  // proves 228
+  test('a request is sent for a new slot, field by field', async () => {
     const request = { booking_key: KEY, appointment_notes: 'The dog is invented' };
     expect((await sent((a) => a.reschedule('order-1', request)))?.body).toEqual(request);
   });
 
-  test('a cancellation with its reason', async () => {
+  test('a request is sent for a cancellation with its reason', async () => {
     const request = { cancellation_reason_id: 'reason-1', notes: 'invented' };
     expect((await sent((a) => a.cancel('order-1', request)))?.body).toEqual(request);
   });
 
-  test('a question for slots: the address in the body, the first day in the query [229]', async () => {
+  // proves 229
+  test('a request is sent for slots with the address in the body and the first day in the query', async () => {
     const ask = (a: Appointments) => a.availability(HOME, { startDate: '2026-02-01' });
     const availability = '/v3/order/phlebotomy/appointment/availability';
     expect(await sent(ask, { slots: [] })).toMatchObject({
@@ -122,7 +129,8 @@ describe('what is sent', () => {
     expect(await sent((a) => a.availability(HOME), { slots: [] })).toMatchObject({ url: availability });
   });
 
-  test('nothing where a rule is broken, and the rule is named [226, 227, 228, 229]', async () => {
+  // proves 226-229
+  test('a request is never sent if a rule is broken, and the rule is named', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: APPOINTMENT }));
     const { appointments } = serviceAt(baseUrl);
     const long = 'x'.repeat(1_001);
@@ -157,7 +165,8 @@ describe('what is sent', () => {
     expect(requests).toEqual([]);
   });
 
-  test('notes of 1,000 characters, an emoji being one [226]', async () => {
+  // proves 226
+  test('a request is sent with notes of 1,000 characters, an emoji being one', async () => {
     const notes = '😀'.repeat(1_000);
     expect((await sent((a) => a.book('order-1', { booking_key: KEY, appointment_notes: notes })))?.body).toEqual({
       booking_key: KEY,
@@ -167,7 +176,8 @@ describe('what is sent', () => {
 });
 
 describe('slots', () => {
-  test('come for 14 days, as they are told [229, 314]', async () => {
+  // proves 229, 314
+  test('come for 14 days, as the service sends them', async () => {
     const slot = {
       booking_key: KEY,
       start: '2026-02-01T16:00:00',
@@ -201,7 +211,8 @@ describe('slots', () => {
     });
   });
 
-  test('may be none, and untidy [229, 325]', async () => {
+  // proves 229, 325
+  test('may be none, and untidy', async () => {
     const { baseUrl } = await answering((_request, index) => ({
       body: index === 0 ? {} : { slots: [{ date: '2026-02-01', slots: [{ booking_key: 7, price: 'free' }, null] }, 5] },
     }));
@@ -215,7 +226,7 @@ describe('slots', () => {
   describe.each([
     ['booked', (a: Appointments) => a.book('order-1', { booking_key: KEY })],
     ['taken instead of another', (a: Appointments) => a.reschedule('order-1', { booking_key: KEY })],
-  ])('when one is %s', (_what, call) => {
+  ])('a slot that is %s', (_what, call) => {
     test.each<[number, unknown, string]>([
       [400, { detail: 'The slot is no longer available' }, 'SlotUnavailable'],
       [404, { detail: 'Time slot not found' }, 'SlotUnavailable'],
@@ -235,14 +246,14 @@ describe('slots', () => {
       [409, {}, 'ServiceRefused'],
       [422, { detail: [{ loc: ['body', 'booking_key'], msg: 'Field required', type: 'missing' }] }, 'ServiceRefused'],
       [401, { detail: 'The slot is no longer available' }, 'Unauthorized'],
-    ])('the refusal %i %j is a %s', async (status, body, name) => {
+    ])('turns the refusal %i %j into a %s', async (status, body, name) => {
       const { baseUrl } = await answering(() => ({ status, body }));
       const error = await rejection(call(serviceAt(baseUrl).appointments));
       expect(error).toMatchObject({ name, status });
       expect(inspect(error, { depth: null })).not.toContain(KEY);
     });
 
-    // The documentation gives a conflict two statuses and no words.
+    // The documentation gives a conflict two statuses and no text.
     test.each<[number, unknown]>([
       [400, { detail: 'Booking failed' }],
       [400, {}],
@@ -250,7 +261,7 @@ describe('slots', () => {
       [404, '<html>Not found</html>'],
       [400, { detail: [{ loc: ['body', 'booking_key'], msg: 'Not bookable', type: 'x' }] }],
       [400, { error: 'Bad Request', message: 'Appointment could not be booked', status_code: 400 }],
-    ])('the refusal %i %j may be a conflict, and says that nobody stated it', async (status, body) => {
+    ])('may turn the refusal %i %j into a conflict whose cause is not stated', async (status, body) => {
       const { baseUrl } = await answering(() => ({ status, body }));
       const error = await rejection(call(serviceAt(baseUrl).appointments));
       expect(error).toMatchObject({ name: 'SlotUnavailable', status, isStated: false });

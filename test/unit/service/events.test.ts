@@ -10,8 +10,9 @@ const ORDER = {
 };
 
 describe('order events', () => {
+  // proves 144-147, 267
   test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update', 'labtest.order.next_year'])(
-    '%s carries the order in its data [144, 145, 146, 147, 267]',
+    '%s carries the order in its data',
     (event_type) => {
       const event = { event_type, data: ORDER, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
       expect(readEvent(event)).toEqual({
@@ -24,7 +25,8 @@ describe('order events', () => {
     },
   );
 
-  test("without envelope ids have the order's [146, 147, 256]", () => {
+  // proves 146, 147, 256
+  test("order events without envelope ids use the order's", () => {
     expect(readEvent({ event_type: 'labtest.order.updated', data: ORDER })).toMatchObject({
       kind: 'order',
       userId: 'user-of-order',
@@ -32,15 +34,16 @@ describe('order events', () => {
     });
   });
 
+  // proves 256, 267
   test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'])(
-    'of type %s are orders all the same without envelope ids and events [256, 267]',
+    'order events with the type %s are still orders without envelope ids and events',
     (event_type) => {
       const event = readEvent({ event_type, data: { id: 'order-1' } });
       expect(event).toEqual({ kind: 'order', eventType: event_type, order: { id: 'order-1' } });
     },
   );
 
-  test('without an envelope are known by id and events', () => {
+  test('order events without an envelope are recognised by id and events', () => {
     expect(readEvent(ORDER)).toEqual({
       kind: 'order',
       eventType: 'order',
@@ -62,12 +65,12 @@ describe('order events', () => {
     ['last_event', 7],
     ['details', 'testkit'],
     ['sample_id', 1.5],
-  ])('whose %s is of the wrong type, %j, are read without it', (field, value) => {
+  ])('are read without a %s of the wrong type, %j', (field, value) => {
     const event = readEvent({ event_type: 'labtest.order.updated', data: { ...ORDER, [field]: value } });
     expect(event.kind === 'order' && event.order).toEqual({ ...ORDER, [field]: undefined });
   });
 
-  test('keep of a list what are objects', () => {
+  test('keep only the objects of a list', () => {
     const events = [
       null,
       5,
@@ -93,7 +96,8 @@ describe('order events', () => {
     ).toEqual([2, 1]);
   });
 
-  test('with numbers for ids have them as texts [3]', () => {
+  // proves 3
+  test('order events with numbers as ids have them as texts', () => {
     const data = { id: 4711, user_id: 12, parent_id: 4710, order_transaction: { id: 3, orders: [{ id: 4711 }] } };
     expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
       kind: 'order',
@@ -102,7 +106,7 @@ describe('order events', () => {
     });
   });
 
-  test('whose number for an id has lost digits on its way name another order: they are unreadable', () => {
+  test('order events whose numeric id lost digits on its way name another order: they are unreadable', () => {
     const body = '{"event_type":"labtest.order.updated","data":{"id":12345678901234567890,"events":[]}}';
     expect(readEvent(JSON.parse(body))).toMatchObject({ kind: 'unreadable' });
     const relative = '{"event_type":"labtest.order.updated","data":{"id":"order-1","parent_id":12345678901234567890}}';
@@ -122,30 +126,97 @@ describe('order events', () => {
     { id: true },
     { id: 1.5 },
     { id: ['order-1'] },
-  ])('with the data %j are unreadable', (data) => {
+  ])('order events with the data %j are unreadable', (data) => {
     expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
       kind: 'unreadable',
       eventType: 'labtest.order.updated',
     });
   });
 
-  test('that are unreadable do not repeat what they hold', () => {
+  test('order events that are unreadable do not repeat what they hold', () => {
     const data = { id: ['Testperson'], events: 'Testperson', sample_id: ['Testperson'], patient_details: 'Testperson' };
     const event = readEvent({ event_type: 'labtest.order.updated', data });
     expect(event.kind).toBe('unreadable');
     expect(JSON.stringify(event)).not.toContain('Testperson');
   });
+});
 
-  test('a critical result is an order event where its data looks like an order', () => {
-    const event_type = 'labtest.result.critical';
-    expect(readEvent({ event_type, data: ORDER })).toMatchObject({ kind: 'order', eventType: event_type });
-    expect(readEvent({ event_type, data: { order_id: 'order-1' } })).toEqual({ kind: 'other', eventType: event_type });
+describe('critical results', () => {
+  const event_type = 'labtest.result.critical';
+  const DATA = {
+    order_id: 'order-1',
+    sample_id: 'sample-1',
+    status: 'partial',
+    interpretation: 'normal',
+    team_id: 'team-of-result',
+    user_id: 'user-of-result',
+    created_at: '2024-03-01T10:00:00',
+    updated_at: '2024-03-01T11:00:00+00:00',
+  };
+
+  test('are recognised by their type, whatever their interpretation says', () => {
+    const event = { event_type, data: DATA, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+    expect(readEvent(event)).toEqual({
+      kind: 'critical_result',
+      eventType: event_type,
+      report: {
+        orderId: 'order-1',
+        userId: 'user-of-result',
+        sampleId: 'sample-1',
+        status: 'partial',
+        interpretation: 'normal',
+        createdAt: '2024-03-01T10:00:00.000Z',
+        updatedAt: '2024-03-01T11:00:00.000Z',
+      },
+      userId: 'user-1',
+      teamId: 'team-1',
+    });
+  });
+
+  test('critical results without envelope ids use those of their data', () => {
+    expect(readEvent({ event_type, data: DATA })).toMatchObject({ userId: 'user-of-result', teamId: 'team-of-result' });
+  });
+
+  test.each([
+    [{ order_id: 'order-1' }, { orderId: 'order-1' }],
+    [{ order_id: 4711, next_year: [1] }, { orderId: '4711' }],
+    [{ order_id: 'order-1', id: 'result-1' }, { orderId: 'order-1' }],
+    [{ id: 'order-1' }, { orderId: 'order-1' }],
+    [
+      { order_id: 'order-1', status: {}, interpretation: 5.5, sample_id: null, created_at: 7, updated_at: 'soon' },
+      { orderId: 'order-1' },
+    ],
+  ])('critical results with the data %j are read', (data, report) => {
+    expect(readEvent({ event_type, data })).toEqual({ kind: 'critical_result', eventType: event_type, report });
+  });
+
+  test('may carry the whole order, whose status is not the result’s', () => {
+    const data = { ...ORDER, status: 'completed' };
+    expect(readEvent({ event_type, data })).toMatchObject({ kind: 'critical_result', order: data });
+    expect(readEvent({ event_type, data })).not.toHaveProperty('report.status');
+    expect(readEvent({ event_type, data })).toHaveProperty('report.orderId', ORDER.id);
+  });
+
+  test.each([undefined, null, 'order-1', [], {}, { order_id: '' }, { order_id: ['Testperson'] }])(
+    'critical results with the data %j name no order: they are unreadable, and nothing of them is repeated',
+    (data) => {
+      const event = readEvent({ event_type, data });
+      expect(event).toMatchObject({ kind: 'unreadable', eventType: event_type });
+      expect(JSON.stringify(event)).not.toContain('Testperson');
+    },
+  );
+
+  test('critical results of an unknown kind are order events if their data look like an order', () => {
+    const unknown = 'labtest.result.next_year';
+    expect(readEvent({ event_type: unknown, data: ORDER })).toMatchObject({ kind: 'order', eventType: unknown });
+    expect(readEvent({ event_type: unknown, data: DATA })).toEqual({ kind: 'other', eventType: unknown });
   });
 });
 
 describe('health data', () => {
+  // proves 7, 144-148, 258, 259
   test.each(['daily.data.glucose.created', 'daily.data.workout_stream.updated', 'historical.data.sleep.created'])(
-    '%s is kept as it was sent [7, 144, 145, 146, 147, 148, 258, 259]',
+    '%s is kept as it was sent',
     (event_type) => {
       const data = { user_id: 'user-2', source: { slug: 'invented' }, data: [{ value: 1 }] };
       const event = { event_type, data, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
@@ -160,7 +231,8 @@ describe('health data', () => {
     },
   );
 
-  test('without an envelope user has the user of its data [149]', () => {
+  // proves 149
+  test('health data without an envelope user has the user of its data', () => {
     const data = { user_id: 'user-2' };
     expect(readEvent({ event_type: 'daily.data.steps.created', data })).toEqual({
       kind: 'health_data',
@@ -174,8 +246,9 @@ describe('health data', () => {
 describe('connections', () => {
   const envelope = { team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
 
+  // proves 148-150, 257
   test.each(['provider.connection.created', 'provider.connection.error', 'provider.connection.next_year'])(
-    '%s names its source, and its data is kept as it was sent [148, 149, 150, 257]',
+    '%s names its source, and its data is kept as it was sent',
     (event_type) => {
       const data = { user_id: 'user-2', source: { name: 'Invented', slug: 'invented', logo: '' } };
       expect(readEvent({ event_type, data, ...envelope })).toEqual({
@@ -197,14 +270,14 @@ describe('connections', () => {
     ['provider.slug', { provider: { name: 'Invented', slug: 'invented' } }],
     ['provider.provider', { provider: { provider: 'invented', type: 'unknown' } }],
     ['provider', { provider: 'invented' }],
-    ['provider where the source names none', { source: { name: 'Invented', slug: '' }, provider: 'invented' }],
+    ['provider if the source names none', { source: { name: 'Invented', slug: '' }, provider: 'invented' }],
     ['source before provider', { source: 'invented', provider: 'other' }],
   ])('have the slug of %s', (_where, data) => {
     expect(readEvent({ event_type: 'provider.connection.created', data })).toMatchObject({ sourceSlug: 'invented' });
   });
 
   test.each([undefined, null, 'text', [], {}, { source: null }, { source: 5, provider: [] }, { source: { slug: {} } }])(
-    'with the data %j have no slug',
+    'connections with the data %j have no slug',
     (data) => {
       expect(readEvent({ event_type: 'provider.connection.created', data })).toEqual({
         kind: 'connection',
@@ -215,7 +288,7 @@ describe('connections', () => {
   );
 
   test.each([undefined, null, '', 5, {}, ['user-1']])(
-    'with the envelope user %j have the user of their data',
+    'connections with the envelope user %j have the user of their data',
     (user_id) => {
       const data = { user_id: 'user-2', source: 'invented' };
       const read = readEvent({ event_type: 'provider.connection.created', user_id, data });
@@ -234,8 +307,9 @@ describe('appointment events', () => {
     next_year: [1],
   };
 
+  // proves 267, 268
   test.each(['labtest.appointment.created', 'labtest.appointment.updated', 'labtest.appointment.update'])(
-    '%s carries the appointment in its data [267, 268]',
+    '%s carries the appointment in its data',
     (event_type) => {
       const event = { event_type, data: APPOINTMENT, team_id: 'team-1', user_id: 'user-1', client_user_id: 'text' };
       expect(readEvent(event)).toEqual({
@@ -245,7 +319,8 @@ describe('appointment events', () => {
     },
   );
 
-  test("without envelope ids have the appointment's user, where it has one [146, 147, 256]", () => {
+  // proves 146, 147, 256
+  test("appointment events without envelope ids use the appointment's user, if it has one", () => {
     const event_type = 'labtest.appointment.next_year';
     expect(readEvent({ event_type, data: APPOINTMENT })).toMatchObject({ userId: 'user-of-appointment' });
     expect(readEvent({ event_type, data: { id: 'a', order_id: 'o' } })).toEqual({
@@ -253,8 +328,9 @@ describe('appointment events', () => {
     });
   });
 
+  // proves 256
   test.each([undefined, null, 'appointment-1', [], {}, { id: '' }, { id: 'a' }, { id: 'a', order_id: '' }])(
-    'with the data %j are unreadable, and not quoted [256]',
+    'appointment events with the data %j are unreadable, and not quoted',
     (data) => {
       const event = readEvent({ event_type: 'labtest.appointment.created', data });
       expect(event).toMatchObject({ kind: 'unreadable', eventType: 'labtest.appointment.created' });
@@ -266,19 +342,20 @@ describe('appointment events', () => {
 describe('parsing job events', () => {
   const JOB = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
 
-  test.each(['', 7, null])('is told by the job where the envelope says %j', (odd) => {
+  test.each(['', 7, null])('are about the job if the envelope says %j', (odd) => {
     const data = { id: 'job-1', status: 'started', user_id: 'user-1', team_id: 'team-1' };
     const envelope = { event_type: 'lab_report.parsing_job.created', data, user_id: odd, team_id: odd };
     expect(readEvent(envelope)).toMatchObject({ kind: 'parsing_job', userId: 'user-1', teamId: 'team-1' });
   });
 
-  test('of a type that is not known yet is an event of the job that it carries', () => {
+  test('parsing job events of an unknown type are about the job that they carry', () => {
     const event = { event_type: 'lab_report.parsing_job.reviewed', data: { id: 'job-1', status: 'completed' } };
     expect(readEvent(event)).toMatchObject({ kind: 'parsing_job', jobId: 'job-1' });
   });
 
+  // proves 265, 266
   test.each(['lab_report.parsing_job.created', 'lab_report.parsing_job.updated', 'lab_report.parsing_job.update'])(
-    '%s carries the job in its data [265, 266]',
+    '%s carries the job in its data',
     (event_type) => {
       const event = { event_type, data: JOB, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
       expect(readEvent(event)).toEqual({
@@ -292,7 +369,7 @@ describe('parsing job events', () => {
     },
   );
 
-  test("without envelope ids have the job's, where it has some", () => {
+  test("parsing job events without envelope ids use the job's, if it has some", () => {
     const event_type = 'lab_report.parsing_job.updated';
     expect(readEvent({ event_type, data: JOB })).toEqual({
       kind: 'parsing_job',
@@ -309,13 +386,13 @@ describe('parsing job events', () => {
     [{ id: '', job_id: 'job-2' }, 'job-2'],
     [{ id: 7 }, '7'],
     [{ id: 'job-1', job_id: 'job-2' }, 'job-1'],
-  ])('with the data %j are about %s', (data, jobId) => {
+  ])('parsing job events with the data %j are about %s', (data, jobId) => {
     const event = readEvent({ event_type: 'lab_report.parsing_job.created', data });
     expect(event).toMatchObject({ kind: 'parsing_job', jobId, job: { id: jobId } });
   });
 
   test.each([null, undefined, 'job-1', [], {}, { id: null }, { id: '', job_id: '' }, { id: ['Testperson'] }])(
-    'with the data %j are unreadable, and nothing of it is repeated',
+    'parsing job events with the data %j are unreadable, and nothing of it is repeated',
     (data) => {
       for (const action of ['created', 'updated', 'update']) {
         const event = readEvent({ event_type: `lab_report.parsing_job.${action}`, data });
@@ -326,8 +403,9 @@ describe('parsing job events', () => {
   );
 });
 
+// proves 268
 test.each(['lab_report.parsing_job.deleted', 'an.event.of.next.year', 'daily', '__proto__'])(
-  '%s is another event [268]',
+  '%s is another event',
   (event_type) => {
     expect(readEvent({ event_type, data: {} })).toEqual({ kind: 'other', eventType: event_type });
   },
@@ -354,7 +432,7 @@ test.each([
   expect(readEvent(body)).toMatchObject({ kind: 'unreadable' });
 });
 
-describe('whatever comes', () => {
+describe('whatever arrives,', () => {
   test('nothing throws', () => {
     const types = fc.constantFrom(
       'labtest.order.updated',
@@ -381,9 +459,15 @@ describe('whatever comes', () => {
           order,
         ),
         (body) => {
-          expect(['order', 'parsing_job', 'connection', 'health_data', 'other', 'unreadable']).toContain(
-            readEvent(body).kind,
-          );
+          expect([
+            'order',
+            'critical_result',
+            'parsing_job',
+            'connection',
+            'health_data',
+            'other',
+            'unreadable',
+          ]).toContain(readEvent(body).kind);
         },
       ),
     );

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -13,8 +12,7 @@ import {
   ServiceUnavailable,
   ServiceUnreachable,
 } from '../../../service/errors.js';
-import type { ServiceConfig, Transport } from '../../../service/http.js';
-import { createTransport } from '../../../service/http.js';
+import { type ServiceConfig, type Transport, createTransport } from '../../../service/http.js';
 import { answering, rejection, serving } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
 
@@ -48,14 +46,16 @@ async function silent(onConnection: (socket: Socket) => void = () => undefined):
 }
 
 describe('authentication', () => {
-  test('a team call carries the team key and no other [171, 244]', async () => {
+  // proves 171, 244
+  test('a team call carries the team key and no other', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     await ping(transportTo(baseUrl, { managementKey: 'mk_invented' }));
     expect(requests[0]?.headers).toMatchObject({ 'x-service-api-key': 'sk_invented' });
     expect(requests[0]?.headers).not.toHaveProperty('x-management-key');
   });
 
-  test('the brand word stands in the header names, in any case [244, 245]', async () => {
+  // proves 244, 245
+  test('the brand word is in the header names, in any case', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const transport = transportTo(baseUrl, { brand: 'Acme' });
     await ping(transport);
@@ -64,7 +64,8 @@ describe('authentication', () => {
     expect(requests[1]?.headers).toHaveProperty('x-acme-link-token', 'lt_invented');
   });
 
-  test('a link token goes instead of the team key [245]', async () => {
+  // proves 245
+  test('a link token replaces the team key', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const auth = { linkToken: 'lt_invented' };
     await transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth, answer: ANYTHING });
@@ -72,7 +73,8 @@ describe('authentication', () => {
     expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
   });
 
-  test('a management call carries the management key instead of the team key [246]', async () => {
+  // proves 246
+  test('a management call carries the management key instead of the team key', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const transport = transportTo(baseUrl, { managementKey: 'mk_invented' });
     await transport.request({ method: 'GET', path: '/ping', auth: 'management', answer: ANYTHING });
@@ -89,7 +91,8 @@ describe('authentication', () => {
 });
 
 describe('addressing', () => {
-  test('a base path is kept, with or without a slash at its end [11]', async () => {
+  // proves 11
+  test('a base path is kept, with or without a slash at its end', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     await ping(transportTo(`${baseUrl}/lab/v9`));
     await ping(transportTo(`${baseUrl}/lab/v9/`));
@@ -148,7 +151,7 @@ describe('connections', () => {
     expect(connections()).toBe(1);
   });
 
-  test('no more connections are opened than configured, and the rest waits', async () => {
+  test('no more connections are opened than configured, and other calls wait', async () => {
     const { baseUrl, requests, connections } = await answering(() => ({ body: {} }));
     const transport = transportTo(baseUrl, { connections: 2 });
     await Promise.all(Array.from({ length: 10 }, () => ping(transport)));
@@ -167,8 +170,8 @@ describe('connections', () => {
   });
 });
 
-describe('calls that were not sent', () => {
-  test('a refused connection is unreachable, with its code', async () => {
+describe('a call that was not sent', () => {
+  test('is unreachable after a refused connection, with its code', async () => {
     const { baseUrl, server } = await serving(() => undefined);
     server.close();
     await once(server, 'close');
@@ -178,14 +181,14 @@ describe('calls that were not sent', () => {
     expect(String(error)).toContain('ECONNREFUSED');
   });
 
-  test('a TLS handshake that never ends is unreachable after the connect timeout', async () => {
+  test('is unreachable after the connect timeout if a TLS handshake never ends', async () => {
     const transport = transportTo(`https://127.0.0.1:${await silent()}`, { connectTimeoutMs: 100 });
     const error = await rejection(ping(transport));
     expect(error).toBeInstanceOf(ServiceUnreachable);
     expect(String(error)).toContain('UND_ERR_CONNECT_TIMEOUT');
   });
 
-  test('a call that found no free connection in time was not sent, also not later', async () => {
+  test('a call that found no free connection is not sent later either', async () => {
     const answers: (() => void)[] = [];
     const paths: (string | undefined)[] = [];
     const { baseUrl } = await serving((request, response) => {
@@ -208,7 +211,7 @@ describe('calls that were not sent', () => {
     expect(paths).toEqual(['/ping', '/ping']);
   });
 
-  test('a signal that was aborted before sends nothing and gives its own reason', async () => {
+  test('a call whose signal was aborted before is not sent, and rejects with the signal’s reason', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const reason = new Error('stopped by the caller');
     expect(await rejection(ping(transportTo(baseUrl), { signal: AbortSignal.abort(reason) }))).toBe(reason);
@@ -216,15 +219,15 @@ describe('calls that were not sent', () => {
   });
 });
 
-describe('calls whose answer was lost', () => {
-  test('no answer within the headers timeout', async () => {
+describe('a call whose answer was lost ends', () => {
+  test('a call ends if no answer comes within the headers timeout', async () => {
     const { baseUrl } = await serving(() => undefined);
     const error = await rejection(ping(transportTo(baseUrl, { headersTimeoutMs: 50 })));
     expect(error).toBeInstanceOf(AnswerLost);
     expect(String(error)).toContain('UND_ERR_HEADERS_TIMEOUT');
   });
 
-  test('an answer that pauses longer than the body timeout, with its status', async () => {
+  test('a call ends if its answer pauses longer than the body timeout, with its status', async () => {
     const { baseUrl } = await serving((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{"order":');
@@ -235,7 +238,7 @@ describe('calls whose answer was lost', () => {
     expect(String(error)).toContain('UND_ERR_BODY_TIMEOUT');
   });
 
-  test('an answer that drips for ever ends with the whole timeout, and its connection with it', async () => {
+  test('a call ends with the whole timeout if its answer drips forever, and its connection with it', async () => {
     let closed = false;
     const { baseUrl } = await serving((_request, response) => {
       response.writeHead(200);
@@ -251,19 +254,19 @@ describe('calls whose answer was lost', () => {
     await eventually(() => expect(closed).toBe(true));
   });
 
-  test('the configured whole timeout holds where a call names none', async () => {
+  test('a call ends with the configured whole timeout if it names none', async () => {
     const { baseUrl } = await serving(() => undefined);
     expect(await rejection(ping(transportTo(baseUrl, { timeoutMs: 1_000 })))).toBeInstanceOf(AnswerLost);
   });
 
-  test('a connection that breaks after the request was sent', async () => {
+  test('a call ends if its connection breaks after the request was sent', async () => {
     const { baseUrl } = await serving((request) => request.socket.resetAndDestroy());
     const error = await rejection(ping(transportTo(baseUrl)));
     expect(error).toBeInstanceOf(AnswerLost);
     expect(error).toMatchObject({ status: undefined });
   });
 
-  test('a connection that breaks in the middle of a success', async () => {
+  test('a call ends if its connection breaks in the middle of a success', async () => {
     const { baseUrl } = await serving((_request, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{', () => response.socket?.resetAndDestroy());
@@ -271,7 +274,7 @@ describe('calls whose answer was lost', () => {
     expect(await rejection(ping(transportTo(baseUrl)))).toBeInstanceOf(AnswerLost);
   });
 
-  test('a connection that breaks after an informational answer has no status', async () => {
+  test('a call ends without a status if its connection breaks after an informational answer', async () => {
     const { baseUrl } = await serving((request, response) => {
       response.writeProcessing();
       setImmediate(() => request.socket.resetAndDestroy());
@@ -281,14 +284,14 @@ describe('calls whose answer was lost', () => {
     expect(error).toMatchObject({ status: undefined });
   });
 
-  test('an answer that is no HTTP, of which nothing is quoted', async () => {
+  test('a call ends if its answer is not HTTP, and quotes nothing of it', async () => {
     const port = await silent((socket) => void socket.write('Testperson is no HTTP\r\n\r\n'));
     const error = await rejection(ping(transportTo(`http://127.0.0.1:${port}`)));
     expect(error).toBeInstanceOf(AnswerLost);
     expect(inspect(error, { depth: null })).not.toContain('Testperson');
   });
 
-  test('a signal aborted under way gives its own reason and closes the connection', async () => {
+  test('a call ends with the signal’s reason if that is aborted under way, and closes the connection', async () => {
     const closed = vi.fn<() => void>();
     const controller = new AbortController();
     const reason = new Error('stopped by the caller');
@@ -311,7 +314,8 @@ describe('calls whose answer was lost', () => {
 });
 
 describe('answers', () => {
-  test('a success that is no JSON is unreadable and not quoted [1]', async () => {
+  // proves 1
+  test('a success that is not JSON is unreadable and not quoted', async () => {
     const { baseUrl } = await answering(() => ({ body: 'Testperson is no JSON' }));
     const error = await rejection(ping(transportTo(baseUrl)));
     expect(error).toBeInstanceOf(AnswerUnreadable);
@@ -328,7 +332,7 @@ describe('answers', () => {
     expect(String(error)).not.toContain('Testperson');
   });
 
-  test('a byte order mark is no part of the JSON', async () => {
+  test('a byte order mark is not part of the JSON', async () => {
     const { baseUrl } = await answering(() => ({ body: '\ufeff{"a":1}' }));
     expect(await ping(transportTo(baseUrl))).toEqual({ a: 1 });
   });
@@ -356,7 +360,8 @@ describe('answers', () => {
     expect(await rejection(ping(transportTo(baseUrl, { maxResponseBytes: 1000 })))).toBeInstanceOf(ServiceUnavailable);
   });
 
-  test('a refusal whose explanation breaks off is still a refusal [311]', async () => {
+  // proves 311
+  test('a refusal whose explanation breaks off is still a refusal', async () => {
     const { baseUrl } = await serving((_request, response) => {
       response.writeHead(422, { 'content-length': '1000' });
       response.write('{"detail":', () => response.socket?.resetAndDestroy());
@@ -372,7 +377,7 @@ describe('answers', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('an informational answer before the real one is passed over', async () => {
+  test('an informational answer before the real one is skipped', async () => {
     const { baseUrl } = await serving((_request, response) => {
       response.writeProcessing();
       response.end('{"a":1}');
@@ -380,7 +385,7 @@ describe('answers', () => {
     expect(await ping(transportTo(baseUrl))).toEqual({ a: 1 });
   });
 
-  test('send needs no JSON, and refusals are refusals there too', async () => {
+  test('send needs no JSON, and its refusals are refusals too', async () => {
     const { baseUrl } = await answering((_request, index) => (index === 0 ? { body: 'Success' } : { status: 404 }));
     const transport = transportTo(baseUrl);
     await transport.send({ method: 'POST', path: '/ping' });
@@ -416,7 +421,7 @@ describe('configuration', () => {
   });
 });
 
-test('a request that is invalid names its call', async () => {
+test('an invalid request names its call', async () => {
   const error = await rejection(transportTo('http://127.0.0.1:1').send({ method: 'GET', path: '/user/{id}' }));
   expect(error).toBeInstanceOf(RequestInvalid);
   expect(String(error)).toContain('GET /user/{id} was not sent: id must be');

@@ -11,34 +11,37 @@ function created(config: Partial<ServiceConfig>): void {
 }
 
 describe('a key of the wrong kind is refused before any request', () => {
+  // proves 250
   test.each<[string, Partial<ServiceConfig>, string]>([
-    ['where both are one', { apiKey: 'one', managementKey: 'one' }, 'apiKey must not be the management key'],
+    ['if both are one', { apiKey: 'one', managementKey: 'one' }, 'apiKey must not be the management key'],
     ['as a team key', { apiKey: 'mk_invented', keyPrefixes }, 'apiKey begins as a management key does'],
     ['as a management key', { managementKey: 'sk_invented_2', keyPrefixes }, 'managementKey begins as a team key does'],
-    ['where only the other prefix is known', { apiKey: 'mk_1', keyPrefixes: { management: 'mk_' } }, 'apiKey begins'],
-    ['where it does not begin as it should', { apiKey: 'xx_1', keyPrefixes }, 'apiKey does not begin as a team key'],
+    ['if only the other prefix is known', { apiKey: 'mk_1', keyPrefixes: { management: 'mk_' } }, 'apiKey begins'],
+    ['if it does not begin as it should', { apiKey: 'xx_1', keyPrefixes }, 'apiKey does not begin as a team key'],
     [
       'where one prefix begins with the other',
       { apiKey: 'sk_m_1', keyPrefixes: { team: 'sk_', management: 'sk_m_' } },
       'apiKey begins as a management key does',
     ],
-    ['where the prefixes are one', { keyPrefixes: { team: 'k', management: 'k' } }, 'keyPrefixes must tell'],
-  ])('%s [250]', (_how, config, said) => {
+    ['if the prefixes are one', { keyPrefixes: { team: 'k', management: 'k' } }, 'keyPrefixes must tell'],
+  ])('%s', (_how, config, said) => {
     expect(() => created(config)).toThrow(TypeError);
     expect(() => created(config)).toThrow(said);
   });
 
-  test('and no message repeats it [250]', () => {
+  // proves 250
+  test('no refusal of a key repeats the key', () => {
     expect(() => created({ apiKey: 'mk_very_secret', keyPrefixes })).toThrow(/^[^_]*$/);
   });
 
+  // proves 250, 255
   test.each<Partial<ServiceConfig>>([
     { managementKey: 'mk_invented', keyPrefixes },
     { managementKey: 'sk_m_1', keyPrefixes: { team: 'sk_', management: 'sk_m_' } },
     { managementKey: 'anything' },
     { managementKey: 'anything', keyPrefixes: { team: 'sk_' } },
     { keyPrefixes: { team: '', management: '' } },
-  ])('keys of the right kind are not, whatever they look like: %j [250, 255]', (config) => {
+  ])('keys of the right kind are accepted, whatever they look like: %j', (config) => {
     expect(() => created(config)).not.toThrow();
   });
 });
@@ -46,7 +49,8 @@ describe('a key of the wrong kind is refused before any request', () => {
 describe("the management key's deprecated header", () => {
   const place = { orgId: 'org-1', environment: 'sandbox', region: 'us' };
 
-  test('is not sent unless the settings say so [246, 247]', async () => {
+  // proves 246, 247
+  test('is not sent unless the settings say so', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const warnings: string[] = [];
     const config = { managementKey: 'mk_1', brand: 'Acme', warn: (warning: string) => warnings.push(warning) };
@@ -56,7 +60,8 @@ describe("the management key's deprecated header", () => {
     expect(warnings).toEqual([]);
   });
 
-  test('takes the place of the other, with one warning for all calls [247, 327]', async () => {
+  // proves 247, 327
+  test('replaces the other, with one warning for all calls', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const warnings: string[] = [];
     const { management } = serviceAt(baseUrl, {
@@ -78,13 +83,15 @@ describe("the management key's deprecated header", () => {
     ]);
   });
 
-  test('is warned of by the process where nobody else listens [247, 327]', async () => {
+  // proves 247, 327
+  test('is warned about by the process if nobody else listens', async () => {
     const warned = once(process, 'warning');
     created({ managementKey: 'mk_1', deprecatedManagementHeader: true });
     expect(await warned).toMatchObject([{ name: 'DeprecationWarning', code: 'LABOPS_MANAGEMENT_HEADER' }]);
   });
 
-  test('of a service without a management key is no matter [247]', () => {
+  // proves 247
+  test('is ignored for a service without a management key', () => {
     const warnings: string[] = [];
     created({ deprecatedManagementHeader: true, warn: (warning) => warnings.push(warning) });
     expect(warnings).toEqual([]);

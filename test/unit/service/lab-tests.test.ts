@@ -10,7 +10,8 @@ async function all(markers: AsyncIterable<Marker>): Promise<Marker[]> {
 }
 
 describe('markers', () => {
-  test('are read page by page, fifty at a time [224, 244, 322, I3]', async () => {
+  // proves 224, 244, 322, I3
+  test('are read page by page, fifty at a time', async () => {
     const { baseUrl, requests } = await answering(({ url }) => {
       const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
       const markers = Array.from({ length: page === 3 ? 20 : 50 }, (_, n) => ({
@@ -25,7 +26,8 @@ describe('markers', () => {
     );
   });
 
-  test('are narrowed by the slug of their lab, and by what else a deployment knows [224]', async () => {
+  // proves 224
+  test('are narrowed by the slug of their lab, and by other filters of a deployment', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { markers: [] } }));
     const { labTests } = serviceAt(baseUrl);
     await all(labTests.listMarkers({ labSlug: 'invented-lab' }));
@@ -41,7 +43,8 @@ describe('markers', () => {
     ]);
   });
 
-  test('keep what nobody knows yet, and lose only what has the wrong type [224, 243, 325, 326]', async () => {
+  // proves 224, 243, 325, 326
+  test('keep unknown fields, and lose only those of the wrong type', async () => {
     const marker = {
       id: 11,
       name: 'Invented marker',
@@ -62,11 +65,12 @@ describe('markers', () => {
     ]);
   });
 
+  // proves 224
   test.each([
     ['of fewer than were asked for', { size: 2 }, 3],
-    ['that tells how many there are', { total: 4 }, 2],
-    ['whose counts are no numbers', { size: 'two', total: [] }, 2],
-  ])('are read to their end from a list %s [224]', async (_what, counts, pages) => {
+    ['that says how many there are', { total: 4 }, 2],
+    ['whose counts are not numbers', { size: 'two', total: [] }, 2],
+  ])('are read to their end from a list %s', async (_what, counts, pages) => {
     const ids = 'size' in counts && counts.size === 2 ? [1, 2, 3, 4, 5] : [1, 2, 3, 4];
     const perPage = 'size' in counts && counts.size === 2 ? 2 : 3;
     const { baseUrl, requests } = await answering(({ url }) => {
@@ -79,7 +83,8 @@ describe('markers', () => {
     expect(requests).toHaveLength(pages);
   });
 
-  test('keep of questions and results what has an id [224]', async () => {
+  // proves 224
+  test('keep the questions and results that have an id', async () => {
     const answers = [{ id: 7 }, { value: 'Yes' }];
     const questions = [{ id: 5, answers }, { value: 'Fasting?' }];
     const marker = { id: 1, aoe: { questions }, expected_results: [{ name: 'Invented' }, { id: 2 }] };
@@ -89,7 +94,8 @@ describe('markers', () => {
     ]);
   });
 
-  test('without an id are unreadable: nothing tells them apart [224]', async () => {
+  // proves 224
+  test('markers without an id are unreadable: nothing tells them apart', async () => {
     const { baseUrl } = await answering(() => ({ body: { markers: [{ name: 'Invented' }] } }));
     expect(await rejection(all(serviceAt(baseUrl).labTests.listMarkers()))).toBeInstanceOf(AnswerUnreadable);
   });

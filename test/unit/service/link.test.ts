@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { AnswerLost, AnswerUnreadable, ServiceRefused, ServiceUnreachable } from '../../../service/errors.js';
-import { linkErrorTypes } from '../../../service/link.js';
-import type { LinkTokenRequest, Links } from '../../../service/link.js';
-import { isSameSource, sourceSlugOf } from '../../../workflows/link/provider-source.js';
+import { linkErrorTypes, type LinkTokenRequest, type Links } from '../../../service/link.js';
+import { isSameSource, sourceSlugOf } from '../../../protocol/link/provider-source.js';
 import { answering, rejection, serviceAt, serving } from './recording-server.js';
 
 const TOKEN = 'lt_invented_token';
@@ -37,7 +36,8 @@ function secretsOf(body: Record<string, string>): string[] {
 describe('a link token', () => {
   const answer = { link_token: TOKEN, link_web_url: `https://link.example.com/?token=${TOKEN}` };
 
-  test('is created with the API key, and the request goes out as it is [6, 216, 244, 321]', async () => {
+  // proves 6, 216, 244, 321
+  test('is created with the API key, and the request is sent unchanged', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...answer, new_field: 1 } }));
     const request = {
       user_id: 'user-1',
@@ -58,14 +58,14 @@ describe('a link token', () => {
     ['redirect_url', { user_id: 'user-1', redirect_url: '/linked' }],
     ['on_error', { user_id: 'user-1', on_error: 'stay' }],
     ['colour', { user_id: 'user-1', colour: 'blue' }],
-  ])('with a %s that cannot be right is not asked for', async (field, request) => {
+  ])('a link token with an invalid %s is not requested', async (field, request) => {
     const { baseUrl, requests } = await answering(() => ({ body: answer }));
     const call = serviceAt(baseUrl).links.createToken(request as LinkTokenRequest);
     expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
     expect(requests).toEqual([]);
   });
 
-  test('that is not in the answer is not made up, and what else the answer holds is not quoted', async () => {
+  test('a link token that is not in the answer is not made up, and nothing else of the answer is quoted', async () => {
     const { baseUrl } = await answering(() => ({ body: { ...answer, link_token: [TOKEN] } }));
     const error = await rejection(serviceAt(baseUrl).links.createToken({ user_id: 'user-1' }));
     expect(error).toBeInstanceOf(AnswerUnreadable);
@@ -74,7 +74,8 @@ describe('a link token', () => {
 });
 
 describe.each(steps)('%s', (_name, call, path, body) => {
-  test('carries the link token instead of the API key [182, 183, 184, 185, 245, I12]', async () => {
+  // proves 182-185, 245, I12
+  test('carries the link token instead of the API key', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { state: 'success' } }));
     await call(serviceAt(baseUrl, { brand: 'Acme' }).links);
     expect(requests[0]).toMatchObject({ method: 'POST', url: path, body });
@@ -82,36 +83,37 @@ describe.each(steps)('%s', (_name, call, path, body) => {
     expect(requests[0]?.headers).not.toHaveProperty('x-acme-api-key');
   });
 
+  // proves 187, I7
   test.each([
     ['a sentence', { detail: JSON.stringify(body) + TOKEN }],
     ['fields', { detail: [{ type: 'value_error', loc: ['body', CODE], msg: JSON.stringify(body), input: body }] }],
     ['an object', { error: 'bad', message: secretsOf(body).join().toUpperCase() }],
     ['plain text', `${JSON.stringify(body)} with ${TOKEN} was refused`],
-  ])('refused in %s rejects without a secret [187, I7]', async (_form, answer) => {
+  ])('refused in %s rejects without a secret', async (_form, answer) => {
     const { baseUrl } = await answering(() => ({ status: 422, body: answer }));
     const error = await rejection(call(serviceAt(baseUrl).links));
     expect(error).toBeInstanceOf(ServiceRefused);
-    const told = inspect(error, { depth: null }).toLowerCase();
-    for (const secret of secretsOf(body)) expect(told).not.toContain(secret.toLowerCase());
+    const shown = inspect(error, { depth: null }).toLowerCase();
+    for (const secret of secretsOf(body)) expect(shown).not.toContain(secret.toLowerCase());
   });
 
-  test('says in an error of the link nothing secret either', async () => {
+  test('shows no secret in an error of the link either', async () => {
     const text = `${TOKEN} cannot do ${JSON.stringify(body)}`;
     const { baseUrl } = await answering(() => ({ body: { state: 'error', error_type: 'invalid_token', error: text } }));
-    const told = JSON.stringify(await call(serviceAt(baseUrl).links));
-    expect(told).toContain('cannot do');
-    for (const secret of secretsOf(body)) expect(told).not.toContain(secret);
+    const shown = JSON.stringify(await call(serviceAt(baseUrl).links));
+    expect(shown).toContain('cannot do');
+    for (const secret of secretsOf(body)) expect(shown).not.toContain(secret);
   });
 
-  test('keeps of a long sentence no piece of a secret, and nobody else either', async () => {
+  test('keeps no piece of a secret, or of a person, when it cuts a long sentence', async () => {
     const text = `${'-'.repeat(270)} other@example.com +1 202 555 0123 ${TOKEN}${'x'.repeat(2_000)}`;
     const { baseUrl } = await answering(() => ({ body: { state: 'error', error: text } }));
-    const told = JSON.stringify(await call(serviceAt(baseUrl).links));
-    expect(told).toContain('<e-mail>');
-    expect(told).not.toMatch(/lt_|other@|555/);
+    const shown = JSON.stringify(await call(serviceAt(baseUrl).links));
+    expect(shown).toContain('<e-mail>');
+    expect(shown).not.toMatch(/lt_|other@|555/);
   });
 
-  test('is known not to have been sent where no connection stands', async () => {
+  test('is known not to have been sent if no connection stands', async () => {
     const { baseUrl, server } = await serving(() => undefined);
     server.close();
     await once(server, 'close');
@@ -120,7 +122,7 @@ describe.each(steps)('%s', (_name, call, path, body) => {
     expect(inspect(error, { depth: null })).not.toMatch(/lt_invented|012345|vented pass|testperson/i);
   });
 
-  test('is not known to have done nothing where the answer is lost', async () => {
+  test('may have had an effect if the answer is lost', async () => {
     const { baseUrl } = await serving((request) => request.resume().on('end', () => request.socket.destroy()));
     const error = await rejection(call(serviceAt(baseUrl).links));
     expect(error).toBeInstanceOf(AnswerLost);
@@ -134,7 +136,8 @@ describe('the result of a step', () => {
     return serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE);
   }
 
-  test('is read with everything that a deployment sends [39, 40, 41, 55, 56, 57, 186, 188, I7]', async () => {
+  // proves 39-41, 55-57, 186, 188, I7
+  test('is read with everything that a deployment sends', async () => {
     const sent = {
       state: 'pending_provider_mfa',
       redirect_url: 'invented-app://linked',
@@ -149,41 +152,41 @@ describe('the result of a step', () => {
     expect(await resultOf(sent)).toEqual(sent);
   });
 
-  // Written out, so that a name that is changed in the product is noticed.
+  // Written out, so a changed name in the product is noticed.
   const errorTypes = [
-    [42, 'invalid_token'],
-    [43, 'token_expired'],
-    [44, 'token_not_validated'],
-    [45, 'token_consumed'],
-    [46, 'provider_credential_error'],
-    [47, 'provider_password_expired'],
-    [48, 'provider_api_error'],
-    [49, 'unsupported_region'],
-    [50, 'duplicate_connection'],
-    [51, 'required_scopes_not_granted'],
-    [52, 'incorrect_mfa_code'],
-    [53, 'user_cancelled'],
+    'invalid_token',
+    'token_expired',
+    'token_not_validated',
+    'token_consumed',
+    'provider_credential_error',
+    'provider_password_expired',
+    'provider_api_error',
+    'unsupported_region',
+    'duplicate_connection',
+    'required_scopes_not_granted',
+    'incorrect_mfa_code',
+    'user_cancelled',
   ] as const;
 
-  test.each(errorTypes.map(([item, error_type]) => ({ item, error_type })))(
-    'names the error type $error_type [$item, 41, 309, I7]',
-    async ({ error_type }) => {
-      expect(linkErrorTypes).toContain(error_type);
-      const sent = { state: 'error', error_type, error: 'words' };
-      expect(await resultOf(sent)).toMatchObject(sent);
-    },
-  );
+  // proves 41-53, 309, I7
+  test.each(errorTypes)('names the error type %s', async (error_type) => {
+    expect(linkErrorTypes).toContain(error_type);
+    const sent = { state: 'error', error_type, error: 'words' };
+    expect(await resultOf(sent)).toMatchObject(sent);
+  });
 
   test('names no other error type than the specification', () => {
     expect(linkErrorTypes).toHaveLength(errorTypes.length);
   });
 
-  test('keeps states and error types that nobody knows yet [38, 54, 325]', async () => {
+  // proves 38, 54, 325
+  test('keeps unknown states and error types', async () => {
     const sent = { state: 'pending_something', error_type: 'error_of_next_year' };
     expect(await resultOf(sent)).toMatchObject(sent);
   });
 
-  test("is read in the specification's own words for the error and the request for a code [55, 56, 188]", async () => {
+  // proves 55, 56, 188
+  test("is read in the specification's own names for the error and the request for a code", async () => {
     const result = await resultOf({
       state: 'error',
       error_description: 'words',
@@ -203,7 +206,7 @@ describe('the result of a step', () => {
     expect(await resultOf(described)).toEqual({ state: 'error' });
   });
 
-  test('without a state is unreadable, and not quoted', async () => {
+  test('the result of a step without a state is unreadable, and not quoted', async () => {
     const error = await rejection(resultOf({ connected: true, error: 'Testperson' }));
     expect(error).toBeInstanceOf(AnswerUnreadable);
     expect(String(error)).not.toContain('Testperson');
@@ -215,7 +218,7 @@ describe('the call with the code', () => {
 
   test('waits for the provider longer than other calls wait for their answer', async () => {
     const { baseUrl } = await late();
-    // The transport looks at its headers timeouts every half second or so.
+    // The transport checks its headers timeouts about every half second.
     const service = serviceAt(baseUrl, { headersTimeoutMs: 100, timeoutMs: 800 });
     const [answered, lost] = await Promise.all([
       service.links.completeMfa('invented_watch', TOKEN, CODE),

@@ -78,11 +78,12 @@ async function sent(call: (service: ReturnType<typeof serviceAt>) => Promise<unk
   return requests[0]?.body;
 }
 
-test('an order goes out with everything that is documented of it, field by field [217]', async () => {
+// proves 217
+test('an order is sent with every documented field', async () => {
   expect(await sent(({ orders }) => orders.create(FULL_ORDER))).toEqual(FULL_ORDER);
 });
 
-test('a registration may tell of an insurance, and more of patient and physician', async () => {
+test('a registration may carry an insurance, and more about patient and physician', async () => {
   const registration: RegisterRequest = {
     ...REGISTRATION,
     ...{ patient_details: FULL_PATIENT, physician: FULL_PHYSICIAN, health_insurance: INSURANCE },
@@ -110,7 +111,7 @@ describe('an order', () => {
     expect(requests).toEqual([]);
   });
 
-  test('that names nothing to order is told so along with its other faults', async () => {
+  test('an order that names nothing to order is refused along with its other faults', async () => {
     const { baseUrl } = await answering(() => ({ body: {} }));
     const error = await rejection(serviceAt(baseUrl).orders.create({ ...NO_TEST, user_id: '' }));
     expect(error).toMatchObject({

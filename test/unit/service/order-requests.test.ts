@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RequestInvalid } from '../../../service/errors.js';
-import type { OrderRequest, RegisterRequest } from '../../../service/orders.js';
-import { importOrderRequestSchema, orderRequestSchema, patientDetailsSchema } from '../../../service/orders.js';
+import {
+  type OrderRequest,
+  type RegisterRequest,
+  importOrderRequestSchema,
+  orderRequestSchema,
+  patientDetailsSchema,
+} from '../../../service/orders.js';
 import { ADDRESS, IMPORT, ORDER, PATIENT, REGISTRATION, SHIPPING, TESTKIT } from './persons.js';
 import { rejection, serviceAt } from './recording-server.js';
 
-/** Nothing listens at this port: a request that was sent would be `ServiceUnreachable` and no `RequestInvalid`. */
+/** Nothing listens at this port: a request that was sent would be `ServiceUnreachable`, not `RequestInvalid`. */
 const NOWHERE = 'http://127.0.0.1:1';
 
 /** The broken rules as "field rule"; the change replaces whole top-level fields. */
@@ -31,18 +36,17 @@ describe('names', () => {
     },
   );
 
-  test.each(['', 'x'.repeat(51)])('of length outside 1 to 50 are refused: %j [192, 193, 201]', async (last_name) => {
+  // proves 192, 193, 201
+  test.each(['', 'x'.repeat(51)])('names with a length outside 1 to 50 are refused: %j', async (last_name) => {
     expect(await patient({ last_name })).toEqual(['patient_details.last_name must be 1 to 50 characters long']);
   });
 
-  test.each(['John', "O'Brien", 'Mary-Jane', 'J. R. R.', '4th', 'x'.repeat(50)])(
-    '%j is accepted [192, 201]',
-    (first_name) => {
-      expect(patientDetailsSchema.safeParse({ ...PATIENT, first_name }).success).toBe(true);
-    },
-  );
+  // proves 192, 201
+  test.each(['John', "O'Brien", 'Mary-Jane', 'J. R. R.', '4th', 'x'.repeat(50)])('%j is accepted', (first_name) => {
+    expect(patientDetailsSchema.safeParse({ ...PATIENT, first_name }).success).toBe(true);
+  });
 
-  test('are judged in a moment, whatever they are', () => {
+  test('are checked in a moment, whatever they are', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 100_000, unit: fc.constantFrom('a', ' ', '-', '.', '!') }), (first_name) => {
         const before = performance.now();
@@ -56,18 +60,19 @@ describe('names', () => {
 
 describe('birth dates', () => {
   test.each(['1980-02-30', '1981-02-29', '80-02-28', '1980-2-28', '1980-02-28T00:00:00Z', '28.02.1980', 'never'])(
-    '%j is no date',
+    '%j is not a date',
     async (dob) => {
       expect(await patient({ dob })).toEqual(['patient_details.dob must be a date that exists, written YYYY-MM-DD']);
     },
   );
 
-  test('in the future are refused [194, 201]', async () => {
+  // proves 194, 201
+  test('birth dates in the future are refused', async () => {
     expect(await patient({ dob: tomorrow })).toEqual(['patient_details.dob must not be in the future']);
     expect(await patient({ dob: '2999-01-01' })).toEqual(['patient_details.dob must not be in the future']);
   });
 
-  test('of today and of a leap day are accepted', () => {
+  test('birth dates of today and of a leap day are accepted', () => {
     for (const dob of [new Date().toISOString().slice(0, 10), '2000-02-29']) {
       expect(patientDetailsSchema.safeParse({ ...PATIENT, dob }).success).toBe(true);
     }
@@ -75,18 +80,21 @@ describe('birth dates', () => {
 });
 
 describe('other rules', () => {
+  // proves 197, 201
   test.each(['nobody', 'a@b', '@example.com', 'a b@example.com', 'a@example..com', 'a@@example.com', ''])(
-    'the e-mail address %j is refused [197, 201]',
+    'the e-mail address %j is refused',
     async (email) => {
       expect(await patient({ email })).toEqual(['patient_details.email must be an e-mail address']);
     },
   );
 
-  test.each(['9118', '123456', '12345-678', 'ABCDE', '12345 '])('the zip %j is refused [75]', async (zip) => {
+  // proves 75
+  test.each(['9118', '123456', '12345-678', 'ABCDE', '12345 '])('the zip %j is refused', async (zip) => {
     expect(await address({ zip })).toEqual([expect.stringMatching(/^patient_address\.zip must be five digits/)]);
   });
 
-  test.each(['us', 'USA', 'United States', ''])('the country %j is refused [76]', async (country) => {
+  // proves 76
+  test.each(['us', 'USA', 'United States', ''])('the country %j is refused', async (country) => {
     expect(await address({ country })).toEqual([
       'patient_address.country must be a two-letter country code in capitals, for instance US',
     ]);
@@ -96,7 +104,8 @@ describe('other rules', () => {
     expect(await patient({ phone_number })).toEqual(['patient_details.phone_number must not be empty']);
   });
 
-  test('the comment ends at 1,000 characters, an emoji being one [139, 312]', async () => {
+  // proves 139, 312
+  test('the comment ends at 1,000 characters, an emoji being one', async () => {
     expect(orderRequestSchema.safeParse({ ...ORDER, clinical_notes: '😀'.repeat(1000) }).success).toBe(true);
     expect(await brokenBy({ clinical_notes: 'x'.repeat(1001) })).toEqual([
       'clinical_notes must be at most 1,000 characters long',
@@ -106,7 +115,8 @@ describe('other rules', () => {
     ]);
   });
 
-  test('a physician is complete or absent [129, 130, 131]', async () => {
+  // proves 129-131
+  test('a physician is complete or absent', async () => {
     const physician = { first_name: 'Doctor', last_name: '', npi: ' ' };
     expect(await brokenBy({ physician })).toEqual([
       'physician.last_name must not be empty',
@@ -124,7 +134,8 @@ describe('other rules', () => {
 });
 
 describe('the error', () => {
-  test('names every broken rule at once [201]', async () => {
+  // proves 201
+  test('names every broken rule at once', async () => {
     const broken = await brokenBy({
       patient_details: { ...PATIENT, first_name: 'José', dob: '2999-01-01' },
       patient_address: { ...ADDRESS, zip: '1' },
@@ -136,7 +147,7 @@ describe('the error', () => {
     ]);
   });
 
-  test('names missing fields, wrong types and fields too many', async () => {
+  test('names missing fields, wrong types and unknown fields', async () => {
     const request = {
       ...REGISTRATION,
       sample_id: 7,
@@ -154,6 +165,7 @@ describe('the error', () => {
     ]);
   });
 
+  // proves 222
   test.each([
     ['order_set', { order_set: {} }],
     ['order_set', { order_set: { lab_test_ids: [], add_on: { marker_ids: [] } } }],
@@ -163,19 +175,20 @@ describe('the error', () => {
     ['collection_method', { collection_method: '' }],
     ['patient_details.first_name', { patient_details: { ...PATIENT, first_name: '-' } }],
     ['patient_address.receiver_name', { patient_address: { ...IMPORT.patient_address, receiver_name: '' } }],
-  ])('of an import names %s [222]', async (field, change) => {
+  ])('the error for an import names %s', async (field, change) => {
     const error = await rejection(serviceAt(NOWHERE).orders.import({ ...IMPORT, ...change }));
     expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
   });
 
+  // proves 222
   test.each([{ lab_test_ids: ['test-1'] }, { add_on: { marker_ids: [11] } }, { add_on: { provider_ids: ['p-1'] } }])(
-    'does not come of an import that is made of %j [222]',
+    'does not occur for an import that is made of %j',
     (order_set) => {
       expect(importOrderRequestSchema.safeParse({ ...IMPORT, order_set })).toMatchObject({ data: { order_set } });
     },
   );
 
-  test('of a test kit names the shipping detail', async () => {
+  test('the error for a test kit names the shipping detail', async () => {
     const shipping_details = { ...SHIPPING, receiver_name: '' };
     const error = await rejection(serviceAt(NOWHERE).orders.createTestkit({ ...TESTKIT, shipping_details }));
     expect(String(error)).toBe(
@@ -183,7 +196,7 @@ describe('the error', () => {
     );
   });
 
-  test('carries nothing of what was to be sent', async () => {
+  test('carries nothing of the request', async () => {
     const secret = '§ecret';
     const request = {
       ...ORDER,

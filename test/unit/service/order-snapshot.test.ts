@@ -9,7 +9,7 @@ const eventsOf = (order: object) => snapshot(order).events;
 
 const AT = '2024-03-01T10:00:00.000Z';
 
-test('an order is projected to what the lifecycle needs, and nobody is in it', () => {
+test('an order is projected to what the lifecycle needs, and nothing of a person', () => {
   const secret = 'Testperson';
   const person = { receiver_name: secret, first_line: secret, city: secret, phone_number: secret, notes: secret };
   const projected = snapshot({
@@ -91,14 +91,16 @@ test('an order is projected to what the lifecycle needs, and nobody is in it', (
   expect(JSON.stringify(projected)).not.toContain(secret);
 });
 
-test('an order with nothing in it has no empty keys [142]', () => {
+// proves 142
+test('an order with nothing in it has no empty keys', () => {
   expect(snapshot({ user_id: null, details: null, order_transaction: null, status: null, events: null })).toEqual({
     orderId: 'order-1',
     events: [],
   });
 });
 
-test('an order is followed whatever is odd about its other fields [142, 325]', () => {
+// proves 142, 325
+test('an order is followed whatever is odd about its other fields', () => {
   const event = { id: '7', created_at: AT, status: 'received.testkit.ordered', status_detail: ['a'] };
   const odd = {
     id: 4711,
@@ -118,7 +120,7 @@ test('an order is followed whatever is odd about its other fields [142, 325]', (
   });
 });
 
-test('an unreadable value a million deep costs an order that field alone', () => {
+test('an unreadable value a million levels deep costs an order only that field', () => {
   const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
   const event = `{"id":1,"created_at":"${AT}","status":"received.testkit.ordered","status_detail":${deep}}`;
   const order: unknown = JSON.parse(
@@ -131,7 +133,7 @@ test('an unreadable value a million deep costs an order that field alone', () =>
   });
 });
 
-test('origin and parent are read from the transaction where the order does not say', () => {
+test('origin and parent are read from the transaction if the order does not have them', () => {
   const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'recreation', parent_id: 'order-0' }] };
   expect(snapshot({ order_transaction })).toMatchObject({ origin: 'recreation', parentId: 'order-0' });
 });
@@ -148,7 +150,8 @@ test('members of a transaction without an id, and a transaction without one, are
 describe('events', () => {
   const status = 'received.testkit.ordered';
 
-  test('are ordered by id, whatever their order and their times [116, 117]', () => {
+  // proves 116, 117
+  test('are ordered by id, whatever their order and their times', () => {
     const events = [
       { id: 9, created_at: '2024-01-01T00:00:00Z', status: 'c' },
       { id: 4056, created_at: '2023-01-01T00:00:00Z', status: 'd' },
@@ -157,7 +160,7 @@ describe('events', () => {
     expect(eventsOf({ events }).map((event) => event.status)).toEqual(['b', 'c', 'd']);
   });
 
-  test('with one id are one event; with one status they may be two', () => {
+  test('events with one id are one event; with one status they may be two', () => {
     const events = [1, 2, 1, 3].map((id) => ({
       id,
       created_at: AT,
@@ -166,7 +169,7 @@ describe('events', () => {
     expect(eventsOf({ events }).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
-  test('with numeric texts as ids are the same events', () => {
+  test('events with numeric texts as ids are the same events', () => {
     const events = [
       { id: '10', created_at: AT, status },
       { id: 9, created_at: AT, status },
@@ -175,12 +178,12 @@ describe('events', () => {
     expect(eventsOf({ events }).map(({ id }) => id)).toEqual([9, 10]);
   });
 
-  test('with the id -0, which JSON can write, have the id 0', () => {
+  test('events with the id -0, which JSON can write, have the id 0', () => {
     const events = JSON.parse(`[{"id":-0,"created_at":"${AT}","status":"a"}]`) as unknown;
     expect(eventsOf({ events })).toEqual([{ id: 0, at: AT, status: 'a' }]);
   });
 
-  test('without any id are numbered by their places', () => {
+  test('events without any id are numbered by their places', () => {
     const events = [{ status: 'a' }, { id: null, status: 'b' }, { id: 'x', status: 'c' }];
     expect(eventsOf({ events, created_at: AT })).toEqual([
       { id: 1, at: AT, status: 'a' },
@@ -189,12 +192,13 @@ describe('events', () => {
     ]);
   });
 
-  test('without an id among events with one are left out', () => {
+  test('events without an id among events with one are left out', () => {
     const events = [{ status: 'a' }, { id: 5, created_at: AT, status: 'b' }, { id: 1.5, status: 'c' }];
     expect(eventsOf({ events })).toEqual([{ id: 5, at: AT, status: 'b' }]);
   });
 
-  test('are the last event where the list is missing or empty [94]', () => {
+  // proves 94
+  test('are the last event if the list is missing or empty', () => {
     const last_event = { id: 4, created_at: AT, status };
     for (const events of [undefined, null, []]) {
       expect(eventsOf({ events, last_event })).toEqual([{ id: 4, at: AT, status }]);
@@ -202,7 +206,7 @@ describe('events', () => {
     expect(eventsOf({ last_event: { created_at: AT, status } })).toEqual([{ id: 1, at: AT, status }]);
   });
 
-  test("without a usable time take the order's", () => {
+  test("events without a usable time use the order's", () => {
     const events = [
       { id: 1, status },
       { id: 2, status, created_at: 'yesterday' },
@@ -223,7 +227,7 @@ describe('events', () => {
     ['2024-03-01T12:00:00+02', AT],
     ['2024-03-01t10:00z', AT],
     ['2024-03-01', '2024-03-01T00:00:00.000Z'],
-  ])('at %j happened at %j', (created_at, at) => {
+  ])('events at %j happened at %j', (created_at, at) => {
     expect(eventsOf({ events: [{ id: 1, created_at, status }] })[0]?.at).toBe(at);
   });
 
@@ -234,7 +238,7 @@ describe('events', () => {
     },
   );
 
-  test('without a status are left out', () => {
+  test('events without a status are left out', () => {
     expect(
       eventsOf({
         events: [
@@ -260,7 +264,7 @@ describe('untidy orders', () => {
     );
   });
 
-  test('have the same events in whatever order and how often they are listed', () => {
+  test('have the same events in whatever order and however often they are listed', () => {
     const listed = fc.uniqueArray(fc.integer({ min: 1, max: 50 }), { minLength: 1 });
     fc.assert(
       fc.property(listed, fc.infiniteStream(fc.nat()), (ids, numbers) => {

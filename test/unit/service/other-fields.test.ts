@@ -5,8 +5,8 @@ import { answering, serviceAt } from './recording-server.js';
 
 /*
  * Fields that the specification does not name and a deployment sends (docs/lab-service.md). Unknown fields are kept as
- * they were sent, so that a field is read at all shows only in what happens to a value of the wrong type: a known field
- * counts as absent.
+ * they were sent, so only a value of the wrong type shows whether a field is read at all: a known field counts as
+ * absent.
  */
 
 type Fields = Readonly<Record<string, unknown>>;

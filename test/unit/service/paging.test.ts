@@ -7,7 +7,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return read;
 }
 
-describe('pages behind a cursor', () => {
+describe('pages with a cursor', () => {
   test('are read until there is no next one, each with the cursor of the one before', async () => {
     const asked: (string | undefined)[] = [];
     const pages = cursorPages(async (cursor) => {
@@ -40,7 +40,7 @@ describe('pages behind a cursor', () => {
     expect(reads).toBe(2);
   });
 
-  test('are not read before somebody wants them', async () => {
+  test('are not read before a caller needs them', async () => {
     let reads = 0;
     const pages = cursorPages(async () => {
       reads += 1;
@@ -67,20 +67,20 @@ describe('numbered pages', () => {
   }
 
   test.each([{}, { total: true }, { cap: 2 }, { cap: 2, total: true }])(
-    'bring every item once with %j',
+    'return every item once with %j',
     async (how) => {
       const { read } = service(10, how);
       expect(await all(numberedPages(read(5), 5, String))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     },
   );
 
-  test('need no page more where the service tells the total', async () => {
+  test('need no further page if the service returns the total', async () => {
     const { read, pages } = service(10, { total: true });
     await all(numberedPages(read(5), 5, String));
     expect(pages).toEqual([1, 2]);
   });
 
-  test('end where a service ignores the page', async () => {
+  test('end if a service ignores the page', async () => {
     const { read, pages } = service(10, { ignoresPage: true });
     expect(await all(numberedPages(read(5), 5, String))).toEqual([0, 1, 2, 3, 4]);
     expect(pages).toEqual([1, 2]);

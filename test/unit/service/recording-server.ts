@@ -1,11 +1,16 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { ServiceConfig } from '../../../service/http.js';
-import { createLabService } from '../../../service/lab-service.js';
-import type { LabService } from '../../../service/lab-service.js';
+import { createLabService, type LabService } from '../../../service/lab-service.js';
 
 export interface RecordedRequest {
   method: string | undefined;
@@ -28,7 +33,7 @@ export interface RecordingServer {
   connections: () => number;
 }
 
-/** A real HTTP server on loopback that answers as told and remembers what it was asked; ends with the test. */
+/** A real HTTP server on loopback that answers as the test says and remembers its requests; ends with the test. */
 export async function answering(answer: (request: RecordedRequest, index: number) => Answer): Promise<RecordingServer> {
   const requests: RecordedRequest[] = [];
   const recording = await serving((request, response) => {
@@ -62,7 +67,7 @@ export function serviceAt(baseUrl: string, config: Partial<ServiceConfig> = {}):
   return service;
 }
 
-/** What a promise rejects with; fails where it does not. */
+/** The error of a rejected promise; fails if it is not rejected. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => {

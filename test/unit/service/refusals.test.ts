@@ -10,8 +10,7 @@ import {
   Unauthorized,
 } from '../../../service/errors.js';
 import { readRefusal, refusalError, retryAfterMs } from '../../../service/refusals.js';
-import type { Answer } from './recording-server.js';
-import { answering, rejection, serviceAt } from './recording-server.js';
+import { type Answer, answering, rejection, serviceAt } from './recording-server.js';
 
 /** A copy of the error bodies that were seen in public documentation of a deployment of the same interface. */
 const seen = z
@@ -75,15 +74,21 @@ describe('error answers seen in a deployment', () => {
     expect(failures.map(({ when }) => when).toSorted()).toEqual(Object.keys(EXPECTED).toSorted());
   });
 
-  test.each(failures)('$when ($status) [305, 311]', async ({ when, status, body, body_text: text }) => {
+  // proves 305, 311
+  test.each(failures)('$when ($status)', async ({ when, status, body, body_text: text }) => {
     const error = await refusedWith({ status: status ?? 0, body: text ?? body });
     const [kind, said] = EXPECTED[when] ?? [];
     expect((error as Error).constructor).toBe(kind);
     expect(error).toMatchObject({ name: kind?.name, method: 'GET', path: '/v3/order/{order_id}', status });
-    expect(String(error)).toContain(said);
+    const { reason, fields = [] } = error as Partial<ServiceRefused>;
+    const sentences = [reason, ...fields.map(({ field, message }) => `${field}: ${message}`)];
+    expect(sentences.join('\n')).toContain(said);
+    // It may quote a person, and messages are logged.
+    expect(String(error)).not.toContain(said);
   });
 
-  test('a refused field keeps place, rule and sentence, and loses what was sent [305]', async () => {
+  // proves 305
+  test('a refused field keeps place, rule and sentence, and loses what was sent', async () => {
     const invalidName = seen.find(({ when }) => when === 'POST /v3/order invalid name');
     const error = await refusedWith({ status: 422, body: invalidName?.body });
     expect(error).toMatchObject({
@@ -102,6 +107,7 @@ describe('error answers seen in a deployment', () => {
 });
 
 describe('status', () => {
+  // proves 311
   test.each([
     [400, ServiceRefused],
     [401, Unauthorized],
@@ -117,12 +123,13 @@ describe('status', () => {
     [502, ServiceUnavailable],
     [503, ServiceUnavailable],
     [599, ServiceUnavailable],
-  ])('%i without a body is %o [311]', async (status, kind) => {
+  ])('%i without a body is %o', async (status, kind) => {
     const error = await refusedWith({ status });
     expect((error as Error).constructor).toBe(kind);
     expect(error).toMatchObject({ status, reason: undefined });
   });
 
+  // proves 180, 308
   test.each<[number, unknown]>([
     [403, { detail: 'This endpoint is in closed beta' }],
     [403, 'This feature is not enabled for your team.'],
@@ -133,27 +140,30 @@ describe('status', () => {
     [403, { detail: { error_type: 'feature_disabled', error_message: 'Please contact support' } }],
     [400, { detail: [{ msg: 'This endpoint is in private beta', loc: [] }] }],
     [400, { detail: ['Closed beta'] }],
-  ])('a team that is not enabled, status %i and body %j [180, 308]', async (status, body) => {
+  ])('means a team that is not enabled for status %i and body %j', async (status, body) => {
     const error = await refusedWith({ status, body });
     expect(error).toBeInstanceOf(FeatureNotEnabled);
     expect(error).toBeInstanceOf(ServiceRefused);
   });
 
+  // proves 308
   test.each([
     [403, { detail: 'Forbidden' }],
     [403, '<html><body>This feature is not enabled</body></html>'],
     [404, { detail: 'Not found' }],
     [400, { error: 'Bad Request', message: 'Transition from current_status to cancelled is not allowed' }],
-  ])('another refusal is not taken for that, status %i and body %j [308]', async (status, body) => {
+  ])('means another refusal for status %i and body %j', async (status, body) => {
     expect(await refusedWith({ status, body })).not.toBeInstanceOf(FeatureNotEnabled);
   });
 
-  test.each([429, 503])('%i brings the time after which to come again [319]', async (status) => {
+  // proves 319
+  test.each([429, 503])('%i brings the time after which to retry', async (status) => {
     const error = await refusedWith({ status, headers: { 'retry-after': '7' }, body: { detail: 'slow down' } });
     expect(error).toMatchObject({ retryAfterMs: 7000, reason: 'slow down' });
   });
 
-  test('429 without Retry-After leaves the time open [319]', async () => {
+  // proves 319
+  test('429 without Retry-After leaves the time open', async () => {
     expect(await refusedWith({ status: 429 })).toMatchObject({ retryAfterMs: undefined });
   });
 });
@@ -185,25 +195,25 @@ describe('Retry-After', () => {
   });
 });
 
-describe('what a refusal may say', () => {
-  test('a sentence ends at 300 characters, counted in code points', () => {
+describe('the text of a refusal', () => {
+  test('ends at 300 characters, counted in code points', () => {
     const { reason = '' } = readRefusal({ detail: '😀'.repeat(1000) });
     expect([...reason]).toHaveLength(300);
   });
 
-  test('e-mail addresses, telephone numbers and dates are taken out of sentences', () => {
+  test('loses e-mail addresses, telephone numbers and dates', () => {
     const { reason } = readRefusal({
       detail: 'testperson@example.com, born 1980-02-29, phone +1 (555) 010-0123 or 5550100123, is known',
     });
     expect(reason).toBe('<e-mail>, born <number>, phone <number> or <number>, is known');
   });
 
-  test('identifiers, patterns and small numbers stay readable', () => {
+  test('keeps identifiers, patterns and small numbers readable', () => {
     const detail = "user 1449752e-0d8a-40e0-9206-91ab099b2537: at most 50, 300 reports, pattern '^\\d{5}(-\\d{4})?$'";
     expect(readRefusal({ detail }).reason).toBe(detail);
   });
 
-  test('a markup page from a proxy says nothing', () => {
+  test('is empty for a markup page from a proxy', () => {
     expect(readRefusal('<html><body>Bad gateway</body></html>')).toEqual({ fields: [] });
   });
 
@@ -218,11 +228,12 @@ describe('what a refusal may say', () => {
     { detail: [] },
     { detail: [null, 5] },
     { detail: {} },
-  ])('the body %j says nothing and breaks nothing', (body) => {
+  ])('is empty for the body %j, which breaks nothing', (body) => {
     expect(readRefusal(body)).toEqual({ fields: [] });
   });
 
-  test('untidy entries of detail are read as far as they go [311]', () => {
+  // proves 311
+  test('has untidy entries of detail as far as they can be read', () => {
     const detail = [
       'a sentence',
       { msg: 'Field required' },
@@ -239,16 +250,35 @@ describe('what a refusal may say', () => {
     });
   });
 
-  test('no more than thirty fields are kept', () => {
+  test('has no more than thirty fields', () => {
     const detail = Array.from({ length: 1000 }, (_, n) => ({ loc: ['body', `f${n}`], msg: 'bad', type: 'x' }));
     expect(readRefusal({ detail }).fields).toHaveLength(30);
   });
 
-  test('an error message reads as a sentence', () => {
+  test('names fields and types of rules in a message, and quotes nothing from the service', () => {
     const call = { method: 'POST', path: '/v3/order', status: 422 };
-    const body = { detail: [{ loc: ['body', 'patient_address', 'zip'], msg: 'is wrong' }] };
+    const body = {
+      detail: [
+        { loc: ['body', 'patient_address', 'zip'], msg: 'Jane Invented lives elsewhere', type: 'value_error' },
+        { loc: ['body', 'consents', 0, 'consentType'], msg: 'Jane Invented did not consent' },
+        { loc: ['body', 'answers', 'Jane Invented'], msg: 'Jane Invented', type: 'Jane Invented' },
+        { loc: ['body', '12 Imaginary Row'], msg: 'no', type: 'missing' },
+        { loc: ['body', 'a'.repeat(300)], msg: 'no' },
+        'Jane Invented',
+      ],
+    };
     expect(refusalError(call, body, undefined).message).toBe(
-      'POST /v3/order was refused with status 422: patient_address.zip: is wrong',
+      'POST /v3/order was refused with status 422 (patient_address.zip: value_error, consents.0.consentType, missing)',
     );
+    const broken = { ...call, status: 503 };
+    expect(refusalError(broken, { detail: 'Jane Invented' }, undefined).message).toBe(
+      'POST /v3/order failed at the service with status 503',
+    );
+  });
+
+  test('names ten fields in a message at most', () => {
+    const call = { method: 'POST', path: '/v3/order', status: 422 };
+    const detail = Array.from({ length: 30 }, (_, n) => ({ loc: ['body', `f${n}`], msg: 'bad', type: 'x' }));
+    expect(refusalError(call, { detail }, undefined).message).toMatch(/f9: x\)$/);
   });
 });

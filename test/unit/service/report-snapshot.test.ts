@@ -5,7 +5,7 @@ import { reportSnapshotOf } from '../../../service/report-snapshot.js';
 
 const snapshot = (job: object) => reportSnapshotOf(parsingJobSchema.parse({ id: 'job-1', ...job }));
 
-test('a job is projected to ids, states and counts, and nobody is in it', () => {
+test('a job is projected to ids, states and counts, and nothing of a person', () => {
   const secret = 'Testperson';
   const projected = snapshot({
     user_id: 'user-1',
@@ -57,13 +57,13 @@ describe('a failure reason', () => {
     expect(snapshot({ status: 'failed', failure_reason })).toMatchObject({ failureReason: failure_reason });
   });
 
-  test('that is a sentence may quote the report, and is other', () => {
+  test('a failure reason that is a sentence may quote the report, and becomes other', () => {
     const failure_reason = 'The report of Testperson cannot be read';
     expect(snapshot({ status: 'failed', failure_reason }).failureReason).toBe('other');
   });
 });
 
-test('a status that is a sentence is other, too', () => {
+test('a status that is a sentence becomes other, too', () => {
   const job = parsingJobSchema.parse({ id: 'job-1', status: 'Testperson Imaginary, waiting for a second page' });
   expect(reportSnapshotOf(job).status).toBe('other');
 });

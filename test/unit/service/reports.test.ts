@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NotFound, RequestInvalid, ServiceRefused, ServiceUnreachable, AnswerLost } from '../../../service/errors.js';
-import type { ReportFile } from '../../../service/reports.js';
-import { parsingFailureReasons, parsingStatuses } from '../../../service/reports.js';
+import { type ReportFile, parsingFailureReasons, parsingStatuses } from '../../../service/reports.js';
 import { answering, rejection, serviceAt, serving } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
 
@@ -20,7 +18,7 @@ async function* pieces(...chunks: readonly (Buffer | Error)[]): AsyncGenerator<U
   }
 }
 
-/** So many bytes in pieces of 64 KiB; `ended` tells that the consumer let go of it or took it all. */
+/** So many bytes in pieces of 64 KiB; `ended` says that the consumer released it or read it all. */
 function large(bytes: number): { file: ReportFile; ended: () => boolean; given: () => number } {
   let [given, ended] = [0, false];
   const source = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
@@ -38,7 +36,7 @@ function large(bytes: number): { file: ReportFile; ended: () => boolean; given: 
   };
 }
 
-/** A server that keeps what comes over the wire after the request's head, as it came, and answers a job. */
+/** A server that keeps the raw bytes after the request's head, and answers with a job. */
 async function keepingBodies(): Promise<{ baseUrl: string; bodies: Buffer[]; requests: IncomingMessage[] }> {
   const bodies: Buffer[] = [];
   const requests: IncomingMessage[] = [];
@@ -72,7 +70,8 @@ async function raw(onConnection: (socket: Socket) => void): Promise<string> {
 }
 
 describe('the request of an upload', () => {
-  test('is a form with user, wish for review and file, byte for byte [1, 230, 323]', async () => {
+  // proves 1, 230, 323
+  test('is a form with user, request for review and file, byte for byte', async () => {
     const { baseUrl, bodies, requests } = await keepingBodies();
     const job = await serviceAt(baseUrl).reports.createJob({
       userId: USER,
@@ -108,18 +107,19 @@ describe('the request of an upload', () => {
     expect(Number(request?.headers['content-length'])).toBe(bodies[0]?.length);
   });
 
+  // proves 230
   test.each([
     ['application/pdf', 'report.pdf'],
     ['image/jpeg', 'report.jpg'],
     ['image/png', 'report.png'],
-  ] as const)('says %s of its file, and %s for its name, whoever it is of [230]', async (contentType, name) => {
+  ] as const)('names %s as its type, and %s as its file name, whoever it belongs to', async (contentType, name) => {
     const { baseUrl, bodies } = await keepingBodies();
     const file = { contentType, bytes: pieces(PDF) };
     await serviceAt(baseUrl).reports.createJob({ userId: USER, file });
     expect(bodies[0]?.toString()).toContain(`; filename="${name}"\r\ncontent-type: ${contentType}\r\n\r\n`);
   });
 
-  test('goes out in chunks where the size is not known, and leaves out the wish that was not made', async () => {
+  test('is sent in chunks if the size is unknown, and leaves out options that were not given', async () => {
     const { baseUrl, bodies, requests } = await keepingBodies();
     await serviceAt(baseUrl).reports.createJob({
       userId: USER,
@@ -133,7 +133,7 @@ describe('the request of an upload', () => {
     expect(text).not.toContain('needs_human_review');
   });
 
-  test('goes out again and again from one service', async () => {
+  test('can be sent again and again by one service', async () => {
     const lengths: number[] = [];
     const { baseUrl } = await serving((request, response) => {
       let length = 0;
@@ -170,17 +170,20 @@ describe('a request that breaks a rule is not sent', () => {
     expect(requests).toEqual([]);
   });
 
-  test.each([PDF.length - 1, PDF.length + 1])('a file of another size than it says (%i)', async (size) => {
-    const { baseUrl, bodies } = await keepingBodies();
-    const file = { contentType: 'application/pdf', bytes: pieces(PDF), size } as const;
-    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
-    expect(error).toBeInstanceOf(RequestInvalid);
-    expect((error as Error).message).toContain('as many bytes as its size says');
-    expect(bodies).toEqual([]);
-  });
+  test.each([PDF.length - 1, PDF.length + 1])(
+    'a file of another size than announced is not sent (%i)',
+    async (size) => {
+      const { baseUrl, bodies } = await keepingBodies();
+      const file = { contentType: 'application/pdf', bytes: pieces(PDF), size } as const;
+      const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+      expect(error).toBeInstanceOf(RequestInvalid);
+      expect((error as Error).message).toContain('as many bytes as its size says');
+      expect(bodies).toEqual([]);
+    },
+  );
 });
 
-describe('an upload that does not end well', () => {
+describe('an upload that fails', () => {
   test.each([undefined, 200_000])('rejects with the error of the file that broke off (size %s)', async (size) => {
     let isClosed = false;
     const { baseUrl } = await serving((request) => {
@@ -215,7 +218,7 @@ describe('an upload that does not end well', () => {
   ])('reads a refusal that came before the body was sent (%i)', async (status, detail) => {
     const baseUrl = await raw((socket) => {
       socket.once('data', () => {
-        // It reads no further, and leaves the caller the time to see the answer.
+        // It reads no further, and leaves the caller time to see the answer.
         socket.pause();
         socket.write(earlyAnswer(status, detail));
       });
@@ -251,7 +254,7 @@ describe('an upload that does not end well', () => {
     expect(names).not.toContain('AnswerLost');
   });
 
-  test('a connection that breaks half-way leaves no job: it may be repeated', async () => {
+  test('an upload whose connection breaks half-way leaves no job: it may be repeated', async () => {
     const baseUrl = await raw((socket) => {
       socket.once('data', () => socket.resetAndDestroy());
     });
@@ -262,7 +265,7 @@ describe('an upload that does not end well', () => {
     await eventually(() => expect(ended()).toBe(true));
   });
 
-  test('a connection that breaks after the last byte leaves the outcome unknown', async () => {
+  test('an upload whose connection breaks after the last byte leaves the outcome unknown', async () => {
     const { baseUrl } = await serving((request) => {
       request.resume();
       request.on('end', () => request.socket.destroy());
@@ -271,7 +274,7 @@ describe('an upload that does not end well', () => {
     expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }))).toBeInstanceOf(AnswerLost);
   });
 
-  test('a service that takes nothing any more, and a file that gives nothing, end the call', async () => {
+  test('ends if the service accepts nothing any more, or the file gives nothing', async () => {
     const { baseUrl } = await serving((request) => request.pause());
     const { reports } = serviceAt(baseUrl, { headersTimeoutMs: 300 });
     const { file } = large(50_000_000);
@@ -299,7 +302,7 @@ describe('an upload that does not end well', () => {
     expect(bodies[0]?.length).toBeGreaterThan(6_000);
   });
 
-  test('an answer that breaks off or makes no sense says so', async () => {
+  test('says so if the answer breaks off or makes no sense', async () => {
     const { baseUrl } = await answeringUploads(() => ({ status: 'started' }));
     const file = { contentType: 'image/png', bytes: pieces(PDF) } as const;
     const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
@@ -321,23 +324,25 @@ async function answeringUploads(answer: () => unknown): Promise<{ baseUrl: strin
 }
 
 describe('reading a job', () => {
-  test('asks for the job by its id [231, 323]', async () => {
+  // proves 231, 323
+  test('requests the job by its id', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { id: 'a/b', status: 'started' } }));
     expect(await serviceAt(baseUrl).reports.getJob('a/b')).toMatchObject({ id: 'a/b', status: 'started' });
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/lab_report/v1/parser/job/a%2Fb' });
   });
 
-  test('one that is not there is NotFound', async () => {
+  test('fails with NotFound if it does not exist', async () => {
     const { baseUrl } = await answering(() => ({ status: 404, body: { detail: 'Job not found' } }));
     expect(await rejection(serviceAt(baseUrl).reports.getJob('job-1'))).toBeInstanceOf(NotFound);
   });
 
-  test('the id may be spelled job_id', async () => {
+  test('accepts the spelling job_id', async () => {
     const { baseUrl } = await answering(() => ({ body: { job_id: 'job-1', id: null, status: 'started' } }));
     expect((await serviceAt(baseUrl).reports.getJob('job-1')).id).toBe('job-1');
   });
 
-  test('biomarkers come typed, with their matches and ranges, and what is not known here is kept [231]', async () => {
+  // proves 231
+  test('returns typed biomarkers, with their matches and ranges, and keeps unknown fields', async () => {
     const result = {
       test_name: 'Invented marker',
       value: '5.6',
@@ -364,7 +369,7 @@ describe('reading a job', () => {
     expect(data).toEqual({ metadata: { lab_name: 'Invented Lab' }, results: [result], unreadable_results: 0 });
   });
 
-  test('a bad field counts as absent, and a result that is no object is left out and counted', async () => {
+  test('treats a bad field as absent, and leaves out and counts a result that is not an object', async () => {
     const results = [
       'nonsense',
       null,
@@ -386,17 +391,15 @@ describe('reading a job', () => {
     expect(job.data?.results[1]?.loinc_matches).toEqual([{ loinc_code: '1-1', aliases: ['a'] }]);
   });
 
-  test.each([{ data: null }, { data: 'none' }, { data: { results: { a: 1 } } }, {}])(
-    'is read with %j',
-    async (more) => {
-      const { baseUrl } = await answering(() => ({ body: { id: 'job-1', status: 'started', ...more } }));
-      expect((await serviceAt(baseUrl).reports.getJob('job-1')).status).toBe('started');
-    },
-  );
+  test.each([{ data: null }, { data: 'none' }, { data: { results: { a: 1 } } }, {}])('works with %j', async (more) => {
+    const { baseUrl } = await answering(() => ({ body: { id: 'job-1', status: 'started', ...more } }));
+    expect((await serviceAt(baseUrl).reports.getJob('job-1')).status).toBe('started');
+  });
 });
 
-test('the known statuses and failure reasons are there for a switch that stays open [266, I10]', () => {
-  // Written out, so that a name that is changed in the product is noticed.
+// proves 266, I10
+test('the known statuses and failure reasons are exported for a switch that stays open', () => {
+  // Written out, so a changed name in the product is noticed.
   const statuses = ['upload_pending', 'started', 'processing', 'pending_review', 'completed', 'failed'];
   expect(parsingStatuses).toEqual(statuses);
   const reasons = ['invalid_input', 'low_quality', 'not_english', 'too_many_pages', 'processing_error'];
@@ -420,14 +423,14 @@ describe('the answer to an upload', () => {
 
   const upload = () => ({ userId: USER, file: { contentType: 'application/pdf', bytes: pieces(PDF) } }) as const;
 
-  test('is given up after its own time, though the service would be waited for longer', async () => {
+  test('is given up after its own time, even if the service would be waited for longer', async () => {
     const service = serviceAt(await answeringAfter(20_000));
     const began = performance.now();
     expect(await rejection(service.reports.createJob(upload(), { answerTimeoutMs: 300 }))).toBeInstanceOf(AnswerLost);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  test('is waited for longer than any other where it may take longer', async () => {
+  test('is waited for longer than any other if it may take longer', async () => {
     const service = serviceAt(await answeringAfter(2_500), { headersTimeoutMs: 200 });
     const job = await service.reports.createJob(upload(), { answerTimeoutMs: 30_000 });
     expect(job).toMatchObject({ id: 'job-1' });

@@ -13,30 +13,35 @@ async function streamOf(body: unknown) {
 }
 
 describe("a workout's stream", () => {
-  test('is read with the team key under the id of the workout [215, 244, 303, 321]', async () => {
+  // proves 215, 244, 303, 321
+  test('is read with the team key by the id of the workout', async () => {
     const { requests } = await streamOf({});
     expect(requests).toMatchObject([{ method: 'GET', url: '/v2/timeseries/workouts/workout-1/stream' }]);
     expect(requests[0]?.headers).toHaveProperty('x-service-api-key');
   });
 
-  test.each(CHANNELS)('has the channel %s, gaps and all [215]', async (channel) => {
+  // proves 215
+  test.each(CHANNELS)('has the channel %s, with its gaps', async (channel) => {
     const { stream } = await streamOf({ [channel]: [1, null, 2.5] });
     expect(stream).toEqual({ [channel]: [1, null, 2.5] });
     expect((await streamOf({ [channel]: null })).stream).toEqual({ [channel]: null });
     expect((await streamOf({ [channel]: 'invented' })).stream).toEqual({});
   });
 
-  test('keeps every channel in step where a value is no number, and counts a channel that is no list as missing [215]', async () => {
+  // proves 215
+  test('keeps every channel in step if a value is not a number, and counts a channel that is not a list as missing', async () => {
     const { stream } = await streamOf({ time: [1, 2, 3], heartrate: [60, '61', {}], power: 'none' });
     expect(stream).toEqual({ time: [1, 2, 3], heartrate: [60, null, null] });
   });
 
-  test('keeps channels that nobody knows yet [243, 326]', async () => {
+  // proves 243, 326
+  test('keeps unknown channels', async () => {
     const { stream } = await streamOf({ time: [1], breath: ['in'], sport: { slug: 'invented' } });
     expect(stream).toEqual({ time: [1], breath: ['in'], sport: { slug: 'invented' } });
   });
 
-  test('that is no object is unreadable, and one that does not exist is not found [215]', async () => {
+  // proves 215
+  test("a workout's stream that is not an object is unreadable, and one that does not exist is not found", async () => {
     const { baseUrl } = await answering((_request, index) =>
       index === 0 ? { body: [1, 2] } : { status: 404, body: { detail: 'Not found' } },
     );

@@ -41,7 +41,7 @@ describe.each(lists)('the list of %s', (_name, list, key) => {
     return list(serviceAt(baseUrl, { managementKey: KEY }));
   }
 
-  test('has the others where one entry is untidy', async () => {
+  test('has the others if one entry is untidy', async () => {
     const [first, last] = [
       { id: 1, user_id: 1 },
       { id: 2, user_id: '2' },
@@ -50,7 +50,7 @@ describe.each(lists)('the list of %s', (_name, list, key) => {
     expect((await ids(answered(entries) as Promise<unknown[]>)).map(String)).toEqual(['1', '2']);
   });
 
-  test('is not taken for an empty one where no entry can be read, nor where it is no list', async () => {
+  test('is not mistaken for an empty one if no entry can be read, or if it is not a list', async () => {
     for (const entries of [[{ name: 'Invented' }], 'none']) {
       expect(await rejection(ids(answered(entries) as Promise<unknown[]>))).toBeInstanceOf(AnswerUnreadable);
     }
@@ -58,7 +58,8 @@ describe.each(lists)('the list of %s', (_name, list, key) => {
 });
 
 describe('pages with an untidy entry', () => {
-  test('of markers are read to their end [322]', async () => {
+  // proves 322
+  test('untidy pages of markers are read to their end', async () => {
     const { baseUrl } = await answering(({ url }) => {
       const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
       return {
@@ -68,7 +69,8 @@ describe('pages with an untidy entry', () => {
     expect(await ids(serviceAt(baseUrl).labTests.listMarkers({}, { pageSize: 2 }))).toEqual([10, 20, 21, 30]);
   });
 
-  test('of users repeat and skip nobody [212, 320]', async () => {
+  // proves 212, 320
+  test('untidy pages of users repeat and skip nobody', async () => {
     const everybody = [{ user_id: 'a' }, { user_id: {} }, { user_id: 'b' }, { user_id: 'c' }];
     const { baseUrl, requests } = await answering(({ url }) => {
       const offset = Number(new URL(url ?? '', 'http://x').searchParams.get('offset'));
@@ -78,7 +80,7 @@ describe('pages with an untidy entry', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('of users are read without a total, and once where the offset is not listened to', async () => {
+  test('untidy pages of users are read without a total, and once if the offset is ignored', async () => {
     const ignoring = await answering(() => ({ body: { users: [{ user_id: 'a' }, { user_id: 'b' }] } }));
     expect(await ids(serviceAt(ignoring.baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b']);
     const pages = [['a', 'b'], ['c'], []];
@@ -97,7 +99,7 @@ test('a user whose fallbacks have another form still has everything else', async
   expect([read.fallback_birth_date, read.fallback_time_zone]).toEqual([undefined, undefined]);
 });
 
-test('an appointment may be numbered, as an order may, and its event reaches its order', () => {
+test('an appointment may have a numeric id, as an order may, and its event reaches its order', () => {
   expect(appointmentSchema.parse({ id: 7 }).id).toBe('7');
   const event = { event_type: 'labtest.appointment.updated', data: { id: 7, order_id: 8 } };
   expect(readEvent(event)).toMatchObject({ kind: 'appointment', orderId: '8', appointment: { id: '7' } });

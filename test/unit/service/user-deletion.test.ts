@@ -17,13 +17,10 @@ describe('a deletion', () => {
     expect(service.requests).toMatchObject([{ method: 'DELETE', url: '/v2/user/user-1', body: undefined }]);
   });
 
-  test.each([{}, { success: null }, { success: true, more: 1 }])(
-    'has happened when it is answered %j',
-    async (body) => {
-      const service = await users({ body });
-      await expect(service.users.delete('user-1')).resolves.toBeUndefined();
-    },
-  );
+  test.each([{}, { success: null }, { success: true, more: 1 }])('has happened if it is answered %j', async (body) => {
+    const service = await users({ body });
+    await expect(service.users.delete('user-1')).resolves.toBeUndefined();
+  });
 
   test('has not been confirmed by an answer that denies success', async () => {
     const service = await users({ body: { success: false } });
@@ -32,17 +29,18 @@ describe('a deletion', () => {
 });
 
 describe('an undo', () => {
+  // proves 233
   test.each<[DeletedUser, string]>([
     [{ userId: 'user-1' }, '/v2/user/undo_delete?user_id=user-1'],
     [{ clientUserId: 'client 1/ä' }, '/v2/user/undo_delete?client_user_id=client+1%2F%C3%A4'],
-  ])('of %j names the user in the query [233]', async (user, url) => {
+  ])('an undo with %j names the user in the query', async (user, url) => {
     const service = await users(success);
     await service.users.undoDelete(user);
     expect(service.requests).toMatchObject([{ method: 'POST', url, body: undefined }]);
   });
 
   test.each([{}, { userId: 'user-1', clientUserId: 'client-1' }, { userId: null }])(
-    'of %j is not sent: exactly one of the two has to name the user',
+    'an undo with %j is not sent: exactly one of the two must name the user',
     async (user) => {
       const service = await users(success);
       expect(await rejection(service.users.undoDelete(user as unknown as DeletedUser))).toBeInstanceOf(RequestInvalid);
@@ -52,7 +50,7 @@ describe('an undo', () => {
 });
 
 describe('a change of a user', () => {
-  test('sends what is given, and takes an answer without a body', async () => {
+  test('sends the given fields, and accepts an answer without a body', async () => {
     const service = await users({ status: 204, body: '' });
     await service.users.update('user-1', { fallback_time_zone: 'Europe/Paris' });
     expect(service.requests).toMatchObject([
@@ -60,7 +58,7 @@ describe('a change of a user', () => {
     ]);
   });
 
-  test('to a client_user_id that is taken is refused', async () => {
+  test('a change of a user to a client_user_id that is taken is refused', async () => {
     const service = await users({ status: 409, body: { detail: 'Client user id already exists' } });
     const refusal = await rejection(service.users.update('user-1', { client_user_id: 'taken' }));
     expect(refusal).toBeInstanceOf(ServiceRefused);
@@ -91,7 +89,7 @@ describe('a 404', () => {
     (reason) => expect(isScheduledForDeletion(said(reason))).toBe(false),
   );
 
-  test('is what it takes: a refusal with another status says nothing of the kind', () => {
+  test('is the only status that does: a refusal with another status says nothing of the kind', () => {
     const refusal = { reason: 'scheduled for deletion', fields: [] };
     expect(isScheduledForDeletion(new ServiceRefused({ ...call, status: 400 }, refusal))).toBe(false);
     expect(isScheduledForDeletion(new Error('scheduled for deletion'))).toBe(false);

@@ -23,7 +23,8 @@ function userPages(total: number, cap: number) {
 }
 
 describe('the user list', () => {
-  test('is read page by page, a hundred at a time [5, 211, 212, 214, 320, 321, I3]', async () => {
+  // proves 5, 211, 212, 214, 320, 321, I3
+  test('is read page by page, a hundred at a time', async () => {
     const { baseUrl, requests } = await userPages(250, 500);
     const ids = await collected(serviceAt(baseUrl).users.list());
     expect(ids).toHaveLength(250);
@@ -35,13 +36,15 @@ describe('the user list', () => {
     ]);
   });
 
-  test('loses nobody where the service gives fewer than were asked for [212, 320]', async () => {
+  // proves 212, 320
+  test('loses nobody if the service returns fewer than were requested', async () => {
     const { baseUrl } = await userPages(25, 10);
     expect(new Set(await collected(serviceAt(baseUrl).users.list({ pageSize: 20 }))).size).toBe(25);
   });
 
+  // proves 212
   test.each([{}, { total: null }, { total: 'many' }, { total: true }])(
-    'is read until a page is empty where it does not tell its length: %j [212]',
+    'is read until a page is empty if it does not have its length: %j',
     async (counts) => {
       const { baseUrl, requests } = await answering(({ url }) => ({
         body: { users: url?.includes('offset=0&') === true ? [{ user_id: 'user-1' }] : [], ...counts },
@@ -51,21 +54,22 @@ describe('the user list', () => {
     },
   );
 
-  test('names each user once where the service ignores the offset and does not tell its length', async () => {
+  test('names each user once if the service ignores the offset and does not tell its length', async () => {
     const users = [{ user_id: 'user-1' }, { user_id: 'user-2' }];
-    // A third page would be read for nothing; that it is empty ends a list that does not notice.
+    // A third page would be read for nothing; being empty, it ends a list that does not notice.
     const { baseUrl, requests } = await answering((_request, n) => ({ body: { users: n < 2 ? users : [] } }));
     expect(await collected(serviceAt(baseUrl).users.list())).toEqual(['user-1', 'user-2']);
     expect(requests).toHaveLength(2);
   });
 
-  test('that is refused says why [213, 305]', async () => {
+  // proves 213, 305
+  test('the user list that is refused says why', async () => {
     const { baseUrl } = await answering(() => ({ status: 422, body: { detail: 'offset must not be negative' } }));
     const error = await rejection(collected(serviceAt(baseUrl).users.list()));
     expect(error).toMatchObject({ name: 'ServiceRefused', status: 422, reason: 'offset must not be negative' });
   });
 
-  test('asks for no page that nobody reads', async () => {
+  test('requests no page that nobody reads', async () => {
     const { baseUrl, requests } = await userPages(250, 500);
     for await (const user of serviceAt(baseUrl).users.list({ pageSize: 10 })) {
       if (user.user_id === 'user-12') break;
@@ -79,7 +83,8 @@ describe('the user list', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('has its path from the configuration [211]', async () => {
+  // proves 211
+  test('has its path from the configuration', async () => {
     const { baseUrl, requests } = await userPages(1, 1);
     await collected(serviceAt(baseUrl, { usersPath: '/v2/user' }).users.list());
     expect(requests[0]?.url).toBe('/v2/user?offset=0&limit=100');
@@ -87,7 +92,8 @@ describe('the user list', () => {
 });
 
 describe('a user', () => {
-  test('is read by id, with unknown fields kept and times without a zone read as UTC [2, 326]', async () => {
+  // proves 2, 326
+  test('is read by id, with unknown fields kept and times without a zone read as UTC', async () => {
     const { baseUrl, requests } = await answering(() => ({
       body: { ...USER, next_year: { a: 1 }, fallback_time_zone: null },
     }));
@@ -96,13 +102,15 @@ describe('a user', () => {
     expect(user).toMatchObject({ ...USER, created_on: '2024-01-01T10:00:00Z', next_year: { a: 1 } });
   });
 
-  test('is resolved by a client id that is free text [18]', async () => {
+  // proves 18
+  test('is resolved by a client id that is free text', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: USER }));
     await serviceAt(baseUrl).users.resolve('3Zru4O8c/EiwGTs XgUQGaQ==');
     expect(requests[0]?.url).toBe('/v2/user/resolve/3Zru4O8c%2FEiwGTs%20XgUQGaQ%3D%3D');
   });
 
-  test('has sources in either form and under either name [30]', async () => {
+  // proves 30
+  test('has sources in either form and under either name', async () => {
     const slug = { name: 'Invented', slug: 'invented', logo: null };
     const typed = { provider: 'invented', type: 'watch' };
     const connected_sources = [
@@ -117,7 +125,7 @@ describe('a user', () => {
     ]);
   });
 
-  test('has a source that is a plain text as its slug, and one that is told in two forms as both', async () => {
+  test('has a source that is a plain text as its slug, and one that comes in two forms as both', async () => {
     const connected_sources = [
       { created_on: '2024-01-01T00:00:00Z', source: 'invented' },
       { created_on: '2024-01-01T00:00:00Z', source: { slug: 'invented', name: null }, provider: { name: 'Invented' } },
@@ -133,8 +141,9 @@ describe('a user', () => {
     ]);
   });
 
+  // proves 30
   test.each(['name', 'slug', 'logo', 'provider', 'type'])(
-    'has no %s of a source where that is of the wrong type [30]',
+    'has no %s of a source if that is of the wrong type',
     async (field) => {
       const connected_sources = [{ source: { name: 'Invented', slug: 'invented', [field]: { odd: 1 } } }];
       const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
@@ -143,7 +152,7 @@ describe('a user', () => {
     },
   );
 
-  test('with an untidy connection still has the others', async () => {
+  test('a user with an untidy connection still has the others', async () => {
     const tidy = { created_on: '2024-01-01T00:00:00Z', source: { slug: 'invented' } };
     const connected_sources = [null, 5, 'text', { source: 5, provider: [] }, tidy];
     const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
@@ -153,7 +162,7 @@ describe('a user', () => {
     expect(user.connected_sources?.[0]?.source).toBeUndefined();
   });
 
-  test('that does not exist is not found', async () => {
+  test('a user that does not exist is not found', async () => {
     const { baseUrl } = await answering(() => ({ status: 404, body: { detail: 'Not found' } }));
     expect(await rejection(serviceAt(baseUrl).users.get('user-1'))).toBeInstanceOf(NotFound);
   });
@@ -168,7 +177,8 @@ describe('creating a user', () => {
     ingestion_end: '2026-12-31',
   };
 
-  test('sends the request as it is and gives the new user [5, 232]', async () => {
+  // proves 5, 232
+  test('sends the request unchanged and returns the new user', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: USER }));
     expect(await serviceAt(baseUrl).users.create(request)).toMatchObject({
       created: true,
@@ -178,20 +188,22 @@ describe('creating a user', () => {
     expect(requests[0]?.body).toEqual(request);
   });
 
+  // proves 232, 307, I8
   test.each([
     [
       'under detail',
       { detail: { error_type: 'INVALID_REQUEST', user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' } },
     ],
     ['at the top', { user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' }],
-  ])('gives the existing user where the conflict names it %s [232, 307, I8]', async (_where, body) => {
+  ])('returns the existing user if the conflict names it %s', async (_where, body) => {
     const { baseUrl, requests } = await answering((_request, n) => (n === 0 ? { status: 400, body } : { body: USER }));
     const answer = await serviceAt(baseUrl).users.create(request);
     expect(answer).toMatchObject({ created: false, user: { user_id: 'user-1', client_user_id: 'client 1' } });
     expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /v2/user', 'GET /v2/user/user-1']);
   });
 
-  test('is refused where the 400 is no conflict [307]', async () => {
+  // proves 307
+  test('is refused if the 400 is not a conflict', async () => {
     const detail = { error_type: 'INVALID_REQUEST', error_message: 'You have reached the maximum of 50 Sandbox users' };
     const { baseUrl } = await answering(() => ({ status: 400, body: { detail } }));
     const error = await rejection(serviceAt(baseUrl).users.create(request));
@@ -199,7 +211,7 @@ describe('creating a user', () => {
     expect(error).toMatchObject({ reason: detail.error_message });
   });
 
-  test('without a client id is refused before it is sent', async () => {
+  test('creating a user without a client id is refused before it is sent', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: USER }));
     const error = await rejection(serviceAt(baseUrl).users.create({ client_user_id: ' ' }));
     expect(error).toBeInstanceOf(RequestInvalid);
@@ -211,14 +223,16 @@ describe('creating a user', () => {
 describe('demographics', () => {
   const address = { first_line: '1 Nowhere Lane', city: 'Phantomville', state: 'AZ', zip: '85004', country: 'US' };
 
-  test('are read as the latest ones [181]', async () => {
+  // proves 181
+  test('are read as the latest ones', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address, race: null, next_year: 1 } }));
     const demographics = await serviceAt(baseUrl).users.getDemographics('user-1');
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/v2/user/user-1/info/latest' });
     expect(demographics).toMatchObject({ ...PATIENT, address, next_year: 1 });
   });
 
-  test('are set field by field [181]', async () => {
+  // proves 181
+  test('are set field by field', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address } }));
     const { users } = serviceAt(baseUrl);
     const proxy = {
@@ -239,7 +253,7 @@ describe('demographics', () => {
     ]);
   });
 
-  test('with a bad e-mail address and birth date are refused before they are sent', async () => {
+  test('demographics with a bad e-mail address and birth date are refused before they are sent', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const request = { ...PATIENT, email: 'nobody', dob: '1980-02-30', address };
     const error = await rejection(serviceAt(baseUrl).users.upsertDemographics('user-1', request));
@@ -251,12 +265,13 @@ describe('demographics', () => {
 describe('a portal link', () => {
   const link = { url: 'https://portal.example.com/x', expires_in: 600 };
 
-  test('is asked for with its context, and with the order where one is named [9, 172, 173, 174, 175, 176, 325]', async () => {
+  // proves 9, 172-176, 325
+  test('is requested with its context, and with the order if one is named', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: link }));
     const { portal } = serviceAt(baseUrl);
     expect(await portal.createUrl('user-1', { context: 'communications', orderId: 'order-1' })).toEqual(link);
     await portal.createUrl('user-1', { context: 'launch' });
-    await portal.createUrl('user-1', { context: 'a-context-of-next-year' });
+    await portal.createUrl('user-1', { context: 'a-context-of-next-year', orderId: null });
     for (const { method, url, headers } of requests) {
       expect({ method, url }).toEqual({ method: 'POST', url: '/v2/user/user-1/create_portal_url' });
       expect(headers).toHaveProperty('x-service-api-key');
@@ -264,24 +279,27 @@ describe('a portal link', () => {
     expect(requests.map(({ body }) => body)).toEqual([
       { context: 'communications', order_id: 'order-1' },
       { context: 'launch' },
-      { context: 'a-context-of-next-year' },
+      { context: 'a-context-of-next-year', order_id: null },
     ]);
   });
 
-  test.each([600, 2_419_200, 0])('lives for %j as it was told, whatever its unit [36, 37, 176]', async (expires_in) => {
+  // proves 36, 37, 176
+  test.each([600, 2_419_200, 0])('lives for %j as the service says, whatever the unit', async (expires_in) => {
     const { baseUrl } = await answering(() => ({ body: { ...link, expires_in, next_year: 1 } }));
     expect(await serviceAt(baseUrl).portal.createUrl('user-1', { context: 'launch' })).toEqual({
       ...{ url: link.url, expires_in, next_year: 1 },
     });
   });
 
-  test('for a user without demographics is refused [34, 177, 306]', async () => {
+  // proves 34, 177, 306
+  test('a portal link for a user without demographics is refused', async () => {
     const { baseUrl } = await answering(() => ({ status: 422, body: { detail: 'User has no demographics' } }));
     const error = await rejection(serviceAt(baseUrl).portal.createUrl('user-1', { context: 'launch' }));
     expect(error).toMatchObject({ name: 'ServiceRefused', status: 422, reason: 'User has no demographics' });
   });
 
-  test('of a team that is not enabled says so [180, 308]', async () => {
+  // proves 180, 308
+  test('a portal link for a team that is not enabled says so', async () => {
     const { baseUrl } = await answering(() => ({
       status: 403,
       body: { detail: 'Portal is not enabled for this team' },
@@ -300,7 +318,8 @@ describe('lab accounts', () => {
     extra: 1,
   };
 
-  test('are listed, narrowed by id and status [136, 223, 322, I3]', async () => {
+  // proves 136, 223, 322, I3
+  test('are listed, narrowed by id and status', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: { data: [account] } }));
     const { labTests } = serviceAt(baseUrl);
     expect(await labTests.listLabAccounts({ labAccountId: 'account-1', status: 'active' })).toEqual([account]);
@@ -311,11 +330,12 @@ describe('lab accounts', () => {
     ]);
   });
 
-  test('are none where the answer has no data', async () => {
+  test('are none if the answer has no data', async () => {
     const { baseUrl } = await answering(() => ({ body: {} }));
     expect(await serviceAt(baseUrl).labTests.listLabAccounts()).toEqual([]);
   });
 
+  // proves 137, 138, 221
   test.each([
     ['order_delegated', true],
     ['fully_delegated', true],
@@ -323,7 +343,7 @@ describe('lab accounts', () => {
     ['not_delegated', false],
     ['a_flow_of_next_year', false],
     [null, false],
-  ])('of the flow %j need a physician: %j [137, 138, 221]', (delegated_flow, needed) => {
+  ])('lab accounts of the flow %j need a physician: %j', (delegated_flow, needed) => {
     expect(needsPhysician({ delegated_flow })).toBe(needed);
   });
 });

@@ -18,7 +18,7 @@ describe('a connection that was made', () => {
     ['a provider in place of the source', event({ data: { provider: 'Invented-Watch' } })],
     ['a user inside the data alone', event({ user_id: undefined })],
   ])(
-    'with %s goes to the link of user and provider, and is answered 503 while Temporal is away',
+    'a connection that was made with %s goes to the link of user and provider, or is answered 503 without Temporal',
     async (_what, body) => {
       const { lines, logger } = remembering();
       const handler = await handlerWithoutTemporal({ logger });
@@ -30,7 +30,7 @@ describe('a connection that was made', () => {
     },
   );
 
-  test('is the sink’s at once also while Temporal is away, and comes again, whole', async () => {
+  test('reaches the sink at once even while Temporal is away, and comes again, whole', async () => {
     const taken: unknown[] = [];
     const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
     const handler = await handlerWithoutTemporal({ healthData });
@@ -40,19 +40,19 @@ describe('a connection that was made', () => {
   });
 });
 
-describe('a connection of which nobody can say whose link it is', () => {
+describe('a connection whose link cannot be found', () => {
   const unaddressable: [string, Record<string, unknown>][] = [
     ['no data', event({ data: null })],
     ['no source', event({ data: { user_id: userId } })],
     ['no user', event({ user_id: undefined, data: { source } })],
-    ['a user that is no id', event({ user_id: 'Testperson Invented' })],
+    ['a user that is not an id', event({ user_id: 'Testperson Invented' })],
     ['a user that is a path', event({ user_id: '../..' })],
-    ['a slug that is none', event({ data: { source: { slug: 'Testperson/Invented' } } })],
+    ['a slug that is invalid', event({ data: { source: { slug: 'Testperson/Invented' } } })],
     ['a slug that is too long', event({ data: { source: 's'.repeat(129) } })],
   ];
 
   test.each(unaddressable)(
-    'for %s is let go with 204, counted, and logged without what it said',
+    'a connection whose link cannot be found for %s is dropped with 204, counted, and logged without its content',
     async (_what, body) => {
       const { lines, logger } = remembering();
       const handler = await handlerWithoutTemporal({ logger });
@@ -65,17 +65,20 @@ describe('a connection of which nobody can say whose link it is', () => {
     },
   );
 
-  test.each(unaddressable)('for %s is the sink’s all the same', async (_what, body) => {
-    const taken: unknown[] = [];
-    const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
-    const handler = await handlerWithoutTemporal({ healthData });
-    expect((await handler.handle(signed(body))).status).toBe(204);
-    expect(taken).toHaveLength(1);
-    expect(handler.counts(), 'both are counted').toMatchObject({
-      answers: { unreadable: 1, health_data_accepted: 1 },
-      passedOver: {},
-    });
-  });
+  test.each(unaddressable)(
+    'a connection whose link cannot be found for %s reaches the sink all the same',
+    async (_what, body) => {
+      const taken: unknown[] = [];
+      const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
+      const handler = await handlerWithoutTemporal({ healthData });
+      expect((await handler.handle(signed(body))).status).toBe(204);
+      expect(taken).toHaveLength(1);
+      expect(handler.counts(), 'both are counted').toMatchObject({
+        answers: { unreadable: 1, health_data_accepted: 1 },
+        passedOver: {},
+      });
+    },
+  );
 });
 
 test.each(['provider.connection.error', 'provider.connection.next_year'])(

@@ -37,7 +37,15 @@ test('a refusal is JSON', async () => {
   expect(await response.json()).toMatchObject({ error: 'headers_missing' });
 });
 
-/** Sends the head, then chunks as fast as they are taken. `written`: how much the kernel took before the connection ended. */
+/** The headers that the handler requires before it reads any of a body. */
+const signedHead = Object.entries(signed('').headers)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('');
+
+/**
+ * Sends the head, then chunks as fast as they are accepted. `written`: how much the kernel took before the connection
+ * ended.
+ */
 async function pour(port: number, head: string, most: number): Promise<{ written: number; answer: string }> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
@@ -59,7 +67,7 @@ test('a body above the limit is cut off: the sender cannot write it to the end, 
   const handler = await handlerWithoutTemporal({ maxBytes: 64 * 1024 });
   const { port, close } = await serve(handler);
   closing.push(close);
-  const head = 'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const head = `POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Transfer-Encoding: chunked\r\n\r\n`;
   const { written } = await pour(port, head, 512 * mebibyte);
   // What the kernel buffers on both sides of a loopback connection, and no more.
   expect(written).toBeLessThan(16 * mebibyte);
@@ -69,21 +77,31 @@ test('a body above the limit is cut off: the sender cannot write it to the end, 
 test('a declared length above the limit is answered 413 before any of the body is sent', async () => {
   const { port, close } = await serve(await handlerWithoutTemporal({ maxBytes: 1000 }));
   closing.push(close);
-  const { answer } = await pour(port, 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 1001\r\n\r\n', 0);
+  const { answer } = await pour(port, `POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Content-Length: 1001\r\n\r\n`, 0);
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   expect(answer).toMatch(/\r\nconnection: close\r\n/i);
 });
 
+test('a sender without the three headers cannot make the handler read a body: it is cut off as soon as it has its 401', async () => {
+  const handler = await handlerWithoutTemporal();
+  const { port, close } = await serve(handler);
+  closing.push(close);
+  const head = 'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const { written } = await pour(port, head, 512 * mebibyte);
+  expect(written).toBeLessThan(16 * mebibyte);
+  expect(handler.counts().answers).toMatchObject({ headers_missing: 1, body_too_large: 0 });
+});
+
 test('a body a little above the limit is answered 413', async () => {
   const url = await served(await handlerWithoutTemporal({ maxBytes: 1000 }));
-  const response = await fetch(url, { method: 'POST', body: noise(1001) });
+  const response = await fetch(url, { ...signed(''), body: noise(1001) });
   expect(response.status).toBe(413);
 });
 
-test('a sender that has gone beyond the limit and waits gets its 413, and then the end of the connection', async () => {
+test('a sender that has exceeded the limit and waits gets its 413, and then the end of the connection', async () => {
   const { port, close } = await serve(await handlerWithoutTemporal({ maxBytes: 1000 }));
   closing.push(close);
-  const head = 'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const head = `POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Transfer-Encoding: chunked\r\n\r\n`;
   const { answer } = await pour(port, head, 1);
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
 });
@@ -93,7 +111,9 @@ test('a sender that goes away in mid-body leaves the handler working', async () 
   const { port, close } = await serve(handler);
   closing.push(close);
   const socket = connect(port, '127.0.0.1');
-  socket.write('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\nhalf', () => socket.destroy());
+  socket.write(`POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Content-Length: 1000\r\n\r\nhalf`, () =>
+    socket.destroy(),
+  );
   await expect.poll(() => handler.counts().answers.body_broke_off).toBe(1);
   expect((await fetch(`http://127.0.0.1:${port}/`, signed(unhandled))).status).toBe(204);
 });
@@ -115,12 +135,12 @@ async function behindParser(handler: WebhookHandler, left: (raw: Buffer) => unkn
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-test('works behind a parser that leaves the raw bytes in request.body', async () => {
+test('the handler works behind a parser that leaves the raw bytes in request.body', async () => {
   const url = await behindParser(await handlerWithoutTemporal(), (raw) => raw);
   expect((await fetch(url, signed(unhandled))).status).toBe(204);
 });
 
-test('behind a parser that leaves an object it answers 500 and says what to do', async () => {
+test('the handler answers 500 and says what to do behind a parser that leaves an object', async () => {
   const url = await behindParser(await handlerWithoutTemporal(), (raw) => JSON.parse(raw.toString()) as unknown);
   const response = await fetch(url, signed(unhandled));
   expect(response.status).toBe(500);

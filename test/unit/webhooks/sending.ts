@@ -21,7 +21,7 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** A handler whose Temporal cannot be reached: whatever it answers without 503 was decided before Temporal. */
+/** A handler whose Temporal cannot be reached: every answer but 503 was decided before Temporal. */
 export async function handlerWithoutTemporal(options: Partial<WebhookHandlerOptions> = {}): Promise<WebhookHandler> {
   const connection = Connection.lazy({ address: `127.0.0.1:${await closedPort()}` });
   return createWebhookHandler({ temporal: new Client({ connection }), secrets: [secret], deadlineMs: 500, ...options });
@@ -29,8 +29,7 @@ export async function handlerWithoutTemporal(options: Partial<WebhookHandlerOpti
 
 /** What the service would send for the body. */
 export function signed(body: string | Uint8Array | Record<string, unknown>) {
-  const { headers, body: raw } = signWebhook({ body, secret });
-  return { method: 'POST', headers, body: typeof raw === 'string' ? Buffer.from(raw) : raw };
+  return { method: 'POST', ...signWebhook({ body, secret }) };
 }
 
 /** An order as the service sends it, with an invented patient. */

@@ -24,7 +24,8 @@ function headersOf(signature: string, prefix = 'webhook', timestamp = String(pub
 }
 
 describe('signing', () => {
-  test('gives the published signature for the published message [304]', () => {
+  // proves 304
+  test('gives the published signature for the published message', () => {
     expect(sign(published)).toBe(publishedSignature);
   });
 
@@ -32,7 +33,7 @@ describe('signing', () => {
     expect(sign({ ...published, body })).toBe(publishedSignature);
   });
 
-  test('signs the bytes as they are, also when they are no text', () => {
+  test('signs the bytes unchanged, even if they are not text', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
     const headers = headersOf(sign({ ...published, body: bytes }));
     expect(verify(headers, bytes, [published.secret], now).ok).toBe(true);
@@ -52,7 +53,8 @@ describe('verifying', () => {
     expect(verify(headersOf(publishedSignature), body, [bare], now).ok).toBe(true);
   });
 
-  test('accepts either of two secrets while they are rotated [239, 304]', () => {
+  // proves 239, 304
+  test('accepts either of two secrets while they are rotated', () => {
     const rotating = [otherSecret, published.secret];
     expect(verify(headersOf(publishedSignature), body, rotating, now).ok).toBe(true);
     expect(verify(headersOf(sign({ ...published, secret: otherSecret })), body, rotating, now).ok).toBe(true);
@@ -64,7 +66,7 @@ describe('verifying', () => {
       'in a header that came twice, joined by Node',
       `${sign({ ...published, secret: otherSecret })}, ${publishedSignature}`,
     ],
-  ])('accepts several signatures %s when one of them matches', (_how, signatures) => {
+  ])('accepts several signatures %s if one of them matches', (_how, signatures) => {
     expect(verify(headersOf(signatures), body, [published.secret], now).ok).toBe(true);
   });
 
@@ -105,7 +107,7 @@ describe('verifying', () => {
     ['5 minutes and a second ago', -toleranceSeconds - 1, false],
     ['5 minutes ahead', toleranceSeconds, true],
     ['5 minutes and a second ahead', toleranceSeconds + 1, false],
-  ])('a timestamp %s', (_when, offset, accepted) => {
+  ])('accepts or refuses a timestamp %s', (_when, offset, accepted) => {
     const timestampSeconds = published.timestampSeconds + offset;
     const headers = headersOf(sign({ ...published, timestampSeconds }), 'webhook', String(timestampSeconds));
     const verified = verify(headers, body, [published.secret], now);
@@ -140,7 +142,7 @@ describe('verifying', () => {
     },
   );
 
-  test('refuses everything when there are no secrets', () => {
+  test('refuses everything if there are no secrets', () => {
     expect(verify(headersOf(publishedSignature), body, [], now).ok).toBe(false);
   });
 });
@@ -151,7 +153,7 @@ describe('reading a secret', () => {
   });
 
   test.each(['whsec_not base64!', 'whsec_whsec_AAAA', 'abcde', 'A===='])('refuses %j without showing it', (secret) => {
-    expect(() => parseSecret(secret)).toThrow(/^is not whsec_ followed by base64$/);
+    expect(() => parseSecret(secret)).toThrow(/^A webhook secret is not whsec_ followed by base64: copy /);
   });
 
   test('reads padded and unpadded base64 alike', () => {

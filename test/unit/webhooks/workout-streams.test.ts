@@ -17,7 +17,8 @@ const notice = (changes: Record<string, unknown> = {}): Record<string, unknown> 
   },
 });
 
-test('a notice whose stream is due is answered 503 while Temporal is away, once the sink has it [264, 296, 301]', async () => {
+// proves 264, 296, 301
+test('a notice whose stream is due is answered 503 while Temporal is away, once the sink has it', async () => {
   const { lines, logger } = remembering();
   const taken: unknown[] = [];
   const healthData = (event: unknown) => {

@@ -1,0 +1,44 @@
+import ms from 'ms';
+import type { Duration } from '../protocol/policy-settings.js';
+
+/** How long something may take: a span of time, or `'none'` for no limit. */
+export type Deadline = Duration | 'none';
+
+/** What every method of the client understands. */
+export interface CallOptions {
+  /**
+   * How long the call may take, in milliseconds or as `'5s'`. The call rejects with `TimedOut` then, at most two seconds
+   * later with `NoWorker`, `WorkerFailing` or `TemporalUnreachable` if one of them is the reason. `'none'` waits without a
+   * limit. Default: 30 seconds, unless the method says otherwise, or the `deadline` of `LabOperations` takes its place.
+   */
+  deadline?: Deadline;
+  /** Ends the call: it rejects with the signal's reason. What was sent by then may still be carried out. */
+  signal?: AbortSignal;
+}
+
+/** Long enough for a command that the lab service answers slowly, and short enough for a request that a person waits for. */
+export const usualDeadline: Duration = '30s';
+
+/** Infinity for `'none'`. */
+export function millisecondsOf(deadline: Deadline): number {
+  if (deadline === 'none') return Infinity;
+  const span = typeof deadline === 'number' ? deadline : ms(deadline);
+  if (span > 0) return span;
+  throw new TypeError(`A deadline must be 'none', a duration such as '5s' or milliseconds above 0, not ${deadline}`);
+}
+
+/** Node fires a longer timer at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Calls back after a span of any length, unless it is taken back by what this returns. */
+export function after(milliseconds: number, callback: () => void): () => void {
+  if (milliseconds === Infinity) return () => undefined;
+  const endsAt = performance.now() + milliseconds;
+  let timer: NodeJS.Timeout;
+  const arm = (): void => {
+    const left = endsAt - performance.now();
+    timer = left > longestTimer ? setTimeout(arm, longestTimer) : setTimeout(callback, Math.max(0, left));
+  };
+  arm();
+  return () => clearTimeout(timer);
+}

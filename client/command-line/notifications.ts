@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import type { DeliveryState } from '../../protocol/delivery.js';
+import type { UndeliveredSummary } from '../notifications/undelivered.js';
+import type { CommandLine } from './command-line.js';
+import { facts, moment, sections, table } from './output.js';
+
+/** Notifications that could not be delivered before their workflow ended. */
+export function notificationCommands(program: Command, commandLine: CommandLine): void {
+  const notifications = program
+    .command('notifications')
+    .description('notifications that could not be delivered before their workflow ended');
+  notifications
+    .command('list')
+    .description('list the workflows that have undelivered notifications')
+    .action(async () =>
+      commandLine.run(async ({ lab }) => {
+        const found: UndeliveredSummary[] = [];
+        for await (const each of lab.notifications.list()) found.push(each);
+        commandLine.print(found, () =>
+          table(
+            ['Workflow', 'Since'],
+            found.map(({ source, since }) => [source, moment(since)]),
+          ),
+        );
+      }),
+    );
+  notifications
+    .command('show <workflow-id>')
+    .description('show what is undelivered of one workflow, for instance kit-order/<order id>')
+    .action(async (source: string) =>
+      commandLine.run(async ({ lab }) => {
+        const state = await lab.notifications.state(source);
+        commandLine.print(state, () => deliveryText(state));
+      }),
+    );
+  notifications
+    .command('resend <workflow-id> [notification-id...]')
+    .description('send now, also what the receiver refused; without ids everything')
+    .action(async (source: string, ids: string[]) =>
+      commandLine.run(async ({ lab }) => {
+        const state = await lab.notifications.resend(source, ids.length > 0 ? ids : undefined);
+        commandLine.print(state, () => deliveryText(state));
+      }),
+    );
+  notifications
+    .command('discard <workflow-id> <notification-id...>')
+    .description('drop notifications that nobody needs any more')
+    .option('--yes', 'do not ask for a confirmation')
+    .action(async (source: string, ids: string[], { yes }: { yes?: true }) => {
+      await commandLine.confirm(`${ids.length} notifications will not be sent.`, yes === true);
+      await commandLine.run(async ({ lab }) => {
+        const state = await lab.notifications.discard(source, ids);
+        commandLine.print(state, () => deliveryText(state));
+      });
+    });
+}
+
+function deliveryText({ undelivered, triedUntil, delivered, discarded }: DeliveryState): string {
+  return sections(
+    table(
+      ['Id', 'Type', 'Of', 'Refused with'],
+      undelivered.map(({ id, type, at, refusedWith }) => [id, type, moment(at), refusedWith ?? '']),
+    ),
+    facts([
+      ['Tried until', moment(triedUntil)],
+      ['Delivered', delivered],
+      ['Discarded', discarded],
+    ]),
+  );
+}

@@ -1,0 +1,81 @@
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
+import type { Encryption } from '../config.js';
+import { EncryptionKeysMissing } from '../errors.js';
+import { isOfEncryptingWorker } from './worker-identity.js';
+
+/** What is wrong without keys if encryption is required. */
+export const encryptionRequired =
+  'Encryption is required (ENCRYPTION, or NODE_ENV is production), and this client has no keys';
+
+/** How long an answer about the workers counts: a worker may get keys while the client runs. */
+const answerCountsMs = 60_000;
+
+/**
+ * The client itself where it has keys, or where `optional` was said. Without keys: none at all where encryption is required,
+ * else one that asks before it sends anything whether the workers encrypt.
+ * @throws EncryptionKeysMissing
+ */
+export function demandingKeys(temporal: Client, taskQueue: string, encryption: Encryption | undefined): Client {
+  if (encryption === 'required') demandKeys(temporal);
+  if (hasKeys(temporal) || encryption === 'optional') return temporal;
+  const { connection, options } = temporal;
+  const { namespace, identity, interceptors, workflow } = options;
+  const present = interceptors.workflow;
+  // With the older form of interceptors, which is deprecated, no other can be combined: such a client does not ask.
+  const all = Array.isArray(present) ? [...present, guardOf(temporal, taskQueue)] : present;
+  const { dataConverter } = options as {
+    dataConverter?: NonNullable<ConstructorParameters<typeof Client>[0]>['dataConverter'];
+  };
+  return new Client({
+    connection,
+    namespace,
+    identity,
+    interceptors: { ...interceptors, ...(all && { workflow: all }) },
+    workflow,
+    ...(dataConverter && { dataConverter }),
+  });
+}
+
+/** @throws EncryptionKeysMissing where the client has none */
+function demandKeys(temporal: Client): void {
+  if (!hasKeys(temporal)) throw new EncryptionKeysMissing(encryptionRequired);
+}
+
+function hasKeys({ options }: Client): boolean {
+  return options.loadedDataConverter.payloadCodecs.length > 0;
+}
+
+function guardOf(temporal: Client, taskQueue: string): WorkflowClientInterceptor {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let encrypts = false;
+  const demand = async (): Promise<void> => {
+    if (performance.now() - askedAt < answerCountsMs) return;
+    const answer = await isEncryptedBy(temporal, taskQueue);
+    encrypts = answer ?? encrypts;
+    if (encrypts) throw new EncryptionKeysMissing('The worker encrypts, and this client has no keys. Nothing was sent');
+    // No answer is asked for again: the first worker to come may encrypt.
+    if (answer === false) askedAt = performance.now();
+  };
+  const guarded = async <Input, Result>(input: Input, proceed: (input: Input) => Promise<Result>): Promise<Result> => {
+    await demand();
+    return proceed(input);
+  };
+  return {
+    startWithDetails: guarded,
+    signal: guarded,
+    signalWithStart: guarded,
+    startUpdate: guarded,
+    startUpdateWithStart: guarded,
+  };
+}
+
+/**
+ * Undefined where Temporal shows no worker, which it remembers for five minutes after its last poll, and where it does not
+ * answer: why, the call itself will say.
+ */
+async function isEncryptedBy({ connection, options }: Client, taskQueue: string): Promise<boolean | undefined> {
+  const asked = { namespace: options.namespace, taskQueue: { name: taskQueue } };
+  const answer = await connection.workflowService.describeTaskQueue(asked).catch(() => undefined);
+  if (!answer || answer.pollers.length === 0) return undefined;
+  return answer.pollers.some(({ identity }) => isOfEncryptingWorker(identity));
+}

@@ -1,0 +1,73 @@
+import { type Answer, commonAnswers, type Refusal } from '../webhooks/common-answers.js';
+
+/**
+ * Every answer that the notification handler gives, in the order in which it decides: what comes first wins. The worker
+ * takes any 2xx as delivered, and sends the notification again after anything else.
+ */
+export const answers = {
+  method_not_allowed: commonAnswers.method_not_allowed,
+  body_already_read: commonAnswers.body_already_read,
+  headers_missing: commonAnswers.headers_missing,
+  timestamp_unreadable: commonAnswers.timestamp_unreadable,
+  timestamp_stale: commonAnswers.timestamp_stale,
+  body_too_large: {
+    status: 413,
+    log: 'error',
+    meaning: 'The body is larger than the limit; the rest of it was not read.',
+    fix: 'Raise `maxBytes` of the handler if the worker really sends bodies this large.',
+  },
+  too_many_bodies: commonAnswers.too_many_bodies,
+  body_broke_off: commonAnswers.body_broke_off,
+  signature_mismatch: {
+    status: 401,
+    log: 'warn',
+    meaning: 'No signature fits the bytes under any of the secrets.',
+    fix: "Give the handler the worker's NOTIFY_SECRET; let no proxy change the body.",
+  },
+  not_json: {
+    status: 400,
+    log: 'error',
+    meaning: 'The signed bytes are not JSON in UTF-8.',
+    fix: 'Find out who else signs with this secret: the worker sends nothing of this kind.',
+  },
+  not_an_object: {
+    status: 400,
+    log: 'error',
+    meaning: 'The signed bytes are JSON, but not an object.',
+    fix: 'Find out who else signs with this secret: the worker sends nothing of this kind.',
+  },
+  not_an_event: {
+    status: 400,
+    log: 'error',
+    meaning: 'The signed object is not a CloudEvent 1.0 whose id is the id of the headers.',
+    fix: 'Find out who else signs with this secret: the worker sends nothing of this kind.',
+  },
+  repeated: {
+    status: 204,
+    log: 'info',
+    meaning: 'The event was handled before, as `alreadyHandled` says.',
+    fix: 'Nothing to do.',
+  },
+  not_handled: {
+    status: 204,
+    log: 'rarely',
+    meaning: 'An event of a type that nobody handles here.',
+    fix: 'Nothing to do; give the handler a function for the type, or `onOther`, to handle it.',
+  },
+  unknown_type: {
+    status: 204,
+    log: 'rarely',
+    meaning: 'An event of a type that this version of the client does not know, and that nobody handles here.',
+    fix: "Update the client to the worker's version, or give the handler `onOther`.",
+  },
+  handled: { status: 204, log: 'info', meaning: 'The event was handled.', fix: 'Nothing to do.' },
+  handler_failed: {
+    status: 500,
+    log: 'error',
+    meaning: 'The function that handles the event, or `alreadyHandled`, failed.',
+    fix: 'Look at the error that the handler logged (`logger`); the worker sends the event again.',
+  },
+  internal_error: commonAnswers.internal_error,
+} as const satisfies Record<Refusal, Answer> & Record<string, Answer>;
+
+export type AnswerName = keyof typeof answers;

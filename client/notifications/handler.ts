@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type CloudEvent,
+  type NotificationEvent,
+  type NotificationType,
+  notificationTypes,
+} from '../../protocol/notification-events.js';
+import { BodyMemory, parseObject } from '../webhooks/body.js';
+import type { WebhookAnswer } from '../webhooks/common-answers.js';
+import type { AnswerCounts } from '../webhooks/counts.js';
+import {
+  checkOptions,
+  createEndpoint,
+  type Decision,
+  receive,
+  type SignedMessage,
+  type WebhookLogger,
+  type WebhookRequest,
+} from '../webhooks/endpoint.js';
+import { type AnswerName, answers } from './answers.js';
+
+/** The notification of one type; with several types, any of them. */
+export type NotificationOf<Type extends NotificationType> = Extract<NotificationEvent, { type: Type }>;
+
+/**
+ * One function for each type that the product handles. The worker's call is answered once its promise has resolved, and the
+ * worker waits for 15 seconds: longer work belongs in a queue of the product's. When it rejects, the answer is 500, and
+ * the worker sends the same event again.
+ */
+export type NotificationHandlers = {
+  [Type in NotificationType]?: (event: NotificationOf<Type>) => unknown;
+};
+
+export interface NotificationHandlerOptions {
+  /** The worker's NOTIFY_SECRET, `whsec_…`. During a rotation both, in any order. */
+  secrets: readonly string[];
+  /** The function for each type of notification, by the type's whole name: `labops.order.phase_changed`. */
+  on: NotificationHandlers;
+  /**
+   * Takes every event of a type that `on` does not name, also of types that only a newer worker sends. It is awaited as
+   * those in `on` are. Without it such events are answered 204, and counted.
+   */
+  onOther?: (event: CloudEvent) => unknown;
+  /**
+   * True if the event with this id was handled before: it is answered 204, and nothing is called. Remembering the id is
+   * the product's, best in the transaction that handles the event. Without it repeats are handled again.
+   */
+  alreadyHandled?: (id: string) => boolean | Promise<boolean>;
+  /** The largest body that is read, in bytes. Default 256 KiB; most notifications have less than 1 KiB. */
+  maxBytes?: number;
+  /** Receives ids, types, durations and reasons, and the errors of the functions in `on`. Default: nothing is written. */
+  logger?: WebhookLogger;
+  /** The clock that signatures are checked by, in milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+}
+
+export interface NotificationHandler {
+  /**
+   * For any framework: takes the request with its raw bytes and says what to answer. Never rejects. If it has not read
+   * the body, the connection must be closed after the answer, as the answer's `connection` header says.
+   */
+  handle(request: WebhookRequest): Promise<WebhookAnswer>;
+  /** For node:http, express (before its body parsers, or behind `express.raw`) and fastify's raw request and reply. */
+  node(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** How many requests got which answer since the handler was made. */
+  counts(): AnswerCounts<AnswerName>;
+}
+
+/**
+ * Receives the worker's notifications: what a product backend mounts at NOTIFY_URL. It verifies each request, and gives
+ * its event to the function in `on` for its type.
+ *
+ * A notification comes at least once. An answer that is lost, or a function that takes longer than 15 seconds, makes the
+ * worker send it again, perhaps while the first one is still being handled: drop repeats by `event.id`, which never
+ * changes. What is about one order comes in its order.
+ *
+ * | Status   | When                                                                                                   |
+ * | -------- | ------------------------------------------------------------------------------------------------------ |
+ * | 204      | the event was handled; or it was before; or nobody handles its type                                      |
+ * | 400      | signed bytes that are not a notification                                                                 |
+ * | 401      | a header is missing, the timestamp is more than 5 minutes off, or no signature fits                      |
+ * | 405, 413 | not a POST; a body larger than `maxBytes`                                                                |
+ * | 500      | the function for the event rejected, or a body parser took the signed bytes; the worker sends it again   |
+ * | 503      | the body broke off, or more than 64 MiB of bodies are being read at once; the worker sends it again      |
+ *
+ * @throws WebhookSecretInvalid and TypeError at once, for secrets or a limit that cannot be worked with
+ */
+export function createNotificationHandler(options: NotificationHandlerOptions): NotificationHandler {
+  const { secrets, maxBytes = 256 * kibibyte, now = Date.now, logger } = options;
+  checkOptions('createNotificationHandler', { secrets, setting: 'NOTIFY_SECRET', limits: { maxBytes } });
+  const memory = new BodyMemory(Math.max(mostBytesAtOnce, maxBytes));
+  return createEndpoint<AnswerName>({
+    answers,
+    decide: (request) =>
+      receive<AnswerName>(request, { secrets, maxBytes, memory, now }, (message) => decide(message, options)),
+    withStack: new Set(['handler_failed', 'internal_error']),
+    logger,
+  });
+}
+
+const kibibyte = 1024;
+const mostBytesAtOnce = 64 * kibibyte * kibibyte;
+
+async function decide(
+  { id, bytes }: SignedMessage,
+  options: NotificationHandlerOptions,
+): Promise<Decision<AnswerName>> {
+  const parsed = parseObject(bytes);
+  if ('reason' in parsed) return { name: parsed.reason, messageId: id };
+  // An id may have dots, which separate what is signed: that the event names the same one leaves a single reading.
+  const event = parsed.value;
+  if (!isEvent(event) || event.id !== id) return { name: 'not_an_event', messageId: id };
+  return { ...(await handOver(event, options)), eventType: event.type, messageId: id };
+}
+
+/** Of `data` only that it is an object: the rest is the worker's word, and it signed it. */
+function isEvent(value: object): value is CloudEvent {
+  const { specversion, data, ...event }: Partial<Record<keyof CloudEvent, unknown>> = value;
+  const texts = [event.id, event.type, event.source, event.subject, event.time];
+  return specversion === '1.0' && isObject(data) && texts.every(isText);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+async function handOver(
+  event: CloudEvent,
+  { on, onOther, alreadyHandled }: NotificationHandlerOptions,
+): Promise<Decision<AnswerName>> {
+  const handler = handlerFor(event.type, on) ?? onOther;
+  if (!handler) return { name: Object.hasOwn(notificationTypes, event.type) ? 'not_handled' : 'unknown_type' };
+  try {
+    if (await alreadyHandled?.(event.id)) return { name: 'repeated' };
+    await handler(event);
+    return { name: 'handled' };
+  } catch (error) {
+    return { name: 'handler_failed', error };
+  }
+}
+
+/** The type says which data an event has: that is what `NotificationEvent` promises, and the worker keeps. */
+function handlerFor(type: string, on: NotificationHandlers): ((event: CloudEvent) => unknown) | undefined {
+  return Object.hasOwn(on, type) ? (on[type as NotificationType] as (event: CloudEvent) => unknown) : undefined;
+}

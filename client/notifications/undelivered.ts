@@ -1,0 +1,79 @@
+import {
+  deliverNotificationsName,
+  deliveryStateQuery,
+  discardUpdate,
+  resendUpdate,
+  type DeliveryState,
+} from '../../protocol/delivery.js';
+import { deliverNotificationsId } from '../../protocol/ids.js';
+import type { CallOptions } from '../call-options.js';
+import { underWay, type TemporalCalls } from '../workflow-calls.js';
+import { notificationWords } from './errors.js';
+
+/** One workflow whose product could not be notified before its end. */
+export interface UndeliveredSummary {
+  /** The ID of the workflow that the notifications come from, such as `kit-order/<order id>`. */
+  source: string;
+  /** When the first of them was left. */
+  since: Date;
+}
+
+const isReading = { words: notificationWords, underWay: underWay.reading };
+const isCommand = { words: notificationWords, underWay: underWay.command };
+
+/**
+ * The notifications that were left when their workflow ended: your endpoint was down for longer than a minute, or refused them
+ * for good. A worker goes on delivering them for 30 days (NOTIFY_RETRY_DAYS). Every method throws what every call may throw:
+ * TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ */
+export class UndeliveredNotifications {
+  private readonly calls: TemporalCalls;
+
+  constructor(calls: TemporalCalls) {
+    this.calls = calls;
+  }
+
+  /** The workflows that have undelivered notifications, newest first. Does not wake a workflow. Deadline: 30 seconds a page. */
+  async *list(options: CallOptions = {}): AsyncGenerator<UndeliveredSummary, void, undefined> {
+    const query = `WorkflowType = '${deliverNotificationsName}' AND ExecutionStatus = 'Running'`;
+    const running = this.calls.iterate(isReading, options, () => this.calls.client.workflow.list({ query }));
+    for await (const { workflowId, startTime } of running) {
+      yield { source: workflowId.slice(deliverNotificationsId('').length), since: startTime };
+    }
+  }
+
+  /**
+   * The undelivered notifications of one workflow, and until when they are tried. Deadline: 30 seconds.
+   * @param source the ID of the workflow that they come from
+   * @throws NotificationNotFound if nothing of it is, or was lately, undelivered
+   */
+  async state(source: string, options: CallOptions = {}): Promise<DeliveryState> {
+    return this.calls.call(isReading, options, (call) => call.waitFor(this.workflow(source)).query(deliveryStateQuery));
+  }
+
+  /**
+   * Tries now. Refused notifications are sent again too, before all others. Deadline: 30 seconds.
+   * @param ids only these; without them all
+   * @throws NotificationNotFound, NotificationsInvalid
+   */
+  async resend(source: string, ids?: string[], options: CallOptions = {}): Promise<DeliveryState> {
+    const args: [{ ids?: string[] }] = [ids === undefined ? {} : { ids }];
+    return this.calls.call(isCommand, options, (call) =>
+      call.waitFor(this.workflow(source)).executeUpdate(resendUpdate, { args }),
+    );
+  }
+
+  /**
+   * Drops notifications that nobody needs any more. Deadline: 30 seconds.
+   * @throws NotificationNotFound, NotificationsInvalid
+   */
+  async discard(source: string, ids: string[], options: CallOptions = {}): Promise<DeliveryState> {
+    return this.calls.call(isCommand, options, (call) =>
+      call.waitFor(this.workflow(source)).executeUpdate(discardUpdate, { args: [{ ids }] }),
+    );
+  }
+
+  private workflow(source: string) {
+    return this.calls.client.workflow.getHandle(deliverNotificationsId(source));
+  }
+}

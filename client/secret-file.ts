@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+
+/*
+ * Secrets may stand in files, as container platforms mount them: a process's environment shows in /proc and in `docker inspect`.
+ */
+
+/** What is wrong with `<SETTING>_FILE`, in words that follow its name; never what the file holds. */
+export class SecretFileInvalid extends Error {
+  override readonly name = 'SecretFileInvalid';
+}
+
+/**
+ * The value of a setting, or the content of the file that `<name>_FILE` names. Blank counts as not set.
+ * @throws SecretFileInvalid when both are set, or the file cannot be read or is empty
+ */
+export function secretOf(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+  const value = env[name]?.trim() ?? '';
+  const path = env[`${name}_FILE`]?.trim() ?? '';
+  if (path === '') return value === '' ? undefined : value;
+  if (value !== '') throw new SecretFileInvalid(`is set, and so is ${name}`);
+  const content = contentOf(path);
+  if (content === '') throw new SecretFileInvalid('names an empty file');
+  return content;
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new SecretFileInvalid(
+      `names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
+    );
+  }
+}

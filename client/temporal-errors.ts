@@ -1,0 +1,109 @@
+import { isGrpcServiceError, isRetryableError, type Client, type Connection } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
+import { type LabOperationsError, TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
+
+/* What is wrong with Temporal itself, or with the way to it, in errors that say what to do. */
+
+/** Where a client calls. */
+export interface Endpoint {
+  address: string;
+  namespace: string;
+}
+
+export function endpointOf(temporal: Client): Endpoint {
+  const { options } = temporal.connection as Partial<Connection>;
+  return { address: options?.address ?? 'its address', namespace: temporal.options.namespace };
+}
+
+/** Numbers of gRPC's status codes. */
+export const code = {
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  unauthenticated: 16,
+} as const;
+
+type GrpcError = Error & Parameters<typeof isRetryableError>[0];
+
+/** gRPC's own error inside those of Temporal's client. */
+export function grpcErrorOf(error: unknown): GrpcError | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (isGrpcServiceError(each)) return each;
+  return undefined;
+}
+
+/** A query that Temporal did not even hand out, because no worker has asked for work recently. */
+export function isWithoutPoller(error: unknown): boolean {
+  const grpcError = grpcErrorOf(error);
+  return grpcError?.code === code.failedPrecondition && /no poller/i.test(grpcError.details);
+}
+
+/** The time of a call is up. */
+export class DeadlinePassed extends Error {
+  override readonly name = 'DeadlinePassed';
+}
+
+/** Temporal did not answer in time, or could not be reached: another attempt may succeed, and this one may have arrived. */
+export function isPassing(error: unknown): boolean {
+  const cause = error instanceof TemporalUnreachable ? error.cause : error;
+  const grpcError = grpcErrorOf(cause);
+  return cause instanceof DeadlinePassed || (grpcError !== undefined && isRetryableError(grpcError)) || isLate(cause);
+}
+
+function isLate(error: unknown): boolean {
+  return grpcErrorOf(error)?.code === code.deadlineExceeded;
+}
+
+/**
+ * The client error for a call that Temporal did not answer, or refused; nothing for an error that is not about that.
+ * @param underWay what may go on nevertheless, and what to do: the last sentence of TemporalUnreachable
+ */
+export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = ''): LabOperationsError | undefined {
+  const { address, namespace } = endpoint;
+  const options = { cause: error };
+  const namespaceError = error instanceof Error && error.cause instanceof NamespaceNotFoundError ? error.cause : error;
+  const grpcError = grpcErrorOf(error);
+  const isUnknownNamespace = grpcError !== undefined && /^namespace .*not found/i.test(grpcError.details);
+  if (namespaceError instanceof NamespaceNotFoundError || isUnknownNamespace) {
+    const message = `Temporal at ${address} has no namespace ${namespace}: create it, or correct TEMPORAL_NAMESPACE`;
+    return unreachable(message, underWay, error);
+  }
+  if (!grpcError) return undefined;
+  const { details } = grpcError;
+  if (grpcError.code === code.unauthenticated || grpcError.code === code.permissionDenied) {
+    const remedy = `check TEMPORAL_API_KEY or the certificate, and that it may use the namespace ${namespace}`;
+    return unreachable(`Temporal at ${address} refuses the credentials (${details}): ${remedy}`, underWay, error);
+  }
+  if (grpcError.code === code.resourceExhausted) {
+    return unreachable(`Temporal at ${address} is too busy (${details}): call again later`, underWay, error);
+  }
+  if (grpcError.code === code.failedPrecondition && /workflow task in failed state/i.test(details)) {
+    return new WorkerFailing(options);
+  }
+  if (grpcError.code === code.invalidArgument && /search attribute/i.test(details)) {
+    const message = `The search attributes are not registered in the namespace ${namespace} (${details})`;
+    return new TemporalRefused(`${message}: start the worker once, which registers them`, options);
+  }
+  if (isRetryableError(grpcError) || grpcError.code === code.deadlineExceeded) {
+    return unreachable(`Temporal cannot be reached at ${address} ${whyUnreachable(details)}`, underWay, error);
+  }
+  return new TemporalRefused(`Temporal refuses the call (${details}): see its log`, options);
+}
+
+/** For a Temporal that answered neither the call nor the question why. */
+export function silentTemporal({ address }: Endpoint, error: unknown, underWay = ''): TemporalUnreachable {
+  const reason = whyUnreachable(grpcErrorOf(error)?.details ?? 'no answer');
+  return unreachable(`Temporal cannot be reached at ${address} ${reason}`, underWay, error);
+}
+
+function unreachable(message: string, underWay: string, cause: unknown): TemporalUnreachable {
+  return new TemporalUnreachable(underWay === '' ? message : `${message}. ${underWay}`, { cause });
+}
+
+/** The cause, then the remedy. */
+export function whyUnreachable(details: string): string {
+  return /\b(ssl|tls|certificate|cert|wrong version number|EPROTO|HTTP2|protocol error)\b/i.test(details)
+    ? `(${details}): check TEMPORAL_TLS and the certificates: client and server must both use TLS, or neither`
+    : `(${details}): start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS, if the server uses TLS)`;
+}

@@ -1,0 +1,96 @@
+/** One answer of an endpoint that takes signed requests: the webhook handler, or the notification handler. */
+export interface Answer {
+  status: number;
+  /** `rarely`: once for each event type, then at its 10th, 100th and so on. */
+  log: 'info' | 'warn' | 'error' | 'rarely';
+  meaning: string;
+  /** Says what to do to those who read the log or the answer. */
+  fix: string;
+}
+
+/** The answers that mean the same whoever the sender is. */
+export const commonAnswers = {
+  method_not_allowed: {
+    status: 405,
+    log: 'warn',
+    meaning: 'Webhooks are sent by POST.',
+    fix: 'Send POST requests only.',
+  },
+  body_already_read: {
+    status: 500,
+    log: 'error',
+    meaning: 'A body parser in front of the handler consumed the signed bytes.',
+    fix: 'Mount the handler before the body parser, or give it the raw bytes.',
+  },
+  headers_missing: {
+    status: 401,
+    log: 'warn',
+    meaning: 'The id, timestamp or signature header is missing, in both spellings (svix-*, webhook-*).',
+    fix: 'If the request is genuine, make the proxies in front pass these headers on.',
+  },
+  timestamp_unreadable: {
+    status: 401,
+    log: 'warn',
+    meaning: 'The timestamp header is not a whole number of seconds.',
+    fix: 'If the request is genuine, make the proxies in front pass the header on unchanged.',
+  },
+  timestamp_stale: {
+    status: 401,
+    log: 'warn',
+    meaning: 'The timestamp is more than 5 minutes off: this is a replay, or a clock is wrong.',
+    fix: "Check this machine's clock.",
+  },
+  too_many_bodies: {
+    status: 503,
+    log: 'warn',
+    meaning: 'The requests being read hold as many bytes as they may in total; the rest of this body was not read.',
+    fix: 'Nothing to do: the sender will retry. If this continues, find out who sends so much, or start more processes.',
+  },
+  body_broke_off: {
+    status: 503,
+    log: 'warn',
+    meaning: 'The connection broke, or was closed because it was too slow, before the body was complete.',
+    fix: 'Nothing to do: the sender will retry.',
+  },
+  internal_error: {
+    status: 500,
+    log: 'error',
+    meaning: 'The handler itself failed.',
+    fix: 'Report the logged error; the sender will retry.',
+  },
+} as const satisfies Record<string, Answer>;
+
+/** The refusals of a request before anybody looks at what was signed. */
+export type Refusal = Exclude<keyof typeof commonAnswers, 'internal_error'> | 'body_too_large' | 'signature_mismatch';
+
+/** An answer as HTTP, for any framework. */
+export interface WebhookAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON that names the refusal and its fix; absent with 204. */
+  body?: string;
+}
+
+/** Answers that are given before the body has been read to its end. */
+const unread: ReadonlySet<string> = new Set([
+  'method_not_allowed',
+  'headers_missing',
+  'timestamp_unreadable',
+  'timestamp_stale',
+  'id_malformed',
+  'body_too_large',
+  'too_many_bodies',
+]);
+
+export function httpAnswer(name: string, { status, meaning, fix }: Answer): WebhookAnswer {
+  if (status === 204) return { status, headers: {} };
+  const body = JSON.stringify({ error: name, message: `${meaning} ${fix}` });
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  if (name === 'method_not_allowed') headers['allow'] = 'POST';
+  // The rest of the body cannot be told from a next request, and to read it is what the refusal spares us.
+  if (unread.has(name)) headers['connection'] = 'close';
+  return { status, headers, body };
+}

@@ -1,0 +1,195 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  isSigned,
+  parseSecret,
+  readSignatureHeaders,
+  type SignatureHeaders,
+  type WebhookHeaders,
+} from '../../service/webhook-signature.js';
+import { type BodyLease, type BodyMemory, readBody, type WebhookBody } from './body.js';
+import { type Answer, httpAnswer, type Refusal, type WebhookAnswer } from './common-answers.js';
+import { type AnswerCounts, countableType, createCounter } from './counts.js';
+
+/**
+ * An endpoint that takes requests signed as Standard Webhooks: reads and verifies them, counts and logs what it answers.
+ * The webhook handler and the notification handler are both one, and differ in what they do with a verified request.
+ */
+
+/** Where a handler writes. pino fits, and so does anything that takes fields and a message. */
+export interface WebhookLogger {
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+}
+
+export interface WebhookRequest {
+  /** Anything but POST is refused; left out, it is taken for POST. */
+  method?: string;
+  headers: WebhookHeaders;
+  body: WebhookBody;
+}
+
+export interface Endpoint<Name extends string> {
+  handle(request: WebhookRequest): Promise<WebhookAnswer>;
+  node(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  counts(): AnswerCounts<Name>;
+}
+
+/** What is answered to a request, with what the log may say about it: ids and types, nothing personal. */
+export interface Decision<Name extends string> {
+  name: Name;
+  /** What else became of the request, which is counted too. */
+  also?: Name | undefined;
+  eventType?: string | undefined;
+  messageId?: string | undefined;
+  /** Ids and the like. What is undefined is left out. */
+  about?: Record<string, string | undefined>;
+  error?: unknown;
+  /** Logged as an error, although its answer is logged rarely and as information. */
+  isAlarming?: boolean;
+}
+
+/** Answers that every endpoint needs, whatever it takes. */
+type Own = 'internal_error' | 'body_already_read';
+
+export interface EndpointOptions<Name extends string> {
+  answers: Readonly<Record<Name | Own, Answer>>;
+  /** Says what to answer. Where it rejects, `internal_error` is answered. */
+  decide(request: WebhookRequest): Promise<Decision<Name | Own>>;
+  /** Answers whose error is the caller's own code or ours: the log shows its stack. */
+  withStack: ReadonlySet<Name | Own>;
+  logger?: WebhookLogger | undefined;
+}
+
+export function createEndpoint<Name extends string>(options: EndpointOptions<Name>): Endpoint<Name | Own> {
+  const counter = createCounter(options.answers);
+
+  async function settle(deciding: () => Promise<Decision<Name | Own>>): Promise<WebhookAnswer> {
+    const started = performance.now();
+    const decision = await deciding().catch((error: unknown): Decision<Own> => ({ name: 'internal_error', error }));
+    const times = counter.add(decision.name, countableType(decision.eventType));
+    if (decision.also) counter.addToo(decision.also);
+    report(decision, { times, milliseconds: performance.now() - started }, options);
+    return httpAnswer(decision.name, options.answers[decision.name]);
+  }
+
+  const handle = (request: WebhookRequest) => settle(() => options.decide(request));
+  return {
+    handle,
+    async node(request, response) {
+      const body = rawBody(request);
+      const answer = body
+        ? await handle({ method: request.method ?? 'POST', headers: request.headers, body })
+        : await settle(() => Promise.resolve({ name: 'body_already_read' }));
+      response.writeHead(answer.status, answer.headers).end(answer.body);
+    },
+    counts: () => counter.snapshot(),
+  };
+}
+
+/** The bytes that a raw body parser left, or the stream if nobody has read from it yet. */
+function rawBody(request: IncomingMessage & { body?: unknown }): WebhookBody | undefined {
+  if (request.body instanceof Uint8Array) return request.body;
+  return request.readableDidRead ? undefined : request;
+}
+
+function report<Name extends string>(
+  decision: Decision<Name | Own>,
+  { times, milliseconds }: { times: number; milliseconds: number },
+  { answers, withStack, logger }: EndpointOptions<Name>,
+): void {
+  const { name, eventType, messageId, about = {}, error, isAlarming = false } = decision;
+  const { status, log, meaning, fix } = answers[name];
+  if (!logger || (log === 'rarely' && !/^10*$/.test(String(times)))) return;
+  const fields = {
+    answer: name,
+    status,
+    ms: Math.round(milliseconds * 10) / 10,
+    ...(eventType !== undefined && { eventType: countableType(eventType) }),
+    ...(messageId !== undefined && { messageId }),
+    ...Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined)),
+    ...(log === 'rarely' && { times }),
+    ...(error !== undefined && { error: describeError(error, withStack.has(name)) }),
+  };
+  const level = log === 'rarely' ? (isAlarming ? 'error' : 'info') : log;
+  logger[level](fields, log === 'info' ? meaning : `${meaning} ${fix}`);
+}
+
+/** Of an error only what describes it: further properties may quote data (a database's `detail` quotes the row). */
+function describeError(error: unknown, withStack: boolean): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name: type, message, stack, cause } = error;
+  const code: unknown = 'code' in error ? error.code : undefined;
+  return {
+    type,
+    message,
+    ...(code !== undefined && { code }),
+    ...(cause instanceof Error && { cause: cause.message }),
+    ...(withStack && { stack }),
+  };
+}
+
+/** What signed requests are read by. */
+export interface Receiving<Name extends string> {
+  secrets: readonly string[];
+  maxBytes: number;
+  memory: BodyMemory;
+  now: () => number;
+  /** Refuses an id before the body is read. */
+  refuseId?(id: string): Name | undefined;
+}
+
+/** A request whose signature fits. */
+export interface SignedMessage {
+  id: string;
+  bytes: Uint8Array;
+}
+
+/**
+ * Reads a request in the fixed order of refusals: method, headers, size, signature. The headers come before the body, so
+ * nobody makes the process hold a byte without a timestamp of these minutes. Then `decide` says what is answered.
+ */
+export async function receive<Name extends string>(
+  request: WebhookRequest,
+  receiving: Receiving<Name>,
+  decide: (message: SignedMessage) => Promise<Decision<Name>>,
+): Promise<Decision<Name | Refusal>> {
+  if ((request.method ?? 'POST').toUpperCase() !== 'POST') return { name: 'method_not_allowed' };
+  const read = readSignatureHeaders(request.headers, receiving.now());
+  if (!read.ok) return { name: read.reason };
+  const refused = receiving.refuseId?.(read.signed.id);
+  if (refused !== undefined) return { name: refused };
+  const lease = receiving.memory.lease();
+  try {
+    const body = await readSigned(request, read.signed, { ...receiving, lease });
+    return 'bytes' in body ? await decide({ id: read.signed.id, bytes: body.bytes }) : body;
+  } finally {
+    lease.release();
+  }
+}
+
+async function readSigned(
+  { headers, body }: WebhookRequest,
+  signed: SignatureHeaders,
+  { secrets, maxBytes, lease }: { secrets: readonly string[]; maxBytes: number; lease: BodyLease },
+): Promise<{ bytes: Uint8Array } | Decision<Refusal>> {
+  const read = await readBody(headers, body, { maxBytes, lease });
+  if ('refusal' in read) return { name: read.refusal, error: read.error };
+  return isSigned(signed, read.bytes, secrets) ? { bytes: read.bytes } : { name: 'signature_mismatch' };
+}
+
+/**
+ * Refuses options that an endpoint cannot work with.
+ * @param setting the setting that usually holds the secrets
+ * @throws TypeError, WebhookSecretInvalid
+ */
+export function checkOptions(
+  creator: string,
+  { secrets, setting, limits }: { secrets: readonly string[]; setting: string; limits: Record<string, number> },
+): void {
+  if (secrets.length === 0) throw new TypeError(`${creator} needs at least one secret (${setting})`);
+  for (const secret of secrets) parseSecret(secret);
+  for (const [name, value] of Object.entries(limits)) {
+    if (!(value > 0)) throw new TypeError(`${creator}: ${name} must be a number above zero`);
+  }
+}

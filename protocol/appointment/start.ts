@@ -1,0 +1,32 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import { labOrderIdKey, labPhaseKey, ofUser } from '../search-attributes.js';
+import { bookAppointmentId } from '../ids.js';
+import { visitPhaseOf } from './lifecycle.js';
+import type { BookAppointmentInput } from './messages.js';
+
+/** How a `bookAppointment` is started; the same whoever starts it: the product, or a webhook. */
+export interface BookAppointmentStart {
+  workflowId: string;
+  args: [BookAppointmentInput];
+  typedSearchAttributes: TypedSearchAttributes;
+  staticSummary: string;
+  staticDetails: string;
+}
+
+/** The start options for the workflow of an order's appointment, to be used with signal-with-start. */
+export function bookAppointmentStart(orderId: string, snapshot?: AppointmentSnapshot): BookAppointmentStart {
+  const visit = snapshot && visitPhaseOf(snapshot);
+  const phase = visit === undefined || visit === 'cancelled' ? 'awaiting_choice' : visit;
+  return {
+    workflowId: bookAppointmentId(orderId),
+    args: [{ orderId }],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: labOrderIdKey, value: [orderId] },
+      { key: labPhaseKey, value: phase },
+      ...ofUser(snapshot?.userId),
+    ]),
+    staticSummary: `Appointment of order ${orderId}`,
+    staticDetails: 'Carries the appointment for a blood draw at home from the choice of a slot to the visit.',
+  };
+}

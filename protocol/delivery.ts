@@ -1,0 +1,110 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { deliverNotificationsId } from './ids.js';
+import type { Notification } from './notifications.js';
+import { labAttentionKey, labOrderIdKey, labReferenceKey, ofUser } from './search-attributes.js';
+
+/*
+ * Who the delivery of left-over notifications is: its name, input, messages and result. A workflow that ends before its product
+ * could be notified hands what is left to `deliver-notifications/<its own ID>` and closes.
+ */
+
+export const deliverNotificationsName = 'deliverNotifications';
+
+export interface DeliverNotificationsInput {
+  /** The ID of the workflow that the notifications come from. */
+  source: string;
+  /** How long an undelivered notification is tried, in milliseconds. */
+  giveUpAfter: number;
+  /** State carried over by continue-as-new; never given by a caller. */
+  carried?: unknown;
+}
+
+/** A notification that the receiver refused for good: it waits for an operator. */
+export interface RefusedNotification {
+  notification: Notification;
+  /** The HTTP status that it was refused with. */
+  status: number;
+}
+
+/** What a run left undelivered, in the order in which it must arrive. */
+export interface NotificationsLeft {
+  notifications: Notification[];
+  refused: RefusedNotification[];
+}
+
+/** Sent together with the start (signal-with-start), so that nothing is lost on a delivery that is about to end. */
+export const notificationsLeftSignal = defineSignal<[NotificationsLeft]>('notificationsLeft');
+
+/** One notification, without what it says. */
+export interface UndeliveredNotification {
+  id: string;
+  /** The CloudEvent's type, `labops.order.phase_changed`. */
+  type: string;
+  /** When it happened, ISO 8601 in UTC. */
+  at: string;
+  /** Only if the receiver refused it for good: the HTTP status. Such a notification is not tried again until `resend`. */
+  refusedWith?: number;
+}
+
+export interface DeliveryState {
+  source: string;
+  /** What is still undelivered, in the order in which it is sent; refused ones last. */
+  undelivered: UndeliveredNotification[];
+  /** Until when it is tried, ISO 8601 in UTC. */
+  triedUntil: string;
+  delivered: number;
+  discarded: number;
+}
+
+export const deliveryStateQuery = defineQuery<DeliveryState>('state');
+
+export interface ResendCommand {
+  /** Ids of notifications; without them all, refused ones included. */
+  ids?: string[];
+}
+
+/** Tries now: refused notifications are sent again, before all others. */
+export const resendUpdate = defineUpdate<DeliveryState, [ResendCommand]>('resend');
+
+export interface DiscardCommand {
+  /** Ids of the notifications that nobody needs any more. */
+  ids: string[];
+}
+
+export const discardUpdate = defineUpdate<DeliveryState, [DiscardCommand]>('discard');
+
+export interface DeliveryResult {
+  source: string;
+  delivered: number;
+  discarded: number;
+  /** What was given up after the time was over; empty if everything was delivered or discarded. */
+  givenUp: UndeliveredNotification[];
+}
+
+export interface DeliverNotificationsStart {
+  workflowId: string;
+  args: [DeliverNotificationsInput];
+  typedSearchAttributes: TypedSearchAttributes;
+  staticSummary: string;
+  staticDetails: string;
+}
+
+/** The start options, to be used with signal-with-start. */
+export function deliverNotificationsStart(first: Notification, giveUpAfter: number): DeliverNotificationsStart {
+  const { source, data } = first;
+  const text = (name: string) => (typeof data[name] === 'string' ? data[name] : undefined);
+  const [orderId, reference] = [text('orderId'), text('reference')];
+  return {
+    workflowId: deliverNotificationsId(source),
+    args: [{ source, giveUpAfter }],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: labAttentionKey, value: ['notifications_undelivered'] },
+      ...(orderId === undefined ? [] : [{ key: labOrderIdKey, value: [orderId] }]),
+      ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
+      ...ofUser(text('userId')),
+    ]),
+    staticSummary: `Undelivered notifications of ${source}`,
+    staticDetails: 'Delivers the notifications that were left when their workflow ended.',
+  };
+}

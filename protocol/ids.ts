@@ -1,0 +1,93 @@
+import type { WebhookPlace } from '../service/management-webhooks.js';
+import { sourceSlugOf } from './link/provider-source.js';
+
+/*
+ * Every workflow ID, and the rules for the ids from outside that may be part of one. Each ID is a pure function of what a
+ * message says, so that the message finds its workflow without a look-up table, a search or a race. Nobody else builds one.
+ */
+
+/** The product's own key of an order. Never personal data: it is readable in IDs and search attributes. */
+export const referencePattern = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/**
+ * What may stand in a workflow ID and in the path of a request, where `.` and `..` would name another one. Wider than a
+ * UUID, because some ids that the service sends are not UUIDs.
+ */
+const addressablePattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
+
+export function isAddressable(id: string): boolean {
+  return addressablePattern.test(id);
+}
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * The user's id as we write it. The service takes a UUID in either case for the same user; in IDs, search attributes and
+ * requests it is always lower case, so that everything about a user is found. Other ids stay as they are.
+ */
+export function canonicalUserId(userId: string): string {
+  return uuidPattern.test(userId) ? userId.toLowerCase() : userId;
+}
+
+/** A request to the service with the user's id as we write it. */
+export function ofCanonicalUser<Request extends { user_id: string }>(request: Request): Request {
+  return { ...request, user_id: canonicalUserId(request.user_id) };
+}
+
+export function placeKitOrderId(reference: string): string {
+  return `place-kit-order/${reference}`;
+}
+
+export function kitOrderId(rootOrderId: string): string {
+  return `kit-order/${rootOrderId}`;
+}
+
+export function isLinkAddressable(userId: unknown, provider: unknown): boolean {
+  return [userId, provider].every((part) => typeof part === 'string' && isAddressable(part));
+}
+
+/**
+ * One link of a user with a provider at a time. Both spellings of a provider, the link's and that of its source in
+ * webhooks, give the same ID, and so do both of a user's UUID.
+ */
+export function linkProviderId(userId: string, provider: string): string {
+  return `link-provider/${canonicalUserId(userId)}/${sourceSlugOf(provider)}`;
+}
+
+export function submitReportId(reference: string): string {
+  return `submit-report/${reference}`;
+}
+
+/** The id is the service's: it must be addressable (`isAddressable`). */
+export function parsingJobId(jobId: string): string {
+  return `parsing-job/${jobId}`;
+}
+
+export function isAppointmentAddressable(orderId: unknown): orderId is string {
+  return typeof orderId === 'string' && isAddressable(orderId);
+}
+
+/** One workflow for the appointments of an order: there is one at a time. */
+export function bookAppointmentId(orderId: string): string {
+  return `appointment/${orderId}`;
+}
+
+/** One workflow per user: asking for a deletion again finds the one that is under way. */
+export function deleteUserId(userId: string): string {
+  return `delete-user/${canonicalUserId(userId)}`;
+}
+
+/** One command at a time for the endpoints of one team in one environment. */
+export function manageWebhooksId({ orgId, teamId, environment }: WebhookPlace): string {
+  return `manage-webhooks/${orgId}/${teamId}/${environment}`;
+}
+
+/** One workflow per workout: a notice finds the fetching that is under way. */
+export function workoutStreamId(workoutId: string): string {
+  return `workout-stream/${workoutId}`;
+}
+
+/** One delivery for each workflow that ended before its product could be notified. */
+export function deliverNotificationsId(workflowId: string): string {
+  return `deliver-notifications/${workflowId}`;
+}

@@ -1,0 +1,398 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { CriticalResultReport } from '../../service/critical-result.js';
+import type { OrderSnapshot, ShipmentSnapshot } from '../../service/order-snapshot.js';
+import type { OrderRequest, RegisterRequest, TestkitOrderRequest } from '../../service/orders.js';
+import type { OrderPolicy, ResolvedPolicy } from './policy.js';
+
+/**
+ * Who the order workflows are: their names, inputs, results, signals, queries and updates. The wire name of a message
+ * is its export's name less its suffix. docs/messages.md shows the same as JSON for backends in other languages.
+ */
+
+export const placeKitOrderName = 'placeKitOrder';
+export const kitOrderName = 'kitOrder';
+
+/** What to order. The fields of `order` are the service's own, as the specification writes them. */
+export type KitRequest =
+  /** `POST /v3/order/testkit`: the kit ships first, and the patient is registered later. */
+  | { kind: 'unregistered'; order: Omit<TestkitOrderRequest, 'passthrough'> }
+  /** `POST /v3/order`: the patient is known from the start; no registration is waited for. */
+  | { kind: 'with_patient'; order: Omit<OrderRequest, 'passthrough'> };
+
+export type PlaceKitOrderInput = KitRequest & {
+  /** The product's own key, `^[A-Za-z0-9._:-]{1,128}$`, never personal data. The same key never places a second kit. */
+  reference: string;
+  policy?: OrderPolicy;
+};
+
+export interface PlaceKitOrderResult {
+  /** The service's id of the order, which is also the root of its chain. */
+  orderId: string;
+  /** True when the order was already there (an earlier answer was lost) and was taken over instead of created. */
+  adopted: boolean;
+}
+
+/** What an attempt to create the order reports, so that a cancellation knows if an order may have been created. */
+export type CreationProgress =
+  /** The attempt ends before it sends anything, and nothing was sent before it. */
+  | 'nothing_sent'
+  /** From here on an order may have been created. */
+  | 'sending';
+
+/** Sent by the worker's own activities, never by a backend. */
+export const creationProgressSignal = defineSignal<[CreationProgress]>('creationProgress');
+
+/** What the cancellation of a placing came to. */
+export type PlacingEnd =
+  /** There is no order, and there will be none. */
+  | { outcome: 'cancelled'; reference: string }
+  /** It came too late: there is an order, which goes on; its own `cancel` cancels it. */
+  | { outcome: 'placed'; orderId: string };
+
+/** Ends a placing before there is an order: on `placeKitOrder`. Waits until it is certain whether there is one. */
+export const cancelPlacingUpdate = defineUpdate<PlacingEnd, []>('cancel');
+
+/** Why a person should look at a placing. */
+export type PlacingAttentionReason = Extract<AttentionReason, 'ambiguous_order' | 'placing_delayed'>;
+
+/** Where a placing stands. Nothing personal. */
+export interface PlacingState {
+  phase: 'placing';
+  reference: string;
+  userId: string;
+  waiting: Waiting;
+  attention: { reason: PlacingAttentionReason; since: string }[];
+  /** Set once there is an order: the workflow `kit-order/<order id>` shows it from there. */
+  orderId?: string;
+  /** Set once the placing was cancelled and there is no order. */
+  outcome?: 'cancelled';
+}
+
+export const placingStateQuery = defineQuery<PlacingState>('state');
+
+export interface KitOrderInput {
+  rootOrderId: string;
+  /** State carried over by continue-as-new; never given by a caller. */
+  carried?: unknown;
+}
+
+/** Hands a placed order over to the workflow that follows it. */
+export interface OrderPlaced {
+  reference: string;
+  policy: ResolvedPolicy;
+  snapshot: OrderSnapshot;
+  labTestId?: string;
+  labAccountId?: string;
+  /** The order was there already: it may have a history that the run should know. */
+  adopted: boolean;
+  /** Whether the worker has a target for notifications; with none, nothing is scheduled. */
+  notifies: boolean;
+  /** The placing was cancelled, and its caller may no longer wait: the order cancels itself. */
+  cancelRequested?: boolean;
+}
+
+export const orderPlacedSignal = defineSignal<[OrderPlaced]>('orderPlaced');
+export const orderChangedSignal = defineSignal<[OrderSnapshot]>('orderChanged');
+
+/** An order has a critical result. The signal itself is the alarm, whatever its `interpretation` says. */
+export interface CriticalResultReported extends CriticalResultReport {
+  /** The whole order, where it came along. */
+  order?: OrderSnapshot;
+}
+
+export const criticalResultReportedSignal = defineSignal<[CriticalResultReported]>('criticalResultReported');
+
+/** Tells the run of a replacement's own id whose chain the order joins, where the order itself cannot tell. */
+export interface ReplacementPlaced {
+  rootOrderId: string;
+  /** The chain's, which so claims the new order, too. */
+  reference?: string;
+  snapshot: OrderSnapshot;
+}
+
+export const replacementPlacedSignal = defineSignal<[ReplacementPlaced]>('replacementPlaced');
+
+/** A command may name the order of the chain it means; otherwise it means the current one. */
+interface OrderCommand {
+  orderId?: string;
+}
+
+/** A command that names its order: by the time that it is repeated, another order may be the current one. */
+interface NamedOrderCommand {
+  orderId: string;
+}
+
+export interface RegisterCommand extends OrderCommand {
+  /** The body of `POST /v3/order/testkit/register`. Its patient may be another user than the one who ordered. */
+  registration: RegisterRequest;
+}
+
+export type CancelCommand = OrderCommand;
+
+/** `wait`: give it more time; `replace`: order a new kit; `abandon`: stop following, the service is told nothing. */
+export type Decision = 'wait' | 'replace' | 'abandon';
+
+export interface ResolveProblemCommand extends NamedOrderCommand {
+  decision: Decision;
+  /** Changes an earlier `wait` before its time is over; without it another decision than that one is refused. */
+  insteadOf?: 'wait';
+}
+
+export type ReplaceKitCommand = NamedOrderCommand;
+
+/** What became of a critical result, by whoever took it up. Each of them ends the reminders. */
+export type AcknowledgementOutcome =
+  /** The person who must act knows, and has repeated it back. */
+  | 'confirmed'
+  /** They were reached, and did not repeat it back. */
+  | 'reached_no_readback'
+  /** They could not be reached: what follows is the caller's own process. */
+  | 'unable_to_reach';
+
+export interface AcknowledgeCriticalResultCommand {
+  orderId: string;
+  /**
+   * The alarm that the person acted on: the id of its `critical_result` notification, or `criticalResult.alarm` of the
+   * state. An answer to an alarm that has been followed by another one is refused. Required once an earlier alarm was
+   * acknowledged; before that, the latest one is meant without it.
+   */
+  alarm?: string;
+  /** Who took it up: an id of the product's, `^[A-Za-z0-9._:-]{1,128}$`, never a name. */
+  by: string;
+  outcome: AcknowledgementOutcome;
+  /** At most 2,000 characters. It may be personal: it stays in the state and the result, which are encrypted. */
+  note?: string;
+}
+
+/** Every command answers with the state after it, so that nobody needs to query. */
+export const registerUpdate = defineUpdate<OrderState, [RegisterCommand]>('register');
+export const cancelUpdate = defineUpdate<OrderState, [CancelCommand]>('cancel');
+export const resolveProblemUpdate = defineUpdate<OrderState, [ResolveProblemCommand]>('resolveProblem');
+export const replaceKitUpdate = defineUpdate<OrderState, [ReplaceKitCommand]>('replaceKit');
+
+export const acknowledgeCriticalResultUpdate = defineUpdate<OrderState, [AcknowledgeCriticalResultCommand]>(
+  'acknowledgeCriticalResult',
+);
+
+export const stateQuery = defineQuery<OrderState>('state');
+
+/** Where the kit is, as far as it is known. LabPhase carries the current order's phase. */
+export type OrderPhase =
+  /** Placed, nothing shipped yet; the patient is registered or need not be. */
+  | 'preparing'
+  /** The kit waits to be registered: before it ships, or once it is with the customer. */
+  | 'awaiting_registration'
+  | 'in_transit_to_customer'
+  /** Delivered and registered: the sample is to be taken and sent back. */
+  | 'with_customer'
+  /** Collection under way by a method other than a test kit, or by a status that is not known yet. */
+  | 'collecting_sample'
+  | 'in_transit_to_lab'
+  | 'at_lab'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  /** A top-level status that is not known yet. */
+  | 'unknown';
+
+/** Why a person should look. */
+export type AttentionReason =
+  | 'registration_overdue'
+  | 'shipping_overdue'
+  | 'delivery_overdue'
+  | 'return_overdue'
+  | 'transit_to_lab_overdue'
+  | 'results_overdue'
+  /** An order by another collection method than a kit has no sample at the lab yet. */
+  | 'collection_overdue'
+  /** A problem in transit or a blocked sample outlasted the policy's limit: answer with `resolveProblem`. */
+  | 'problem_persists'
+  /** The kit is lost, undeliverable or its sample unusable, and the policy asks: answer with `resolveProblem`. */
+  | 'decision_needed'
+  /** A kit that had been given up moves again while its replacement is under way. */
+  | 'late_arrival'
+  /** The service registered another order than the one that was meant. */
+  | 'registered_another_order'
+  /** A second reference claims this order. */
+  | 'reference_conflict'
+  /** The placing was cancelled when its order was there already, and the order could not be cancelled either. */
+  | 'cancellation_failed'
+  | 'replacement_failed'
+  /** A decision is due, and the service has not shown the order for a day, or refuses to: nothing is decided meanwhile. */
+  | 'order_unreadable'
+  /** The service reported a critical result: answer with `acknowledgeCriticalResult`, and nothing else. */
+  | 'critical_result'
+  | 'notifications_undelivered'
+  /** More than one order could be the one that an earlier attempt created: nothing was created. */
+  | 'ambiguous_order'
+  /** The service has not taken the order for an hour; placing goes on trying. */
+  | 'placing_delayed';
+
+export interface Attention {
+  reason: AttentionReason;
+  orderId: string;
+  since: string;
+}
+
+export interface RaisedAttention extends Attention {
+  /** The question it asks; it is cleared when the question no longer stands. */
+  key: string;
+  /** Which time it is raised, from 1. */
+  time: number;
+}
+
+export interface RaisedCount {
+  key: string;
+  times: number;
+}
+
+/** What the service reported; or, without an event's id, who acknowledged a critical result. */
+export interface TimelineEntry {
+  orderId: string;
+  eventId?: number;
+  at: string;
+  /** The service's own status, also one that is not known yet; or `critical_result_acknowledged`. */
+  status: string;
+  /** Of an acknowledgement, its outcome. */
+  detail?: string;
+  /** Who acknowledged. */
+  by?: string;
+  /** Which alarm, as in `CriticalResult`. */
+  alarm?: string;
+  note?: string;
+}
+
+export interface Acknowledgement {
+  /** The id of the notification that raised the alarm. */
+  alarm: string;
+  by: string;
+  at: string;
+  outcome: AcknowledgementOutcome;
+  note?: string;
+}
+
+/** The latest critical result of an order. */
+export interface CriticalResult {
+  orderId: string;
+  /** The latest alarm: the id of its `critical_result` notification. */
+  alarm: string;
+  /** `final`, `partial`, or one not known yet. */
+  status: string;
+  /** What the service says of it, which may be `normal`: it is critical all the same. */
+  interpretation?: string;
+  /** Since when a person is asked to look. */
+  since: string;
+  /** It waits for an acknowledgement. */
+  isOpen: boolean;
+  /** How many reminders were due since. */
+  reminders: number;
+  /** The latest twenty, in the order of time. */
+  acknowledgements: Acknowledgement[];
+}
+
+/** The same with what a later report is compared with. */
+export interface CriticalResultRecord extends Omit<CriticalResult, 'alarm'> {
+  /** When the service last fetched it. */
+  updatedAt?: string;
+  /** The order's last `corrected` event. */
+  correctedBy?: number;
+  /** The order's own interpretation, when it was last looked at. */
+  orderSaid?: string;
+  /** What stood in the ids of its notifications, one for each time it was announced. */
+  announced: string[];
+}
+
+/** One kit of the chain. */
+export interface ChainLink {
+  orderId: string;
+  /** `initial`, `redraw`, `recreation` (the service's words), or `replacement` (ours). */
+  origin: string;
+  phase: OrderPhase;
+  status: string;
+  interpretation?: string;
+  /** The order that this one follows, and the one that follows it. */
+  replaces?: string;
+  replacedBy?: string;
+}
+
+export interface Waiting {
+  /** What is waited for, in plain words. */
+  for: string;
+  until?: string;
+}
+
+/** What `state` and every command answer with. Nothing personal: who the patient is, the service knows. */
+export interface OrderState {
+  rootOrderId: string;
+  /** The current order of the chain: the one that is expected to bring the results. */
+  orderId: string;
+  reference?: string;
+  userId?: string;
+  phase: OrderPhase;
+  status: string;
+  registered: boolean;
+  sampleId?: string;
+  /** A problem that the current order has right now. */
+  problem?: { status: string; since: string; detail?: string };
+  interpretation?: string;
+  /** The critical result that waits for an acknowledgement, else the latest one. */
+  criticalResult?: CriticalResult;
+  shipment?: ShipmentSnapshot;
+  waiting: Waiting;
+  attention: Attention[];
+  chain: ChainLink[];
+  timeline: TimelineEntry[];
+  /** Set once the order has ended. */
+  outcome?: OrderOutcome;
+  /** Set when this run only passes on what it hears to the workflow of another root order. */
+  forwardsTo?: string;
+}
+
+export type OrderOutcome =
+  | 'completed'
+  | 'cancelled'
+  | 'failed'
+  /** A person decided to stop following it. */
+  | 'abandoned'
+  /** Nothing moved for `giveUpAfter` beyond a deadline. A later event starts a new run. */
+  | 'unresolved'
+  /** The service said twice, ten minutes apart, that it does not know the order. */
+  | 'order_gone'
+  /** This run passed everything on to the workflow of another root order. */
+  | 'forwarded';
+
+/** One replacement of one order. It is claimed before anything is awaited, so that no order is replaced twice. */
+export interface Replacement {
+  replaces: string;
+  /** The replaced order's last event at that time: one that moves on later has come back. */
+  atEventId: number;
+  /** Counts creations under one reference; 1 was the first kit. */
+  n: number;
+  /** When it was first wanted. */
+  claimedAt: string;
+  /** When it was last tried in vain, milliseconds since the epoch: the service may still be at work on it. */
+  triedAt?: number;
+  /** The product was told. */
+  told?: boolean;
+  /** The new order, once it is known. */
+  orderId?: string;
+}
+
+export interface KitOrderResult {
+  outcome: OrderOutcome;
+  /** The order of the chain that brought the outcome. Lab values stay in the service and are read by this id. */
+  orderId: string;
+  rootOrderId: string;
+  reference?: string;
+  interpretation?: string;
+  chain: ChainLink[];
+  timeline: TimelineEntry[];
+  /** What a later run goes on with, should the order stir again. */
+  policy: ResolvedPolicy;
+  replacements: Replacement[];
+  /** The questions that stood at the end. */
+  attention: RaisedAttention[];
+  /** How often each question was raised: one that is raised again is another notification. */
+  raised: RaisedCount[];
+  criticalResults: CriticalResultRecord[];
+}

@@ -1,0 +1,100 @@
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import { compareText } from '../canonical-json.js';
+import { isAddressable } from '../ids.js';
+
+/*
+ * Which chain an order belongs to: a pure function of its snapshot, so that a webhook finds its workflow without a search.
+ */
+
+/** What our own passthrough says. `root` is missing on the first order of a chain: it is its own root. */
+export interface Passthrough {
+  root?: string;
+  reference: string;
+  /** 1 for the first order of a reference, 2 for its first replacement, and so on. */
+  n: number;
+}
+
+/**
+ * The exact key that we give each creation: `labops:<root order id or ->:<reference>:<n>`. A reference may itself
+ * contain colons, the parts around it may not.
+ */
+export function writePassthrough({ root, reference, n }: Passthrough): string {
+  return `labops:${root ?? '-'}:${reference}:${n}`;
+}
+
+const passthroughPattern = /^labops:([A-Za-z0-9._-]{1,128}):([A-Za-z0-9._:-]{1,128}):([1-9][0-9]{0,5})$/;
+
+/** Reads our own passthrough; `undefined` for anything that another system wrote. */
+export function readPassthrough(value: string | undefined): Passthrough | undefined {
+  const match = passthroughPattern.exec(value ?? '');
+  if (!match) return undefined;
+  const [, root = '', reference = '', n = ''] = match;
+  if (!isAddressable(root)) return undefined;
+  return { ...(root !== '-' && { root }), reference, n: Number(n) };
+}
+
+/**
+ * The root order, in this order: the root named in our own passthrough; the transaction's order with origin `initial`;
+ * the end of the `parent_id` chain; the transaction's earliest `created_at`, then smallest id; the order's own id.
+ *
+ * A payload without passthrough can name a root that itself belongs to another chain (the redraw of a replacement):
+ * a run that such a payload starts reads the order and its transaction first, and forwards if there is another root.
+ */
+export function rootOf(snapshot: OrderSnapshot): string {
+  const passthrough = readPassthrough(snapshot.passthrough);
+  if (passthrough?.root !== undefined) return passthrough.root;
+  if (passthrough && !followsAnother(snapshot)) return snapshot.orderId;
+  return rootOfTransaction(snapshot, siblingsOf(snapshot));
+}
+
+/** A redraw that the service made from our order may carry a copy of its passthrough, and is no root for that. */
+function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
+  return origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);
+}
+
+/** The transaction's orders; the order itself belongs to them even where its transaction lists only the others. */
+function siblingsOf({ orderId, origin, parentId, createdAt, transaction }: OrderSnapshot): Sibling[] {
+  const listed = transaction?.orders ?? [];
+  const own = {
+    id: orderId,
+    ...(origin !== undefined && { origin }),
+    ...(parentId !== undefined && { parentId }),
+    ...(createdAt !== undefined && { createdAt }),
+  };
+  const all = listed.some(({ id }) => id === orderId) ? listed : [...listed, own];
+  return all.filter(({ id }) => isAddressable(id));
+}
+
+type Sibling = NonNullable<OrderSnapshot['transaction']>['orders'][number];
+
+function rootOfTransaction(snapshot: OrderSnapshot, siblings: readonly Sibling[]): string {
+  const byAge = siblings.toSorted(byCreationThenId);
+  const initial = byAge.find((order) => order.origin === 'initial');
+  return initial?.id ?? endOfParents(snapshot, siblings) ?? byAge[0]?.id ?? snapshot.orderId;
+}
+
+/**
+ * Follows `parent_id` upwards; an order without a parent that is one itself is the end. A loop, which the service
+ * should never send, counts as no answer.
+ */
+function endOfParents(snapshot: OrderSnapshot, siblings: readonly Sibling[]): string | undefined {
+  const parents = new Map(siblings.map((order) => [order.id, addressable(order.parentId)]));
+  if (snapshot.parentId !== undefined) parents.set(snapshot.orderId, addressable(snapshot.parentId));
+  const seen = new Set([snapshot.orderId]);
+  let last = snapshot.orderId;
+  for (let parent = parents.get(last); parent !== undefined; parent = parents.get(parent)) {
+    if (seen.has(parent)) return undefined;
+    seen.add(parent);
+    last = parent;
+  }
+  const isParent = siblings.some(({ id, parentId }) => id !== last && parentId === last);
+  return last === snapshot.orderId && !isParent ? undefined : last;
+}
+
+function addressable(id: string | undefined): string | undefined {
+  return id !== undefined && isAddressable(id) ? id : undefined;
+}
+
+function byCreationThenId(a: Sibling, b: Sibling): number {
+  return compareText(a.createdAt ?? '', b.createdAt ?? '') || compareText(a.id, b.id);
+}

@@ -1,0 +1,61 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { CriticalResultReport } from '../../service/critical-result.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import {
+  labAttentionKey,
+  labOrderIdKey,
+  labPhaseKey,
+  labReferenceKey,
+  ofTransaction,
+  ofUser,
+} from '../search-attributes.js';
+import { kitOrderId } from '../ids.js';
+import { readPassthrough, rootOf } from './root-order.js';
+import { phaseOf } from './lifecycle.js';
+import type { KitOrderInput } from './messages.js';
+
+/** How a `kitOrder` is started; the same whoever starts it: a webhook, the hand-over, or a forwarder. */
+export interface KitOrderStart {
+  workflowId: string;
+  args: [KitOrderInput];
+  typedSearchAttributes: TypedSearchAttributes;
+  staticSummary: string;
+  staticDetails: string;
+}
+
+/**
+ * The start options for the workflow that follows the order's chain, to be used with signal-with-start. Search
+ * attributes set at the start cost nothing; the running workflow changes them later.
+ */
+export function kitOrderStart(
+  snapshot: OrderSnapshot,
+  rootOrderId = rootOf(snapshot),
+  reference = readPassthrough(snapshot.passthrough)?.reference,
+): KitOrderStart {
+  return {
+    workflowId: kitOrderId(rootOrderId),
+    args: [{ rootOrderId }],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: labOrderIdKey, value: [...new Set([rootOrderId, snapshot.orderId])] },
+      { key: labPhaseKey, value: phaseOf(snapshot.events, snapshot.status) },
+      ...(reference === undefined || reference === rootOrderId ? [] : [{ key: labReferenceKey, value: reference }]),
+      ...ofUser(snapshot.userId),
+      ...ofTransaction(snapshot.transaction?.id),
+    ]),
+    staticSummary: `Lab order ${reference ?? rootOrderId}`,
+    staticDetails: 'Follows one lab order, its redraws and its replacements from placement to results.',
+  };
+}
+
+/**
+ * The same for a report of a critical result, which may be the first news of its order. The alarm is found from the first
+ * moment, also while the service cannot be asked whose order it is.
+ */
+export function criticalResultStart(
+  { orderId, userId }: Pick<CriticalResultReport, 'orderId' | 'userId'>,
+  rootOrderId = orderId,
+): KitOrderStart {
+  const start = kitOrderStart({ orderId, events: [], ...(userId !== undefined && { userId }) }, rootOrderId);
+  const alarm = { key: labAttentionKey, value: ['critical_result'] };
+  return { ...start, typedSearchAttributes: start.typedSearchAttributes.updateCopy([alarm]) };
+}

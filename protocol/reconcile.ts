@@ -1,0 +1,115 @@
+import { defineQuery } from '@temporalio/workflow';
+
+/**
+ * Who the reconciliation is: its name, IDs, input, result and query. A schedule runs it, so that what an outage of the ingress
+ * swallowed is heard all the same; an operator may run it for a range of time.
+ */
+
+export const reconcileOrdersName = 'reconcileOrders';
+
+/**
+ * The schedule's own id, and the stem of the IDs of its runs. Each task queue has its own schedule, because each has the
+ * workers of one service account.
+ */
+export function reconcileScheduleId(taskQueue: string): string {
+  return `reconcile-orders/${taskQueue}`;
+}
+
+/** One run for one range of one service account, however often it is asked for at once. */
+export function reconcileOrdersId(taskQueue: string, { from, to }: { from: string; to: string }): string {
+  return `reconcile-orders/${taskQueue}/${from}/${to}`;
+}
+
+export interface ReconcileInput {
+  /** Orders updated at or after, ISO 8601: a date (its midnight in UTC), or a time with its zone. Without it: since the last complete pass of the schedule. */
+  from?: string;
+  /**
+   * Orders updated at or before; the day of a date is not included. Ten minutes ago at the latest, and without it: what is
+   * fresher is the webhooks' work.
+   */
+  to?: string;
+}
+
+export interface ReconcileCounts {
+  /** Orders that the service listed and that were updated in the range. */
+  listed: number;
+  /** Unfinished orders whose workflow was told, and started where there was none. */
+  told: number;
+  /** Finished orders whose end had been heard, or whose workflow still ran and was told. */
+  finished: number;
+  /** Finished orders that nobody had heard the end of: a run reads and announces it. */
+  reopened: number;
+  /** Orders that cannot be read or addressed; the worker's log tells of them. */
+  passedOver: number;
+  /** Orders that the service lists as critical, whenever they were updated; only the schedule's passes look for them. */
+  critical: number;
+}
+
+/** How far a run has come. */
+export interface ReconcileProgress extends ReconcileCounts {
+  /** Pages of the list that are still to be read; unknown until the last one, which is read first, has been read. */
+  pagesToGo?: number;
+}
+
+export const reconcileProgressQuery = defineQuery<ReconcileProgress>('progress');
+
+export interface ReconcileResult extends ReconcileCounts {
+  /** Up to when everything has been seen, which may be before the `to` that was given: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */
+  watermark: string;
+}
+
+/** What one pass looks at; ISO 8601 in UTC. */
+export interface ReconcileRange {
+  from: string;
+  to: string;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** What is fresher is the webhooks' work: it may be on its way. */
+const settling = 10 * minute;
+/** Clocks differ, and the service may list an update late. */
+const overlap = hour;
+/** How far a first pass looks back. Webhooks are tried again for two days; this is a long weekend more. */
+const firstLook = 5 * 24 * hour;
+
+/** @throws RangeError when a time is none, or the range is empty */
+export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
+  const settled = now - settling;
+  const to = input.to === undefined ? settled : Math.min(timeOf('to', input.to), settled);
+  const from = input.from === undefined ? sinceWatermark(watermark, to) - overlap : timeOf('from', input.from);
+  if (from > settled) throw new RangeError('from is less than ten minutes ago: its webhooks may be on their way');
+  if (from > to) throw new RangeError('from is later than to');
+  return { from: iso(from), to: iso(to) };
+}
+
+/** What is wrong with a range that somebody asks for, by field. A caller in plain JavaScript is checked by no compiler. */
+export function rangeFaults(range: unknown): { field: string; message: string }[] {
+  const given = (typeof range === 'object' && range !== null ? range : {}) as Record<string, unknown>;
+  const faults = (['from', 'to'] as const).filter((field) => !isTime(given[field]));
+  if (faults.length > 0) return faults.map((field) => ({ field, message: mustBeTime }));
+  const { from, to } = given as { from: string; to: string };
+  return Date.parse(from) > Date.parse(to) ? [{ field: 'from', message: 'is later than to' }] : [];
+}
+
+/** A watermark of a clock that ran ahead is no reason to look at nothing. */
+function sinceWatermark(watermark: string | undefined, to: number): number {
+  return Math.min(watermark === undefined ? to - firstLook : Date.parse(watermark), to);
+}
+
+function timeOf(field: string, text: unknown): number {
+  if (!isTime(text)) throw new RangeError(`${field} ${mustBeTime}`);
+  return Date.parse(text);
+}
+
+const mustBeTime = 'must be a date, or a time with its zone, in ISO 8601';
+
+function isTime(text: unknown): text is string {
+  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return false;
+  return !Number.isNaN(Date.parse(text));
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,30 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import { labPhaseKey, labReferenceKey, ofUser } from '../search-attributes.js';
+import { parsingJobId } from '../ids.js';
+import { phaseOf } from './lifecycle.js';
+import type { ParsingJobInput } from './messages.js';
+
+/** How a `parsingJob` is started; the same whoever starts it: a webhook or the hand-over. */
+export interface ParsingJobStart {
+  workflowId: string;
+  args: [ParsingJobInput];
+  typedSearchAttributes: TypedSearchAttributes;
+  staticSummary: string;
+  staticDetails: string;
+}
+
+/** The start options for the workflow that follows a parsing job, to be used with signal-with-start. */
+export function parsingJobStart({ jobId, status, userId }: ReportSnapshot, reference?: string): ParsingJobStart {
+  return {
+    workflowId: parsingJobId(jobId),
+    args: [{ jobId }],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: labPhaseKey, value: phaseOf(status) },
+      ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
+      ...ofUser(userId),
+    ]),
+    staticSummary: `Lab report ${reference ?? jobId}`,
+    staticDetails: 'Follows one lab report from its upload until its biomarkers were read.',
+  };
+}

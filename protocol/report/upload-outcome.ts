@@ -1,0 +1,46 @@
+/**
+ * What a failed upload means. The service takes a file more than once and makes a job of each, so before it is sent
+ * again it must be known whether there is a job already.
+ */
+export type UploadOutcome =
+  /** The service cannot have had the whole file: it may be sent again at once. */
+  | 'nothing_created'
+  /** There may be a job: it is waited for first. */
+  | 'unknown'
+  /** There is a job, and the answer to the next upload would be as unreadable: it is waited for, and not repeated. */
+  | 'created_unreadably';
+
+/**
+ * By the failure's type (activities/failures.ts, activities/report-upload.ts). A body that broke off lacks the last boundary of
+ * its form, which is handed to the connection only after the last byte of the file; so whatever is called
+ * `ServiceUnreachable`, or an attempt that held itself back as outdated, made nothing. A 4xx made nothing either; 429 is the
+ * only one that may be tried again. After a 5xx the service does not know itself. A fault of ours counts as unknown.
+ */
+const certain: readonly string[] = [
+  'ServiceUnreachable',
+  'TooManyRequests',
+  'AttemptOutdated',
+  'ReportFileUnavailable',
+];
+
+/** What fails a submission for good before anything was sent, or by the service's own word. */
+const refused: readonly string[] = [
+  'ReferenceInvalid',
+  'ReferenceConflict',
+  'PolicyInvalid',
+  'InvalidCommand',
+  'SignedUrlRefused',
+  'ReportFileRefused',
+  'ReportRefused',
+  'FeatureNotEnabled',
+  'Unauthorized',
+  // Of the submission itself: what its uploads may have made is in its details.
+  'ReportSubmissionCancelled',
+  'ReportSubmissionExpired',
+];
+
+/** @param type of the failure that the attempt ended with; undefined when its worker was not heard of any more */
+export function uploadOutcomeOf(type: string | undefined): UploadOutcome {
+  if (type === 'AnswerUnreadable') return 'created_unreadably';
+  return type !== undefined && [...certain, ...refused].includes(type) ? 'nothing_created' : 'unknown';
+}

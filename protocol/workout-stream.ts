@@ -1,0 +1,65 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import { defineSignal } from '@temporalio/workflow';
+import { workoutStreamId } from './ids.js';
+import { ofUser } from './search-attributes.js';
+
+/**
+ * Who the fetching of a workout's stream is: its name, input, result and signal. Only ids, words and counts: the stream
+ * itself goes from the service to the store in the worker. docs/messages.md shows the same as JSON.
+ */
+
+export const fetchWorkoutStreamName = 'fetchWorkoutStream';
+
+export interface FetchWorkoutStreamInput {
+  /** The service's user id. */
+  userId: string;
+  /** The notice's `workout_id`. */
+  workoutId: string;
+}
+
+/** A notice came, whose stream the store does not have yet. */
+export interface StreamNotice {
+  userId: string;
+}
+
+/** Sent together with the start (signal-with-start), so that no notice is lost on a run that is about to end. */
+export const streamNoticedSignal = defineSignal<[StreamNotice]>('streamNoticed');
+
+export type WorkoutStreamOutcome =
+  | 'stored'
+  /** The store had it already: another notice told of the same. */
+  | 'current'
+  /** The user's data were deleted: the service was not asked, or what it answered was not kept. */
+  | 'user_deleted'
+  /** For a day the service had no such stream, though it had told of it. A later notice asks again. */
+  | 'not_found'
+  /** The service refuses to give it, and would again. */
+  | 'refused'
+  /** The database cannot hold what the service answered. */
+  | 'unstorable';
+
+export interface FetchWorkoutStreamResult {
+  workoutId: string;
+  outcome: WorkoutStreamOutcome;
+  /** With `stored`: how many moments its longest channel has. */
+  moments?: number;
+}
+
+/** How a `fetchWorkoutStream` is started, to be used with signal-with-start. */
+export interface WorkoutStreamStart {
+  workflowId: string;
+  args: [FetchWorkoutStreamInput];
+  typedSearchAttributes: TypedSearchAttributes;
+  staticSummary: string;
+  staticDetails: string;
+}
+
+export function workoutStreamStart({ userId, workoutId }: FetchWorkoutStreamInput): WorkoutStreamStart {
+  return {
+    workflowId: workoutStreamId(workoutId),
+    args: [{ userId, workoutId }],
+    typedSearchAttributes: new TypedSearchAttributes(ofUser(userId)),
+    staticSummary: `Stream of workout ${workoutId}`,
+    staticDetails: 'Fetches the stream of one workout from the lab service and keeps it with the health data.',
+  };
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { idSchema, textSchema, timestampSchema } from './order.js';
+import { utcInstant } from './timestamps.js';
+
+/**
+ * What a `labtest.result.critical` webhook says: that an order has a result that somebody must act on. It names the
+ * order and carries no values, so it may enter a workflow's history.
+ *
+ * The event type is the alarm, whatever `interpretation` says: the service's own example says `normal`.
+ */
+export interface CriticalResultReport {
+  orderId: string;
+  userId?: string;
+  sampleId?: string;
+  /** `final`, `partial` (critical values are released before the rest), or one not known yet. */
+  status?: string;
+  /** As it was sent. */
+  interpretation?: string;
+  /** When the service first fetched the result from the lab, ISO 8601 in UTC. */
+  createdAt?: string;
+  /** When the service last fetched it; of two reports of one result the later counts. */
+  updatedAt?: string;
+}
+
+/** Only the order's id has to be there. A field of the wrong type counts as absent: an alarm must not fail for it. */
+export const criticalResultSchema = z
+  .looseObject({
+    order_id: idSchema.nullish().catch(undefined),
+    id: idSchema.nullish().catch(undefined),
+    sample_id: textSchema,
+    status: textSchema,
+    interpretation: textSchema,
+    team_id: textSchema,
+    user_id: textSchema,
+    created_at: timestampSchema,
+    updated_at: timestampSchema,
+  })
+  .refine(({ order_id, id }) => order_id != null || id != null, { path: ['order_id'], message: 'is missing' });
+
+export type CriticalResult = z.output<typeof criticalResultSchema>;
+
+/** The report without the team and the fields that are not known here. Pure; never throws on what the schema accepts. */
+export function criticalResultReportOf(result: CriticalResult): CriticalResultReport {
+  const { order_id, id, user_id, sample_id, status, interpretation, created_at, updated_at } = result;
+  return {
+    orderId: order_id ?? id ?? '',
+    ...textAs('userId', user_id),
+    ...textAs('sampleId', sample_id),
+    ...textAs('status', status),
+    ...textAs('interpretation', interpretation),
+    ...textAs('createdAt', utcInstant(created_at)),
+    ...textAs('updatedAt', utcInstant(updated_at)),
+  };
+}
+
+function textAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {
+  return value == null || value === '' ? {} : ({ [key]: value } as { [key in K]?: string });
+}

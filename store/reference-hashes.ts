@@ -1,0 +1,30 @@
+import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
+
+/** Keys that are kept outside the database; the first one makes new hashes. A worker's encryption keys are such a list. */
+export type ReferenceKeys = readonly { readonly key: KeyObject }[];
+
+/** Nothing else derives a key with this purpose, so no ciphertext says anything of a hash. */
+const purpose = 'lab-operations: references of deleted users';
+
+/**
+ * Hashes of the product's own references of users. A reference may be an e-mail address or a telephone number, and outlives
+ * the user's data in the tombstone. A plain hash of it could be found by trying all of them, so it takes a key to make one.
+ * Without a key nothing is kept.
+ */
+export class ReferenceHashes {
+  readonly #keys: readonly Buffer[];
+
+  constructor(keys: ReferenceKeys = []) {
+    this.#keys = keys.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));
+  }
+
+  /** What a tombstone keeps of a reference; null without a key. */
+  kept(reference: string): string | null {
+    return this.all(reference)[0] ?? null;
+  }
+
+  /** What tombstones may have kept of it, under every key. */
+  all(reference: string): string[] {
+    return this.#keys.map((key) => createHmac('sha256', key).update(reference).digest('hex'));
+  }
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { expect, test, vi } from 'vitest';
+import {
+  labDataConverter,
+  LabOperations,
+  LabOperationsError,
+  NoWorker,
+  parseKeyRing,
+  TemporalUnreachable,
+  TimedOut,
+  WorkerFailing,
+} from '../../client/index.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { kitOrderName } from '../../protocol/order/messages.js';
+import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
+import { closedPort } from '../unit/webhooks/sending.js';
+import { rejection } from '../unit/service/recording-server.js';
+import { kitFor, registration } from './invented.js';
+import { stack } from './stack.js';
+
+const lab = stack();
+
+const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
+
+/** The public client as a product has it, with the defaults of every method. */
+const product = (taskQueue = lab.rig.taskQueue, client = lab.rig.client) => new LabOperations(client, { taskQueue });
+
+/** The error that a call rejects with, and after how many milliseconds. */
+async function end(call: Promise<unknown>): Promise<{ error: unknown; took: number }> {
+  const begun = performance.now();
+  const error = await rejection(call);
+  return { error, took: performance.now() - begun };
+}
+
+test('while the lab service is away, calls that need the order end by their deadline and say that it is being placed', async () => {
+  const userId = await lab.newUser();
+  await lab.sandbox.addFault({ path: '/**', action: down });
+  const reference = `away-${randomUUID()}`;
+  const { orders } = product();
+  await orders.place(kitFor(userId, reference));
+  const order = await orders.get({ reference });
+  const deadline = '1s';
+  const orderId = randomUUID();
+  const calls = [
+    () => order.orderId({ deadline }),
+    () => order.register(registration('invented'), { deadline }),
+    () => order.replaceKit({ orderId, deadline }),
+    () => order.resolveProblem('wait', { orderId, deadline }),
+    () => order.result({ deadline }),
+  ];
+  const ends = await Promise.all(calls.map((call) => end(call())));
+  for (const { error, took } of ends) {
+    expect(error).toBeInstanceOf(TimedOut);
+    expect((error as Error).message).toMatch(/^No answer within 1 s\. The order is still being placed/);
+    expect(took).toBeLessThan(10_000);
+  }
+});
+
+test('a call that is aborted rejects with the reason, and what was started goes on', async () => {
+  const userId = await lab.newUser();
+  await lab.sandbox.addFault({ path: '/**', action: down });
+  const order = await product().orders.place(kitFor(userId, `aborted-${randomUUID()}`));
+  const stopped = new AbortController();
+  const waiting = end(order.orderId({ deadline: 'none', signal: stopped.signal }));
+  stopped.abort();
+  const { error } = await waiting;
+  expect(error).toMatchObject({ name: 'AbortError' });
+  await expect(order.state({ signal: stopped.signal })).rejects.toBe(error);
+  const given = new AbortController();
+  const another = order.result({ signal: given.signal });
+  given.abort(new Error('the person has left'));
+  await expect(another).rejects.toThrow('the person has left');
+  await lab.sandbox.removeFaults();
+  expect(await order.orderId({ deadline: 'none' })).toMatch(/./);
+});
+
+test('a wait that is longer than its deadline says what goes on', async () => {
+  const { orderId } = await lab.place();
+  const order = await product().orders.get({ orderId });
+  const { error } = await end(order.result({ deadline: 500 }));
+  expect(error).toBeInstanceOf(TimedOut);
+  expect((error as Error).message).toMatch(/^No answer within 500 ms\. The order has not ended yet and continues/);
+  const { error: watched } = await end(
+    (async () => {
+      for await (const state of order.watch({ deadline: '1s' })) expect(state.phase).toBe('awaiting_registration');
+    })(),
+  );
+  expect(watched).toBeInstanceOf(TimedOut);
+});
+
+test('without a worker every call ends, and names the task queue that nobody polls', async () => {
+  const taskQueue = `nobody-${randomUUID()}`;
+  const { orders, links, users, rejectedEvents, webhooks } = product(taskQueue);
+  const userId = await lab.newUser();
+  const deadline = '1s';
+  const order = await orders.place(kitFor(userId, `alone-${randomUUID()}`));
+  const link = await links.start({ userId, provider: 'invented' });
+  const calls = [
+    () => order.orderId({ deadline }),
+    () => link.linkUrl({ deadline }),
+    () => link.state({ deadline: '40s' }),
+    () => users.requestDeletion({ userId: randomUUID() }, { deadline }),
+    () => rejectedEvents.count({ deadline }),
+    () => webhooks.list({ orgId: 'org', teamId: 'alone', environment: 'sandbox' }, { deadline }),
+  ];
+  for (const { error } of await Promise.all(calls.map((call) => end(call())))) {
+    expect(error).toBeInstanceOf(NoWorker);
+    expect(error).toMatchObject({ taskQueue });
+    expect((error as Error).message).toContain(`No worker polls the task queue ${taskQueue}`);
+  }
+});
+
+test('an order id that only a worker can resolve to its chain names the task queue that nobody polls', async () => {
+  const taskQueue = `nobody-${randomUUID()}`;
+  const orderId = randomUUID();
+  const typedSearchAttributes = [{ key: labPhaseKey, value: forwardedPhase }];
+  const forwarder = { workflowId: kitOrderId(orderId), taskQueue, args: [], typedSearchAttributes };
+  await lab.rig.client.workflow.start(kitOrderName, forwarder);
+  // The client's own task queue has a worker, the order's has none.
+  const { error } = await end(product().orders.get({ orderId }, { deadline: '1s' }));
+  expect(error).toBeInstanceOf(NoWorker);
+  expect(error).toMatchObject({ taskQueue });
+});
+
+test('an error for a Temporal that is down, or a missing namespace, names it and the remedy', async () => {
+  const address = `127.0.0.1:${await closedPort()}`;
+  const nowhere = new Client({ connection: Connection.lazy({ address }) });
+  const lost = new LabOperations(nowhere, {}, () => nowhere.connection.close());
+  const { orders, links } = lost;
+  const calls = [
+    () => orders.place(kitFor(randomUUID(), 'nowhere'), { deadline: '2s' }),
+    () => orders.get({ reference: 'nowhere' }, { deadline: '2s' }),
+    () => orders.list({}, { deadline: '2s' }).next(),
+    () => links.get({ userId: randomUUID(), provider: 'invented' }),
+  ];
+  for (const { error } of await Promise.all(calls.map((call) => end(call())))) {
+    expect(error).toBeInstanceOf(TemporalUnreachable);
+    expect((error as Error).message).toMatch(
+      new RegExp(`^Temporal cannot be reached at ${address} .*TEMPORAL_ADDRESS`),
+    );
+  }
+  // An attempt that comes after it would end the process.
+  await lost.close();
+  vi.stubEnv('TEMPORAL_ADDRESS', address);
+  await expect(LabOperations.connect()).rejects.toBeInstanceOf(TemporalUnreachable);
+  vi.unstubAllEnvs();
+
+  const elsewhere = new Client({ connection: lab.rig.client.connection, namespace: 'not-there' });
+  const strange = product(lab.rig.taskQueue, elsewhere);
+  for (const call of [
+    () => strange.orders.place(kitFor(randomUUID(), 'strange')),
+    () => strange.orders.get({ reference: 'strange' }),
+    () => strange.orders.list().next(),
+  ]) {
+    const { error } = await end(call());
+    expect(error).toBeInstanceOf(TemporalUnreachable);
+    expect((error as Error).message).toContain('has no namespace not-there');
+  }
+});
+
+test('a worker that lacks the client’s key fails on its messages, and the client says so', async () => {
+  const ring = parseKeyRing(`other:${Buffer.from('another-invented-key-32-bytes-01').toString('base64')}`);
+  const client = new Client({ connection: lab.rig.client.connection, dataConverter: labDataConverter(ring) });
+  const { orders, links } = product(lab.rig.taskQueue, client);
+  const userId = await lab.newUser();
+  const order = await orders.place(kitFor(userId, `other-key-${randomUUID()}`));
+  const link = await links.start({ userId, provider: 'invented' });
+  const ends = await Promise.all([
+    end(order.orderId({ deadline: '15s' })),
+    end(link.linkUrl({ deadline: '15s' })),
+    end(link.state()),
+  ]);
+  for (const { error } of ends) {
+    expect(error, String(error)).toBeInstanceOf(WorkerFailing);
+    expect(error).toBeInstanceOf(LabOperationsError);
+  }
+});
+
+test('the lab values of an order that has ended are read without a worker', async () => {
+  const { handle, orderId } = await lab.place();
+  for (const status of ['transit_customer', 'transit_lab', 'completed']) await lab.sandbox.move(orderId, status);
+  await handle.result();
+  await lab.worker.stop();
+  try {
+    const order = await lab.labs.orders.get({ orderId }, { deadline: '10s' });
+    expect(await order.results({ deadline: '10s' })).toMatchObject({ results: expect.any(Array) as unknown });
+  } finally {
+    await lab.startWorker();
+  }
+});

@@ -1,0 +1,258 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import Long from 'long';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Refusal } from '../../client/errors.js';
+import { createLabService, type WebhookPlace } from '../../client/index.js';
+import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
+import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { samplePdf } from '../../sandbox/sample-report.js';
+import { kitFor, registration, visitFor } from './invented.js';
+import { labops } from './labops.js';
+import { startLink, rightCode } from './linked-user.js';
+import { expectNothingReadable } from './raw-history.js';
+import { patience, stack } from './stack.js';
+
+/*
+ * The lab service's refusals may quote the person whom they refuse. Here every call is refused with a text that quotes
+ * an invented person, and that text must be nowhere but in encrypted payloads and before the caller.
+ */
+
+const root = mkdtempSync(join(tmpdir(), 'quoted-persons-'));
+afterAll(() => rm(root, { recursive: true }));
+
+const encryptionKeys = `invented:${randomBytes(32).toString('base64')}`;
+const lab = stack({ encryptionKeys, managementKey: 'mk_test_invented', worker: { REPORT_ROOT: root } });
+
+const person = 'Quotina Marksdottir of 12 Imaginary Row, Nowhereville, born April 5, 1981, MRN A7654321';
+const marks = /Quotina|Marksdottir|Imaginary Row|April 5|A7654321/i;
+
+/** The shapes that the service's errors have. */
+const bodies: readonly unknown[] = [
+  { detail: `${person} could not be verified` },
+  {
+    detail: [
+      {
+        type: 'value_error',
+        loc: ['body', 'patient_details', 'first_name'],
+        msg: `${person} is not known`,
+        input: person,
+      },
+      { type: 'Quotina Marksdottir', loc: ['body', 'answers', 'Quotina Marksdottir'], msg: person, ctx: { person } },
+    ],
+  },
+  { error: 'Bad Request', message: `${person} was refused` },
+  `${person} has an order already`,
+  { detail: { error_type: `refused ${person}`, error_message: `${person} was refused` } },
+];
+
+async function quoting(path: string, status = 422, times: number | null = null): Promise<void> {
+  const body = bodies[(await lab.sandbox.requests({})).length % bodies.length];
+  await lab.sandbox.addFault({ path, times, action: { kind: 'answer', status, body } });
+}
+
+async function refusedEvery(path: string, act: () => Promise<unknown>): Promise<void> {
+  for (const body of bodies) {
+    const id = await lab.sandbox.addFault({ path, action: { kind: 'answer', status: 422, body } });
+    const refusal: unknown = await act().catch((error: unknown) => error);
+    await lab.sandbox.removeFaults(id);
+    if (!(refusal instanceof Refusal)) throw new Error(`${path} was not refused: ${String(refusal)}`);
+    expect(everyText(refusal)).not.toMatch(marks);
+    expect(`${refusal.sentence} ${JSON.stringify(refusal.fields)}`, 'the caller reads why').toMatch(/Quotina/);
+  }
+}
+
+/** What a product's log would show of an error. */
+function everyText(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  return [error.name, error.message, error.stack, everyText(error.cause)].join('\n');
+}
+
+const service = createLabServiceOf();
+function createLabServiceOf() {
+  let made: ReturnType<typeof createLabService> | undefined;
+  afterAll(() => made?.close());
+  return () => (made ??= createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey }));
+}
+
+async function visit() {
+  const { order } = await service().orders.create(visitFor(await lab.newUser()));
+  return lab.labs.appointments.start({ orderId: order.id });
+}
+
+describe('a refusal that quotes a person', () => {
+  test('the caller alone reads the refusal of an order', async () => {
+    await refusedEvery('/v3/order/testkit', async () => {
+      const handle = await lab.labs.orders.place(kitFor(await lab.newUser(), `quoted-${randomUUID()}`));
+      return handle.orderId();
+    });
+  });
+
+  test('the caller alone reads the refusals of a registration, a cancellation and a replacement', async () => {
+    // A replacement is not retried before an earlier attempt must have ended.
+    const { handle, orderId } = await lab.place({ creationTimeout: '1s' });
+    const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
+    await refusedEvery('/v3/order/testkit/register', () => handle.register(registration(sampleId ?? '')));
+    await refusedEvery('/v3/order/*/cancel', () => handle.cancel());
+    await lab.sandbox.move(orderId, 'transit_customer');
+    await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
+    await refusedEvery('/v3/order/testkit', () => handle.replaceKit({ orderId }));
+  });
+
+  test('the caller alone reads the refusals of a link and its code', async () => {
+    await refusedEvery('/v2/link/token', async () => {
+      const handle = await lab.labs.links.start({ userId: await lab.newUser(), provider: 'invented_band' });
+      return handle.linkUrl();
+    });
+    const user = await startLink(lab);
+    await user.logIn('mfa-sms');
+    await refusedEvery('/v2/link/provider/**', () => user.submit(rightCode));
+  });
+
+  test('the caller alone reads the refusal of a report', async () => {
+    await writeFile(join(root, 'report.pdf'), samplePdf(['labops-sandbox: stuck']));
+    await refusedEvery('/lab_report/v1/parser/job', async () => {
+      const handle = await lab.labs.reports.submit({
+        reference: `quoted-${randomUUID()}`,
+        userId: await lab.newUser(),
+        file: { path: 'report.pdf' },
+      });
+      return handle.jobId();
+    });
+  });
+
+  test('the caller alone reads the refusal of an appointment', async () => {
+    const handle = await visit();
+    await refusedEvery('/v3/order/phlebotomy/appointment/availability', () => handle.slots());
+    const { slots } = await handle.slots();
+    const slotId = slots[0]?.id ?? '';
+    await refusedEvery('/v3/order/*/phlebotomy/appointment/book', () => handle.choose({ slotId }));
+  });
+
+  test('the caller alone reads the refusals of a deletion and its undo', async () => {
+    await refusedEvery('/v2/user/*', async () => lab.labs.users.requestDeletion({ userId: await lab.newUser() }));
+    const handle = await lab.labs.users.requestDeletion({ userId: await lab.newUser() });
+    await refusedEvery('/v2/user/undo_delete', () => handle.undo());
+  });
+
+  test('the caller alone reads the refusal of webhook endpoints', async () => {
+    const place: WebhookPlace = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+    await refusedEvery('/v1/org/**', () => lab.labs.webhooks.list(place));
+  });
+
+  test('the caller alone reads the refusals of calls that the product makes itself', async () => {
+    await quoting('/**');
+    const userId = randomUUID();
+    const calls = [
+      () => lab.labs.users.get(userId),
+      () => lab.labs.users.resolve('invented'),
+      () => lab.labs.users.createOrGet({ client_user_id: 'invented' }),
+      () => lab.labs.users.update(userId, {}),
+      () => lab.labs.users.demographics(userId),
+      () => lab.labs.users.portalLink(userId, { context: 'communications' }),
+      () => lab.labs.users.list().next(),
+      () => service().orders.get(randomUUID()),
+      () => service().orders.results(randomUUID()),
+    ];
+    for (const call of calls) {
+      const refusal: unknown = await call().catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ status: 422 });
+      expect(everyText(refusal)).not.toMatch(marks);
+    }
+  });
+
+  test('the command line shows the refusal to the operator', async () => {
+    const { orderId } = await lab.place();
+    await quoting('/v3/order/*/cancel');
+    const args = ['orders', 'cancel', orderId];
+    const shown = await labops(lab, args, { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
+    expect(shown.stderr).toMatch(/^CancelRefused: .*Quotina/);
+    const inJson = await labops(lab, [...args, '--json'], { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
+    const { error } = JSON.parse(inJson.stderr) as { error: Record<string, unknown> };
+    expect(error['message']).not.toMatch(marks);
+    expect(JSON.stringify(error)).toMatch(marks);
+  });
+});
+
+test('no log, no search attribute and no readable part of a history has any of it, outages and pending work included', async () => {
+  const { handle, orderId } = await lab.place();
+  await quoting('/v3/order/*/cancel', 503, 1);
+  await handle.cancel();
+  await lab.untilIdle(orderId);
+  const waiting = await visit();
+  await quoting('/**', 503);
+  const pending = await lab.labs.orders.place(kitFor(randomUUID(), `quoted-${randomUUID()}`));
+  expect(pending.reference).toMatch(/^quoted-/);
+  await expect
+    .poll(() => lab.worker.output(), patience)
+    .toMatch(/"activityType":"createKitOrder".*Activity failed|Activity failed.*"activityType":"createKitOrder"/);
+  expect(waiting.orderId).not.toBe('');
+
+  for (const output of [lab.worker.output(), lab.ingress.output(), lab.sandboxOutput])
+    expect(output).not.toMatch(marks);
+  expect(lab.worker.output(), 'the refusals were logged').toMatch(/was refused with status 422/);
+
+  const { workflowService } = lab.rig.client.connection;
+  const blind = new Client({ connection: lab.rig.client.connection });
+  let seen = 0;
+  const { namespace } = lab.rig;
+  const query = `TaskQueue = '${lab.rig.taskQueue}'`;
+  const { executions } = await workflowService.listWorkflowExecutions({ namespace, query, pageSize: 1_000 });
+  for (const { execution } of executions) {
+    const description = await workflowService.describeWorkflowExecution({ namespace, execution: execution ?? null });
+    const { workflowId, runId } = execution ?? {};
+    const history = await blind.workflow.getHandle(workflowId ?? '', runId ?? '').fetchHistory();
+    for (const message of [description, history]) {
+      expectNothingReadable(message, 'invented', marks);
+      expect(JSON.stringify(message)).not.toMatch(marks);
+    }
+    seen += 1;
+  }
+  expect(seen).toBeGreaterThan(20);
+});
+
+test('an activity that the worker does not know is logged without its input', async () => {
+  const { connection } = lab.rig.client;
+  const taskQueue = `unknown-activity-${randomUUID()}`;
+  const { namespace } = lab.rig;
+  const payload = { metadata: { encoding: Buffer.from('binary/plain') }, data: Buffer.from(person) };
+  const workflowId = `quoted-${randomUUID()}`;
+  await connection.workflowService.startWorkflowExecution({
+    namespace,
+    workflowId,
+    requestId: randomUUID(),
+    workflowType: { name: 'ofALaterRelease' },
+    taskQueue: { name: taskQueue },
+  });
+  const poll = { namespace, taskQueue: { name: taskQueue }, identity: 'a worker of a later release' };
+  const { taskToken } = await connection.withDeadline(Date.now() + 20_000, () =>
+    connection.workflowService.pollWorkflowTaskQueue(poll),
+  );
+  await connection.workflowService.respondWorkflowTaskCompleted({
+    namespace,
+    taskToken,
+    commands: [
+      {
+        commandType: proto.temporal.api.enums.v1.CommandType.COMMAND_TYPE_SCHEDULE_ACTIVITY_TASK,
+        scheduleActivityTaskCommandAttributes: {
+          activityId: '1',
+          activityType: { name: 'activityOfALaterRelease' },
+          taskQueue: { name: lab.rig.taskQueue },
+          input: { payloads: [payload] },
+          startToCloseTimeout: { seconds: Long.fromNumber(10) },
+        },
+      },
+    ],
+  });
+  await lab.worker.waitFor(/Error while processing ActivityTask.start.*\n/);
+  await connection.workflowService.terminateWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+  const output = lab.worker.output();
+  expect(output).toMatch(/"taskEncoded":"\[redacted\]"/);
+  const decoded = (output.match(/[A-Za-z0-9+/]{40,}/g) ?? []).map((text) => Buffer.from(text, 'base64').toString());
+  expect(decoded.join('\n') + output).not.toMatch(marks);
+});

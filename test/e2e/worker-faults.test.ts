@@ -1,0 +1,157 @@
+import { mkdtempSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { samplePdf } from '../../sandbox/sample-report.js';
+import { placeKitOrderId } from '../../protocol/ids.js';
+import { startProxy, type Proxy } from '../rig/temporal-proxy.js';
+import { kitFor, registration } from './invented.js';
+import { patience, stack, type Placed } from './stack.js';
+
+const root = mkdtempSync(join(tmpdir(), 'lab-reports-'));
+const lab = stack({ worker: { REPORT_ROOT: root } });
+
+let proxy: Proxy | undefined;
+afterEach(() => lab.sandbox.changeSettings({ echoPassthrough: true }).then(() => undefined));
+afterAll(async () => {
+  await proxy?.close();
+  await rm(root, { recursive: true });
+});
+
+/** Replaces the worker by one with other settings, which reaches Temporal through the proxy only. */
+async function startProxiedWorker(env: Record<string, string>): Promise<Proxy> {
+  await lab.worker.stop();
+  await proxy?.close();
+  proxy = await startProxy(lab.rig.address);
+  await lab.startWorker({ ...env, TEMPORAL_ADDRESS: proxy.address });
+  return proxy;
+}
+
+/** An attempt whose answer was cut off is repeated after 30 seconds, and the next may be cut off with it. */
+const followsMs = 100_000;
+
+async function follows({ handle }: Pick<Placed, 'handle'>, orderId: string, phase: string): Promise<void> {
+  const shown = async () => {
+    const state = await handle.state();
+    return { orderId: state.orderId, phase: state.phase };
+  };
+  await expect.poll(shown, { ...patience, timeout: followsMs }).toEqual({ orderId, phase });
+}
+
+/** An order whose first kit got lost, and its replacement. */
+async function lose({ orderId, userId }: Placed): Promise<string> {
+  for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(orderId, status);
+  const replacement = async () => (await lab.ordersOf(userId)).find(({ order }) => order.id !== orderId)?.order.id;
+  await expect.poll(replacement, patience).toBeDefined();
+  return (await replacement()) ?? '';
+}
+
+/** The worker's client repeats a call itself for 10 seconds; after that it is up to the activity. */
+const outageMs = 15_000;
+
+test('a worker that loses Temporal while it signals other workflows loses no signal, and goes on by itself', async () => {
+  // Without passthrough nothing but those signals leads from a replacement to its chain.
+  await lab.sandbox.changeSettings({ echoPassthrough: false });
+  const way = await startProxiedWorker({ SERVICE_ECHOES_PASSTHROUGH: 'false' });
+  const [moving, losing] = await Promise.all([lab.place({ onLost: 'replace' }), lab.place({ onLost: 'replace' })]);
+  const moved = await lose(moving);
+  await follows(moving, moved, 'awaiting_registration');
+  const [placingUser, reportingUser] = await Promise.all([lab.newUser(), lab.newUser()]);
+  await writeFile(join(root, 'report.pdf'), samplePdf(['invented']));
+
+  way.hold('SignalWithStartWorkflowExecution');
+  const placed = await lab.labs.orders.place(kitFor(placingUser, `cut-${placingUser}`));
+  const report = await lab.labs.reports.submit({
+    reference: `cut-${reportingUser}`,
+    userId: reportingUser,
+    file: { path: 'report.pdf' },
+  });
+  await lab.sandbox.move(moved, 'transit_customer');
+  const replacement = await lose(losing);
+  const signals = ['orderPlaced', 'orderChanged', 'replacementPlaced', 'reportSubmitted'];
+  const isHeld = (signal: string) => way.held().some((message) => message.includes(signal));
+  await expect.poll(() => signals.filter(isHeld), patience).toEqual(signals);
+  await way.close();
+  await pause(outageMs);
+  await way.open();
+
+  await follows(moving, moved, 'in_transit_to_customer');
+  await follows(losing, replacement, 'awaiting_registration');
+  await lab.sandbox.move(replacement, 'transit_customer');
+  await follows(losing, replacement, 'in_transit_to_customer');
+  const orderId = await placed.orderId();
+  await expect.poll(async () => (await placed.state()).reference, patience).toBe(placed.reference);
+  expect((await lab.ordersOf(placingUser)).map(({ order }) => order.id)).toEqual([orderId]);
+  await lab.sandbox.moveJob(await report.jobId(), { status: 'completed', results: 'sample' });
+  expect(await report.result()).toMatchObject({ outcome: 'completed', reference: report.reference });
+}, 240_000);
+
+/** A worker is known to be gone 40 seconds after its last heartbeat; without any it would be after two minutes. */
+const soonMs = 80_000;
+
+test('if one of two workers is killed while it creates an order and registers a kit, the other finishes both, once', async () => {
+  await lab.worker.stop();
+  await lab.startWorker();
+  const [killed, registered] = [lab.worker, await lab.place()];
+  // The second worker has to be there before the service is done, which on a busy machine takes it some seconds.
+  const slow = { kind: 'delay', delayMs: 12_000, phase: 'before_work' } as const;
+  for (const path of ['/v3/order/testkit', '/v3/order/testkit/register']) {
+    await lab.sandbox.addFault({ method: 'POST', path, times: 1, action: slow });
+  }
+  await lab.sandbox.clearRequests();
+  const { kit_sample_id: sampleId } = await lab.sandbox.order(registered.orderId);
+  const registering = registered.handle.register(registration(sampleId ?? ''));
+  const userId = await lab.newUser();
+  const handle = await lab.labs.orders.place(kitFor(userId, `two-workers-${userId}`, { creationTimeout: '11s' }));
+  await expect.poll(() => lab.creations(), patience).toBe(1);
+  const registrations = () => lab.sandbox.requests({ method: 'POST', path: '/v3/order/testkit/register' });
+  await expect.poll(async () => (await registrations()).length, patience).toBe(1);
+  await lab.startWorker();
+  const killedAt = Date.now();
+  expect(await killed.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
+  expect(await lab.ordersOf(userId), 'killed before the service was done').toEqual([]);
+
+  const orderId = await handle.orderId();
+  expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
+  expect(await lab.creations()).toBe(1);
+  const placing = lab.rig.client.workflow.getHandle(placeKitOrderId(handle.reference ?? ''));
+  expect(await placing.result()).toEqual({ orderId, adopted: true });
+  await lab.sandbox.move(orderId, 'transit_customer');
+  await follows({ handle }, orderId, 'in_transit_to_customer');
+  expect(await registering).toMatchObject({ registered: true });
+  expect(Date.now() - killedAt).toBeLessThan(soonMs);
+  expect(await registrations(), 'the second worker found it registered').toHaveLength(1);
+});
+
+test('a worker that keeps hardly any workflow in memory replays them step by step, and finishes them all', async () => {
+  const way = await startProxiedWorker({ MAX_CACHED_WORKFLOWS: '2' });
+  const orders = await Promise.all(['1st', '2nd', '3rd', '4th', '5th'].map(() => lab.place()));
+  let steps = 0;
+  const before = way.count('GetWorkflowExecutionHistory');
+  const allMove = async (status: string, phase: string) => {
+    for (const placed of orders) {
+      await lab.sandbox.move(placed.orderId, status);
+      await follows(placed, placed.orderId, phase);
+      steps += 1;
+    }
+  };
+  await allMove('transit_customer', 'in_transit_to_customer');
+  await allMove('with_customer', 'awaiting_registration');
+  for (const { handle, orderId } of orders) {
+    const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
+    expect(await handle.register(registration(sampleId ?? ''))).toMatchObject({ registered: true });
+    steps += 1;
+  }
+  await allMove('transit_lab', 'in_transit_to_lab');
+  await allMove('delivered_to_lab', 'at_lab');
+  expect(way.count('GetWorkflowExecutionHistory') - before).toBeGreaterThanOrEqual(steps);
+  for (const { orderId } of orders) await lab.sandbox.move(orderId, 'completed');
+  for (const { handle, orderId, reference } of orders) {
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', orderId, reference });
+    const notified = lab.receiver.about(orderId).map(({ id }) => id);
+    expect(new Set(notified).size).toBe(notified.length);
+  }
+  expect(lab.worker.output()).not.toMatch(/nondeterminism/i);
+});

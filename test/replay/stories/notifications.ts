@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deliverNotificationsId, kitOrderId } from '../../../protocol/ids.js';
+import type { Stage } from '../stage.js';
+import type { Story } from './story.js';
+
+export const notifications: readonly Story[] = [
+  /** Two notifications of an order are refused for good: one is sent again, the other discarded. */
+  async function notificationsRefused(stage) {
+    const { source, ids } = await refused(stage, ['transit_customer']);
+    const [first = '', second = ''] = ids;
+    await stage.labs.notifications.resend(source, [first]);
+    while ((await stage.labs.notifications.state(source)).delivered === 0) await sleep(50);
+    await stage.labs.notifications.discard(source, [second]);
+    await stage.temporal.workflow.getHandle(deliverNotificationsId(source)).result();
+    return { 'notifications-refused': deliverNotificationsId(source), 'order-with-refused-notifications': source };
+  },
+];
+
+/** An order whose changes of phase the receiver refuses for good, and their ids. */
+export async function refused(stage: Stage, statuses: string[]): Promise<{ source: string; ids: string[] }> {
+  stage.receiver.refuses = (id) => id.endsWith('/phase_changed');
+  const { handle, orderId } = await stage.place();
+  const source = kitOrderId(orderId);
+  const ids: string[] = [];
+  const wait = async (count: number): Promise<void> => {
+    while (ids.length < count) {
+      await sleep(50);
+      const { undelivered } = await stage.labs.notifications.state(source).catch(() => ({ undelivered: [] }));
+      ids.splice(0, ids.length, ...undelivered.map(({ id }) => id));
+    }
+  };
+  await wait(1);
+  for (const [index, status] of statuses.entries()) {
+    await stage.move(handle, orderId, [status]);
+    await wait(index + 2);
+  }
+  stage.receiver.refuses = () => false;
+  return { source, ids };
+}

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { Client, Connection, type ClientOptions } from '@temporalio/client';
+
+/** A status of gRPC. */
+export interface GrpcStatus {
+  code: number;
+  details: string;
+}
+
+/**
+ * A client of a server that answers calls with what the function says: a status, a message, nothing for an empty
+ * message, or silence for no answer at all. The client makes each call once, so the effect of a single answer can be
+ * seen.
+ */
+export async function clientAnsweredWith(
+  answer: (method: string) => GrpcStatus | Uint8Array | 'silence' | undefined,
+  options: Omit<ClientOptions, 'connection'> = {},
+): Promise<{ client: Client; close: () => Promise<void> }> {
+  const server = createServer();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('session', (session) => sessions.add(session));
+  server.on('stream', (stream, { ':path': path = '' }) => {
+    const head = { ':status': 200, 'content-type': 'application/grpc' };
+    const given = answer(path.slice(path.lastIndexOf('/') + 1));
+    if (given === 'silence') return;
+    if (given && 'code' in given) {
+      const { code, details } = given;
+      stream.respond(
+        { ...head, 'grpc-status': code, 'grpc-message': encodeURIComponent(details) },
+        { endStream: true },
+      );
+      return;
+    }
+    stream.respond(head, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': 0 }));
+    const message = given ?? new Uint8Array();
+    const frame = Buffer.alloc(5); // not compressed, and the length
+    frame.writeUInt32BE(message.length, 1);
+    stream.end(Buffer.concat([frame, message]));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, interceptors: [] });
+  return {
+    client: new Client({ ...options, connection }),
+    close: async () => {
+      await connection.close();
+      for (const session of sessions) session.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { type CloudEvent, createNotificationHandler, type NotificationHandler } from '../../client/index.js';
+import { notificationTypes } from '../../protocol/notification-events.js';
+
+export interface RecordingHandler extends NotificationHandler {
+  /** @throws Error if the worker sent what a product would refuse, or a type that the client does not know */
+  expectGenuine(): void;
+}
+
+/** A product's notification handler that hands everything to `record`. */
+export function recordingHandler(secret: string, record: (event: CloudEvent) => void): RecordingHandler {
+  const unknown = new Set<string>();
+  const handler = createNotificationHandler({
+    secrets: [secret],
+    on: {},
+    onOther: (event) => {
+      if (!Object.hasOwn(notificationTypes, event.type)) unknown.add(event.type);
+      record(event);
+    },
+  });
+  return {
+    ...handler,
+    expectGenuine() {
+      if (unknown.size > 0) throw new Error(`Missing in notificationTypes: ${[...unknown].join(', ')}`);
+      const refusals = Object.entries(handler.counts().answers).filter(
+        ([name, times]) => times > 0 && refused.has(name),
+      );
+      if (refusals.length > 0) throw new Error(`Notifications were refused: ${JSON.stringify(refusals)}`);
+    },
+  };
+}
+
+/** Logs neither a connection that broke, nor a story that makes its receiver fail. */
+const refused: ReadonlySet<string> = new Set([
+  'method_not_allowed',
+  'headers_missing',
+  'timestamp_unreadable',
+  'timestamp_stale',
+  'body_too_large',
+  'signature_mismatch',
+  'not_json',
+  'not_an_object',
+  'not_an_event',
+  'internal_error',
+]);

@@ -1,0 +1,125 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startAttempt } from '../../../activities/attempt.js';
+import { placedBefore, type WantedOrder } from '../../../activities/earlier-attempts.js';
+import type { ActivityDependencies } from '../../../activities/activities.js';
+import { SandboxControl } from '../../../sandbox/control.js';
+import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';
+import { ServiceError } from '../../../service/errors.js';
+import { createLabService, type LabService } from '../../../service/lab-service.js';
+
+const apiKey = 'sk_test_invented';
+/** Two full pages, and a third. */
+const orderCount = 101;
+
+let standIn: StandIn;
+let service: LabService;
+let sandbox: SandboxControl;
+let userId: string;
+
+beforeAll(async () => {
+  standIn = await startLabService({ port: 0, apiKey });
+  service = createLabService({ baseUrl: standIn.url, apiKey });
+  sandbox = new SandboxControl(standIn.url);
+  userId = (await sandbox.createUser()).user.user_id;
+  await sandbox.setClock(new Date('2026-01-01T00:00:00Z'));
+  for (let count = 0; count < orderCount; count += 1) await sandbox.createOrder({ user_id: userId });
+  await sandbox.setClock(new Date('2026-03-01T00:00:00Z'));
+});
+beforeEach(() => sandbox.clearRequests());
+afterAll(async () => {
+  await service.close();
+  await standIn.close();
+});
+
+const hour = 3_600_000;
+
+/** One attempt to find an order that does not exist, placed on 1 March; returns its last heartbeat. */
+async function search(
+  attempt: number,
+  { heartbeatDetails, echoesPassthrough = true, fails = false, ...wants }: Looking = {},
+): Promise<unknown> {
+  const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
+  const environment = new MockActivityEnvironment({ attempt, heartbeatDetails, ...times });
+  let last: unknown = heartbeatDetails;
+  environment.on('heartbeat', (details: unknown) => (last = details));
+  const dependencies = { service, echoesPassthrough } as ActivityDependencies;
+  const wanted: WantedOrder = {
+    ...{ passthrough: 'ours', reference: 'invented-1', userId, triedBefore: false, address: { zip: '00000' } },
+    since: '2026-03-01T00:00:00.000Z',
+    ...wants,
+  };
+  const searching = environment.run(() => placedBefore(dependencies, wanted, startAttempt(30_000)));
+  const outcome = await searching.catch((error: unknown) => error);
+  const hasFailed = outcome instanceof ServiceError || outcome instanceof ApplicationFailure;
+  expect(hasFailed ? 'failed' : outcome).toBe(fails ? 'failed' : undefined);
+  return last;
+}
+
+interface Looking extends Pick<Partial<WantedOrder>, 'triedBefore' | 'sentSince'> {
+  heartbeatDetails?: unknown;
+  echoesPassthrough?: boolean;
+  fails?: boolean;
+}
+
+/** The pages that were read, `recent` for those of the last days only. */
+async function pagesRead(): Promise<string[]> {
+  const requests = await sandbox.requests({ path: '/orders' });
+  return requests.map(({ query }) => {
+    const asked = new URLSearchParams(query);
+    return asked.has('start_date') ? `recent ${asked.get('page')}` : `${asked.get('page')}`;
+  });
+}
+
+describe('a user with many orders', () => {
+  test('is searched once: later attempts read what is as young as the placement', async () => {
+    const first = await search(1);
+    expect(await pagesRead()).toEqual(['1', '2', '3']);
+    await sandbox.clearRequests();
+    expect(await search(2, { heartbeatDetails: first })).toEqual(first);
+    expect(await pagesRead()).toEqual(['recent 1']);
+  });
+
+  test('a user with more orders than one attempt can read is searched by several', async () => {
+    const refused = await sandbox.addFault({ path: '/orders', skip: 2, action: { kind: 'refuse' } });
+    const first = await search(1, { fails: true });
+    await sandbox.removeFaults(refused);
+    await sandbox.clearRequests();
+    await search(2, { heartbeatDetails: first });
+    expect(await pagesRead()).toEqual(['recent 1', '2', '3']);
+  });
+
+  test('is never searched if the service shows no passthrough: an old order cannot be recognised by it', async () => {
+    await search(1, { echoesPassthrough: false });
+    expect(await pagesRead()).toEqual(['recent 1']);
+  });
+});
+
+describe('an order in the list that cannot be read', () => {
+  const body = { orders: [{ status: 'received' }], total: 1, page: 1, size: 50 };
+  const unreadable = { path: '/orders', action: { kind: 'answer', status: 200, body } } as const;
+  afterEach(() => sandbox.removeFaults());
+
+  test('is skipped if nothing can have been sent before', async () => {
+    await sandbox.addFault(unreadable);
+    expect(await search(1)).toEqual({ all: true });
+  });
+
+  test.each<[string, number, Looking]>([
+    ['the first attempt of a later round', 1, { triedBefore: true }],
+    ['the first attempt of a later run', 1, { sentSince: '2026-02-01T00:00:00.000Z' }],
+    ['an attempt that lost its heartbeats', 2, {}],
+    ['an attempt after one that looked at everything', 2, { heartbeatDetails: { all: true } }],
+  ])('may be the one that an earlier attempt created: %s refuses it', async (_, attempt, looking) => {
+    await sandbox.addFault(unreadable);
+    await search(attempt, { ...looking, fails: true });
+  });
+});
+
+test('a search for what an earlier run may have created starts at that run’s beginning', async () => {
+  await search(1, { sentSince: '2025-12-31T00:00:00.000Z' });
+  const requests = await sandbox.requests({ path: '/orders' });
+  const startDates = requests.map(({ query }) => new URLSearchParams(query).get('start_date'));
+  expect(startDates).toContain('2025-12-30T00:00:00.000Z');
+});

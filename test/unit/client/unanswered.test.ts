@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  labDataConverter,
+  LabOperations,
+  NoWorker,
+  parseKeyRing,
+  TemporalUnreachable,
+  TimedOut,
+} from '../../../client/index.js';
+import { linkWords } from '../../../client/links/errors.js';
+import { LinkHandle } from '../../../client/links/link-handle.js';
+import { TemporalCalls } from '../../../client/workflow-calls.js';
+import { clientAnsweredWith } from '../../rig/grpc-answers.js';
+import { kitFor } from '../../e2e/invented.js';
+import { rejection } from '../service/recording-server.js';
+
+/* The error of a call that got no answer. */
+
+const deadline = 300;
+
+/** A peer that accepts connections and never answers. */
+const peer = createServer();
+const sockets = new Set<Socket>();
+let address: string;
+
+beforeAll(async () => {
+  peer.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
+  peer.listen(0, '127.0.0.1');
+  await once(peer, 'listening');
+  address = `127.0.0.1:${(peer.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => peer.close(resolve));
+});
+
+/** The client of a product, with both Temporal and the lab service at the silent peer. */
+function silent(): LabOperations {
+  const client = new Client({ connection: Connection.lazy({ address }) });
+  const service = { baseUrl: `http://${address}`, apiKey: 'invented', timeoutMs: 2_000 };
+  return new LabOperations(client, { service, deadline, encryption: 'optional' }, () => client.connection.close());
+}
+
+const userId = randomUUID();
+
+describe('a Temporal that accepts connections and never answers', () => {
+  test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
+    ['place', ({ orders }) => orders.place(kitFor(userId, 'silent')), 'It may have been started nevertheless: '],
+    ['get', ({ orders }) => orders.get({ reference: 'silent' }), 'Nothing was changed: ask again.'],
+    [
+      'delete',
+      ({ webhooks }) => webhooks.delete({ orgId: 'org', teamId: 'team', environment: 'sandbox' }, 'endpoint'),
+      'The command is carried out within ten minutes, or not at all: ',
+    ],
+    ['requestDeletion', ({ users }) => users.requestDeletion({ userId }), 'The deletion may have been requested '],
+  ])('may have carried out what was sent, which %s says', async (_name, call, sentence) => {
+    const lab = silent();
+    const error = await rejection(call(lab));
+    await lab.close();
+    expect(error).toBeInstanceOf(TemporalUnreachable);
+    expect((error as Error).message).toContain(`Temporal cannot be reached at ${address} (`);
+    expect((error as Error).message).toContain(`). ${sentence}`);
+  });
+});
+
+describe('a lab service that never answers is not mistaken for Temporal:', () => {
+  test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
+    ['createOrGet', ({ users }) => users.createOrGet({ client_user_id: 'invented' }), 'The lab service may still '],
+    ['get', ({ users }) => users.get(userId), 'Nothing was changed: ask again.'],
+    ['list', ({ users }) => users.list().next(), 'Nothing was changed: ask again.'],
+    [
+      'cancellationReasons',
+      ({ appointments }) => appointments.cancellationReasons(),
+      'Nothing was changed: ask again.',
+    ],
+  ])('%s', async (_name, call, sentence) => {
+    const lab = silent();
+    const error = await rejection(call(lab));
+    await lab.close();
+    expect(error).toBeInstanceOf(TimedOut);
+    expect((error as Error).message).toContain(`No answer within 300 ms. ${sentence}`);
+  });
+});
+
+test('credentials that may not ask why there was no answer do not hide what may go on', async () => {
+  const denied = { code: 7, details: 'Request unauthorized.' };
+  const { client, close } = await clientAnsweredWith((method) => {
+    if (method === 'StartWorkflowExecution') return 'silence';
+    return method === 'GetSystemInfo' ? undefined : denied;
+  });
+  const { orders } = new LabOperations(client, { deadline, encryption: 'optional' });
+  const error = await rejection(orders.place(kitFor(userId, 'denied')));
+  await close();
+  expect(error).toBeInstanceOf(TimedOut);
+  expect((error as Error).message).toMatch(/^No answer within 300 ms\. It may have been started nevertheless: /);
+});
+
+test('a query that finds no poller fails for lack of a worker, whichever workflow it asked', async () => {
+  const noPoller = { code: 9, details: 'no poller seen for task queue recently' };
+  const { client, close } = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? noPoller : undefined));
+  const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline });
+  const kind = { words: linkWords, underWay: 'Ask again.' };
+  const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
+  await close();
+  expect(error).toBeInstanceOf(NoWorker);
+});
+
+test('a watch outlasts a Temporal that does not answer, but not one that refuses the credentials', async () => {
+  const denied = { code: 7, details: 'Request unauthorized.' };
+  let queries = 0;
+  const { client, close } = await clientAnsweredWith((method) => {
+    if (method !== 'QueryWorkflow') return method === 'GetSystemInfo' ? undefined : 'silence';
+    queries += 1;
+    return queries < 3 ? 'silence' : denied;
+  });
+  const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline });
+  const link = new LinkHandle(calls, userId, 'invented');
+  const error = await rejection(link.watch({ minInterval: 1, maxInterval: 1 }).next());
+  await close();
+  expect((error as Error).message).toContain('refuses the credentials');
+  expect(error).toBeInstanceOf(TemporalUnreachable);
+  expect(queries).toBe(3);
+});
+
+describe('a command that returns a secret', () => {
+  const place = { orgId: 'org', teamId: 'team', environment: 'sandbox' } as const;
+  const keys = `key:${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
+  const encrypting = { dataConverter: labDataConverter(parseKeyRing(keys)) };
+  const withoutEnd = (method: string) => (method === 'GetSystemInfo' ? undefined : 'silence');
+
+  test('says after its deadline where the secret is', async () => {
+    const { client, close } = await clientAnsweredWith(withoutEnd, encrypting);
+    const error = await rejection(new LabOperations(client).webhooks.rotate(place, 'endpoint', { deadline }));
+    await close();
+    expect((error as Error).message).toContain("take it from the service's dashboard, or rotate again");
+  });
+
+  test.each<[string, (lab: LabOperations) => Promise<unknown>]>([
+    ['rotate', ({ webhooks }) => webhooks.rotate(place, 'endpoint')],
+    ['register', ({ webhooks }) => webhooks.register(place, { url: 'https://product.example/webhooks' })],
+  ])('is awaited as long as it may take: %s', async (_name, command) => {
+    const { client, close } = await clientAnsweredWith(withoutEnd, encrypting);
+    await client.connection.ensureConnected();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    try {
+      let hasEnded = false;
+      const ended = rejection(command(new LabOperations(client))).finally(() => (hasEnded = true));
+      await vi.advanceTimersByTimeAsync(9 * 60_000);
+      expect(hasEnded).toBe(false);
+      await vi.advanceTimersByTimeAsync(2 * 60_000);
+      expect(await ended).toBeInstanceOf(TemporalUnreachable);
+    } finally {
+      vi.useRealTimers();
+      await close();
+    }
+  });
+});

@@ -1,0 +1,164 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readKeyRing } from '../../client/config.js';
+import { ConfigInvalid, readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+
+const service = { SERVICE_BASE_URL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' };
+const bytes = (count: number) => Buffer.from('an-invented-secret-of-many-bytes'.slice(0, count)).toString('base64');
+const webhooks = { WEBHOOK_SECRETS: `whsec_${bytes(32)}` };
+const keys = `k:${bytes(32)}`;
+
+function faultsOf(read: () => unknown): Record<string, string> {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid)) throw error;
+    return Object.fromEntries(error.faults.map(({ setting, problem }) => [setting, problem]));
+  }
+  return {};
+}
+
+describe('plain http', () => {
+  const plain = 'is plain http, which others can read in transit';
+
+  test.each([
+    ['SERVICE_BASE_URL', { SERVICE_BASE_URL: 'http://api.example.com' }],
+    ['SERVICE_URL_SANDBOX_EU', { SERVICE_ENVIRONMENT: 'sandbox-eu', SERVICE_URL_SANDBOX_EU: 'http://10.1.2.3:4010' }],
+    ['SERVICE_MANAGEMENT_URL', { SERVICE_MANAGEMENT_URL: 'http://[2001:db8::1]/' }],
+    ['NOTIFY_URL', { NOTIFY_URL: 'http://localhost.example.com/events', NOTIFY_SECRET: `whsec_${bytes(24)}` }],
+  ])('is refused for %s, unless it is declared protected', (setting, env) => {
+    expect(faultsOf(() => readWorkerConfig({ ...service, ...env }))).toEqual({ [setting]: plain });
+    expect(faultsOf(() => readWorkerConfig({ ...service, ...env, ALLOW_PLAINTEXT: 'true' }))).toEqual({});
+    expect(faultsOf(() => readWorkerConfig({ ...service, ...env, ALLOW_PLAINTEXT: 'false' }))).toEqual({
+      [setting]: plain,
+    });
+  });
+
+  test.each(['localhost:4010', '127.0.0.1:4010', '127.9.9.9', '[::1]:4010', 'sandbox:4010', 'lab.localhost'])(
+    'is accepted for %s, which is reached without leaving this machine or network',
+    (host) => {
+      expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_BASE_URL: `http://${host}` }))).toEqual({});
+    },
+  );
+});
+
+describe('a warning', () => {
+  const warningsOf = (env: object) => readWorkerConfig({ ...service, ...env }).warnings;
+
+  test('says that the database is reached without TLS, and shows nothing of its address', () => {
+    for (const query of ['', '?sslmode=prefer', '?sslmode=disable']) {
+      const warnings = warningsOf({ DATABASE_URL: `postgres://user:hidden@db.example.com/health${query}` });
+      expect(warnings).toEqual([
+        expect.stringMatching(/^The database is reached without TLS: add \?sslmode=verify-full/),
+      ]);
+      expect(warnings.join('')).not.toMatch(/hidden|db\.example/);
+    }
+    for (const address of ['db.example.com/health?sslmode=verify-full', 'localhost/health', 'postgresql:5432/health']) {
+      expect(warningsOf({ DATABASE_URL: `postgres://user:hidden@${address}` }), address).toEqual([]);
+    }
+  });
+
+  test('says that Temporal is reached without TLS', () => {
+    const far = { TEMPORAL_ADDRESS: 'temporal.example.com:7233' };
+    expect(warningsOf(far)).toEqual([expect.stringMatching(/^Temporal is reached without TLS: set TEMPORAL_TLS=true/)]);
+    expect(warningsOf({ ...far, TEMPORAL_TLS: 'true' })).toEqual([]);
+    expect(warningsOf({ TEMPORAL_ADDRESS: 'temporal:7233' })).toEqual([]);
+    expect(warningsOf({})).toEqual([]);
+  });
+
+  test('says that a webhook secret is short, which the service has chosen', () => {
+    const warningsFor = (...counts: number[]) =>
+      readIngressConfig({ WEBHOOK_SECRETS: counts.map((count) => `whsec_${bytes(count)}`).join(',') }).warnings;
+    expect(warningsFor(24, 32)).toEqual([]);
+    expect(warningsFor(32, 23)).toEqual([
+      expect.stringMatching(/^WEBHOOK_SECRETS holds a secret of fewer than 24 bytes/),
+    ]);
+    expect(faultsOf(() => readIngressConfig({ WEBHOOK_SECRETS: 'whsec_' }))).toEqual({
+      WEBHOOK_SECRETS: 'is empty after whsec_',
+    });
+  });
+});
+
+test('a secret of our own has at least 24 bytes', () => {
+  const notify = (count: number) => ({
+    NOTIFY_URL: 'https://product.example.com',
+    NOTIFY_SECRET: `whsec_${bytes(count)}`,
+  });
+  expect(faultsOf(() => readWorkerConfig({ ...service, ...notify(23) }))).toEqual({
+    NOTIFY_SECRET: 'has 23 bytes instead of at least 24',
+  });
+  expect(readWorkerConfig({ ...service, ...notify(24) }).notify).toBeDefined();
+  const token = (count: number) => ({ LABOPS_ENCRYPTION_KEYS: keys, CODEC_TOKEN: 'x'.repeat(count) });
+  expect(faultsOf(() => readCodecServerConfig(token(23)))).toEqual({
+    CODEC_TOKEN: 'is not 24 characters or more without spaces',
+  });
+  expect(readCodecServerConfig(token(24)).token).toBe('x'.repeat(24));
+});
+
+test('the codec server allows only pages from this machine while it listens only on this machine', () => {
+  const env = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_OPEN: 'true' };
+  expect(readCodecServerConfig(env).allowedOrigins).toEqual(['http://localhost:8233', 'http://127.0.0.1:8233']);
+  expect(readCodecServerConfig({ ...env, CODEC_HOST: '0.0.0.0' }).allowedOrigins).toEqual([]);
+  const origins = { CODEC_ALLOWED_ORIGINS: 'https://temporal.example.com' };
+  expect(readCodecServerConfig({ ...env, ...origins, CODEC_HOST: '0.0.0.0' }).allowedOrigins).toEqual([
+    'https://temporal.example.com',
+  ]);
+});
+
+describe('a secret in a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'secret-files-'));
+  afterAll(() => rm(folder, { recursive: true }));
+  const file = async (name: string, content: string) => {
+    await writeFile(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  test('is read for every setting that holds one', async () => {
+    const notify = {
+      NOTIFY_URL: 'https://product.example.com',
+      NOTIFY_SECRET_FILE: await file('n', `whsec_${bytes(24)}\n`),
+    };
+    const config = readWorkerConfig({
+      SERVICE_BASE_URL: service.SERVICE_BASE_URL,
+      SERVICE_API_KEY_FILE: await file('a', 'sk_from_file\n'),
+      SERVICE_MANAGEMENT_KEY_FILE: await file('m', 'mk_from_file'),
+      LABOPS_ENCRYPTION_KEYS_FILE: await file('k', `${keys}\n`),
+      DATABASE_URL_FILE: await file('d', 'postgres://user:password@localhost/health'),
+      TEMPORAL_API_KEY_FILE: await file('t', 'temporal_from_file'),
+      ...notify,
+    });
+    expect(config).toMatchObject({
+      service: { apiKey: 'sk_from_file', managementKey: 'mk_from_file' },
+      notify: { secret: `whsec_${bytes(24)}` },
+      databaseUrl: 'postgres://user:password@localhost/health',
+      temporal: { connection: { apiKey: 'temporal_from_file' } },
+    });
+    expect(config.keyRing?.[0].id).toBe('k');
+    const ingress = readIngressConfig({ WEBHOOK_SECRETS_FILE: await file('w', webhooks.WEBHOOK_SECRETS) });
+    expect(ingress.webhookSecrets).toEqual([webhooks.WEBHOOK_SECRETS]);
+    const codec = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_TOKEN_FILE: await file('c', 'x'.repeat(24)) };
+    expect(readCodecServerConfig(codec).token).toBe('x'.repeat(24));
+    expect(readKeyRing({ LABOPS_ENCRYPTION_KEYS_FILE: join(folder, 'k') })?.[0].id).toBe('k');
+  });
+
+  test('is refused beside the setting itself, and if the file cannot be read', async () => {
+    const twice = { ...service, SERVICE_API_KEY_FILE: await file('twice', 'hidden') };
+    expect(faultsOf(() => readWorkerConfig(twice))).toEqual({
+      SERVICE_API_KEY_FILE: 'is set, and so is SERVICE_API_KEY',
+    });
+    const optional = {
+      ...service,
+      NOTIFY_SECRET_FILE: join(folder, 'missing'),
+      DATABASE_URL_FILE: await file('e', ' \n'),
+    };
+    expect(faultsOf(() => readWorkerConfig(optional))).toEqual({
+      NOTIFY_SECRET_FILE: 'names a file that cannot be read (ENOENT)',
+      DATABASE_URL_FILE: 'names an empty file',
+    });
+    expect(() => readKeyRing({ LABOPS_ENCRYPTION_KEYS_FILE: join(folder, 'missing') })).toThrow(
+      /^The key ring cannot be read: LABOPS_ENCRYPTION_KEYS_FILE names a file that cannot be read \(ENOENT\)/,
+    );
+  });
+});

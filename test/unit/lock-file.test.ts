@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { projectFolder } from '../rig/processes.js';
+
+interface Locked {
+  integrity?: string;
+  resolved?: string;
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'lock-file-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+function check(path: string) {
+  const { status, stderr } = spawnSync(process.execPath, [join(projectFolder, '.ci/lock-file.js'), path]);
+  return { status, said: stderr.toString() };
+}
+
+/** Checks the project's lock file with one package changed. */
+async function checkWith(change: (fastify: Locked) => void) {
+  const lock = JSON.parse(await readFile(join(projectFolder, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Locked>;
+  };
+  const fastify = lock.packages['node_modules/fastify'];
+  if (fastify) change(fastify);
+  const path = join(folder, 'package-lock.json');
+  await writeFile(path, JSON.stringify(lock));
+  return check(path);
+}
+
+test('every package of the lock file has a hash', () => {
+  expect(check(join(projectFolder, 'package-lock.json'))).toEqual({ status: 0, said: '' });
+});
+
+test('CI refuses a lock file with a package that has no hash, or none that can be trusted', async () => {
+  const without = await checkWith((fastify) => delete fastify.integrity);
+  expect(without.status).toBe(1);
+  expect(without.said).toContain('node_modules/fastify has no sha512 hash');
+  const weak = await checkWith((fastify) => {
+    fastify.integrity = 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=';
+  });
+  expect(weak.status).toBe(1);
+});
+
+test('CI refuses a package that is resolved to a private registry', async () => {
+  const elsewhere = await checkWith((fastify) => {
+    fastify.resolved = 'https://registry.internal/fastify/-/fastify-5.12.8.tgz';
+  });
+  expect(elsewhere.status).toBe(1);
+  expect(elsewhere.said).toContain('node_modules/fastify is resolved to');
+  const open = await checkWith((fastify) => {
+    fastify.resolved = 'https://registry.npmjs.org/fastify/-/fastify-5.12.8.tgz';
+  });
+  expect(open).toEqual({ status: 0, said: '' });
+});
+
+test('CI checks the lock file before it installs anything', async () => {
+  const script = await readFile(join(projectFolder, '.ci/run'), 'utf8');
+  expect(script.indexOf('node .ci/lock-file.js')).toBeGreaterThan(0);
+  expect(script.indexOf('node .ci/lock-file.js')).toBeLessThan(script.indexOf('npm ci'));
+});

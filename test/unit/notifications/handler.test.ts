@@ -1,0 +1,245 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import {
+  type CloudEvent,
+  createNotificationHandler,
+  type NotificationHandlerOptions,
+  type NotificationOf,
+  signWebhook,
+  WebhookSecretInvalid,
+} from '../../../client/index.js';
+import { answers } from '../../../client/notifications/answers.js';
+import { httpAnswer } from '../../../client/webhooks/common-answers.js';
+import type { OrderPhase } from '../../../protocol/order/messages.js';
+import { notificationTypes } from '../../../protocol/notification-events.js';
+import { projectFolder } from '../../rig/processes.js';
+import { remembering, secret } from '../webhooks/sending.js';
+
+const otherSecret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-02').toString('base64')}`;
+
+const phaseChanged: NotificationOf<'labops.order.phase_changed'> = {
+  specversion: '1.0',
+  id: 'order-1/4056.x/phase_changed',
+  source: 'kit-order/order-1',
+  type: 'labops.order.phase_changed',
+  subject: 'order-1',
+  time: '2026-11-02T09:00:00.000Z',
+  datacontenttype: 'application/json',
+  data: { order_id: 'order-1', root_order_id: 'order-1', phase: 'at_lab', status: 'sample_with_lab.testkit.x' },
+};
+
+/** The event as the worker would send it. */
+function sent(event: object = phaseChanged, id: string = (event as CloudEvent).id, by = secret) {
+  return { method: 'POST', ...signWebhook({ body: { ...event }, secret: by, id }) };
+}
+
+function handlerWith(options: Partial<NotificationHandlerOptions> = {}) {
+  return createNotificationHandler({ secrets: [secret], on: {}, ...options });
+}
+
+type Request = Parameters<ReturnType<typeof handlerWith>['handle']>[0];
+
+async function answerTo(request: Request, options?: Partial<NotificationHandlerOptions>) {
+  const { status, body } = await handlerWith(options).handle(request);
+  const { error } = JSON.parse(body ?? '{"error":null}') as { error: string | null };
+  return { status, error };
+}
+
+describe('an event', () => {
+  test('goes to the function for its type, as the worker sent it, and is answered once that is done', async () => {
+    let finish: () => void = () => undefined;
+    const done = new Promise<void>((resolve) => (finish = resolve));
+    const received: unknown[] = [];
+    const other: unknown[] = [];
+    const handler = handlerWith({
+      on: {
+        'labops.order.phase_changed': async (event) => {
+          received.push(event);
+          await done;
+        },
+      },
+      onOther: (event) => other.push(event),
+    });
+    let answered = false;
+    const answer = handler.handle(sent()).finally(() => (answered = true));
+    await expect.poll(() => received).toEqual([phaseChanged]);
+    expect(answered).toBe(false);
+    finish();
+    expect(await answer).toEqual({ status: 204, headers: {} });
+    expect(other).toEqual([]);
+    expect(handler.counts().answers).toMatchObject({ handled: 1, not_handled: 0 });
+  });
+
+  test('an event of any other type goes to `onOther`, also one of a newer worker', async () => {
+    const newer = { ...phaseChanged, type: 'labops.order.invented', id: 'order-1/invented' };
+    const other: string[] = [];
+    const handler = handlerWith({ onOther: ({ type }) => other.push(type) });
+    for (const event of [phaseChanged, newer]) expect((await handler.handle(sent(event))).status).toBe(204);
+    expect(other).toEqual(['labops.order.phase_changed', 'labops.order.invented']);
+    expect(handler.counts().answers).toMatchObject({ handled: 2 });
+  });
+
+  test('an event that nobody handles is answered 204 and counted, known type or not', async () => {
+    const handler = handlerWith();
+    for (const type of ['labops.order.result', 'labops.order.invented', 'constructor', '__proto__']) {
+      expect((await handler.handle(sent({ ...phaseChanged, type }))).status, type).toBe(204);
+    }
+    expect(handler.counts().answers).toMatchObject({ not_handled: 1, unknown_type: 3, handled: 0 });
+    expect(handler.counts().passedOver).toMatchObject({ 'labops.order.result': 1, 'labops.order.invented': 1 });
+  });
+
+  test.each([
+    ['rejects', () => Promise.reject(new Error('The database is away'))],
+    [
+      'throws',
+      () => {
+        throw new Error('The database is away');
+      },
+    ],
+  ])('an event whose function %s is answered 500, and the log shows why', async (_how, failing) => {
+    const { lines, logger } = remembering();
+    const request = sent();
+    expect(await answerTo(request, { onOther: failing, logger })).toEqual({ status: 500, error: 'handler_failed' });
+    const error = { type: 'Error', message: 'The database is away', stack: expect.any(String) as string };
+    const { type: eventType, id: messageId } = phaseChanged;
+    expect(lines).toMatchObject([
+      { level: 'error', fields: { answer: 'handler_failed', eventType, messageId, error } },
+    ]);
+  });
+
+  test('an event that was handled before is answered 204 without a call', async () => {
+    const ids: string[] = [];
+    const alreadyHandled = (id: string) => {
+      ids.push(id);
+      return Promise.resolve(ids.length > 1);
+    };
+    let calls = 0;
+    const handler = handlerWith({ alreadyHandled, onOther: () => calls++ });
+    for (let n = 0; n < 2; n++) expect((await handler.handle(sent())).status).toBe(204);
+    expect(calls).toBe(1);
+    expect(ids).toEqual([phaseChanged.id, phaseChanged.id]);
+    expect(handler.counts().answers).toMatchObject({ handled: 1, repeated: 1 });
+  });
+
+  test('is answered 500 while nobody can say whether it was handled before', async () => {
+    const alreadyHandled = () => Promise.reject(new Error('The database is away'));
+    const onOther = () => expect.unreachable('it may be a repeat');
+    expect(await answerTo(sent(), { alreadyHandled, onOther })).toEqual({ status: 500, error: 'handler_failed' });
+  });
+});
+
+describe('the refusals', () => {
+  const onOther = () => expect.unreachable('a refused request was handled');
+
+  test.each([
+    ['another method', { ...sent(), method: 'GET' }, 405, 'method_not_allowed'],
+    ['no headers', { ...sent(), headers: {} }, 401, 'headers_missing'],
+    ['another secret', sent(phaseChanged, phaseChanged.id, otherSecret), 401, 'signature_mismatch'],
+    ['a changed body', { ...sent(), body: sent({ ...phaseChanged, subject: 'x' }).body }, 401, 'signature_mismatch'],
+    ['a large body', sent({ ...phaseChanged, more: 'x'.repeat(300_000) }), 413, 'body_too_large'],
+    ['text', signWebhook({ body: 'text', secret }), 400, 'not_json'],
+    ['a list', signWebhook({ body: '[]', secret }), 400, 'not_an_object'],
+    ['another id than that of the headers', sent(phaseChanged, 'order-1/4056'), 400, 'not_an_event'],
+    ['no type', sent({ ...phaseChanged, type: undefined }), 400, 'not_an_event'],
+    ['a time that is not text', sent({ ...phaseChanged, time: 5 }), 400, 'not_an_event'],
+    ['data that is a list', sent({ ...phaseChanged, data: [] }), 400, 'not_an_event'],
+    ['another version of CloudEvents', sent({ ...phaseChanged, specversion: '0.3' }), 400, 'not_an_event'],
+  ])('%s', async (_what, request: Request, status, error) => {
+    expect(await answerTo(request, { onOther })).toEqual({ status, error });
+  });
+
+  test('a timestamp 6 minutes off, either way, by the clock that was given', async () => {
+    for (const minutes of [6, -6]) {
+      const now = () => Date.now() + minutes * 60_000;
+      expect(await answerTo(sent(), { onOther, now })).toEqual({ status: 401, error: 'timestamp_stale' });
+    }
+  });
+
+  test('an id whose end was moved into the timestamp fits the signature, and is refused all the same', async () => {
+    const id = 'order-1/1.1767600000';
+    const { headers, body } = signWebhook({ body: { ...phaseChanged, id }, secret, id, now: 5_000 });
+    const moved = { ...headers, 'webhook-id': 'order-1/1', 'webhook-timestamp': '1767600000' };
+    const request = { headers: moved, body: Buffer.concat([Buffer.from('5.'), body]) };
+    const now = () => 1_767_600_000_000;
+    expect(await answerTo(request, { onOther, now })).toEqual({ status: 400, error: 'not_json' });
+  });
+
+  test('a body above `maxBytes`, and secrets or limits that cannot be worked with at once', async () => {
+    expect(await answerTo(sent(), { onOther, maxBytes: 10 })).toEqual({ status: 413, error: 'body_too_large' });
+    expect(() => handlerWith({ secrets: [] })).toThrow(/createNotificationHandler needs .* \(NOTIFY_SECRET\)/);
+    expect(() => handlerWith({ secrets: ['whsec_'] })).toThrow(WebhookSecretInvalid);
+    expect(() => handlerWith({ maxBytes: 0 })).toThrow(TypeError);
+  });
+
+  const names = Object.keys(answers) as (keyof typeof answers)[];
+  test.each(names.filter((name) => answers[name].status !== 204))('%s says what is wrong and what to do', (name) => {
+    const { error, message } = JSON.parse(httpAnswer(name, answers[name]).body ?? '') as Record<string, string>;
+    expect(error).toBe(name);
+    expect(message).toMatch(/^[A-Z].{15,}\. .{15,}\.$/);
+  });
+});
+
+test('either secret of a rotation is taken', async () => {
+  for (const by of [secret, otherSecret]) {
+    const request = sent(phaseChanged, phaseChanged.id, by);
+    expect((await answerTo(request, { secrets: [otherSecret, secret] })).status).toBe(204);
+  }
+});
+
+test('`node` answers requests of node:http, and asks for the raw bytes behind a body parser', async () => {
+  const received: string[] = [];
+  const handler = handlerWith({ onOther: ({ id }) => received.push(id) });
+  const server = createServer((request, response) => {
+    void (async () => {
+      if (request.url === '/parsed') await request.toArray();
+      await handler.node(request, response);
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  expect((await fetch(url, sent())).status).toBe(204);
+  expect((await fetch(url, { ...sent(), headers: {} })).status).toBe(401);
+  const parsed = await fetch(`${url}/parsed`, sent());
+  expect(parsed.status).toBe(500);
+  expect(await parsed.text()).toMatch(/before the body parser/);
+  expect(received).toEqual([phaseChanged.id]);
+});
+
+test('the types of the data are those of the wire', () => {
+  type PhaseChanged = NotificationOf<'labops.order.phase_changed'>['data'];
+  expectTypeOf<PhaseChanged['phase']>().toEqualTypeOf<OrderPhase>();
+  expectTypeOf<PhaseChanged['root_order_id']>().toEqualTypeOf<string>();
+  expectTypeOf<PhaseChanged['reference']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<PhaseChanged>().not.toHaveProperty('rootOrderId');
+  expectTypeOf<PhaseChanged>().not.toHaveProperty('portal_url');
+  type Reminder = NotificationOf<'labops.order.registration_reminder'>['data'];
+  expectTypeOf<Reminder['portal_url']>().toEqualTypeOf<string | null | undefined>();
+  type Completed = NotificationOf<'labops.report.completed'>['data'];
+  expectTypeOf<Completed['superseded_by']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<NotificationOf<'labops.link.ended'>['data']['user_id']>().toEqualTypeOf<string>();
+  // @ts-expect-error a type that the worker does not send does not compile
+  createNotificationHandler({ secrets: [secret], on: { 'labops.order.invented': () => undefined } });
+});
+
+test('docs/messages.md names every type', async () => {
+  const text = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
+  const documented = text
+    .split(/^\| `labops\./m)
+    .slice(1)
+    .flatMap((table) => {
+      const [area = ''] = table.split('.');
+      const rows = table.split('\n\n')[0]?.split('\n').slice(2) ?? [];
+      return rows.flatMap((row) => {
+        const [, first = ''] = row.split('|');
+        return [...first.matchAll(/`(\w+)`/g)].map(([, type]) => `labops.${area}.${type}`);
+      });
+    });
+  expect(documented.toSorted()).toEqual(Object.keys(notificationTypes).toSorted());
+});

@@ -1,0 +1,82 @@
+import proto from '@temporalio/proto';
+import { afterEach, expect, test } from 'vitest';
+import { workerIdentity } from '../../../client/encryption/worker-identity.js';
+import { createWebhookHandler, type WebhookHandlerOptions } from '../../../client/webhooks/handler.js';
+import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
+import { orderEvent, remembering, secret, signed } from './sending.js';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
+const { DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
+
+/** Temporal's description of a task queue that these workers poll, each with keys or without. */
+function polledBy(...encrypting: boolean[]): Uint8Array {
+  return DescribeTaskQueueResponse.encode({
+    pollers: encrypting.map((encrypts) => ({ identity: workerIdentity(encrypts) })),
+  }).finish();
+}
+
+/**
+ * A handler without keys, with all calls that reached its Temporal; the descriptions of the task queue are answered in
+ * turn.
+ */
+async function handlerWhoseQueueIs(looks: (GrpcStatus | Uint8Array)[], options: Partial<WebhookHandlerOptions> = {}) {
+  const calls: string[] = [];
+  const { client, close } = await clientAnsweredWith((method) => {
+    calls.push(method);
+    return method === 'DescribeTaskQueue' ? (looks.length > 1 ? looks.shift() : looks[0]) : undefined;
+  });
+  closing.push(close);
+  const handler = createWebhookHandler({ temporal: client, secrets: [secret], ...options });
+  return { handler, calls, sent: () => calls.filter((method) => method === 'SignalWithStartWorkflowExecution').length };
+}
+
+test('a handler without keys answers 503 if a worker encrypts, sends nothing and remembers nothing', async () => {
+  const { lines, logger } = remembering();
+  const { handler, sent } = await handlerWhoseQueueIs([polledBy(false, true)], { logger });
+  const event = signed(orderEvent(orderId));
+  for (const attempt of [1, 2]) {
+    const answer = await handler.handle(event);
+    expect(answer.status, `attempt ${attempt}`).toBe(503);
+    expect(answer.body).toMatch(/"encryption_keys_missing".*LABOPS_ENCRYPTION_KEYS/);
+  }
+  expect(sent()).toBe(0);
+  expect(handler.counts().answers).toMatchObject({ encryption_keys_missing: 2, delivered: 0, repeated: 0 });
+  expect(lines).toMatchObject([
+    { level: 'error', fields: { answer: 'encryption_keys_missing', orderId } },
+    { level: 'error' },
+  ]);
+});
+
+test('the handler goes on refusing after the last worker has left', async () => {
+  const { handler, sent } = await handlerWhoseQueueIs([polledBy(true), polledBy()]);
+  for (const _attempt of [1, 2]) expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
+  expect(sent()).toBe(0);
+});
+
+test('the handler sends if encryption is optional, and does not ask', async () => {
+  const { handler, calls } = await handlerWhoseQueueIs([polledBy(true)], { encryption: 'optional' });
+  expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(204);
+  expect(calls).toEqual(['SignalWithStartWorkflowExecution']);
+});
+
+test('the handler asks once for all events of a minute if no worker encrypts', async () => {
+  const { handler, calls, sent } = await handlerWhoseQueueIs([polledBy(false)]);
+  for (const _event of [1, 2, 3]) expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(204);
+  expect(sent()).toBe(3);
+  expect(calls.filter((method) => method === 'DescribeTaskQueue')).toHaveLength(1);
+});
+
+test.each([
+  ['shows no worker', polledBy()],
+  ['does not answer', { code: 14, details: 'starting' }],
+])('the handler asks again at the next event if Temporal %s', async (_what, first) => {
+  const { handler, sent } = await handlerWhoseQueueIs([first, polledBy(true)]);
+  expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(204);
+  expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
+  expect(sent()).toBe(1);
+});

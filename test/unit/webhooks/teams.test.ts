@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import type { AnswerName } from '../../../client/webhooks/answers.js';
+import { handlerWithoutTemporal, orderBody, orderEvent, remembering, signed } from './sending.js';
+
+const ours = '6f0c0a49-2f0a-4b5e-8d6f-00000000000a';
+const theirs = '6f0c0a49-2f0a-4b5e-8d6f-00000000000b';
+const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
+
+const kinds: [string, Record<string, unknown>, AnswerName][] = [
+  ['an order', orderEvent(orderId), 'temporal_unavailable'],
+  ['a parsing job', { event_type: 'lab_report.parsing_job.updated', data: { id: orderId } }, 'temporal_unavailable'],
+  [
+    'an appointment',
+    { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: orderId } },
+    'temporal_unavailable',
+  ],
+  ['health data', { event_type: 'daily.data.steps.created', user_id: 'user-1', data: {} }, 'health_data_accepted'],
+  ['a connection', { event_type: 'provider.connection.error', user_id: 'user-1', data: {} }, 'health_data_accepted'],
+  ['an unknown event', { event_type: 'tomorrow.event', data: {} }, 'not_handled'],
+  ['an unreadable event', { event_type: 'labtest.order.updated', data: null }, 'unreadable'],
+];
+
+/** What became of an event at a handler whose sinks say whether they got it. */
+async function sentTo(teamId: string | undefined, body: Record<string, unknown>) {
+  let kept = 0;
+  const sink = () => Promise.resolve((kept += 1)).then(() => undefined);
+  const { lines, logger } = remembering();
+  const sinks = { healthData: sink, rejected: sink, logger };
+  const handler = await handlerWithoutTemporal({ ...sinks, ...(teamId !== undefined && { teamId }) });
+  const { status } = await handler.handle(signed(body));
+  const answers = Object.entries(handler.counts().answers).flatMap(([name, times]) => (times > 0 ? [name] : []));
+  return { status, answers, kept, lines };
+}
+
+describe.each(kinds)('%s', (_what, event, usual) => {
+  test('from another team is answered 204 and counted, and nothing of it is kept', async () => {
+    const { status, answers, kept, lines } = await sentTo(ours, { ...event, team_id: theirs });
+    expect({ status, answers, kept }).toEqual({ status: 204, answers: ['foreign_team'], kept: 0 });
+    expect(JSON.stringify(lines)).not.toMatch(/Testperson|user-1/);
+  });
+
+  test.each([
+    ['of the own team', ours, { team_id: ours }],
+    ['of the own team in capitals', ours, { team_id: ours.toUpperCase() }],
+    ['that names no team', ours, {}],
+    ['of any team, if no team is set', undefined, { team_id: theirs }],
+  ])('%s goes its usual way', async (_whose, teamId, envelope) => {
+    expect((await sentTo(teamId, { ...event, ...envelope })).answers).toEqual([usual]);
+  });
+});
+
+test("an order without an envelope belongs to the order's own team", async () => {
+  expect((await sentTo(ours, { ...orderBody(orderId), team_id: theirs })).answers).toEqual(['foreign_team']);
+  expect((await sentTo(ours, { ...orderBody(orderId), team_id: ours })).answers).toEqual(['temporal_unavailable']);
+});
+
+test('an event from another team is logged as an error until an event from the own team has come', async () => {
+  const { lines, logger } = remembering();
+  const handler = await handlerWithoutTemporal({ teamId: ours, logger, healthData: () => Promise.resolve() });
+  const send = (team_id: string, type: string) =>
+    handler.handle(signed({ event_type: `daily.data.${type}.created`, user_id: 'user-1', data: {}, team_id }));
+  await send(theirs, 'steps');
+  expect(lines.at(-1)).toMatchObject({ level: 'error', fields: { answer: 'foreign_team' } });
+  await send(ours, 'steps');
+  for (let times = 0; times < 9; times += 1) await send(theirs, 'steps');
+  expect(lines.at(-1)).toMatchObject({ level: 'info', fields: { answer: 'foreign_team', times: 10 } });
+});

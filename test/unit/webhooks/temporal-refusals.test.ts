@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { AnswerName } from '../../../client/webhooks/answers.js';
+import { createWebhookHandler, type WebhookHandlerOptions } from '../../../client/webhooks/handler.js';
+import type { RejectedEventReceived } from '../../../client/webhooks/route.js';
+import { clientAnsweredWith } from '../../rig/grpc-answers.js';
+import { orderEvent, remembering, secret, signed } from './sending.js';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
+
+/** A handler whose Temporal answers every signal with one status of gRPC. */
+async function handlerRefusedWith(code: number, details: string, options: Partial<WebhookHandlerOptions> = {}) {
+  const { client, close } = await clientAnsweredWith((method) =>
+    method === 'SignalWithStartWorkflowExecution' ? { code, details } : undefined,
+  );
+  closing.push(close);
+  return createWebhookHandler({ temporal: client, secrets: [secret], ...options });
+}
+
+describe('an event that Temporal does not take', () => {
+  test.each<[string, number, string, AnswerName]>([
+    ['CANCELLED', 1, 'cancelled', 'temporal_unavailable'],
+    ['DEADLINE_EXCEEDED', 4, 'too late', 'temporal_unavailable'],
+    ['INTERNAL', 13, 'a moment of weakness', 'temporal_unavailable'],
+    ['UNAVAILABLE', 14, 'starting', 'temporal_unavailable'],
+    ['RESOURCE_EXHAUSTED', 8, 'namespace rate limit exceeded', 'temporal_unavailable'],
+    ['PERMISSION_DENIED', 7, 'no', 'temporal_refused'],
+    ['NOT_FOUND', 5, 'Namespace not-there is not found.', 'temporal_refused'],
+    ['INVALID_ARGUMENT', 3, 'exceeded workflow execution limit for signal events', 'temporal_unavailable'],
+    [
+      'INVALID_ARGUMENT',
+      3,
+      'Namespace default has no mapping defined for search attribute LabUserId',
+      'temporal_refused',
+    ],
+  ])('an event that Temporal refuses with %s is sent again (%i, %s)', async (_name, code, details, answer) => {
+    const handler = await handlerRefusedWith(code, details, { rejected: () => expect.unreachable('it is set aside') });
+    expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
+    expect(handler.counts().answers[answer]).toBe(1);
+  });
+
+  test.each([
+    ['INVALID_ARGUMENT', 3, 'Blob data size exceeds limit.'],
+    ['RESOURCE_EXHAUSTED', 8, 'grpc: received message larger than max (5000000 vs. 4194304)'],
+  ])(
+    'an event that Temporal refuses with %s for its own content is set aside with 204: a repeat would be refused',
+    async (_name, code, details) => {
+      const taken: RejectedEventReceived[] = [];
+      const { lines, logger } = remembering();
+      const rejected = (event: RejectedEventReceived) => Promise.resolve(taken.push(event));
+      const handler = await handlerRefusedWith(code, details, { rejected, logger });
+      const event = signed(orderEvent(orderId));
+      expect((await handler.handle(event)).status).toBe(204);
+      expect(taken).toMatchObject([
+        { reason: 'refused_by_temporal', eventType: 'labtest.order.updated', body: event.body.toString() },
+      ]);
+      expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'event_set_aside', orderId } }]);
+      expect((await handler.handle(event)).status).toBe(204);
+      expect(handler.counts().answers).toMatchObject({ event_set_aside: 1, repeated: 1 });
+    },
+  );
+
+  test('a permanent refusal is answered 503 while the sink for rejected events fails', async () => {
+    const handler = await handlerRefusedWith(3, 'too large', { rejected: () => Promise.reject(new Error('down')) });
+    expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
+  });
+
+  test('a permanent refusal is counted, logged as an error and dropped if there is no sink', async () => {
+    const { lines, logger } = remembering();
+    const handler = await handlerRefusedWith(3, 'too large', { logger });
+    expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(204);
+    expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'event_refused', orderId } }]);
+    expect(handler.counts().answers.event_refused).toBe(1);
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { ServiceDown } from '../../client/errors.js';
+import type { AppointmentFound } from '../../activities/appointments.js';
+import { AVisit } from './a-visit.js';
+import { setStage } from './story.js';
+
+let isAway = true;
+
+/** Earlier runs are found by a search of Temporal, which may be away while everything else works. */
+async function identifyAppointment(): Promise<AppointmentFound> {
+  await Promise.resolve();
+  if (isAway) throw new Error('The search of Temporal is away');
+  return { notifies: true };
+}
+
+const stage = setStage({ activities: { identifyAppointment } });
+
+test('a request for slots fails after three minutes while the appointment is not identified, and succeeds once it is', async () => {
+  const visit = await AVisit.start(stage);
+  const asked = visit.handle.slots().catch((error: unknown) => error);
+  await stage.skip('4 minutes');
+  const refusal = await asked;
+  expect(refusal).toBeInstanceOf(ServiceDown);
+  expect(refusal).toMatchObject({ message: expect.stringMatching(/not known yet.+try again/) as string });
+  isAway = false;
+  // The pauses between two attempts are a minute by now.
+  await stage.skip('2 minutes');
+  expect((await visit.slot()).id).toBeTruthy();
+});

@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
+import { eventually } from '../rig/eventually.js';
+import { Kit } from './kit.js';
+import { Leaver } from './leaver.js';
+import { setStage, type RunningWorker } from './story.js';
+
+/*
+ * Two workers on one queue, of which one lacks NOTIFY_URL and DATABASE_URL. The full server: the one that skips time
+ * goes on waiting for a worker that has stopped.
+ */
+const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });
+
+let forgetful: RunningWorker;
+beforeEach(async () => {
+  forgetful = await stage.startForgetfulWorker();
+});
+afterEach(() => stage.startWorker());
+
+/** The other worker is alone: otherwise chance would decide how many attempts fail, at growing intervals. */
+async function takenOver(): Promise<void> {
+  await forgetful.stop();
+  await stage.startWorker();
+}
+
+/** Waits until an attempt of the activity has failed, and answers with what the failure says. */
+async function failureOf(workflowId: string, activity: string): Promise<string> {
+  return eventually(async () => {
+    const { raw } = await stage.temporal.workflow.getHandle(workflowId).describe();
+    const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === activity);
+    expect(pending?.lastFailure?.message).toBeTruthy();
+    return pending?.lastFailure?.message ?? '';
+  });
+}
+
+test('an order that only a worker without the endpoint has met keeps its notifications until a worker has it', async () => {
+  await stage.stopWorker();
+  const handle = await stage.product.orders.place(await stage.input());
+  const kit = new Kit(stage, handle, await handle.orderId());
+  await kit.expectState({ phase: 'awaiting_registration' });
+  expect(await failureOf(kitOrderId(kit.rootOrderId), 'notify')).toMatch(/set NOTIFY_URL and NOTIFY_SECRET/);
+  await takenOver();
+  await kit.expectNotifications('phase_changed awaiting_registration');
+});
+
+test('every notification is delivered once if one of two workers lacks the endpoint', async () => {
+  const kit = await stage.place();
+  await kit.register();
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
+  await kit.result();
+  expect(kit.notifiedOnce).toEqual([
+    'phase_changed awaiting_registration',
+    'phase_changed preparing',
+    'phase_changed in_transit_to_customer',
+    'phase_changed with_customer',
+    'phase_changed in_transit_to_lab',
+    'phase_changed at_lab',
+    'result',
+    'phase_changed completed',
+  ]);
+});
+
+test('a worker without the endpoint asks a person to look when the deadline passes', async () => {
+  const kit = await stage.place({ policy: { notificationDeadline: '4s' } });
+  await kit.expectNotifications('phase_changed awaiting_registration');
+  await stage.stopWorker();
+  await kit.register();
+  await kit.expectAttention('notifications_undelivered');
+  await stage.startWorker();
+});
+
+test('a worker without the database neither erases a deleted user’s data nor ends the deletion, until one has it', async () => {
+  const leaver = await Leaver.arrive(stage);
+  const { userId } = leaver;
+  await stage.sandbox.sendHealthData(userId, { kind: 'summary' });
+  await stage.sandbox.settleWebhooks();
+  const kept = async () => (await stage.kept?.store.summaries({ userId }))?.length;
+  expect(await kept()).toBe(1);
+  const handle = await leaver.requestDeletion({ graceDays: 8 / 86_400 });
+  await stage.stopWorker();
+  expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/set DATABASE_URL/);
+  await leaver.expectState(handle, { phase: 'confirming' });
+  expect(await kept()).toBe(1);
+  await takenOver();
+  expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+  expect(await kept()).toBe(0);
+  expect(leaver.notified.at(-1)).toBe('deleted');
+});

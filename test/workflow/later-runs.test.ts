@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../rig/eventually.js';
+import { followed } from '../rig/followed.js';
+import { setStage } from './story.js';
+
+/* An order that has ended moves again: the next run goes on with the attention of the one before. */
+
+/* The full server: it lists workflows, and its time is the real one. */
+const stage = setStage({ eventsPerRun: 10_000 });
+
+async function unresolved() {
+  const kit = await stage.place({ kind: 'with_patient', policy: { deliveryDeadline: '1s', giveUpAfter: '2s' } });
+  await kit.move('transit_customer');
+  expect(await kit.result()).toMatchObject({ outcome: 'unresolved' });
+  const { attention } = await followed(kit.handle);
+  expect(attention).toMatchObject([{ reason: 'delivery_overdue' }]);
+  return { kit, attention };
+}
+
+test('attention that was open at the end is withdrawn once the order moves again', async () => {
+  const { kit } = await unresolved();
+  await kit.move('with_customer');
+  await kit.expectState({ phase: 'with_customer', attention: [] });
+  await kit.expectNotifications(
+    'phase_changed preparing',
+    'phase_changed in_transit_to_customer',
+    'attention_raised delivery_overdue',
+    'ended unresolved',
+    'attention_cleared delivery_overdue',
+    'phase_changed with_customer',
+  );
+});
+
+test('attention that was open at the end and stays open is not raised twice', async () => {
+  const { kit, attention } = await unresolved();
+  await kit.move('out_for_delivery');
+  await kit.expectState({ attention });
+  expect(await kit.result()).toMatchObject({ outcome: 'unresolved' });
+  expect(kit.notified.filter((what) => what === 'attention_raised delivery_overdue')).toHaveLength(1);
+});
+
+test('attention that is raised again in a later run is another notification', async () => {
+  const kit = await stage.place({ policy: { onLost: 'replace' } });
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'lost');
+  const { orderId: replacement } = await kit.expectState({ phase: 'awaiting_registration' });
+  await kit.moveOrder(kit.rootOrderId, 'delivered_to_lab');
+  await kit.expectAttention('late_arrival');
+  await kit.moveOrder(kit.rootOrderId, 'completed');
+  await kit.handle.cancel({ orderId: replacement });
+  expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: kit.rootOrderId });
+
+  // The service sends the kit that was cancelled all the same.
+  await kit.moveOrder(replacement, 'transit_customer');
+  await kit.expectAttention('late_arrival');
+  const raised = () => kit.notifications.filter(({ type }) => type === 'attention_raised');
+  await eventually(() => expect(raised()).toHaveLength(2));
+  expect(raised().map(({ data }) => data['reason'])).toEqual(['late_arrival', 'late_arrival']);
+  expect(new Set(raised().map(({ id }) => id)).size).toBe(2);
+});

@@ -1,0 +1,117 @@
+import proto from '@temporalio/proto';
+import { describe, expect, test } from 'vitest';
+import { runsOf } from '../../activities/earlier-runs.js';
+import { deleteUserId, placeKitOrderId } from '../../protocol/ids.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
+import { namespace } from '../rig/environments.js';
+import { eventually } from '../rig/eventually.js';
+import { Leaver } from './leaver.js';
+import { setStage } from './story.js';
+
+const { temporal } = proto;
+
+/** Only the full server reports the retry state that a timeout has in production. */
+const stage = setStage({ fullServer: true });
+
+/** Ends the time of all attempts of a workflow's pending activity now, instead of in an hour. */
+async function runOutOfTime(workflowId: string, activity: string): Promise<void> {
+  await stage.temporal.workflowService.updateActivityOptions({
+    namespace,
+    execution: { workflowId },
+    type: activity,
+    activityOptions: { scheduleToCloseTimeout: { seconds: 1 } as never },
+    updateMask: { paths: ['schedule_to_close_timeout'] },
+  });
+}
+
+/** The server's retry state for a timeout that it does not retry, which says nothing about later attempts. */
+const notRetryable = temporal.api.enums.v1.RetryState.RETRY_STATE_NON_RETRYABLE_FAILURE;
+
+/** The retry states of the timeouts in a workflow's history. */
+async function timeoutsOf(workflowId: string): Promise<unknown[]> {
+  const { events } = await stage.temporal.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskTimedOutEventAttributes: timeout }) => timeout?.retryState ?? []);
+}
+
+/** A request that the service holds back for longer than its caller waits. */
+const held = { kind: 'delay', phase: 'before_work', delayMs: 40_000 } as const;
+
+test.each([
+  ['request is held back', 'DELETE', undefined],
+  ['user cannot be read', 'GET', 'readUser'],
+] as const)(
+  'a deletion whose %s until the time is up is requested again, and followed',
+  async (_why, method, activity) => {
+    const leaver = await Leaver.arrive(stage);
+    await stage.sandbox.addFault({ method, path: leaver.path, times: 1, action: held });
+    const requesting = leaver.requestDeletion();
+    if (activity !== undefined) {
+      await stage.expectRequests(method, leaver.path);
+      await runOutOfTime(deleteUserId(leaver.userId), activity);
+    }
+    const handle = await requesting;
+    expect(handle.requested).toMatchObject({ phase: 'requested' });
+    expect(await timeoutsOf(deleteUserId(leaver.userId))).toEqual([notRetryable]);
+    // The next attempts come after a minute.
+    const phase = async () => (await handle.state()).phase;
+    await expect.poll(phase, { timeout: 90_000, interval: 500 }).toBe('grace');
+    await leaver.expectNotifications('deletion_scheduled');
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+  },
+  180_000,
+);
+
+describe('a creation that outlasts its time limit', () => {
+  const createPath = '/v3/order/testkit';
+  const quick = { creationTimeout: '2s' } as const;
+
+  test('is waited for before any attempt reads whether it happened: one kit', async () => {
+    // The next attempt comes after 2 + 3 seconds.
+    const slow = { kind: 'delay', phase: 'before_work', delayMs: 4_000 } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: slow });
+    const handle = await stage.product.orders.place(await stage.input({ policy: quick }));
+    await handle.orderId();
+    expect(await stage.sandbox.orders()).toHaveLength(1);
+    expect(await stage.countRequests('POST', createPath)).toBe(1);
+  });
+
+  test('is waited for, too, when its placement is terminated and placed again at once: one kit', async () => {
+    const slow = { kind: 'delay', phase: 'before_work', delayMs: 2_500 } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: slow });
+    const input = await stage.input({ policy: quick });
+    await stage.product.orders.place(input);
+    await stage.expectRequests('POST', createPath);
+    const workflowId = placeKitOrderId(input.reference);
+    await eventually(async () => expect(await runsOf(stage.temporal, workflowId)).toHaveLength(1));
+    await stage.temporal.workflow.getHandle(workflowId).terminate('an operator took it for stuck');
+    const again = await stage.product.orders.place(input);
+    const orderId = await again.orderId();
+    await eventually(async () => {
+      const creations = await stage.sandbox.requests({ method: 'POST', path: createPath });
+      expect(creations.map(({ outcome }) => outcome)).not.toContain('pending');
+    });
+    expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
+  });
+});
+
+test('a placement goes on when its time ends while no worker runs', async () => {
+  await stage.sandbox.addFault({ path: '/**', action: { kind: 'refuse' } });
+  const input = await stage.input();
+  await stage.product.orders.place(input);
+  const placing = stage.temporal.workflow.getHandle(placeKitOrderId(input.reference));
+  await eventually(async () => {
+    const { raw } = await placing.describe();
+    expect(raw.pendingActivities?.[0]?.lastFailure).toBeTruthy();
+  });
+  await stage.stopWorker();
+  await runOutOfTime(placing.workflowId, 'createKitOrder');
+  await eventually(async () => expect(await timeoutsOf(placing.workflowId)).toEqual([notRetryable]));
+  await stage.startWorker();
+  await eventually(async () => {
+    const { status, typedSearchAttributes } = await placing.describe();
+    expect(status.name).toBe('RUNNING');
+    expect(typedSearchAttributes.get(labAttentionKey)).toEqual(['placing_delayed']);
+  });
+  // The next attempts come after ten minutes.
+  await placing.terminate('the story is over');
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { NotificationNotFound } from '../../client/notifications/errors.js';
+import type { DeliveryResult } from '../../protocol/delivery.js';
+import { deliverNotificationsId, kitOrderId } from '../../protocol/ids.js';
+import { labAttentionKey, labOrderIdKey } from '../../protocol/search-attributes.js';
+import { eventually } from '../rig/eventually.js';
+import type { Kit } from './kit.js';
+import { setStage } from './story.js';
+
+const toResults = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
+
+const notifications = [
+  ...['awaiting_registration', 'in_transit_to_customer', 'awaiting_registration', 'in_transit_to_lab', 'at_lab'].map(
+    (phase) => `phase_changed ${phase}`,
+  ),
+  'result',
+  'phase_changed completed',
+];
+
+describe('an order whose product cannot be notified', () => {
+  const stage = setStage();
+  const deliveryOf = (kit: Kit) =>
+    stage.temporal.workflow.getHandle<() => Promise<DeliveryResult>>(
+      deliverNotificationsId(kitOrderId(kit.rootOrderId)),
+    );
+
+  async function endedUnnotified(): Promise<Kit> {
+    const kit = await stage.place();
+    await kit.expectNotifications('phase_changed awaiting_registration');
+    stage.receiver.isDown = true;
+    await kit.move(...toResults);
+    await stage.skip('3 minutes');
+    expect(await kit.result()).toMatchObject({ outcome: 'completed' });
+    return kit;
+  }
+
+  test('closes, and everything arrives in order once the endpoint is back, what a later run announces last', async () => {
+    const kit = await endedUnnotified();
+    const attributes = (await deliveryOf(kit).describe()).typedSearchAttributes;
+    expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
+    expect(attributes.get(labOrderIdKey)).toEqual([kit.rootOrderId]);
+    await kit.moveOrder(kit.rootOrderId, { status: 'corrected', interpretation: 'abnormal' });
+    await eventually(async () => {
+      const { undelivered } = await stage.product.notifications.state(kitOrderId(kit.rootOrderId));
+      expect(undelivered.map(({ type }) => type)).toContain('labops.order.correction');
+    });
+    stage.receiver.isDown = false;
+    await stage.skip('1 hour');
+    await eventually(() => expect(kit.notified).toContain('correction'));
+    expect(kit.notifiedOnce.slice(0, notifications.length)).toEqual(notifications);
+    expect(kit.notifiedOnce.slice(notifications.length)).toContain('correction');
+    expect(await deliveryOf(kit).result()).toMatchObject({ givenUp: [], discarded: 0 });
+    const { typedSearchAttributes: after } = await deliveryOf(kit).describe();
+    expect(after.get(labAttentionKey) ?? []).toEqual([]);
+  });
+
+  test('is tried for thirty days; then what is left is named, and keeps its attention', async () => {
+    const kit = await endedUnnotified();
+    await stage.skip('29 days');
+    expect((await deliveryOf(kit).describe()).status.name).toBe('RUNNING');
+    await stage.skip('2 days');
+    const { givenUp } = await deliveryOf(kit).result();
+    expect(givenUp).toHaveLength(notifications.length - 1);
+    const attributes = (await deliveryOf(kit).describe()).typedSearchAttributes;
+    expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
+  });
+
+  test('is sent now when an operator says so', async () => {
+    const kit = await endedUnnotified();
+    await stage.skip('8 hours');
+    stage.receiver.isDown = false;
+    const { triedUntil } = await stage.product.notifications.resend(kitOrderId(kit.rootOrderId));
+    expect(Date.parse(triedUntil)).toBeGreaterThan(0);
+    await kit.expectNotifications(...notifications);
+  });
+});
+
+describe('a receiver that asks for patience', () => {
+  const stage = setStage();
+
+  test('is not called again before the time it named', async () => {
+    const kit = await stage.place();
+    await kit.expectNotifications('phase_changed awaiting_registration');
+    stage.receiver.isDown = true;
+    stage.receiver.retryAfter = '3000'; // seconds
+    await kit.move('transit_customer');
+    await eventually(() => expect(stage.receiver.attempts).toBe(2));
+    await stage.skip('40 minutes');
+    expect(stage.receiver.attempts).toBe(2);
+    stage.receiver.isDown = false;
+    await stage.skip('15 minutes');
+    await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed in_transit_to_customer');
+  });
+});
+
+describe('a notification that the receiver refuses for good', () => {
+  const stage = setStage({ fullServer: true });
+
+  async function refusedKit(): Promise<Kit> {
+    stage.receiver.refuses = ({ data }) => data['phase'] === 'in_transit_to_customer';
+    const kit = await stage.place();
+    await kit.move('transit_customer', 'with_customer');
+    await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed awaiting_registration');
+    expect(stage.receiver.refused).toHaveLength(1);
+    return kit;
+  }
+
+  test('is set aside, the next one goes out, and an operator finds it and has it sent again', async () => {
+    const kit = await refusedKit();
+    const source = kitOrderId(kit.rootOrderId);
+    await eventually(async () => {
+      const listed: string[] = [];
+      for await (const each of stage.product.notifications.list()) listed.push(each.source);
+      expect(listed).toContain(source);
+    });
+    const { undelivered } = await stage.product.notifications.state(source);
+    expect(undelivered).toMatchObject([{ type: 'labops.order.phase_changed', refusedWith: 422 }]);
+    stage.receiver.refuses = () => false;
+    await stage.product.notifications.resend(source, [undelivered[0]?.id ?? '']);
+    await eventually(() => expect(kit.notified).toContain('phase_changed in_transit_to_customer'));
+  });
+
+  test('can be discarded, once', async () => {
+    const kit = await refusedKit();
+    const source = kitOrderId(kit.rootOrderId);
+    const [refused] = await eventually(async () => {
+      const { undelivered } = await stage.product.notifications.state(source);
+      expect(undelivered).toHaveLength(1);
+      return undelivered;
+    });
+    await expect(stage.product.notifications.discard(source, ['unknown'])).rejects.toThrow(NotificationNotFound);
+    const after = await stage.product.notifications.discard(source, [refused?.id ?? '']);
+    expect(after).toMatchObject({ undelivered: [], discarded: 1 });
+    const delivery = stage.temporal.workflow.getHandle(deliverNotificationsId(source));
+    expect(await delivery.result()).toEqual({ source, delivered: 0, discarded: 1, givenUp: [] });
+  });
+});

@@ -1,0 +1,21 @@
+/**
+ * Anybody can ask a probe, and platforms ask every process every few seconds, so an answer is as old as this at most.
+ */
+const rememberedMs = 5_000;
+
+/**
+ * Asks once for all who want to know meanwhile and for a while after that, whatever the answer is.
+ * @param now milliseconds by a clock that never goes back
+ */
+export function remembered<T>(ask: () => Promise<T>, now = () => performance.now()): () => Promise<T> {
+  let latest: Promise<T> | undefined;
+  let goodUntil = Infinity;
+  return () => {
+    if (latest && now() <= goodUntil) return latest;
+    goodUntil = Infinity; // for as long as the asking takes
+    latest = ask().finally(() => {
+      goodUntil = now() + rememberedMs;
+    });
+    return latest;
+  };
+}

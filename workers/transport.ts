@@ -1,0 +1,52 @@
+import type { TemporalConfig } from './config.js';
+
+/*
+ * Connections that anybody on the way can read. To the machine itself, and to single names, which only a network of
+ * containers resolves, plain text goes no way that others see.
+ */
+
+/** False for an address that is plain http, unless it is of this machine or of the containers' own network. */
+export function isProtected(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || isNear(hostname);
+}
+
+function isNear(host: string): boolean {
+  const name = host.toLowerCase();
+  return isLoopback(name.replace(/^\[|\]$/g, '')) || name.endsWith('.localhost') || /^[a-z0-9_-]+$/.test(name);
+}
+
+export function isLoopback(host: string): boolean {
+  return /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
+}
+
+/** Modes in which PostgreSQL's client does not go on without TLS. */
+const protectedModes = ['require', 'verify-ca', 'verify-full'];
+
+/** What an operator should know, though it may be meant so: a mesh or a tunnel may protect what looks plain from here. */
+export function transportWarnings(temporal: TemporalConfig, databaseUrl: string | undefined): string[] {
+  const warnings: string[] = [];
+  const { tls } = temporal.connection;
+  if ((tls === undefined || tls === false) && !isNear(hostOf(temporal.address))) {
+    warnings.push(
+      'Temporal is reached without TLS: set TEMPORAL_TLS=true, unless a mesh or tunnel encrypts on the way.',
+    );
+  }
+  if (databaseUrl !== undefined && !isProtectedDatabase(databaseUrl)) {
+    warnings.push(
+      'The database is reached without TLS: add ?sslmode=verify-full to DATABASE_URL, unless a tunnel encrypts on the way.',
+    );
+  }
+  return warnings;
+}
+
+function isProtectedDatabase(address: string): boolean {
+  const { hostname, searchParams } = new URL(address);
+  // Without a host it is a socket of this machine.
+  return hostname === '' || isNear(hostname) || protectedModes.includes(searchParams.get('sslmode') ?? '');
+}
+
+function hostOf(address: string): string {
+  const text = `temporal://${address}`;
+  return URL.canParse(text) ? new URL(text).hostname : address;
+}

@@ -1,0 +1,313 @@
+import { proxyActivities, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
+import type { Activities } from '../activities/activities.js';
+import { settlingAfter, type ResolvedPolicy } from '../protocol/order/policy.js';
+
+/**
+ * Every timeout and retry number, with its reason: one row for each activity. What may be repeated at all is decided where
+ * the call fails (activities/failures.ts); here is only how patiently. Options that depend on a policy or on who waits come
+ * from the functions below the table; a call adds them to its summary.
+ */
+
+/** One call of the service takes seconds; an activity makes a few. Longer than that, its worker is gone. */
+const oneExchange = '2 minutes';
+
+/**
+ * Activities that change something send a heartbeat every 5 seconds: longer, and their worker is gone. What it sent last may
+ * be under way at the service for half a minute, and the next attempt must see what came of it.
+ */
+const workerGone = '40 seconds';
+
+/** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */
+const heartbeatMargin = 10_000;
+
+/** Reads: nothing is lost by reading again soon; if the service stays down the order is read later. */
+const read = {
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+} satisfies ActivityOptions;
+
+/** What a run is for must be known before it does anything: without end, with the same pauses. */
+const identification = {
+  startToCloseTimeout: oneExchange,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+} satisfies ActivityOptions;
+
+/**
+ * Commands: somebody waits for the answer. After three minutes an outage is reported to the caller, who knows better
+ * whether to try again; nothing is lost by that, because every command looks before it acts.
+ */
+const commandWithoutHeartbeat = {
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '3 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
+} satisfies ActivityOptions;
+const command = { ...commandWithoutHeartbeat, heartbeatTimeout: workerGone } satisfies ActivityOptions;
+
+/**
+ * Changes of webhook endpoints that are not idempotent at the service: as patient as a command, but what a lost answer was
+ * about may still be under way for half a minute, and the next attempt looks for it.
+ */
+const endpointChange = {
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '3 minutes',
+  retry: { initialInterval: '35 seconds', backoffCoefficient: 1 },
+} satisfies ActivityOptions;
+
+/** A person waits on a screen: after half a minute an outage is reported, and asking again is harmless. */
+const screen = {
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+} satisfies ActivityOptions;
+
+/** Signals to our own workflows, and Temporal's own list: Temporal comes back, and nothing must be lost; so without end. */
+const temporal = {
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+} satisfies ActivityOptions;
+
+/** The store: an operator waits, so half a minute, and not at all if there is no store. */
+const store = {
+  startToCloseTimeout: '30 seconds',
+  scheduleToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, nonRetryableErrorTypes: ['StoreNotConfigured'] },
+} satisfies ActivityOptions;
+
+/** Calls about a user that is being deleted: repeated until the service answers, in rounds (`round`). */
+const userCall = {
+  startToCloseTimeout: oneExchange,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+} satisfies ActivityOptions;
+
+/**
+ * Creations are not idempotent at the service. Every attempt looks for the order first; the interval before an attempt
+ * (`creation`) is longer than the request may take, so that a creation whose answer was lost, or whose worker died, is seen by
+ * the next look. The looking and the creation together are one attempt: it may page for a minute and create once.
+ */
+const orderCreation = {
+  startToCloseTimeout: oneExchange,
+  retry: { backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
+} satisfies ActivityOptions;
+
+/**
+ * Booking and moving an appointment is not idempotent at the service either. An attempt reads the appointment, then the
+ * order and the slots, acts, and reads again if the answer was lost; each call is bounded. The interval before the next
+ * one (`booking`) is longer than a call may take, so that it sees what came of the one before. Somebody waits: after five
+ * minutes an outage is reported, and the workflow reads before anything else is booked.
+ */
+const appointmentChange = {
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '5 minutes',
+  retry: { backoffCoefficient: 1.5 },
+} satisfies ActivityOptions;
+
+const options = {
+  readOrder: read,
+  readParsingJob: read,
+  readAppointment: read,
+  readChain: identification,
+  identifyJob: identification,
+  identifyAppointment: identification,
+  registerKit: command,
+  cancelOrder: command,
+  undoDeletion: command,
+  cancelAppointment: command,
+  listWebhooks: commandWithoutHeartbeat,
+  readWebhookSecret: commandWithoutHeartbeat,
+  fingerprintWebhookSecret: commandWithoutHeartbeat,
+  deleteWebhook: commandWithoutHeartbeat,
+  registerWebhook: endpointChange,
+  rotateWebhookSecret: endpointChange,
+  createLinkToken: screen,
+  findSlots: screen,
+  handOver: temporal,
+  forwardOrder: temporal,
+  forwardCriticalResult: temporal,
+  joinChain: temporal,
+  handOverReport: temporal,
+  handOverNotifications: temporal,
+  findRunningWork: temporal,
+  findEarlierDeletion: temporal,
+  listRejected: store,
+  discardRejected: store,
+  createKitOrder: {
+    ...orderCreation,
+    // What a cancelled attempt has come to must be known: it may have created the order.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  },
+  replaceKitOrder: orderCreation,
+  /** Looks for the order of a cancelled placing: no order may get lost, so until the service answers. */
+  findKitOrder: {
+    startToCloseTimeout: oneExchange,
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+  },
+  bookSlot: appointmentChange,
+  requestAppointment: appointmentChange,
+  rescheduleAppointment: appointmentChange,
+  /** Commands wait meanwhile, and a look that gets no answer now is repeated by the link itself. */
+  findConnection: {
+    startToCloseTimeout: '20 seconds',
+    scheduleToCloseTimeout: '25 seconds',
+    // More than five do not fit into that time. Said all the same, because the server that skips time can lose sight of it.
+    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 5 },
+  },
+  /**
+   * A code works once, so nothing here is tried twice: the activity itself waits for a service that refuses connections, and
+   * after any other failure the code may have been used. At most 20 seconds of waiting and five refused connections of
+   * 5 seconds, 65 for the call, and 10 to read the user.
+   */
+  completeMfa: {
+    // What has not begun by then has certainly not been sent, and must not begin beside the next code.
+    scheduleToStartTimeout: '30 seconds',
+    startToCloseTimeout: '150 seconds',
+    // It sends a heartbeat every 5 seconds: longer, and its worker is gone.
+    heartbeatTimeout: '20 seconds',
+    retry: { maximumAttempts: 1 },
+  },
+  /**
+   * Another workflow's command, which reports an outage of the service after three minutes; half a minute more is for
+   * Temporal. Somebody may wait for the deletion: a second attempt is for a worker that was lost, not for an outage.
+   */
+  cancelWork: {
+    startToCloseTimeout: '210 seconds',
+    scheduleToCloseTimeout: '5 minutes',
+    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
+  },
+  readUser: {
+    ...userCall,
+    // A look that is not needed any more holds nobody up.
+    cancellationType: 'TRY_CANCEL',
+  },
+  scheduleDeletion: {
+    ...userCall,
+    heartbeatTimeout: workerGone,
+    // What is under way must have ended before the deletion is withdrawn: else it would arrive after that.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  },
+  /** Temporal may take an attempt for lost whose worker goes on: repeating it is harmless. */
+  eraseHealthData: userCall,
+  /**
+   * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 50 signals at ten a second
+   * and two calls of the service; it sends a heartbeat at every one.
+   */
+  reconcilePage: {
+    startToCloseTimeout: '10 minutes',
+    scheduleToCloseTimeout: '6 hours',
+    heartbeatTimeout: '2 minutes',
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+  },
+  /**
+   * A workout's stream: nobody waits for it, and it stays at the service. So the pauses grow to an hour (some thirty attempts
+   * a day), and a round of a day costs no history.
+   */
+  fetchStream: {
+    startToCloseTimeout: oneExchange,
+    scheduleToCloseTimeout: '1 day',
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
+  },
+  /**
+   * Rejected events, up to fifty in one activity: each takes milliseconds, or 20 seconds if database and Temporal are slow.
+   * It sends a heartbeat before each. Repeating it is harmless, because what was replayed waits no longer.
+   */
+  replayRejected: {
+    startToCloseTimeout: '20 minutes',
+    scheduleToCloseTimeout: '30 minutes',
+    heartbeatTimeout: '1 minute',
+    retry: {
+      initialInterval: '1 second',
+      backoffCoefficient: 2,
+      // An operator waits: an outage is reported within half a minute.
+      maximumAttempts: 5,
+      nonRetryableErrorTypes: ['StoreNotConfigured'],
+    },
+  },
+  /**
+   * Uploads: one attempt at a time (`upload`). How an attempt failed says whether there may be a job already, and an attempt
+   * does not learn how the one before it failed; so it is the workflow that decides whether the file is sent again.
+   */
+  uploadReport: {
+    startToCloseTimeout: oneExchange,
+    // A submission that is cancelled has to know whether there is a job: an attempt that learns of it sends no more bytes.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    retry: { maximumAttempts: 1 },
+  },
+  /** Looking for the job of a lost answer asks our own workflows: Temporal comes back, so without end. */
+  findUnclaimedJob: { ...temporal, startToCloseTimeout: '1 minute' },
+  /**
+   * Notifications: the receiver may be down for days. Retried gently until the policy's deadline (`delivery`); then a person
+   * is asked to look and the same batch is tried again.
+   */
+  notify: {
+    startToCloseTimeout: oneExchange,
+    // A delivery makes two calls of 15 seconds at most, and sends a heartbeat before each: longer, and its worker is gone.
+    heartbeatTimeout: '45 seconds',
+    // Nobody waits for a delivery that is given up: the run is ending, and what comes in meanwhile must not be lost.
+    cancellationType: 'TRY_CANCEL',
+    retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+  },
+} satisfies Record<keyof Activities, ActivityOptions>;
+
+/** All activities, each with its options. A call adds its summary by `executeWithOptions`. */
+export const activities = Object.fromEntries(
+  Object.entries(options).map(([name, its]) => [
+    name,
+    proxyActivities<Record<string, () => Promise<unknown>>>(its)[name],
+  ]),
+) as unknown as ActivityInterfaceFor<Activities>;
+
+/**
+ * An attempt to create an order.
+ * @param policy both in milliseconds, see `OrderPolicy`
+ * @param patience milliseconds until the workflow is told that it did not succeed
+ */
+export function creation(
+  { creationTimeout, creationSettling }: Pick<ResolvedPolicy, 'creationTimeout' | 'creationSettling'>,
+  patience: number,
+): ActivityOptions {
+  return {
+    ...creationLook({ creationTimeout }),
+    scheduleToCloseTimeout: patience,
+    retry: { initialInterval: creationSettling },
+  };
+}
+
+/** A look for an order that may have been created. */
+export function creationLook({ creationTimeout }: Pick<ResolvedPolicy, 'creationTimeout'>): ActivityOptions {
+  return { startToCloseTimeout: creationTimeout + 120_000, heartbeatTimeout: creationTimeout + heartbeatMargin };
+}
+
+/** @param bookingTimeout milliseconds, see `AppointmentPolicy` */
+export function booking(bookingTimeout: number): ActivityOptions {
+  return {
+    ...creationLook({ creationTimeout: bookingTimeout }),
+    retry: { initialInterval: settlingAfter(bookingTimeout) },
+  };
+}
+
+/** @param policy both in milliseconds, see `ReportPolicy`; an attempt is silent for `creationTimeout` at most */
+export function upload({
+  creationTimeout,
+  uploadTimeout,
+}: Record<'creationTimeout' | 'uploadTimeout', number>): ActivityOptions {
+  return { startToCloseTimeout: uploadTimeout, heartbeatTimeout: creationTimeout + heartbeatMargin };
+}
+
+/** @param deadline milliseconds, see `notificationDeadline` */
+export function delivery(deadline: number): ActivityOptions {
+  return { scheduleToCloseTimeout: deadline };
+}
+
+/** How long one round of attempts lasts. */
+export type Patience = '30 seconds' | '1 hour' | '1 day';
+
+/**
+ * A round of calls about a user: half a minute while somebody waits, then an hour until a person is asked to look, then a
+ * day, because a round costs history and an outage of that length has its people.
+ */
+export function round(patience: Patience): ActivityOptions {
+  return { scheduleToCloseTimeout: patience };
+}
+
+/** Somebody waits for Temporal's list, for half a minute at most. */
+export const whileSomebodyWaits = { scheduleToCloseTimeout: '30 seconds' } satisfies ActivityOptions;

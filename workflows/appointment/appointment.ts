@@ -1,0 +1,271 @@
+import type { Notification } from '../../protocol/notifications.js';
+import { isOpen, visitPhaseOf, type OrderSays, type VisitPhase } from '../../protocol/appointment/lifecycle.js';
+import type {
+  AppointmentAttention,
+  AppointmentEntry,
+  AppointmentOutcome,
+  AppointmentPhase,
+} from '../../protocol/appointment/messages.js';
+import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+
+/**
+ * Everything that is known of an order's appointments, and how each thing that is learnt changes it. Plain JSON without
+ * a clock: it goes through continue-as-new as it is. Times are milliseconds since the epoch.
+ */
+export interface Appointment {
+  orderId: string;
+  policy: ResolvedAppointmentPolicy;
+  /** The product asked for an appointment. */
+  wanted: boolean;
+  /** When it began to: an end is told once for each time that it did. */
+  wantedAt?: number;
+  /** The service was asked what there is. */
+  identified: boolean;
+  /** How the last run for the same order ended, and with which appointment. */
+  before?: { outcome: AppointmentOutcome; appointmentId?: string };
+  userId?: string;
+  /** Whether the worker has a target for notifications. Known with the first read. */
+  notifies?: boolean;
+  /** The present appointment, or the last one where it was cancelled. */
+  known?: AppointmentSnapshot;
+  /** The last one that the service did not show any more: a late webhook of it is no proof that it is back. */
+  goneId?: string;
+  /** How much news webhooks brought: an answer that was asked for before some of it may be older than that. */
+  heard: number;
+  /** Something was heard that only the service can put in order. */
+  unclear: boolean;
+  /** Reads in a row that showed no appointment though there is one. */
+  missing: number;
+  /** Where it stands, for which time, and since when. */
+  stage: { phase: LivePhase; startAt?: string; since: number };
+  /** When something new was learnt, or the service was last asked. */
+  lookedAt: number;
+  /** Reads since then that said nothing new. */
+  silentReads: number;
+  /** The service did not answer the last time, or said what is not believed yet. */
+  unanswered: boolean;
+  /** When the service first said that it does not know the order; missing once it has shown it. */
+  absentSince?: number;
+  /** A booking whose outcome nobody knows may be under way at the service until then. */
+  doubtUntil?: number;
+  /** What the order said when it was last read. */
+  order?: Exclude<OrderSays, 'open'>;
+  /** The appointment that the product cancelled: that it is cancelled is no news. */
+  cancelledId?: string;
+  /** The appointment that fell away otherwise, until the order was asked why and the product told. */
+  fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };
+  /** Keys of deadlines that were acted on. */
+  met: string[];
+  attention: AppointmentAttention[];
+  /** How often each question was raised: one that comes again is another notification. */
+  raised: Partial<Record<AppointmentAttention, number>>;
+  /** Ids of what was put into the outbox. */
+  announced: string[];
+  /** What the last `phase_changed` told, or whoever asked was answered. */
+  shown?: string;
+  outbox: Notification[];
+  handsOver?: boolean;
+  isFirstInLine?: boolean;
+  isEnding?: boolean;
+  journal: AppointmentEntry[];
+  ending?: AppointmentOutcome;
+}
+
+/** A phase in which something is waited for, or `completed`, which ends the case. */
+export type LivePhase = 'awaiting_choice' | VisitPhase;
+
+const journalLength = 100;
+
+export function openAppointment(orderId: string, carried: unknown, now: number): Appointment {
+  if (carried != null) return carried as Appointment;
+  return {
+    orderId,
+    policy: resolveAppointmentPolicy(),
+    wanted: false,
+    identified: false,
+    heard: 0,
+    unclear: false,
+    missing: 0,
+    stage: { phase: 'awaiting_choice', since: now },
+    lookedAt: now,
+    silentReads: 0,
+    unanswered: false,
+    met: [],
+    attention: [],
+    raised: {},
+    announced: [],
+    outbox: [],
+    journal: [],
+  };
+}
+
+/** The appointment for which somebody means to come. */
+export function openVisit({ known }: Appointment): AppointmentSnapshot | undefined {
+  return known && isOpen(known) ? known : undefined;
+}
+
+export function currentPhase({ ending, stage }: Appointment): AppointmentPhase {
+  return ending ?? stage.phase;
+}
+
+export function note(appointment: Appointment, what: string, now: number): void {
+  appointment.journal = [...appointment.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
+}
+
+/** Takes in what a webhook told. Says whether anything has to be done about it. */
+export function hearOf(appointment: Appointment, heard: AppointmentSnapshot, now: number): boolean {
+  if (heard.userId !== undefined) appointment.userId ??= heard.userId;
+  const { known, goneId } = appointment;
+  const compared = !known && heard.appointmentId === goneId ? 'unclear' : compareHeard(known, heard);
+  if (compared === 'nothing') return false;
+  appointment.heard += 1;
+  if (compared === 'unclear') appointment.unclear = true;
+  else learn(appointment, heard, now);
+  return true;
+}
+
+/**
+ * Takes in what the service answered to a read or a command: the appointment as it was when that was asked.
+ * @param asked `heard` of when it was asked: a webhook that came meanwhile may be the later one
+ * @returns whether it is news
+ */
+export function takeAnswer(appointment: Appointment, answer: AppointmentSnapshot, asked: number, now: number): boolean {
+  if (answer.userId !== undefined) appointment.userId ??= answer.userId;
+  appointment.missing = 0;
+  const compared = appointment.heard === asked ? 'newer' : compareHeard(appointment.known, answer);
+  if (compared === 'nothing') return false;
+  if (compared === 'unclear') appointment.unclear = true;
+  if (appointment.known && canonicalJson(said(appointment.known)) === canonicalJson(said(answer))) return false;
+  learn(appointment, answer, now);
+  return true;
+}
+
+/** So often in a row the service has to show no appointment before one that it told of is believed to be gone. */
+const believedMissing = 2;
+
+/** The service shows no appointment. @returns whether it is news */
+export function takeNone(appointment: Appointment, asked: number, now: number): boolean {
+  const { known } = appointment;
+  // Those at a service centre are told of, and cannot be read (docs/lab-service.md).
+  if (!known || !isOpen(known) || known.type === 'patient_service_center' || appointment.heard !== asked) return false;
+  appointment.missing += 1;
+  if (appointment.missing < believedMissing) return false;
+  note(appointment, 'the service shows no appointment any more', now);
+  forget(appointment, now);
+  appointment.fallen = { appointmentId: known.appointmentId, reason: 'not_shown' };
+  return true;
+}
+
+/** The appointment that is known is not there any more. */
+export function forget(appointment: Appointment, now: number): void {
+  if (appointment.known) appointment.goneId = appointment.known.appointmentId;
+  delete appointment.known;
+  appointment.missing = 0;
+  enterStage(appointment, now);
+}
+
+function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: number): void {
+  const before = appointment.known;
+  appointment.known = snapshot;
+  appointment.missing = 0;
+  appointment.lookedAt = now;
+  appointment.silentReads = 0;
+  appointment.unanswered = false;
+  const { appointmentId, status = 'unknown', startAt } = snapshot;
+  const hasFallen = before !== undefined && isOpen(before) && visitPhaseOf(snapshot) === 'cancelled';
+  if (hasFallen && appointmentId !== appointment.cancelledId)
+    appointment.fallen = { appointmentId, reason: 'cancelled' };
+  else if (isOpen(snapshot)) delete appointment.fallen;
+  if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
+    note(appointment, startAt === undefined ? status : `${status}, for ${startAt}`, now);
+  }
+  enterStage(appointment, now);
+  reopen(appointment);
+}
+
+function enterStage(appointment: Appointment, now: number): void {
+  const { known, stage } = appointment;
+  const visit = known ? visitPhaseOf(known) : 'cancelled';
+  const phase = visit === 'cancelled' ? 'awaiting_choice' : visit;
+  const startAt = phase === 'awaiting_choice' ? undefined : known?.startAt;
+  if (phase === stage.phase && startAt === stage.startAt) return;
+  appointment.stage = { phase, since: now, ...(startAt !== undefined && { startAt }) };
+}
+
+/** Ends end the waiting, not the truth: what contradicts one before it was told to everybody is followed on. */
+function reopen(appointment: Appointment): void {
+  const { ending, stage } = appointment;
+  if (ending === undefined || ending === 'abandoned') return;
+  const contradicts = ending === 'completed' ? stage.phase !== 'completed' : stage.phase !== 'awaiting_choice';
+  if (!contradicts) return;
+  delete appointment.ending;
+  delete appointment.order;
+}
+
+/** Asked for again while the end of the one before is only being told: what nobody can choose for stays ended. */
+export function want(appointment: Appointment, policy: ResolvedAppointmentPolicy | undefined, now: number): void {
+  const { ending } = appointment;
+  const again = ending === 'cancelled' || ending === 'expired' || ending === 'unresolved';
+  if (policy && (!appointment.wanted || again)) appointment.policy = policy;
+  if (again) delete appointment.wantedAt;
+  wantFrom(appointment, now);
+  if (!again) return;
+  delete appointment.ending;
+  delete appointment.fallen;
+  appointment.stage = { ...appointment.stage, since: now };
+  note(appointment, 'wanted again', now);
+}
+
+export function wantFrom(appointment: Appointment, now: number): void {
+  appointment.wanted = true;
+  appointment.wantedAt ??= now;
+}
+
+/**
+ * The fold: the order's present appointment, as far as it was reported. A webhook may be late, repeated or out of order,
+ * or be about an older appointment; it carries all events of its appointment, of which there are only ever more. A read
+ * is the appointment as it is now. No clock here, and no workflow.
+ */
+export type Heard =
+  /** It takes the place of what was known. */
+  | 'newer'
+  /** Known already, or older. */
+  | 'nothing'
+  /** Nothing in the two tells which is the later one: the service has to be asked. */
+  | 'unclear';
+
+/** What a webhook's snapshot is beside the one that is known. */
+export function compareHeard(known: AppointmentSnapshot | undefined, heard: AppointmentSnapshot): Heard {
+  if (!known) return 'newer';
+  return known.appointmentId === heard.appointmentId ? compareSame(known, heard) : compareOther(known, heard);
+}
+
+/** Of one appointment: the one with more events is the later one. */
+function compareSame(known: AppointmentSnapshot, heard: AppointmentSnapshot): Heard {
+  if (canonicalJson(said(known)) === canonicalJson(said(heard))) return 'nothing';
+  const more = heard.events.length - known.events.length || latest(heard) - latest(known);
+  if (more !== 0 && heard.events.length > 0 && known.events.length > 0) return more > 0 ? 'newer' : 'nothing';
+  return 'unclear';
+}
+
+/** An order has one appointment at a time: the one that began later is the present one. */
+function compareOther(known: AppointmentSnapshot, heard: AppointmentSnapshot): Heard {
+  const later = began(heard) - began(known);
+  if (Number.isNaN(later) || later === 0) return 'unclear';
+  return later > 0 ? 'newer' : 'nothing';
+}
+
+/** Whose it is changes nothing: an envelope may leave that out. */
+export function said({ userId: _userId, orderId: _orderId, ...rest }: AppointmentSnapshot): object {
+  return rest;
+}
+
+function latest({ events }: AppointmentSnapshot): number {
+  return Math.max(...events.map(({ at }) => Date.parse(at)));
+}
+
+function began({ events }: AppointmentSnapshot): number {
+  return events.length === 0 ? Number.NaN : Math.min(...events.map(({ at }) => Date.parse(at)));
+}

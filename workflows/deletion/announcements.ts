@@ -1,0 +1,160 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type {
+  DeletionAttentionReason,
+  DeletionOutcome,
+  FoundWork,
+  UndoReport,
+} from '../../protocol/deletion/messages.js';
+import type { DeletionNotification } from '../../protocol/deletion/notifications.js';
+import type { FailureDetails } from '../../protocol/failure-details.js';
+import { deleteUserId } from '../../protocol/ids.js';
+import { labAttentionKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { showToOperators } from '../entity/operators.js';
+import { enqueue, type Delivery } from '../entity/outbox.js';
+import { graceEndOf, note, stateOf } from './deletion.js';
+import { caseFileOf } from './view.js';
+import type { Run } from './workflow.js';
+
+/** What the product and the operators are told of a deletion. */
+
+/** A notification less what every one has. */
+type News = DeletionNotification extends infer Each
+  ? Each extends DeletionNotification
+    ? Pick<Each, 'type' | 'data'>
+    : never
+  : never;
+
+/** @param name of what happened, once per deletion; the type where it happens once anyway */
+export function tell({ deletion, post }: Run, news: News, name: string = news.type): void {
+  const { userId, requestedAt } = deletion;
+  enqueue(post, {
+    id: `${userId}/${requestedAt}/${name}`,
+    at: new Date(Date.now()).toISOString(),
+    source: deleteUserId(userId),
+    type: `user.${news.type}`,
+    subject: userId,
+    data: { userId, ...news.data },
+  });
+}
+
+export function tellScheduled(run: Run): void {
+  const { deletion } = run;
+  const graceUntil = new Date(graceEndOf(deletion) ?? Date.now()).toISOString();
+  const { scheduledBefore, work = [] } = deletion;
+  tell(run, { type: 'deletion_scheduled', data: { graceUntil, scheduledBefore, work } });
+}
+
+/** Asks a person to look, once while the reason stands. */
+export function raise(run: Run, reason: DeletionAttentionReason): void {
+  const { deletion } = run;
+  if (deletion.attention.some((raised) => raised.reason === reason)) return;
+  const attention = { reason, since: new Date(Date.now()).toISOString() };
+  deletion.attention.push(attention);
+  note(deletion, `attention: ${reason.replaceAll('_', ' ')}`, Date.now());
+  tell(run, { type: 'attention_raised', data: attention }, `${reason}.${attention.since}/attention_raised`);
+  show(run);
+}
+
+export function clear(run: Run, reason: DeletionAttentionReason): void {
+  const { deletion } = run;
+  const attention = deletion.attention.find((raised) => raised.reason === reason);
+  if (!attention) return;
+  deletion.attention = deletion.attention.filter((raised) => raised !== attention);
+  note(deletion, `no more attention: ${reason.replaceAll('_', ' ')}`, Date.now());
+  tell(run, { type: 'attention_cleared', data: attention }, `${reason}.${attention.since}/attention_cleared`);
+  show(run);
+}
+
+export function show({ deletion }: Run): void {
+  const { userId, phase, attention } = stateOf(deletion);
+  showToOperators(caseFileOf(deletion), [
+    { key: labUserIdKey, value: userId },
+    { key: labPhaseKey, value: phase },
+    { key: labAttentionKey, value: attention.map(({ reason }) => reason) },
+  ]);
+}
+
+/** What an undelivered notification means for the deletion. */
+export function deletionDelivery(run: Run): Delivery {
+  return {
+    delivered: () => clear(run, 'notifications_undelivered'),
+    undelivered: () => raise(run, 'notifications_undelivered'),
+  };
+}
+
+/** @param refusal what requests are answered with from here on; a deletion that was undone can be requested again */
+export function end(run: Run, outcome: DeletionOutcome, refusal?: ApplicationFailure): void {
+  const { deletion, answered } = run;
+  deletion.outcome = outcome;
+  deletion.endedAt = new Date(Date.now()).toISOString();
+  note(deletion, outcome.replaceAll('_', ' '), Date.now());
+  clear(run, 'undo_doubtful');
+  if (refusal) run.refusal = refusal;
+  run.answered = true;
+  // Whoever still waits for the answer to the request is told by it.
+  if (answered && (outcome === 'unknown_user' || outcome === 'running_work')) {
+    tell(run, { type: 'deletion_failed', data: { reason: outcome, ...workOf(run) } });
+  }
+  if (answered && outcome === 'deleted') tell(run, { type: 'deleted', data: {} });
+  show(run);
+}
+
+export function endUndone(run: Run, by: UndoReport['by']): void {
+  const { deletion } = run;
+  const { connections } = deletion;
+  const isDeleted = deletion.scheduledAt !== undefined;
+  const report: Omit<UndoReport, 'at'> = {
+    by,
+    restored: isDeleted ? ['user', 'data'] : [],
+    notRestored: isDeleted ? ['connections'] : [],
+    ...(isDeleted && connections && { lostConnections: connections }),
+  };
+  deletion.undo = { at: new Date(Date.now()).toISOString(), ...report };
+  tell(run, { type: 'deletion_undone', data: report });
+  end(run, 'undone');
+  delete run.doubt;
+  if (!run.again) return;
+  run.next = run.again;
+  delete run.again;
+}
+
+/** The deletion was refused. What was cancelled before is said to whoever learns of it. */
+export function endFailed(run: Run, { message, type, details }: ApplicationFailure): void {
+  const { deletion, answered } = run;
+  const reason = type ?? 'unknown';
+  const work = workOf(run);
+  const known = (details?.[0] ?? { fields: [] }) as Partial<FailureDetails>;
+  deletion.failure = reason;
+  if (answered) tell(run, { type: 'deletion_failed', data: { reason, ...work } });
+  end(run, 'failed', ApplicationFailure.nonRetryable(message, reason, { ...known, ...work }));
+}
+
+function workOf({ deletion: { work = [] } }: Run): { work?: FoundWork[] } {
+  return work.length > 0 ? { work } : {};
+}
+
+/** What requests and undos are refused with, in one place. */
+
+export function graceNotBegun(): ApplicationFailure {
+  return refuse('GraceNotBegun', 'The lab service has not taken the deletion yet: there is nothing to undo');
+}
+
+export function graceEnded(): ApplicationFailure {
+  return refuse('GraceEnded', 'The deletion cannot be undone any more');
+}
+
+export function nothingToUndo(): ApplicationFailure {
+  return refuse('NothingToUndo', 'There is nothing to undo: the deletion did not happen');
+}
+
+export function userUnknown(): ApplicationFailure {
+  return refuse('UserUnknown', 'The lab service does not know this user, or no longer', 404);
+}
+
+export function userDeleted(): ApplicationFailure {
+  return refuse('UserUnknown', 'The user was deleted, for good');
+}
+
+function refuse(type: string, message: string, status?: number): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type, { fields: [], ...(status !== undefined && { status }) });
+}

@@ -1,0 +1,101 @@
+import type { UserStanding } from '../../activities/users.js';
+import type {
+  DeleteUserInput,
+  DeletionAttention,
+  DeletionOutcome,
+  DeletionPhase,
+  DeletionState,
+  FoundWork,
+  UndoReport,
+} from '../../protocol/deletion/messages.js';
+import { resolveDeletionPolicy, type ResolvedDeletionPolicy } from '../../protocol/deletion/policy.js';
+
+/** Everything that is known of one deletion; plain JSON, no clock. */
+export interface Deletion {
+  userId: string;
+  /** Only for `undoDeletion`; never shown. */
+  clientUserId?: string;
+  policy: ResolvedDeletionPolicy;
+  requestedAt: string;
+  phase: Exclude<DeletionPhase, DeletionOutcome>;
+  /** Absent until it was looked for. */
+  work?: FoundWork[];
+  /** What could be cancelled was, where the policy says so. */
+  workMet: boolean;
+  /** How the user stood before anything was sent; absent until that was read. */
+  before?: UserStanding['standing'];
+  /** Slugs; absent where the user could not be read before. */
+  connections?: string[];
+  /** Milliseconds since the epoch, taken just before the first attempt was scheduled. */
+  scheduledAt?: number;
+  scheduledBefore: boolean;
+  reminded: boolean;
+  undo?: UndoReport;
+  outcome?: DeletionOutcome;
+  /** With `failed`: the failure's type. */
+  failure?: string;
+  endedAt?: string;
+  attention: DeletionAttention[];
+  journal: { at: string; what: string }[];
+}
+
+/** @throws PolicyInvalid */
+export function openDeletion(input: DeleteUserInput, now: number): Deletion {
+  const { userId, clientUserId, graceDays, policy } = input;
+  return {
+    userId,
+    ...(clientUserId != null && { clientUserId }),
+    policy: resolveDeletionPolicy(policy ?? {}, graceDays ?? undefined),
+    requestedAt: new Date(now).toISOString(),
+    phase: 'requested',
+    workMet: false,
+    scheduledBefore: false,
+    reminded: false,
+    attention: [],
+    journal: [{ at: new Date(now).toISOString(), what: 'deletion requested' }],
+  };
+}
+
+const journalLength = 100;
+
+export function note(deletion: Deletion, what: string, now: number): void {
+  deletion.journal = [...deletion.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
+}
+
+/** From when an undo is not accepted any more; milliseconds since the epoch. */
+export function graceEndOf({ scheduledAt, policy }: Deletion): number | undefined {
+  return scheduledAt === undefined ? undefined : scheduledAt + policy.grace;
+}
+
+export function isGraceOver(deletion: Deletion, now: number): boolean {
+  const end = graceEndOf(deletion);
+  return end !== undefined && now >= end;
+}
+
+/** When the product is to be reminded; nothing where that was done or the grace is too short for it. */
+export function reminderDueAt(deletion: Deletion): number | undefined {
+  const end = graceEndOf(deletion);
+  const { grace, reminderBefore } = deletion.policy;
+  return end === undefined || deletion.reminded || reminderBefore >= grace ? undefined : end - reminderBefore;
+}
+
+export function stateOf(deletion: Deletion): DeletionState {
+  const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work = [], connections, attention } = deletion;
+  const { undo, outcome, failure, endedAt } = deletion;
+  const end = graceEndOf(deletion);
+  return {
+    userId,
+    phase: outcome ?? phase,
+    requestedAt,
+    ...(scheduledAt !== undefined && { scheduledAt: new Date(scheduledAt).toISOString() }),
+    ...(end !== undefined && { graceUntil: new Date(end).toISOString() }),
+    scheduledBefore,
+    work,
+    ...(connections && { connections }),
+    attention,
+    ...(undo && { undo }),
+    ...(outcome !== undefined && { outcome }),
+    ...(failure !== undefined && { failure }),
+    ...(endedAt !== undefined && { endedAt }),
+  };
+}

@@ -1,0 +1,84 @@
+import { sleep, type ActivityOptions, type ApplicationFailure } from '@temporalio/workflow';
+import type { UserStanding } from '../../activities/users.js';
+import type { DeletionAttentionReason } from '../../protocol/deletion/messages.js';
+import { activities, round, type Patience } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { isFinalRefusal } from '../entity/failures.js';
+import { clear, raise, show } from './announcements.js';
+import { note } from './deletion.js';
+import type { Run } from './workflow.js';
+
+/** A service that asks for patience ends a round at once: the next one does not follow at once. */
+const betweenRounds = { '30 seconds': '1 minute', '1 hour': '10 minutes', '1 day': '10 minutes' } as const;
+
+/** A key that is refused is refused until a person has changed it. */
+const untilMended = '1 hour';
+
+/**
+ * Calls the service until it answers, in rounds. The first is short where somebody waits for the answer; each that
+ * follows is longer, so that the history stays short however long an outage lasts.
+ *
+ * @param endsBy what ends it. `answer`: nothing else, and nothing is thrown; the deletion may have happened, whatever the
+ * service says to a question about it. `refusal`: also what no later attempt can mend
+ * @throws with `refusal` the refusal; one of the team's key only while somebody waits, who is told. Afterwards a person is
+ * asked to look and it goes on, because a deletion must not get lost
+ */
+export async function insist<T>(
+  run: Run,
+  reason: DeletionAttentionReason,
+  endsBy: 'answer' | 'refusal',
+  call: (round: ActivityOptions) => Promise<T>,
+): Promise<T> {
+  for (let patience: Patience = run.answered ? '1 hour' : '30 seconds'; ; patience = afterwards(patience)) {
+    try {
+      const answer = await call(round(patience));
+      clear(run, reason);
+      return answer;
+    } catch (error) {
+      const refusal = refusalOf(error);
+      const isFinal = isFinalRefusal(error);
+      const mayFail = endsBy === 'refusal' && !(run.answered && isAboutTheTeam(refusal));
+      if (isFinal && mayFail) throw refusal;
+      run.answered = true;
+      note(run.deletion, `the lab service did not do it (${refusal.type ?? 'unknown'}); it is tried again`, Date.now());
+      if (patience === '30 seconds') show(run);
+      else raise(run, reason);
+      await sleep(isFinal ? untilMended : betweenRounds[patience], { summary: 'before the next attempts' });
+    }
+  }
+}
+
+function afterwards(patience: Patience): Patience {
+  return patience === '30 seconds' ? '1 hour' : '1 day';
+}
+
+/** What two reads that are some minutes apart say alike is not a proxy's mishap any more. */
+const untilAskedAgain = '10 minutes';
+
+/**
+ * How the user stands now, for sure: a 404 that is not in the service's own words may be somebody else's, so that it
+ * counts only when it is repeated.
+ */
+export async function standingNow(run: Run, reason: DeletionAttentionReason): Promise<UserStanding['standing']> {
+  return (await userNow(run, reason)).standing;
+}
+
+/** The same, with whatever else the read told. */
+export async function userNow(run: Run, reason: DeletionAttentionReason): Promise<UserStanding> {
+  const read = () =>
+    insist(run, reason, 'answer', (options) =>
+      activities.readUser.executeWithOptions({ ...options, summary: 'the user now' }, [run.deletion.userId]),
+    );
+  const first = await read();
+  if (first.unsure !== true) return first;
+  note(run.deletion, 'the user was not found, in nobody’s words; it is asked again', Date.now());
+  // Nobody who requested the deletion waits that long.
+  run.answered = true;
+  show(run);
+  await sleep(untilAskedAgain, { summary: 'before the user is read again' });
+  return read();
+}
+
+export function isAboutTheTeam({ type }: ApplicationFailure): boolean {
+  return type === 'Unauthorized' || type === 'FeatureNotEnabled';
+}

@@ -1,0 +1,57 @@
+import type { DeletionState, FoundWork } from '../../protocol/deletion/messages.js';
+import { code, moment, plain, sentence, words } from '../entity/operators.js';
+import { stateOf, type Deletion } from './deletion.js';
+
+/** The case file that the Web UI shows, in Markdown. It names ids, slugs and times, never the person. */
+export function caseFileOf(deletion: Deletion): string {
+  const state = stateOf(deletion);
+  return [
+    `### ${sentence(state.phase)}`,
+    `User ${code(state.userId)}`,
+    ...standing(state),
+    ...state.attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`),
+    ...(state.work.length > 0 ? [['**Running work**', ...state.work.map(workLine)].join('\n')] : []),
+    ...(state.connections && state.connections.length > 0
+      ? [`**Connections ended** ${state.connections.map((slug) => plain(slug)).join(', ')}`]
+      : []),
+    [
+      '| When (UTC) | What happened |',
+      '| --- | --- |',
+      ...deletion.journal.map(({ at, what }) => `| ${moment(at)} | ${sentence(what)} |`),
+    ].join('\n'),
+  ].join('\n\n');
+}
+
+function standing({ phase, graceUntil, scheduledBefore, failure, undo }: DeletionState): string[] {
+  switch (phase) {
+    case 'requested':
+      return ['**Waits for** the lab service to take the deletion'];
+    case 'grace': {
+      const doubt = scheduledBefore ? ' (it was scheduled before: the service may end it earlier)' : '';
+      return [`**Can be undone until** ${moment(graceUntil ?? '')}${doubt}`];
+    }
+    case 'confirming':
+      return ['**Waits for** the lab service to show that the user is gone'];
+    case 'deleted':
+      return ['**Outcome** deleted, which cannot be undone'];
+    case 'undone':
+      return [
+        undo?.restored.length === 0
+          ? '**Outcome** withdrawn before anything was deleted'
+          : '**Outcome** the user and their data are back; connections have to be made anew',
+      ];
+    case 'unknown_user':
+      return ['**Outcome** the lab service does not know this user'];
+    case 'running_work':
+      return ['**Outcome** nothing was deleted: the user has running work'];
+    case 'failed':
+      return [`**Outcome** nothing was deleted: ${plain(failure ?? 'unknown')}`];
+    default:
+      return phase satisfies never;
+  }
+}
+
+function workLine({ workflowId, name, fate, reason }: FoundWork): string {
+  const why = reason === undefined ? '' : ` (${plain(reason)})`;
+  return `- ${plain(name)} ${code(workflowId)}: ${words(fate)}${why}`;
+}

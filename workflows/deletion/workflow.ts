@@ -1,0 +1,221 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  setHandler,
+  ApplicationFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  requestUpdate,
+  stateQuery,
+  undoUpdate,
+  type DeleteUserInput,
+  type DeleteUserResult,
+  type DeletionState,
+} from '../../protocol/deletion/messages.js';
+import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
+import { PolicyInvalid } from '../../protocol/policy-settings.js';
+import { Alarm } from '../entity/alarm.js';
+import { refusalOf, CommandQueue } from '../entity/commands.js';
+import { deliverBeforeEnd, keepDelivering, type Outbox } from '../entity/outbox.js';
+import { endFailed, deletionDelivery, show } from './announcements.js';
+import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
+import { confirm, holdGrace, undo, validateUndo } from './grace.js';
+import { begin } from './scheduling.js';
+
+/**
+ * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short however long
+ * an outage lasts (rounds of attempts last a day); where it is requested again very often within the grace it goes on in a
+ * new run. Before the grace it does not: the server takes 2,000 requests then, and refuses more.
+ */
+export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResult> {
+  const run = openRun(input);
+  listen(run);
+  if (run.refusal) return fail(run, run.refusal);
+  const delivery = new CancellationScope();
+  const delivering = delivery.run(() => keepDelivering(run.post, deletionDelivery(run)));
+  do {
+    beginNext(run);
+    await carryOut(run);
+    await settle(run);
+  } while (run.next !== undefined);
+  delivery.cancel();
+  await delivering;
+  return resultOf(run);
+}
+
+async function carryOut(run: Run): Promise<void> {
+  const { deletion, commands } = run;
+  try {
+    await begin(run);
+    if (deletion.outcome === undefined) await holdGrace(run);
+    if (deletion.outcome === undefined) await confirm(run);
+  } catch (error) {
+    endFailed(run, refusalOf(error));
+  }
+  while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
+}
+
+/** Waits until everybody who asked is answered, or a new deletion is requested. */
+async function settle(run: Run): Promise<void> {
+  await deliverBeforeEnd(run.post, () => run.next !== undefined);
+  await condition(() => allHandlersFinished() || run.next !== undefined);
+}
+
+function beginNext(run: Run): void {
+  const { next } = run;
+  if (next) {
+    run.deletion = next;
+    run.post.policy = next.policy;
+    delete run.next;
+    delete run.refusal;
+  }
+  show(run);
+}
+
+/** Whoever requested it learns of it too. */
+async function fail(run: Run, refusal: ApplicationFailure): Promise<never> {
+  run.answered = true;
+  await condition(allHandlersFinished);
+  Object.assign(run.deletion, {
+    outcome: 'failed',
+    failure: refusal.type,
+    endedAt: new Date(Date.now()).toISOString(),
+  });
+  throw refusal;
+}
+
+function resultOf({ deletion, refusal }: Run): DeleteUserResult {
+  const state = stateOf(deletion);
+  const { outcome, endedAt } = state;
+  if (outcome !== undefined && outcome !== 'failed' && endedAt !== undefined) return { ...state, outcome, endedAt };
+  throw refusal ?? new Error('A deletion ends with an outcome or a refusal');
+}
+
+function listen(run: Run): void {
+  setHandler(requestUpdate, (input) => request(run, input), {
+    description: 'Asks for the deletion: answers once the service has taken it, or when that takes long.',
+    validator: (input: DeleteUserInput) => {
+      const opened = openChecked(input);
+      if (!('userId' in opened)) throw opened;
+    },
+  });
+  setHandler(undoUpdate, () => (run.deletion.outcome === 'undone' ? stateOf(run.deletion) : askToUndo(run)), {
+    description:
+      'Undoes the deletion while the grace runs, or withdraws it: restores the user and the data, not the connections.',
+    validator: () => validateUndo(run),
+  });
+  setHandler(stateQuery, () => stateOf(run.deletion), {
+    description: 'Where the deletion stands, until when it can be undone, and what was found running.',
+  });
+}
+
+async function askToUndo(run: Run): Promise<DeletionState> {
+  run.undoing ??= untilUndone(run).finally(() => delete run.undoing);
+  return run.undoing;
+}
+
+/** Stops whatever precedes the grace, and waits for its turn. */
+async function untilUndone(run: Run): Promise<DeletionState> {
+  const answer = run.commands.ask('undo');
+  run.beginning?.cancel();
+  return answer;
+}
+
+/**
+ * A deletion that is under way is the one that was asked for, unless somebody has restored the user meanwhile: then it is
+ * a new one, as after every end but the final one.
+ */
+async function request(run: Run, input: DeleteUserInput): Promise<DeletionState> {
+  const { deletion } = run;
+  const opened = openChecked(input);
+  if (!('userId' in opened)) throw opened;
+  // The first one that is given serves the undo.
+  if (opened.clientUserId !== undefined) deletion.clientUserId ??= opened.clientUserId;
+  if (deletion.outcome === undefined && deletion.phase !== 'requested') await joinGrace(run, opened);
+  const { outcome } = run.deletion;
+  if (outcome !== undefined && outcome !== 'deleted') {
+    run.next ??= opened;
+    run.answered = false;
+  }
+  await condition(() => run.answered);
+  if (run.refusal) throw run.refusal;
+  return stateOf(run.deletion);
+}
+
+async function joinGrace(run: Run, opened: Deletion): Promise<void> {
+  const { deletion } = run;
+  if (deletion.phase === 'grace' && !isGraceOver(deletion, Date.now())) await run.commands.ask('look');
+  if (deletion.outcome === undefined && (run.doubt !== undefined || deletion.phase === 'confirming'))
+    run.again ??= opened;
+}
+
+/** One run of `deleteUser`: the deletion it works on, and who waits for it. */
+export interface Run {
+  deletion: Deletion;
+  /** `look`: whether somebody has restored the user meanwhile, because the deletion is requested again. */
+  commands: CommandQueue<'undo' | 'look', DeletionState>;
+  alarm: Alarm;
+  post: Outbox;
+  /** Whoever requested the deletion knows enough: it is under way, or will not be, or takes longer than they can wait. */
+  answered: boolean;
+  /** Why no deletion is under way; what requests are answered with. */
+  refusal?: ApplicationFailure;
+  /** A new deletion, requested after this one had ended and before the product could be told so. */
+  next?: Deletion;
+  /** Requested while this one runs: begins if it turns out that the user had been restored by then. */
+  again?: Deletion;
+  /** It is not clear whether the user is still scheduled, because an undo got no answer, or a look at a new request. */
+  doubt?: 'undo' | 'request';
+  /** The undo that waits or is being carried out; another one is the same. */
+  undoing?: Promise<DeletionState>;
+  /** What precedes the grace; an undo stops it. */
+  beginning?: CancellationScope;
+}
+
+/** What goes into the next run of a deletion whose history grew long. */
+export interface Carried extends Pick<Run, 'deletion' | 'answered' | 'again' | 'doubt'> {
+  post: Omit<Outbox, 'policy'>;
+}
+
+/** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
+export function openRun(input: DeleteUserInput): Run {
+  return input?.carried == null ? openAnew(input) : goOn(input.carried as Carried);
+}
+
+function goOn({ deletion, post, ...known }: Carried): Run {
+  const { policy } = deletion;
+  return { ...known, deletion, post: { ...post, policy }, commands: new CommandQueue(), alarm: new Alarm() };
+}
+
+function openAnew(input: DeleteUserInput): Run {
+  const opened = openChecked(input);
+  const deletion = opened instanceof ApplicationFailure ? openDeletion({ userId: '' }, Date.now()) : opened;
+  return {
+    deletion,
+    commands: new CommandQueue(),
+    alarm: new Alarm(),
+    post: { outbox: [], policy: deletion.policy },
+    answered: false,
+    ...(opened instanceof ApplicationFailure && { refusal: opened }),
+  };
+}
+
+export function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | ApplicationFailure {
+  const { userId, clientUserId } = input ?? {};
+  if (typeof userId !== 'string' || !isAddressable(userId)) return invalid('userId must be an id of the service');
+  if (workflowInfo().workflowId !== deleteUserId(userId))
+    return invalid('the workflow ID must be delete-user/<userId>, a UUID in lower case');
+  if (clientUserId != null && typeof clientUserId !== 'string') return invalid('clientUserId must be a string');
+  try {
+    return openDeletion({ ...input, userId: canonicalUserId(userId) }, Date.now());
+  } catch (error) {
+    if (!(error instanceof PolicyInvalid)) throw error;
+    return ApplicationFailure.nonRetryable(error.message, 'PolicyInvalid', { fields: [] });
+  }
+}
+
+function invalid(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
+}

@@ -1,0 +1,265 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  makeContinueAsNewFunc,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  deliverNotificationsName,
+  deliveryStateQuery,
+  discardUpdate,
+  notificationsLeftSignal,
+  resendUpdate,
+  type DeliverNotificationsInput,
+  type DeliveryResult,
+  type DeliveryState,
+  type DiscardCommand,
+  type NotificationsLeft,
+  type RefusedNotification,
+  type ResendCommand,
+  type UndeliveredNotification,
+} from '../protocol/delivery.js';
+import { deliverNotificationsId } from '../protocol/ids.js';
+import type { Notification } from '../protocol/notifications.js';
+import { labAttentionKey } from '../protocol/search-attributes.js';
+import { activities, delivery as deliveryOptions } from './activities.js';
+import { refusalOf } from './entity/commands.js';
+import { isObject } from './entity/fields.js';
+import { code, moment, showToOperators } from './entity/operators.js';
+import { inBrief } from './entity/outbox.js';
+
+/** What is still undelivered of one workflow's notifications; plain JSON, goes through continue-as-new as it is. */
+interface Delivery {
+  version: 1;
+  source: string;
+  giveUpAfter: number;
+  /** When the last notifications were handed over; milliseconds since the epoch. */
+  since: number;
+  waiting: Notification[];
+  refused: RefusedNotification[];
+  delivered: number;
+  discarded: number;
+}
+
+interface Run {
+  delivery: Delivery;
+  /** Something came in that the main loop has not looked at yet. */
+  hasNews: boolean;
+  /** The attempts that are under way; `resend` ends them, so that it does not wait for a pause. */
+  round?: CancellationScope;
+}
+
+const day = 24 * 60 * 60_000;
+
+/** So many go in one activity, as from an open workflow. */
+const batchSize = 20;
+
+/** A receiver that is down for weeks is not called every few minutes. */
+const longestPause = '1 hour' as const;
+
+/** After attempts that lasted a day, or that ended at once because nothing more is tried. */
+const betweenRounds = '10 minutes';
+
+/**
+ * Delivers what a workflow could not before it ended, in its order, for 30 days by default. A notification that the receiver
+ * refuses for good is set aside, and the next one is sent; it waits for an operator's `resend` or `discard`.
+ */
+export async function deliverNotifications(input: DeliverNotificationsInput): Promise<DeliveryResult> {
+  const run: Run = { delivery: open(input), hasNews: false };
+  const { delivery } = run;
+  listen(run);
+  await condition(() => !isDone(delivery), '10 seconds', { summary: 'first notifications' });
+  while (!isDone(delivery) && Date.now() < endOf(delivery)) {
+    run.hasNews = false;
+    show(delivery);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew(delivery);
+    if (delivery.waiting.length > 0) await deliverOnce(run);
+    else await awaitOperator(run);
+  }
+  await condition(allHandlersFinished);
+  show(delivery);
+  return resultOf(delivery);
+}
+
+function open({ source, giveUpAfter, carried }: DeliverNotificationsInput): Delivery {
+  if (carried != null) return carried as Delivery;
+  if (workflowInfo().workflowId !== deliverNotificationsId(source)) {
+    throw invalid('the workflow ID must be deliver-notifications/<the ID of the workflow they come from>');
+  }
+  const now = Date.now();
+  return { version: 1, source, giveUpAfter, since: now, waiting: [], refused: [], delivered: 0, discarded: 0 };
+}
+
+function isDone({ waiting, refused }: Delivery): boolean {
+  return waiting.length === 0 && refused.length === 0;
+}
+
+function endOf({ since, giveUpAfter }: Delivery): number {
+  return since + giveUpAfter;
+}
+
+/** One batch, tried for a day at most: a round costs a few events, whatever the number of its attempts. */
+async function deliverOnce(run: Run): Promise<void> {
+  const { delivery } = run;
+  const batch = delivery.waiting.slice(0, batchSize);
+  const round = new CancellationScope();
+  run.round = round;
+  try {
+    const options = {
+      ...deliveryOptions(Math.max(Math.min(day, endOf(delivery) - Date.now()), 1000)),
+      retry: { maximumInterval: longestPause },
+      summary: `notify: ${batch.map(inBrief).join(', ')}`,
+    };
+    const { delivered, refused } = await round.run(() =>
+      activities.notify.executeWithOptions(options, [{ notifications: batch, mayBeBehind: false }]),
+    );
+    const settled = new Set([...delivered, ...refused.map(({ notification }) => notification.id)]);
+    delivery.waiting = delivery.waiting.filter(({ id }) => !settled.has(id));
+    delivery.refused.push(...refused);
+    delivery.delivered += delivered.length;
+  } catch (error) {
+    // An operator had it tried again at once.
+    if (isCancellation(error) && round.consideredCancelled && !CancellationScope.current().consideredCancelled) return;
+    refusalOf(error);
+    await round.run(() => sleep(betweenRounds, { summary: 'until the receiver is tried again' })).catch(unlessResent);
+  } finally {
+    delete run.round;
+  }
+}
+
+function unlessResent(error: unknown): void {
+  if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
+}
+
+/** Everything that is left was refused for good. */
+async function awaitOperator(run: Run): Promise<void> {
+  const { delivery } = run;
+  await condition(() => run.hasNews, Math.max(endOf(delivery) - Date.now(), 1), {
+    summary: 'an operator: resend or discard',
+  });
+}
+
+async function continueAsNew(delivery: Delivery): Promise<void> {
+  await condition(allHandlersFinished);
+  const { source, giveUpAfter } = delivery;
+  await makeContinueAsNewFunc<typeof deliverNotifications>({ workflowType: deliverNotificationsName })({
+    source,
+    giveUpAfter,
+    carried: delivery,
+  });
+}
+
+function listen(run: Run): void {
+  const { delivery } = run;
+  setHandler(notificationsLeftSignal, (left) => take(run, left), {
+    description: 'Notifications that their workflow could not deliver, or that the receiver refused for good.',
+  });
+  setHandler(deliveryStateQuery, () => stateOf(delivery), {
+    description: 'What is still undelivered, and until when it is tried.',
+  });
+  setHandler(resendUpdate, (command) => resend(run, command), {
+    description: 'Tries now, refused notifications first.',
+    validator: ({ ids }: ResendCommand = {}) => demandKnown(delivery, ids ?? []),
+  });
+  setHandler(discardUpdate, (command) => discard(run, command), {
+    description: 'Drops notifications that nobody needs any more.',
+    validator: (command: DiscardCommand) => {
+      if (!Array.isArray(command?.ids) || command.ids.length === 0) throw invalid('ids must name notifications');
+      demandKnown(delivery, command.ids);
+    },
+  });
+}
+
+/** The same notifications may be handed over twice. */
+function take(run: Run, left: Partial<NotificationsLeft> | undefined): void {
+  const { delivery } = run;
+  const isKnown = (id: string) => idsOf(delivery).includes(id);
+  const notifications = (left?.notifications ?? []).filter((each) => isObject(each) && !isKnown(each.id));
+  const refused = (left?.refused ?? []).filter((each) => isObject(each) && !isKnown(each.notification.id));
+  delivery.waiting.push(...notifications);
+  delivery.refused.push(...refused);
+  delivery.since = Date.now();
+  run.hasNews = true;
+}
+
+function idsOf({ waiting, refused }: Delivery): string[] {
+  return [...waiting, ...refused.map(({ notification }) => notification)].map(({ id }) => id);
+}
+
+function resend(run: Run, { ids }: ResendCommand = {}): DeliveryState {
+  const { delivery } = run;
+  const isMeant = (id: string) => ids === undefined || ids.includes(id);
+  const again = delivery.refused.filter(({ notification }) => isMeant(notification.id));
+  delivery.refused = delivery.refused.filter((each) => !again.includes(each));
+  delivery.waiting = [...again.map(({ notification }) => notification), ...delivery.waiting];
+  run.hasNews = true;
+  run.round?.cancel();
+  return stateOf(delivery);
+}
+
+function discard(run: Run, { ids }: DiscardCommand): DeliveryState {
+  const { delivery } = run;
+  const before = idsOf(delivery).length;
+  delivery.waiting = delivery.waiting.filter(({ id }) => !ids.includes(id));
+  delivery.refused = delivery.refused.filter(({ notification }) => !ids.includes(notification.id));
+  delivery.discarded += before - idsOf(delivery).length;
+  run.hasNews = true;
+  // What is being tried may be what was discarded.
+  run.round?.cancel();
+  return stateOf(delivery);
+}
+
+function demandKnown(delivery: Delivery, ids: readonly string[]): void {
+  const known = idsOf(delivery);
+  const unknown = ids.filter((id) => !known.includes(id));
+  if (unknown.length === 0) return;
+  throw ApplicationFailure.nonRetryable('No such notification is undelivered; see the state', 'NotificationNotFound', {
+    fields: [],
+  });
+}
+
+function stateOf(delivery: Delivery): DeliveryState {
+  const { source, delivered, discarded } = delivery;
+  const triedUntil = new Date(endOf(delivery)).toISOString();
+  return { source, undelivered: undeliveredOf(delivery), triedUntil, delivered, discarded };
+}
+
+function undeliveredOf({ waiting, refused }: Delivery): UndeliveredNotification[] {
+  return [
+    ...waiting.map(described),
+    ...refused.map(({ notification, status }) => ({ ...described(notification), refusedWith: status })),
+  ];
+}
+
+function described({ id, type, at }: Notification): UndeliveredNotification {
+  return { id, type: `labops.${type}`, at };
+}
+
+function resultOf(delivery: Delivery): DeliveryResult {
+  const { source, delivered, discarded } = delivery;
+  return { source, delivered, discarded, givenUp: undeliveredOf(delivery) };
+}
+
+/** The case file, and attention for as long as anything is undelivered; what was given up keeps it. */
+function show(delivery: Delivery): void {
+  const { source, undelivered, triedUntil } = stateOf(delivery);
+  const rows = undelivered
+    .slice(0, 50)
+    .map(({ id, type, at, refusedWith }) => `| ${code(id)} | ${type} | ${moment(at)} | ${refusedWith ?? ''} |`);
+  const details = [
+    `Undelivered notifications of ${code(source)}: **${undelivered.length}**, tried until ${moment(triedUntil)}`,
+    '',
+    ...(rows.length === 0 ? [] : ['| Id | Type | Of | Refused with |', '| --- | --- | --- | --- |', ...rows]),
+  ].join('\n');
+  const attention = isDone(delivery) ? [] : ['notifications_undelivered'];
+  showToOperators(details, [{ key: labAttentionKey, value: attention }]);
+}
+
+function invalid(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
+}

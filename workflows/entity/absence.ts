@@ -1,0 +1,9 @@
+const minute = 60_000;
+
+/** How long the service must go on not knowing an order: longer than it reads from behind, or than its rollout takes. */
+export const absenceBelieved = 10 * minute;
+
+/** @param since milliseconds since the epoch: when the service first said that it does not know the order */
+export function isAbsenceBelieved(since: number, now: number): boolean {
+  return now - since >= absenceBelieved;
+}

@@ -1,0 +1,92 @@
+import { ApplicationFailure, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
+
+interface Asked<Command, State> {
+  command: Command;
+  answer?: State;
+  refusal?: ApplicationFailure;
+}
+
+/** Commands run one at a time in the order they came; whoever asked waits for the outcome of their own. */
+export class CommandQueue<Command, State extends object> {
+  private readonly asked: Asked<Command, State>[] = [];
+
+  get isEmpty(): boolean {
+    return this.asked.length === 0;
+  }
+
+  /** Called by an update's handler. */
+  async ask(command: Command): Promise<State> {
+    const asked: Asked<Command, State> = { command };
+    this.asked.push(asked);
+    await condition(() => asked.answer !== undefined || asked.refusal !== undefined);
+    if (asked.answer) return asked.answer;
+    throw asked.refusal ?? ApplicationFailure.nonRetryable('The command was not carried out', 'CommandFailed');
+  }
+
+  /** Whoever waits is told why nothing will come of it. */
+  refuseAll(refusal: ApplicationFailure): void {
+    for (const asked of this.asked.splice(0)) asked.refusal = refusal;
+  }
+
+  /** Called by the main loop. A command that fails is refused; the work goes on. */
+  async carryOutNext(carryOut: (command: Command) => Promise<State>): Promise<void> {
+    const next = this.asked[0];
+    if (!next) return;
+    try {
+      next.answer = await carryOut(next.command);
+    } catch (error) {
+      next.refusal = refusalOf(error);
+    }
+    this.asked.shift();
+  }
+}
+
+/**
+ * Only an `ApplicationFailure` may leave a handler: any other error would retry the workflow task for ever. An activity
+ * that ran out of time without a failure of its own had no worker to run on.
+ */
+export function refusalOf(error: unknown): ApplicationFailure {
+  if (isCancellation(error) || !(error instanceof TemporalFailure)) throw error;
+  for (let cause: Error | undefined = error; cause !== undefined; cause = causeOf(cause)) {
+    if (!(cause instanceof ApplicationFailure)) continue;
+    return ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
+  }
+  return ApplicationFailure.nonRetryable('The command could not be carried out in time; try again', 'CommandTimedOut');
+}
+
+function causeOf({ cause }: Error): Error | undefined {
+  return cause instanceof Error ? cause : undefined;
+}
+
+/** How long a command waits for a run that cannot find out what it is for. */
+export const commandWait = '3 minutes';
+
+/**
+ * Waits for what a run has to know before it does anything. The sender of a command is not kept waiting for an outage
+ * meanwhile: after a while the command is refused, and may be sent again.
+ */
+export async function answeringMeanwhile<Reading>(
+  commands: Pick<CommandQueue<unknown, object>, 'isEmpty' | 'refuseAll'>,
+  reading: Promise<Reading>,
+): Promise<Reading> {
+  let isRead = false;
+  const read = reading.finally(() => (isRead = true));
+  const answering = (async () => {
+    for (;;) {
+      await condition(() => isRead || !commands.isEmpty);
+      if (isRead || (await condition(() => isRead, commandWait, { summary: 'commands wait' }))) return;
+      commands.refuseAll(notKnownYet());
+    }
+  })();
+  const [found] = await Promise.all([read, answering]);
+  return found;
+}
+
+export function notKnownYet(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    'It is not known yet what there is of this order: the lab service, or the search for earlier runs at ' +
+      'Temporal, does not answer; try again',
+    'ServiceUnavailable',
+    { fields: [] },
+  );
+}

@@ -1,0 +1,38 @@
+import type { SearchAttributePair } from '@temporalio/common';
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+
+/**
+ * What operators see: the case file, and search attributes. Those are written only when one of them changes, which is
+ * once per coarse phase and not per event; what the start set already is not written again.
+ */
+export function showToOperators(caseFile: string, attributes: readonly SearchAttributePair[]): void {
+  setCurrentDetails(caseFile);
+  const present = workflowInfo().typedSearchAttributes;
+  const changed = attributes.filter(({ key, value }) => canonicalJson(present.get(key) ?? []) !== canonicalJson(value));
+  if (changed.length > 0) upsertSearchAttributes(changed);
+}
+
+/** How case files write what comes from outside: Markdown for the Web UI. */
+
+export function sentence(name: string): string {
+  const text = words(name);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+export function code(text: string): string {
+  return `\`${plain(text)}\``;
+}
+
+/** What comes from outside may not end a cell, a code span or a line; statuses and ids have none of what is replaced. */
+export function plain(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N} _.:,/()+-]/gu, '·').trim() || '·';
+}
+
+export function moment(at: string): string {
+  return plain(at.slice(0, 19).replace('T', ' '));
+}

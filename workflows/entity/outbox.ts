@@ -1,0 +1,138 @@
+import { condition, isCancellation } from '@temporalio/workflow';
+import type { RefusedNotification } from '../../protocol/delivery.js';
+import type { Notification } from '../../protocol/notifications.js';
+import { activities, delivery } from '../activities.js';
+import { refusalOf } from './commands.js';
+
+/** The notifications that wait to be delivered, in the state of the workflow that makes them. */
+export interface Outbox {
+  /** False if the deployment sends no notifications. Until a worker has said so, or the contrary, everything waits. */
+  notifies?: boolean;
+  outbox: Notification[];
+  /** `deliverNotifications` has earlier ones of this workflow: every further one goes there too, behind them. */
+  handsOver?: boolean;
+  /** A batch was tried, and no earlier run's notifications were before it. */
+  isFirstInLine?: boolean;
+  /** The workflow has nothing else to do: a pause between attempts is over. */
+  isEnding?: boolean;
+  /** `notificationDeadline` in milliseconds: how long a batch is tried before `undelivered` is called. */
+  policy: { notificationDeadline: number };
+}
+
+/** What the workflow does about the outcome of a delivery. */
+export interface Delivery {
+  delivered(): void;
+  /** Nothing arrived in time; it stays in the outbox and is tried again. */
+  undelivered(): void;
+}
+
+/** So many go in one activity: a burst costs one, and one that fails late repeats little. */
+const batchSize = 20;
+
+/** After a batch that could not be delivered: a short `notificationDeadline` must not fill the history with attempts. */
+const pauseAfterFailure = '10 minutes';
+
+/** How long an end waits for the receiver. Then `deliverNotifications` goes on, and the workflow closes. */
+const endWait = '1 minute';
+
+/** Puts a notification into the outbox. If the deployment has no receiver, nothing is kept and nothing scheduled. */
+export function enqueue(to: Pick<Outbox, 'notifies' | 'outbox'>, notification: Notification): void {
+  if (to.notifies !== false) to.outbox.push(notification);
+}
+
+/** The first worker that says it decides for the run, so what waits is never dropped. Without a receiver nothing waits. */
+export function setNotifies(of: Pick<Outbox, 'notifies' | 'outbox'>, notifies: boolean): void {
+  of.notifies ??= notifies;
+  if (!of.notifies) of.outbox = [];
+}
+
+function isEmpty({ notifies, outbox }: Outbox): boolean {
+  return notifies === false || outbox.length === 0;
+}
+
+/**
+ * Waits at an end for what is still undelivered, a minute at most; then hands it over, so that an end is an end whatever the
+ * receiver does.
+ * @param hasNews whether there is something else to do, which ends the waiting
+ */
+export async function deliverBeforeEnd(from: Outbox, hasNews: () => boolean): Promise<void> {
+  if (isEmpty(from)) return;
+  const isOver = () => isEmpty(from) || hasNews();
+  const summary = 'until the product is notified';
+  from.isEnding = true;
+  // Without knowing whether there is a receiver nothing is being delivered: waiting would not help.
+  const isInTime = from.notifies === true && (await condition(isOver, endWait, { summary }));
+  delete from.isEnding;
+  if (!isInTime) await handOver(from, from.outbox, []);
+}
+
+/**
+ * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Ends only when it is
+ * cancelled.
+ */
+export async function keepDelivering(from: Outbox, outcome: Delivery): Promise<void> {
+  try {
+    for (;;) {
+      await condition(() => from.notifies === true && from.outbox.length > 0);
+      const wasEnding = from.isEnding === true;
+      if (from.handsOver === true) await handOver(from, from.outbox, []);
+      else if (!(await deliverBatch(from, outcome))) {
+        const summary = 'until the receiver is tried again';
+        await condition(() => !wasEnding && from.isEnding === true, pauseAfterFailure, { summary });
+      }
+    }
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+  }
+}
+
+async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
+  const batch = from.outbox.slice(0, batchSize);
+  try {
+    const summary = `notify: ${batch.map(inBrief).join(', ')}`;
+    const options = { ...delivery(from.policy.notificationDeadline), summary };
+    const call = { notifications: batch, mayBeBehind: from.isFirstInLine !== true };
+    const { delivered, refused, handedOver } = await activities.notify.executeWithOptions(options, [call]);
+    from.isFirstInLine = true;
+    if (handedOver) from.handsOver = true;
+    remove(from, handedOver ? batch.map(({ id }) => id) : delivered);
+    if (refused.length > 0) await handOver(from, [], refused);
+    outcome.delivered();
+    return true;
+  } catch (error) {
+    refusalOf(error);
+    outcome.undelivered();
+    return false;
+  }
+}
+
+/** `deliver-notifications/<workflow id>` takes them from here. */
+async function handOver(
+  from: Outbox,
+  left: readonly Notification[],
+  refused: readonly RefusedNotification[],
+): Promise<void> {
+  const notifications = [...left];
+  // What is announced from now on must not overtake them.
+  if (notifications.length > 0) from.handsOver = true;
+  const summary = `hand over ${notifications.length + refused.length} notifications`;
+  await activities.handOverNotifications.executeWithOptions({ summary }, [
+    { notifications, refused: [...refused], isPromised: from.notifies === true },
+  ]);
+  remove(
+    from,
+    [...notifications, ...refused.map(({ notification }) => notification)].map(({ id }) => id),
+  );
+}
+
+function remove(from: Outbox, ids: readonly string[]): void {
+  from.outbox = from.outbox.filter(({ id }) => !ids.includes(id));
+}
+
+/** `at lab`, `ended`: what a notification is about, in a few words. */
+export function inBrief({ type, data }: Notification): string {
+  const name = type.slice(type.indexOf('.') + 1);
+  const { phase, outcome } = data;
+  const what = name === 'phase_changed' ? phase : name === 'ended' ? outcome : name;
+  return (typeof what === 'string' ? what : name).replaceAll('_', ' ');
+}

@@ -1,0 +1,230 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import { linkResultOf } from '../../protocol/link/link-report.js';
+import type {
+  CodeAnswer,
+  LinkReport,
+  LinkRequest,
+  LinkState,
+  LinkUrl,
+  LinkOptions,
+  MfaCode,
+} from '../../protocol/link/messages.js';
+import { readCode } from '../../protocol/link/mfa-code.js';
+import { resolveLinkPolicy } from '../../protocol/link/policy.js';
+import { PolicyInvalid } from '../../protocol/policy-settings.js';
+import { activities } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { readConnection, soughtBy } from './deadlines.js';
+import {
+  hearResult,
+  loseToken,
+  beginAgain,
+  giveToken,
+  hasUsableToken,
+  questionOf,
+  type Link,
+  doubt,
+  hearConnection,
+  end,
+  endUnlessConnected,
+} from './link.js';
+import { codeAnswerOf, stateOf } from './view.js';
+import type { LinkAnswer, LinkCommand, LinkRun } from './workflow.js';
+
+/** Carries out one command and answers with what came of it. */
+export async function carryOut(link: Link, command: LinkCommand): Promise<LinkAnswer> {
+  if (command.kind === 'cancel') return cancel(link);
+  if (link.ending) await settleEnding(link);
+  switch (command.kind) {
+    case 'requestLink':
+      return requestLink(link, command.request);
+    case 'reportLinkResult':
+      return reportLinkResult(link, command.report);
+    case 'submitMfaCode':
+      return submitMfaCode(link, command);
+    default:
+      return command satisfies never;
+  }
+}
+
+function cancel(link: Link): LinkState {
+  if (link.outcome !== undefined) throw ended(link);
+  end(link, 'cancelled', Date.now());
+  return stateOf(link);
+}
+
+/** The link is over unless the service shows a connection. Until it says so nothing else can be done. */
+async function settleEnding(link: Link): Promise<void> {
+  await readConnection(link);
+  if (link.ending) throw undecided();
+}
+
+function undecided(): ApplicationFailure {
+  const message =
+    'The link is over unless the lab service shows a connection, and it has not said so yet; ask again later';
+  return ApplicationFailure.nonRetryable(message, 'ServiceUnavailable', { fields: [] });
+}
+
+/** The link that the user has, or a new one where its token has ended. */
+async function requestLink(link: Link, request: LinkRequest): Promise<LinkUrl> {
+  if (link.outcome !== undefined && request.anew) beginAgain(link, request.anew, Date.now());
+  if (link.outcome !== undefined) throw ended(link);
+  if (!hasUsableToken(link, Date.now())) await makeLink(link);
+  const { token } = link;
+  if (!token) throw ended(link);
+  return { linkToken: token.token, linkWebUrl: token.url, expiresAt: new Date(token.expiresAt).toISOString() };
+}
+
+async function makeLink(link: Link): Promise<void> {
+  const { userId, provider, redirectUrl, policy } = link;
+  // The token's life counts from before it can have been made, so that no user is sent to one that has ended.
+  const expiresAt = Date.now() + policy.tokenLife;
+  const wish = { userId, provider, ...(redirectUrl !== undefined && { redirectUrl }) };
+  try {
+    const made = await activities.createLinkToken.executeWithOptions({ summary: `link to ${provider}` }, [wish]);
+    link.notifies ??= made.notifies;
+    giveToken(link, { token: made.linkToken, url: made.linkWebUrl, expiresAt }, Date.now());
+  } catch (error) {
+    const refusal = refusalOf(error);
+    // A user or a provider that the service does not take now it will not take later; a link that stood goes on.
+    if (refusal.type === 'LinkRefused' && link.tokens === 0) {
+      link.errorType = 'link_refused';
+      endUnlessConnected(link, { outcome: 'failed' }, Date.now());
+    }
+    throw refusal;
+  }
+}
+
+/** The password step's answer. A link that is connected already, as its webhook told, has nothing against being told so. */
+async function reportLinkResult(link: Link, report: LinkReport): Promise<LinkState> {
+  if (link.outcome === 'connected') return stateOf(link);
+  if (link.outcome !== undefined) throw ended(link);
+  await conclude(link, report);
+  return stateOf(link);
+}
+
+/** Where it leaves room for a connection, the service is asked before anything is concluded. */
+async function conclude(link: Link, report: LinkReport): Promise<void> {
+  hearResult(link, report, Date.now());
+  if (link.claim) await readConnection(link);
+}
+
+async function submitMfaCode(link: Link, { code, question }: SubmitMfaCode): Promise<CodeAnswer> {
+  // The code before this one may have worked, though its answer was lost, or its connection does not show yet.
+  if (link.claim) await readConnection(link);
+  if (link.outcome !== undefined && link.outcome !== 'connected') throw ended(link);
+  if (link.outcome === 'connected' || link.claim?.by === 'success') return codeAnswerOf(link);
+  // It was waiting while another one was answered, and is no answer to what was asked since: it would cost an attempt.
+  if (question !== questionOf(link)) return codeAnswerOf(link);
+  const { token } = link;
+  if (token) await complete(link, token.token, code);
+  else loseToken(link);
+  if (link.consequence !== 'ask_code_again' && link.errorType !== 'answer_lost') link.questionsDone = question + 1;
+  return answerOf(link);
+}
+
+type SubmitMfaCode = Extract<LinkCommand, { kind: 'submitMfaCode' }>;
+
+/** Failures after which the code has certainly not been handed on; after all others it may have been. */
+const certain: readonly string[] = [
+  'LinkRefused',
+  'ServiceUnreachable',
+  'TooManyRequests',
+  'FeatureNotEnabled',
+  'Unauthorized',
+];
+
+async function complete(link: Link, linkToken: string, code: string): Promise<void> {
+  const { provider } = link;
+  const wish = { ...soughtBy(link, true), provider, linkToken, code };
+  try {
+    const summary = `hand the code to ${provider}`;
+    const { report, connection } = await activities.completeMfa.executeWithOptions({ summary }, [wish]);
+    if (!connection) return await conclude(link, report);
+    hearResult(link, report, Date.now());
+    hearConnection(link, connection, link.claim, Date.now());
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (certain.includes(refusal.type ?? '')) throw refusal;
+    delete link.consequence;
+    link.errorType = 'answer_lost';
+    doubt(link, Date.now());
+    await readConnection(link);
+    // Still down: nothing can be said yet, and the truth is read before the next code.
+    if (link.claim) throw refusal;
+  }
+}
+
+/** A link that failed for good refuses; a last wrong code is an answer like the others. */
+function answerOf(link: Link): CodeAnswer {
+  const { outcome, errorType = 'unknown', consequence, ending } = link;
+  if (outcome === 'connected' || consequence === 'ask_code_again') return codeAnswerOf(link);
+  if (ending) throw undecided();
+  if (outcome === undefined) return codeAnswerOf(link);
+  throw ApplicationFailure.nonRetryable(`The link has ended for good: ${errorType}`, 'LinkFailed', {
+    fields: [],
+    reason: errorType,
+  });
+}
+
+/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
+
+export function validateOpen({ link }: LinkRun): void {
+  if (link.outcome !== undefined) throw ended(link);
+}
+
+/** Webhooks are often faster than the product: that a link is connected already is no reason to refuse it. */
+function validateOpenOrConnected(run: LinkRun): void {
+  if (run.link.outcome !== 'connected') validateOpen(run);
+}
+
+/** A link that has ended may begin anew while its last notification is under way. */
+export function validateRequest(run: LinkRun, request: LinkRequest | undefined): void {
+  const { anew } = request ?? {};
+  if (!anew) return validateOpen(run);
+  checkOptions(anew);
+}
+
+/** An absolute URL of any scheme, for apps too. */
+const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
+
+/** What another language's backend sends is not checked by any compiler. */
+export function checkOptions({ redirectUrl, policy }: LinkOptions): void {
+  const isUrl = typeof redirectUrl === 'string' && urlPattern.test(redirectUrl);
+  if (redirectUrl != null && !isUrl) throw refuse('redirectUrl', 'must be an absolute URL');
+  checkPolicy(policy);
+}
+
+function checkPolicy(policy: LinkOptions['policy']): void {
+  try {
+    resolveLinkPolicy(policy);
+  } catch (error) {
+    if (!(error instanceof PolicyInvalid)) throw error;
+    throw ApplicationFailure.nonRetryable(error.message, 'PolicyInvalid', { fields: [] });
+  }
+}
+
+export function validateReport(run: LinkRun, report: LinkReport): void {
+  if (linkResultOf(report) === undefined) throw refuse('state', 'must be a text');
+  validateOpenOrConnected(run);
+}
+
+/** Says nothing of what the code was. */
+export function validateCode(run: LinkRun, given: MfaCode): void {
+  if (readCode(given?.code) === undefined) {
+    const fields = [{ field: 'code', message: 'must be 4 to 12 letters or digits' }];
+    throw ApplicationFailure.nonRetryable('The code must be 4 to 12 letters or digits', 'InvalidCode', { fields });
+  }
+  validateOpenOrConnected(run);
+}
+
+export function ended({ outcome }: Pick<Link, 'outcome'>): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`The link has ended: ${outcome}`, 'LinkEnded', {
+    fields: [],
+    ...(outcome !== undefined && { reason: outcome }),
+  });
+}
+
+function refuse(field: string, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`${field} ${message}`, 'InvalidCommand', { fields: [{ field, message }] });
+}

@@ -1,0 +1,376 @@
+import { enqueue } from '../entity/outbox.js';
+import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
+import type { LinkNotification } from '../../protocol/link/notifications.js';
+import type { Notification } from '../../protocol/notifications.js';
+import type {
+  Consequence,
+  LinkAttention,
+  LinkEntry,
+  LinkOptions,
+  LinkOutcome,
+  LinkPhase,
+  LinkProviderInput,
+  LinkState,
+  ProviderMfa,
+  LinkReport,
+} from '../../protocol/link/messages.js';
+import { resolveLinkPolicy, type ResolvedLinkPolicy } from '../../protocol/link/policy.js';
+import { sourceSlugOf } from '../../protocol/link/provider-source.js';
+import { consequenceOf, isAboutToken, mayBeConnected } from './consequences.js';
+
+/**
+ * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
+ * continue-as-new as it is. Times are milliseconds since the epoch.
+ */
+export interface Link {
+  userId: string;
+  provider: string;
+  redirectUrl?: string;
+  policy: ResolvedLinkPolicy;
+  startedAt: number;
+  phase: LinkPhase;
+  /** When the present phase began to wait for the user: it counts anew when they are given something new. */
+  since: number;
+  token?: LinkTokenHeld;
+  /** How many tokens were made. */
+  tokens: number;
+  mfa?: ProviderMfa;
+  wrongCodes: number;
+  /** How many questions for a code were done with by an answer to one; absent is none. */
+  questionsDone?: number;
+  failedLogins: number;
+  errorType?: string;
+  consequence?: Consequence;
+  /** A connection may have been made that nobody told us of for certain. */
+  claim?: Claim;
+  /** The link ends so unless the service, which is asked first, shows a connection. */
+  ending?: Ending;
+  reminded: boolean;
+  attention: LinkAttention[];
+  /** Whether the worker has a target for notifications. Known with the first token. */
+  notifies?: boolean;
+  outbox: Notification[];
+  handsOver?: boolean;
+  isFirstInLine?: boolean;
+  isEnding?: boolean;
+  journal: LinkEntry[];
+  outcome?: LinkOutcome;
+  waitedFor?: LinkState['waitedFor'];
+  connectedAt?: string;
+}
+
+export interface Ending {
+  outcome: Exclude<LinkOutcome, 'connected'>;
+  waitedFor?: LinkState['waitedFor'];
+  since: number;
+}
+
+export interface LinkTokenHeld {
+  token: string;
+  url: string;
+  expiresAt: number;
+}
+
+/** A connection that is to be found at the service. */
+export interface Claim {
+  /** `success`: the service said so; `doubt`: an answer was lost; `webhook`: it may be an older connection's. */
+  by: 'success' | 'doubt' | 'webhook';
+  at: number;
+  /** How often it was looked for. */
+  reads: number;
+  /** The service did not answer the last time. */
+  unanswered?: true;
+}
+
+const journalLength = 100;
+
+export function openLink(input: LinkProviderInput, now: number): Link {
+  const { userId, provider, carried } = input;
+  if (carried != null) return carried as Link;
+  return { userId: canonicalUserId(userId), provider, ...begun(input, now) };
+}
+
+/** The link is wanted again though the one before has only just ended: what it still has to tell goes along. */
+export function beginAgain(link: Link, options: LinkOptions, now: number): void {
+  const { userId, provider, outbox, notifies, handsOver } = link;
+  const again: Link = { userId, provider, ...begun(options, now), outbox };
+  for (const key of Object.keys(link)) Reflect.deleteProperty(link, key);
+  Object.assign(link, again, notifies !== undefined && { notifies }, handsOver !== undefined && { handsOver });
+}
+
+function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
+  return {
+    ...(redirectUrl != null && { redirectUrl }),
+    policy: resolveLinkPolicy(policy),
+    startedAt: now,
+    phase: 'awaiting_password',
+    since: now,
+    tokens: 0,
+    wrongCodes: 0,
+    failedLogins: 0,
+    reminded: false,
+    attention: [],
+    outbox: [],
+    journal: [],
+  };
+}
+
+export function sourceSlug({ provider }: Link): string {
+  return sourceSlugOf(provider);
+}
+
+/** A user who is sent off with a token needs a moment to use it. */
+const shortestUse = 60_000;
+
+/** Whether the token can be handed out, or its login be finished. */
+export function hasUsableToken({ token, phase, policy }: Link, now: number): boolean {
+  if (!token) return false;
+  const needed = phase === 'awaiting_password' ? Math.min(shortestUse, policy.tokenLife / 10) : 0;
+  return now + needed < token.expiresAt;
+}
+
+/** Which question for a code is open: a wrong code leaves it so, any other answer is the end of it. */
+export function questionOf({ questionsDone = 0 }: Link): number {
+  return questionsDone;
+}
+
+export function note(link: Link, what: string, now: number): void {
+  link.journal = [...link.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
+}
+
+export function raise(link: Link, attention: LinkAttention): void {
+  if (!link.attention.includes(attention)) link.attention = [...link.attention, attention];
+}
+
+export function clear(link: Link, attention: LinkAttention): void {
+  link.attention = link.attention.filter((raised) => raised !== attention);
+}
+
+/** A new token means a new login: what was asked of the user before no longer counts. */
+export function giveToken(link: Link, held: LinkTokenHeld, now: number): void {
+  link.token = held;
+  link.tokens += 1;
+  delete link.consequence;
+  if (!isPrompt(link, now)) awaitPassword(link, now);
+  note(link, link.tokens === 1 ? 'link made' : 'new link made', now);
+}
+
+/** The first link is asked for at once, and the timer of the start then serves it too: that spares one for each link. */
+function isPrompt({ phase, since, startedAt }: Link, now: number): boolean {
+  return phase === 'awaiting_password' && since === startedAt && now < startedAt + 60_000;
+}
+
+export function awaitPassword(link: Link, now: number): void {
+  link.phase = 'awaiting_password';
+  link.since = now;
+  delete link.mfa;
+}
+
+/** What the service answered to the password or the code. What it means for the connection is read next. */
+export function hearResult(link: Link, { state, errorType, providerMfa }: LinkReport, now: number): void {
+  delete link.errorType;
+  delete link.consequence;
+  if (state === 'success') return claimSuccess(link, now);
+  if (state === 'pending_provider_mfa') return askForCode(link, providerMfa ?? {}, now);
+  if (state === 'error') return hearError(link, errorType ?? 'unrecognised', now);
+  // Of a state that is not known yet it is not known either whether it is a success.
+  doubt(link, now);
+  hearError(link, state, now);
+}
+
+function askForCode(link: Link, mfa: ProviderMfa, now: number): void {
+  note(link, `code asked${mfa.method === undefined ? '' : ` by ${mfa.method}`}`, now);
+  // A report of before the success comes late, or comes twice.
+  if (link.claim?.by === 'success') return;
+  link.phase = 'awaiting_code';
+  link.since = now;
+  link.mfa = mfa;
+}
+
+function hearError(link: Link, errorType: string, now: number): void {
+  const consequence = consequenceOf(errorType);
+  link.errorType = errorType;
+  link.consequence = consequence;
+  note(link, `error ${errorType}`, now);
+  if (mayBeConnected(errorType)) doubt(link, now);
+  if (consequence === 'ask_code_again') return hearWrongCode(link, now);
+  if (consequence === 'cancel') return endUnlessConnected(link, { outcome: 'cancelled' }, now);
+  if (consequence === 'give_up') return endUnlessConnected(link, { outcome: 'failed' }, now);
+  if (errorType === 'token_expired' && link.policy.onTokenExpiry === 'end') {
+    return endUnlessConnected(link, { outcome: 'expired', waitedFor: 'token' }, now);
+  }
+  // That a token has ended is no failure of the user's.
+  if (!isAboutToken(errorType)) link.failedLogins += 1;
+  if (link.failedLogins >= link.policy.maxPasswordAttempts) return endUnlessConnected(link, { outcome: 'failed' }, now);
+  // A token of which nothing good is known is not handed out again.
+  if (consequence === 'start_over') delete link.token;
+  awaitPassword(link, now);
+}
+
+function hearWrongCode(link: Link, now: number): void {
+  link.wrongCodes += 1;
+  if (link.wrongCodes >= link.policy.maxCodeAttempts) return endUnlessConnected(link, { outcome: 'failed' }, now);
+  link.phase = 'awaiting_code';
+  link.since = now;
+  link.mfa ??= {};
+}
+
+/** A code came, but the login that it belongs to is lost with its token. */
+export function loseToken(link: Link): void {
+  link.errorType = 'token_missing';
+  link.consequence = 'start_over';
+}
+
+/* A claim says that a connection may have been made: only what the service shows of the user settles it. */
+
+export function claimSuccess(link: Link, now: number): void {
+  link.phase = 'confirming';
+  link.since = now;
+  delete link.mfa;
+  link.claim = { by: 'success', at: now, reads: 0 };
+  note(link, 'success reported', now);
+}
+
+/**
+ * It is not known what the service did: its truth is read before the user is asked again. A success or a webhook that is
+ * looked into already is stronger: it is given its time to show.
+ */
+export function doubt(link: Link, now: number): void {
+  link.claim ??= { by: 'doubt', at: now, reads: 0 };
+}
+
+/** A webhook tells of a connection, perhaps of an older one; with a success it is evidence anew. */
+export function hearWebhook(link: Link, now: number): void {
+  note(link, 'connection reported by webhook', now);
+  link.claim = { by: link.claim?.by === 'success' ? 'success' : 'webhook', at: now, reads: 0 };
+}
+
+/**
+ * A connection that is older than this cannot be the link's own, in milliseconds since the epoch. 0 takes any: where the
+ * policy lets a reported success be confirmed by it.
+ */
+export function oldestOwn({ startedAt, policy }: Link, afterSuccess: boolean): number {
+  return afterSuccess && policy.confirmedBy === 'any' ? 0 : startedAt - policy.clockTolerance;
+}
+
+/** In an outage every link that waits asks: rarely enough that the service can come back. */
+const longestPause = 15 * 60_000;
+
+/** When the service is asked (again) whether it has the connection: at once, then at widening distance. */
+export function confirmAt({ claim, policy }: Link): number | undefined {
+  if (!claim) return undefined;
+  if (claim.reads === 0) return claim.at;
+  const longest = claim.unanswered ? longestPause : policy.confirmationWait;
+  return claim.at + Math.min(2_000 * 2 ** (claim.reads - 1), longest);
+}
+
+export type Found = 'new' | 'older' | 'none';
+
+/**
+ * What the service shows of the user's connections.
+ * @param asked the claim that was looked into: one that came in meanwhile is looked into next
+ */
+export function hearConnection(
+  link: Link,
+  { found, createdAt }: { found: Found; createdAt?: string },
+  asked: Claim | undefined,
+  now: number,
+): void {
+  if (found === 'new') {
+    if (createdAt !== undefined) link.connectedAt = createdAt;
+    return end(link, 'connected', now);
+  }
+  if (!asked || link.claim !== asked) return;
+  const isOver = asked.by === 'doubt' || now >= asked.at + link.policy.confirmationWait;
+  // The service may take its time to show what it has reported.
+  if (isOver) drop(link, asked, now);
+  else link.claim = readAgain(asked);
+}
+
+function readAgain({ by, at, reads }: Claim): Claim {
+  return { by, at, reads: reads + 1 };
+}
+
+/** Longer than the service's usual outages; then a link ends by what is known of it here. */
+const longestOutage = 24 * 60 * 60_000;
+
+/** The service could not be asked: that is no evidence either way, so the claim stands, and is read again later. */
+export function hearNoAnswer(link: Link, asked: Claim | undefined, now: number): void {
+  if (link.ending && now >= link.ending.since + longestOutage) return carryOutEnding(link, now);
+  if (asked && link.claim === asked) link.claim = { ...readAgain(asked), at: now, unanswered: true };
+}
+
+function drop(link: Link, { by }: Claim, now: number): void {
+  delete link.claim;
+  if (link.ending) return carryOutEnding(link, now);
+  if (by !== 'success') return note(link, 'no new connection at the service', now);
+  note(link, 'the service does not show the connection that it reported', now);
+  raise(link, 'connection_unconfirmed');
+  // The user may have begun another login meanwhile, which goes on.
+  if (link.phase !== 'confirming') return;
+  delete link.token;
+  awaitPassword(link, now);
+}
+
+/** Nothing came in time. A lost webhook is only a slow one: the user may have connected unheard. */
+export function endWait(link: Link, waitedFor: NonNullable<LinkState['waitedFor']>, now: number): void {
+  // What went wrong on the way is not why it ends.
+  delete link.errorType;
+  delete link.consequence;
+  doubt(link, now);
+  endUnlessConnected(link, { outcome: 'expired', waitedFor }, now);
+}
+
+/** A connection that may have been made all the same is looked for before the link is given up. */
+export function endUnlessConnected(link: Link, ending: Omit<Ending, 'since'>, now: number): void {
+  link.ending ??= { ...ending, since: now };
+  if (!link.claim) carryOutEnding(link, now);
+}
+
+/** The service shows no connection, or has not answered for as long as anybody waits. */
+export function carryOutEnding(link: Link, now: number): void {
+  if (!link.ending) return;
+  const { outcome, waitedFor } = link.ending;
+  if (waitedFor !== undefined) link.waitedFor = waitedFor;
+  end(link, outcome, now);
+}
+
+/** From here on nothing is waited for but the product being told. Secrets are not kept longer than they are needed. */
+export function end(link: Link, outcome: LinkOutcome, now: number): void {
+  link.outcome = outcome;
+  link.phase = outcome;
+  delete link.token;
+  delete link.mfa;
+  delete link.claim;
+  delete link.ending;
+  clear(link, 'connection_unconfirmed');
+  if (outcome === 'connected') {
+    delete link.errorType;
+    delete link.consequence;
+  }
+  note(link, outcome, now);
+  const { errorType, waitedFor } = link;
+  tell(link, {
+    ...head(link, 'ended', now),
+    type: 'ended',
+    data: { outcome, ...(errorType !== undefined && { errorType }), ...(waitedFor !== undefined && { waitedFor }) },
+  });
+}
+
+export function remind(link: Link, until: number, now: number): void {
+  link.reminded = true;
+  note(link, 'reminded of the code', now);
+  const data = { until: new Date(until).toISOString() };
+  tell(link, { ...head(link, 'code_reminder', now), type: 'code_reminder', data });
+}
+
+function tell(link: Link, { id, at, type, data }: LinkNotification): void {
+  const { userId, provider } = link;
+  const source = linkProviderId(userId, provider);
+  enqueue(link, { id, at, source, type: `link.${type}`, subject: userId, data: { userId, provider, ...data } });
+}
+
+function head({ userId, provider, startedAt }: Link, type: string, now: number): { id: string; at: string } {
+  const started = new Date(startedAt).toISOString();
+  return { id: `${userId}/${provider}/${started}/${type}`, at: new Date(now).toISOString() };
+}

@@ -1,0 +1,245 @@
+import type { Notification } from '../../protocol/notifications.js';
+import { isProblem, standingOf, type Standing } from '../../protocol/order/lifecycle.js';
+import type {
+  CriticalResultRecord,
+  CriticalResultReported,
+  OrderOutcome,
+  OrderPhase,
+  RaisedAttention,
+  RaisedCount,
+  Replacement,
+} from '../../protocol/order/messages.js';
+import { resolvePolicy, type ResolvedPolicy } from '../../protocol/order/policy.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import { observe, type OrderRecord, type Orders } from './reports.js';
+import type { Answer } from './validation.js';
+
+/**
+ * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
+ * is plain JSON and goes through continue-as-new as it is.
+ */
+export interface Chain {
+  rootOrderId: string;
+  policy: ResolvedPolicy;
+  /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
+  handedOver: boolean;
+  /** The order was created for this hand-over, so that there is no history to read. */
+  placedAnew: boolean;
+  /** What the run is for has been found out. */
+  identified: boolean;
+  reference?: string;
+  /** The placing had been cancelled when it handed the order over: it is cancelled once. */
+  cancelRequest?: 'open' | 'carried_out';
+  labTestId?: string;
+  labAccountId?: string;
+  /** Whether the worker has a target for notifications. Unknown until the hand-over or the first read. */
+  notifies?: boolean;
+  orders: Orders;
+  replacements: Replacement[];
+  /** Orders named by a transaction that the service does not show. */
+  unreadable: string[];
+  /** Orders that the service said it does not know: believed only when a later read says the same. */
+  absent: Absence[];
+  /** A decision waits for an order that could not be read. */
+  unanswered?: Unanswered;
+  announced: Announced[];
+  /** Reports of critical results that were not looked at yet. */
+  criticalReports: CriticalResultReported[];
+  /** One for each order that has had one. */
+  criticalResults: CriticalResultRecord[];
+  /** Keys of the deadlines that were acted on. */
+  met: string[];
+  /** More time, given by a person. */
+  patience: Patience[];
+  /** What people decided, the latest for each order. */
+  answers: Answer[];
+  attention: RaisedAttention[];
+  /** How often each question was raised: a question that comes again is another notification. */
+  raised: RaisedCount[];
+  /** When an overdue order is read again. */
+  recheckAt?: number;
+  outbox: Notification[];
+  handsOver?: boolean;
+  isFirstInLine?: boolean;
+  isEnding?: boolean;
+  /** What was done and decided, for the case file; the latest hundred. */
+  journal: JournalEntry[];
+  ending?: OrderOutcome;
+  /** The ending was put into the outbox. */
+  endTold?: boolean;
+}
+
+export interface Absence {
+  orderId: string;
+  /** When the service first said so; milliseconds since the epoch. */
+  since: number;
+}
+
+/** An order that the service did not show when a decision called for it. */
+export interface Unanswered {
+  orderId: string;
+  /** Milliseconds since the epoch, as `againAt`. */
+  since: number;
+  /** How many reads were not answered. */
+  times: number;
+  /** When it is read again. */
+  againAt: number;
+}
+
+export interface Announced {
+  orderId: string;
+  eventId: number;
+  phase: OrderPhase;
+  problem?: string;
+  /** What the results were last said to be. */
+  interpretation?: string;
+}
+
+export interface Patience {
+  /** The deadline's key, as it was without any patience. */
+  key: string;
+  /** From when the limit counts anew. */
+  since: string;
+}
+
+export interface JournalEntry {
+  at: string;
+  orderId: string;
+  /** In our own words: nothing from outside. */
+  what: string;
+}
+
+const journalLength = 100;
+
+export function note(chain: Chain, orderId: string, what: string, now: number): void {
+  chain.journal = [...chain.journal, { at: new Date(now).toISOString(), orderId, what }].slice(-journalLength);
+}
+
+/** One order of the chain with what its events mean. */
+export interface ChainOrder extends OrderRecord {
+  standing: Standing;
+}
+
+export function openChain(rootOrderId: string, carried: unknown): Chain {
+  if (carried !== undefined) return carried as Chain;
+  return {
+    rootOrderId,
+    policy: resolvePolicy(),
+    handedOver: false,
+    placedAnew: false,
+    identified: false,
+    orders: [],
+    replacements: [],
+    unreadable: [],
+    absent: [],
+    announced: [],
+    criticalReports: [],
+    criticalResults: [],
+    met: [],
+    patience: [],
+    answers: [],
+    attention: [],
+    raised: [],
+    outbox: [],
+    journal: [],
+  };
+}
+
+/** Folds a report in; says whether it told anything new. */
+export function learn(chain: Chain, snapshot: OrderSnapshot): boolean {
+  const orders = observe(chain.orders, snapshot);
+  if (orders === chain.orders) return false;
+  chain.orders = orders;
+  return true;
+}
+
+export function ordersOf(chain: Chain): ChainOrder[] {
+  return chain.orders.map((order) => ({ ...order, standing: standingOf(order.events, order.greatest.status) }));
+}
+
+export function findOrder(chain: Chain, orderId: string | undefined): ChainOrder | undefined {
+  return ordersOf(chain).find((order) => order.orderId === orderId);
+}
+
+/**
+ * The order that is expected to bring the results: the last that is still in play, else the last of all. An order that
+ * was replaced is in play again once it moves.
+ */
+export function currentOrder(chain: Chain): ChainOrder {
+  const orders = ordersOf(chain);
+  const current = orders.findLast((order) => isInPlay(chain, order)) ?? orders.at(-1);
+  if (!current) throw new TypeError('A case has no current order before its first snapshot');
+  return current;
+}
+
+function isInPlay(chain: Chain, order: ChainOrder): boolean {
+  const replacement = replacementOf(chain, order.orderId);
+  if (replacement?.orderId !== undefined && !hasMovedSince(order, replacement)) return false;
+  return !order.standing.final || order.standing.phase === 'completed';
+}
+
+/** A problem that is reported where the kit was anyway is no movement; one that tells of another place is. */
+function hasMovedSince({ events, standing }: ChainOrder, { atEventId }: Replacement): boolean {
+  const { arrivedBy = -1 } = standing;
+  return arrivedBy > atEventId || events.some(({ id, status }) => id > atEventId && !isProblem(status));
+}
+
+export function replacementOf(chain: Chain, orderId: string): Replacement | undefined {
+  return chain.replacements.find(({ replaces }) => replaces === orderId);
+}
+
+export function lastEventId({ standing }: ChainOrder): number {
+  return standing.last?.id ?? -1;
+}
+
+/** What is known of an order at the moment of a decision. */
+export interface DecidedOn {
+  /** Its last event's; -1 without any. */
+  eventId: number;
+  /** Its own status, which counts only without any event. */
+  status?: string;
+}
+
+export function standingAt(order: ChainOrder): DecidedOn {
+  const { status } = order.greatest;
+  return { eventId: lastEventId(order), ...(status !== undefined && { status }) };
+}
+
+/** Set once nothing is left to wait for. */
+export function outcomeOf(chain: Chain): OrderOutcome | undefined {
+  if (chain.ending !== undefined) return chain.ending;
+  const { phase } = currentOrder(chain).standing;
+  return phase === 'completed' || phase === 'cancelled' ? phase : undefined;
+}
+
+/** The current order failed, or waits for a redraw that the service announced: it needs a successor. */
+export function needsSuccessor({ standing }: ChainOrder): boolean {
+  return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
+}
+
+/** An order that the service's transaction names and that was never reported. */
+export function unreadOrder(chain: Chain): string | undefined {
+  const named = chain.orders.flatMap(({ greatest }) => greatest.transaction?.orders ?? []);
+  return named.find(({ id }) => !chain.unreadable.includes(id) && !chain.orders.some(({ orderId }) => orderId === id))
+    ?.id;
+}
+
+/**
+ * Orders in play beside the current one: a kit that was replaced and moves again, or a replacement whose original was
+ * redrawn after all. An order that a redraw of its own transaction follows is only not finished yet.
+ */
+export function lateArrivals(chain: Chain): ChainOrder[] {
+  const current = currentOrder(chain).orderId;
+  return ordersOf(chain).filter(
+    (order) => order.orderId !== current && isInPlay(chain, order) && !isRedrawn(chain.orders, order),
+  );
+}
+
+function isRedrawn(orders: Orders, { orderId, greatest }: OrderRecord): boolean {
+  const transactionId = greatest.transaction?.id;
+  const followers = orders.slice(orders.findIndex((order) => order.orderId === orderId) + 1);
+  return followers.some(
+    ({ greatest: follower }) =>
+      follower.parentId === orderId || (transactionId !== undefined && follower.transaction?.id === transactionId),
+  );
+}

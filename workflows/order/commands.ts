@@ -1,0 +1,164 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { FailureDetails } from '../../protocol/failure-details.js';
+import type {
+  Attention,
+  AttentionReason,
+  Decision,
+  RegisterCommand,
+  OrderState,
+} from '../../protocol/order/messages.js';
+import { activities } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { clear, raise, type Question } from './announcements.js';
+import { currentOrder, findOrder, note, outcomeOf, type Chain } from './chain.js';
+import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
+import { hear } from './intake.js';
+import { readOrder } from './reading.js';
+import { replaceKit } from './replacement.js';
+import { review } from './review.js';
+import { isDone, remember, validate, type Command } from './validation.js';
+import { stateOf } from './view.js';
+import type { Run } from './workflow.js';
+
+/** Carries out one command and answers with the state after it. */
+export async function carryOut(run: Run, command: Command): Promise<OrderState> {
+  const { orderId } = command;
+  // Commands before it may have changed what this one was accepted for.
+  validate(run, command);
+  if (isDone(run.chain, command)) return stateOf(run.chain);
+  switch (command.kind) {
+    case 'register':
+      await register(run, orderId, command.registration);
+      break;
+    case 'cancel':
+      await cancel(run, orderId);
+      break;
+    case 'replaceKit':
+      await replaceKit(run, orderId);
+      break;
+    case 'resolveProblem':
+      await resolveProblem(run, orderId, command.decision);
+      remember(run.chain, orderId, command.decision);
+      break;
+    default:
+      return command satisfies never;
+  }
+  note(run.chain, orderId, doneBy(command), Date.now());
+  review(run);
+  return stateOf(run.chain);
+}
+
+function doneBy(command: Command): string {
+  switch (command.kind) {
+    case 'register':
+      return 'the product registered the kit';
+    case 'cancel':
+      return 'the product cancelled the order';
+    case 'replaceKit':
+      return 'the product asked for a new kit';
+    case 'resolveProblem':
+      return `decided: ${command.decision}`;
+    default:
+      return command satisfies never;
+  }
+}
+
+/**
+ * Cancels an order whose placing was cancelled. Nobody waits for the answer, so a person is asked to look if it fails. It is
+ * not tried again: that person may decide to let the order go on.
+ */
+export async function carryOutCancelRequest(run: Run): Promise<void> {
+  const { chain } = run;
+  if (chain.cancelRequest !== 'open') return;
+  const { orderId } = currentOrder(chain);
+  try {
+    if (outcomeOf(chain) === undefined) await carryOut(run, { kind: 'cancel', orderId });
+  } catch (error) {
+    const { type } = refusalOf(error);
+    note(chain, orderId, `the cancellation of its placing could not be carried out: ${type}`, Date.now());
+    if (outcomeOf(chain) === undefined) raise(chain, cancellationFailed(orderId), Date.now());
+  }
+  chain.cancelRequest = 'carried_out';
+}
+
+function cancellationFailed(orderId: string): Question {
+  return { key: `${orderId}/cancellation`, reason: 'cancellation_failed', orderId };
+}
+
+async function cancel(run: Run, orderId: string): Promise<void> {
+  try {
+    hear(run, await activities.cancelOrder.executeWithOptions({ summary: `cancel ${orderId.slice(0, 8)}` }, [orderId]));
+  } catch (error) {
+    throw await refused(run, orderId, refusalOf(error));
+  }
+  const { key } = cancellationFailed(orderId);
+  clear(run.chain, (raised) => raised.key === key && raised.reason === 'cancellation_failed', Date.now());
+}
+
+/** An order that the service does not find any more is gone, which ends the case. */
+async function refused(run: Run, orderId: string, refusal: ApplicationFailure): Promise<ApplicationFailure> {
+  const [details] = (refusal.details ?? []) as Partial<FailureDetails>[];
+  if (details?.status === 404) await readOrder(run, orderId);
+  return refusal;
+}
+
+async function register(run: Run, orderId: string, registration: RegisterCommand['registration']): Promise<void> {
+  const { chain } = run;
+  const question = { key: orderId, reason: 'registered_another_order', orderId } as const;
+  try {
+    const account = chain.labAccountId === undefined ? {} : { labAccountId: chain.labAccountId };
+    const call = { orderId, registration, chain: chain.orders.map((order) => order.orderId), ...account };
+    hear(run, await activities.registerKit.executeWithOptions({ summary: `register ${orderId.slice(0, 8)}` }, [call]));
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal.type === 'RegisteredAnotherOrder') raise(chain, question, Date.now());
+    throw await refused(run, orderId, refusal);
+  }
+  clear(chain, ({ key, reason }) => key === question.key && reason === question.reason, Date.now());
+}
+
+async function resolveProblem(run: Run, orderId: string, decision: Decision): Promise<void> {
+  const { chain } = run;
+  switch (decision) {
+    case 'wait':
+      beMorePatient(chain, orderId);
+      // A decision that waited for a read may not be due any more.
+      run.heard = true;
+      return;
+    case 'replace':
+      return replaceKit(run, orderId);
+    case 'abandon':
+      chain.ending = 'abandoned';
+      return;
+    default:
+      return decision satisfies never;
+  }
+}
+
+/** Attention that needs no more than somebody's `wait`. */
+const acknowledged: readonly AttentionReason[] = ['reference_conflict', 'cancellation_failed'];
+
+/**
+ * Every limit that was missed, and the time to decide, count again from now. A conflict of references is acknowledged: the
+ * first reference keeps the order. So is a cancellation that failed: the order goes on.
+ */
+function beMorePatient(chain: Chain, orderId: string): void {
+  const now = Date.now();
+  const isAcknowledged = (raised: Attention) => acknowledged.includes(raised.reason) && raised.orderId === orderId;
+  const isMissed = ({ key, at }: Deadline) => chain.met.includes(key) || at <= now;
+  const asked = deadlinesOf(chain).filter(
+    (deadline) =>
+      deadline.orderId === orderId &&
+      (deadline.name === 'decision' || (isOverdueName(deadline.name) && isMissed(deadline))),
+  );
+  if (asked.length === 0 && !chain.attention.some(isAcknowledged)) {
+    throw ApplicationFailure.nonRetryable(
+      `Order ${orderId} (${findOrder(chain, orderId)?.standing.phase}) has missed no limit that could be extended`,
+      'NothingToResolve',
+      { fields: [] },
+    );
+  }
+  clear(chain, isAcknowledged, now);
+  const since = new Date(now).toISOString();
+  chain.patience.push(...asked.map(({ baseKey }) => ({ key: baseKey, since })));
+}

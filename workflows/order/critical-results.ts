@@ -1,0 +1,236 @@
+import { readStatus } from '../../protocol/order/lifecycle.js';
+import type {
+  AcknowledgeCriticalResultCommand,
+  Acknowledgement,
+  CriticalResult,
+  CriticalResultRecord,
+} from '../../protocol/order/messages.js';
+import type { CriticalResultReport } from '../../service/critical-result.js';
+import { enqueue, headOf, clear, raise } from './announcements.js';
+import { ordersOf, currentOrder, findOrder, note, type Chain, type ChainOrder } from './chain.js';
+import type { Run } from './workflow.js';
+
+/*
+ * Results that somebody must act on at once. A report of the service's own is one, and so is an order whose
+ * interpretation is `critical`: webhooks get lost, and nothing else would heal that. Only a person's acknowledgement
+ * closes one.
+ */
+
+/** An acknowledgement may be corrected or added to; more than this nobody reads. */
+const mostAcknowledgements = 20;
+
+/** One report, or what an order's own interpretation amounts to. */
+interface News extends Pick<CriticalResultReport, 'orderId' | 'interpretation' | 'updatedAt'> {
+  status: string;
+  /** The order's last `corrected` event: what was acknowledged before it was another result. */
+  correctedBy?: number;
+  /** The order said something else before. */
+  isChange?: boolean;
+}
+
+/**
+ * Looks at everything that was reported: alarms are raised in the handler that received them, because the main loop may
+ * be busy with a new kit for a quarter of an hour. A run that does not know yet whose order it is only keeps them.
+ */
+export function raiseCriticalResults({ chain, forwardsTo }: Run, now: number): void {
+  if (!chain.identified || forwardsTo !== undefined) return;
+  const reports = chain.criticalReports;
+  chain.criticalReports = [];
+  for (const { orderId, status, interpretation, updatedAt } of reports) {
+    const own = {
+      ...(status !== undefined && { status }),
+      ...(interpretation !== undefined && { interpretation }),
+      ...(updatedAt !== undefined && { updatedAt }),
+    };
+    takeUp(chain, { ...newsOf(orderId, findOrder(chain, orderId)), ...own }, now);
+  }
+  for (const order of ordersOf(chain)) takeUpInterpretation(chain, order, now);
+}
+
+/** The reports that another chain's workflow has to know. */
+export function openReports({ criticalReports, criticalResults }: Chain): CriticalResultReport[] {
+  const open = criticalResults.filter(({ isOpen }) => isOpen);
+  return [
+    ...open.map(({ orderId, status, interpretation, updatedAt }) => ({
+      ...{ orderId, status },
+      ...(interpretation !== undefined && { interpretation }),
+      ...(updatedAt !== undefined && { updatedAt }),
+    })),
+    ...criticalReports.map(({ order: _order, ...report }) => report),
+  ];
+}
+
+export function awaitsAcknowledgement({ criticalResults }: Chain): boolean {
+  return criticalResults.some(({ isOpen }) => isOpen);
+}
+
+export function findCriticalResult(chain: Chain, orderId: string): CriticalResultRecord | undefined {
+  return chain.criticalResults.find((result) => result.orderId === orderId);
+}
+
+/** An acknowledgement whose answer was lost, and that was sent again. */
+export function isRepeated(
+  { isOpen, acknowledgements }: CriticalResultRecord,
+  { alarm, by, outcome, note: words }: AcknowledgeCriticalResultCommand,
+): boolean {
+  const isSame = (given: Acknowledgement) => given.by === by && given.outcome === outcome && given.note === words;
+  // The alarm that it names tells it from an answer to a later one.
+  if (alarm !== undefined) return acknowledgements.some((given) => given.alarm === alarm && isSame(given));
+  const last = acknowledgements.at(-1);
+  return !isOpen && last !== undefined && isSame(last);
+}
+
+/** Any outcome answers the question: someone took it up. What became of it is theirs, and stays in the timeline. */
+export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultCommand, now: number): void {
+  const { orderId, by, outcome, note: words } = command;
+  const result = findCriticalResult(chain, orderId);
+  if (!result || isRepeated(result, command)) return;
+  const acknowledgement = {
+    ...{ alarm: alarmOf(result), by, outcome, at: iso(now) },
+    ...(words !== undefined && { note: words }),
+  };
+  result.acknowledgements = [...result.acknowledgements, acknowledgement].slice(-mostAcknowledgements);
+  result.isOpen = false;
+  // The note stays out: case files are read by more people than it is meant for.
+  note(chain, orderId, `critical result acknowledged by ${by}: ${outcome.replaceAll('_', ' ')}`, now);
+  dropReminders(chain, orderId);
+  clear(chain, (attention) => attention.reason === 'critical_result' && attention.orderId === orderId, now);
+}
+
+/** Several that are due at once, after a long silence of the worker, are sent as one. */
+export function remindOfCriticalResults(chain: Chain, now: number): void {
+  for (const result of chain.criticalResults) {
+    const due = Math.floor((now - Date.parse(result.since)) / chain.policy.criticalResultReminder);
+    if (!result.isOpen || chain.notifies === false || due <= result.reminders) continue;
+    result.reminders = due;
+    const { orderId, since, status } = result;
+    // One that could not be delivered is overtaken: an outbox must not grow with the receiver's outage.
+    dropReminders(chain, orderId);
+    const at = Date.parse(since) + due * chain.policy.criticalResultReminder;
+    const head = headOf(chain, orderOf(chain, orderId), `${keyOf(result)}/critical_result_reminder/${due}`, iso(at));
+    const data = { reminder: due, status, since, alarm: alarmOf(result) };
+    enqueue(chain, { ...head, orderId, type: 'critical_result_reminder', data });
+    note(chain, orderId, `critical result reminder ${due}`, now);
+  }
+}
+
+/** For whoever asks: the one that waits for its acknowledgement, else the latest. */
+export function shownCriticalResult({ criticalResults }: Chain): CriticalResult | undefined {
+  const shown = criticalResults.find(({ isOpen }) => isOpen) ?? criticalResults.at(-1);
+  if (!shown) return undefined;
+  const { orderId, status, interpretation, since, isOpen, reminders, acknowledgements } = shown;
+  return {
+    ...{ orderId, alarm: alarmOf(shown), status, since, isOpen, reminders, acknowledgements },
+    ...(interpretation !== undefined && { interpretation }),
+  };
+}
+
+/** The service's field may lag behind its own event, so a word other than `critical` takes nothing back. */
+function takeUpInterpretation(chain: Chain, order: ChainOrder, now: number): void {
+  const { orderId, greatest } = order;
+  const { interpretation } = greatest;
+  if (interpretation === undefined) return;
+  if (isCritical(interpretation)) {
+    const before = findCriticalResult(chain, orderId)?.orderSaid;
+    const isChange = before !== undefined && !isCritical(before);
+    takeUp(chain, { ...newsOf(orderId, order), interpretation, isChange }, now);
+  }
+  const result = findCriticalResult(chain, orderId);
+  if (result) result.orderSaid = interpretation;
+}
+
+function takeUp(chain: Chain, { isChange = false, ...news }: News, now: number): void {
+  const known = findCriticalResult(chain, news.orderId);
+  if (known && !isNews(known, news, isChange)) {
+    if ((news.updatedAt ?? '') > (known.updatedAt ?? '')) Object.assign(known, { ...news, status: known.status });
+    return;
+  }
+  const asked = known?.isOpen === true ? known : undefined;
+  const result: CriticalResultRecord = {
+    ...known,
+    ...news,
+    isOpen: true,
+    since: asked?.since ?? iso(now),
+    reminders: asked?.reminders ?? 0,
+    acknowledgements: known?.acknowledgements ?? [],
+    announced: known?.announced ?? [],
+  };
+  result.announced = [...result.announced, nextKey(result)];
+  chain.criticalResults = [...chain.criticalResults.filter(({ orderId }) => orderId !== news.orderId), result];
+  announce(chain, result, news.updatedAt ?? iso(now));
+  if (!asked) raise(chain, { key: keyOf(result), reason: 'critical_result', orderId: news.orderId }, now);
+}
+
+function announce(chain: Chain, result: CriticalResultRecord, at: string): void {
+  const { orderId, status, interpretation } = result;
+  const head = headOf(chain, orderOf(chain, orderId), alarmOf(result), at);
+  const data = { status, ...(interpretation !== undefined && { interpretation }) };
+  enqueue(chain, { ...head, orderId, type: 'critical_result', data });
+}
+
+/**
+ * An order and a status are one result, however often it is reported. A final one replaces a partial one, a correction
+ * replaces both. Once acknowledged, a later version is another result: somebody has to look again.
+ */
+function isNews(known: CriticalResultRecord, news: News, isChange: boolean): boolean {
+  const ranks = rankOf(news.status) - rankOf(known.status);
+  if (ranks !== 0) return ranks > 0;
+  if ((news.correctedBy ?? -1) > (known.correctedBy ?? -1)) return true;
+  if (known.isOpen) return false;
+  const seen = known.updatedAt ?? known.acknowledgements.at(-1)?.at ?? '';
+  return isChange || (news.updatedAt ?? '') > seen;
+}
+
+function rankOf(status: string): number {
+  return status === 'final' ? 1 : 0;
+}
+
+/** Nothing of a run is in it: the order, its correction, the status, and a count where all of that comes again. */
+function nextKey({ orderId, correctedBy, status, announced }: CriticalResultRecord): string {
+  const key = `${orderId}/${correctedBy === undefined ? '' : `${correctedBy}.`}${status}`;
+  const times = announced.filter((other) => other === key || other.startsWith(`${key}.`)).length;
+  return times === 0 ? key : `${key}.${times + 1}`;
+}
+
+/** Every alarm that was raised for it, by the ids of their notifications; the last one is what a person must act on. */
+export function alarmsOf({ announced }: CriticalResultRecord): string[] {
+  return announced.map(notificationOf);
+}
+
+function alarmOf(result: CriticalResultRecord): string {
+  return notificationOf(keyOf(result));
+}
+
+function notificationOf(key: string): string {
+  return `${key}/critical_result`;
+}
+
+function keyOf({ announced, orderId }: CriticalResultRecord): string {
+  return announced.at(-1) ?? orderId;
+}
+
+/** Where nothing says what kind of result it is, it is final once the order has its results. */
+function newsOf(orderId: string, order: ChainOrder | undefined): News {
+  const correctedBy = order?.events.findLast(({ status }) => readStatus(status).low === 'corrected')?.id;
+  const status = order?.standing.phase === 'completed' ? 'final' : 'partial';
+  return { orderId, status, ...(correctedBy !== undefined && { correctedBy }) };
+}
+
+/** The service may write it in capitals. */
+function isCritical(interpretation: string): boolean {
+  return interpretation.toLowerCase() === 'critical';
+}
+
+function orderOf(chain: Chain, orderId: string): ChainOrder {
+  return findOrder(chain, orderId) ?? currentOrder(chain);
+}
+
+function dropReminders(chain: Chain, orderId: string): void {
+  chain.outbox = chain.outbox.filter(
+    ({ type, subject }) => type !== 'order.critical_result_reminder' || subject !== orderId,
+  );
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,282 @@
+import { log } from '@temporalio/workflow';
+import { readStatus } from '../../protocol/order/lifecycle.js';
+import type { RaisedAttention } from '../../protocol/order/messages.js';
+import type { Remedy } from '../../protocol/order/policy.js';
+import { refusalOf } from '../entity/commands.js';
+import { enqueue, headOf, raise } from './announcements.js';
+import {
+  currentOrder,
+  note,
+  outcomeOf,
+  unreadOrder,
+  type Chain,
+  findOrder,
+  lastEventId,
+  needsSuccessor,
+  replacementOf,
+  type ChainOrder,
+} from './chain.js';
+import {
+  deadlinesOf,
+  givingUpAt,
+  isDecision,
+  isOverdueName,
+  isUnasked,
+  type Deadline,
+  mayBeRedrawn,
+} from './deadlines.js';
+import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
+import { replaceKit } from './replacement.js';
+import type { Run } from './workflow.js';
+
+/** Does what is due at the deadlines that have passed. */
+export async function meetDeadlines(run: Run): Promise<void> {
+  const { chain } = run;
+  const isRedraw = ({ name }: Deadline) => name === 'redraw';
+  for (const { key } of dueOf(chain, Date.now()).filter(isRedraw)) chain.met.push(key);
+  await decide(run);
+  if (chain.ending === undefined) remind(chain, Date.now());
+}
+
+/** In the order in which they are taken, all on one read. */
+const decisions: readonly ((run: Run) => Promise<void> | void)[] = [meetDue, askAgain, recheck, giveUp, takeRemedy];
+
+/**
+ * Takes the decisions that are due: asking a person, replacing a kit, giving an order up. Silence may only mean a lost
+ * webhook, and a webhook may be late. So the order is read first, and without an answer nothing is decided.
+ */
+async function decide(run: Run): Promise<void> {
+  const { chain } = run;
+  const { orderId } = currentOrder(chain);
+  if (unreadOrder(chain) !== undefined) return;
+  // An order that has its outcome may be kept open by a critical result: nothing is left to decide, and nothing to look for.
+  if (outcomeOf(chain) !== undefined) return endPostponement(chain, Date.now());
+  if (!isDecisionDue(chain, Date.now())) return endWaiting(run, Date.now());
+  if (isPostponed(chain, Date.now())) return;
+  const answer = await readOrder(run, orderId);
+  if (answer === 'refused') postponeRefused(chain, orderId, Date.now());
+  if (answer !== 'read') return;
+  const looksForOthers = isReadAgainDue(chain, Date.now());
+  await takeDecisions(run, orderId);
+  // After all decisions: an order that is looked for again is unread, and nothing is decided before it was read.
+  if (looksForOthers && chain.ending === undefined) lookForOthers(run);
+}
+
+async function takeDecisions(run: Run, orderId: string): Promise<void> {
+  const { chain } = run;
+  for (const step of decisions) {
+    // The read, or a replacement, may have brought another order, which is read before anything is decided on it.
+    const isKnown = unreadOrder(chain) === undefined && currentOrder(chain).orderId === orderId;
+    if (chain.ending !== undefined || !isKnown) return;
+    await step(run);
+  }
+}
+
+function isDecisionDue(chain: Chain, now: number): boolean {
+  return (
+    dueOf(chain, now).some(isDecision) ||
+    unasked(chain).length > 0 ||
+    (isRecheckDue(chain, now) && (givingUpAt(chain) !== undefined || failedReplacement(chain) !== undefined)) ||
+    dueRemedy(chain) !== undefined ||
+    isAbsent(chain, currentOrder(chain).orderId)
+  );
+}
+
+/** The order has moved on, or was never stuck. */
+function endWaiting(run: Run, now: number): void {
+  const { chain } = run;
+  endPostponement(chain, now);
+  if (!isReadAgainDue(chain, now)) return;
+  delete chain.recheckAt;
+  lookForOthers(run);
+}
+
+function dueOf(chain: Chain, now: number): Deadline[] {
+  return deadlinesOf(chain).filter(
+    (deadline) => deadline.at <= now && !chain.met.includes(deadline.key) && !isUnasked(chain, deadline),
+  );
+}
+
+async function meetDue(run: Run): Promise<void> {
+  const { chain } = run;
+  for (const deadline of dueOf(chain, Date.now()).filter(isDecision)) {
+    if (chain.ending !== undefined) return;
+    if (stands(chain, deadline)) await meet(run, deadline);
+  }
+}
+
+async function meet(run: Run, { key, name, orderId }: Deadline): Promise<void> {
+  const { chain } = run;
+  if (!isOverdueName(name)) {
+    chain.met.push(key);
+    chain.ending = 'failed';
+    return;
+  }
+  chain.recheckAt = Date.now() + chain.policy.recheckEvery;
+  if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, Date.now());
+  else if (!(await apply(run, currentOrder(chain), problemRemedy(chain), key))) return;
+  chain.met.push(key);
+}
+
+/** A blocked sample is at the lab: no new kit helps it. */
+function problemRemedy(chain: Chain) {
+  const order = currentOrder(chain);
+  return order.standing.phase === 'at_lab' ? 'ask' : allowed(chain, order, chain.policy.onProblem);
+}
+
+/** An order that had missed a deadline, was replaced, and is the current one again: the question stands once more. */
+function askAgain({ chain }: Run): void {
+  for (const { key, name, orderId } of unasked(chain)) {
+    if (!isOverdueName(name)) continue;
+    raise(chain, { key, reason: name, orderId }, Date.now());
+    chain.recheckAt ??= Date.now() + chain.policy.recheckEvery;
+  }
+}
+
+function unasked(chain: Chain): Deadline[] {
+  return deadlinesOf(chain).filter(
+    ({ key, name }) =>
+      isOverdueName(name) && chain.met.includes(key) && !chain.attention.some((raised) => raised.key === key),
+  );
+}
+
+function isRecheckDue(chain: Chain, now: number): boolean {
+  return isReadAgainDue(chain, now) || (givingUpAt(chain) ?? Infinity) <= now;
+}
+
+function isReadAgainDue({ recheckAt = Infinity }: Chain, now: number): boolean {
+  return recheckAt <= now;
+}
+
+/** An overdue order is read again from time to time, and what failed may succeed now. */
+async function recheck(run: Run): Promise<void> {
+  if (!isRecheckDue(run.chain, Date.now())) return;
+  delete run.chain.recheckAt;
+  await retryReplacement(run);
+}
+
+/** What the service did not show before it may show now. */
+function lookForOthers(run: Run): void {
+  const { chain } = run;
+  if (chain.unreadable.length > 0) run.heard = true;
+  chain.unreadable = [];
+}
+
+/** An order that never moves again is given up. */
+function giveUp({ chain }: Run): void {
+  const givingUp = givingUpAt(chain);
+  if (givingUp === undefined) return;
+  if (givingUp <= Date.now()) chain.ending = 'unresolved';
+  else chain.recheckAt ??= Date.now() + chain.policy.recheckEvery;
+}
+
+/** Reminders ask for nothing that cannot be undone, so no read is made for them. */
+function remind(chain: Chain, now: number): void {
+  const due = dueOf(chain, now).filter(({ name }) => name.endsWith('_reminder'));
+  for (const { key, name, at, ordinal, orderId } of due) {
+    chain.met.push(key);
+    if (name !== 'registration_reminder' && name !== 'return_reminder') continue;
+    // After a long silence of the worker several reminders may be due at once: one says it.
+    if (due.some((other) => other.name === name && other.at > at)) continue;
+    const head = headOf(chain, currentOrder(chain), `${key}/${name}`, new Date(at).toISOString());
+    enqueue(chain, { ...head, type: name, data: { reminder: ordinal } });
+    note(chain, orderId, `${name.replaceAll('_', ' ')} ${ordinal} is due`, now);
+  }
+}
+
+function stands(chain: Chain, { key, at }: Deadline): boolean {
+  return deadlinesOf(chain).some((deadline) => deadline.key === key && deadline.at <= at);
+}
+
+/** Does what the policy says about a kit that failed. */
+export async function takeRemedy(run: Run): Promise<void> {
+  const { chain } = run;
+  const question = dueRemedy(chain);
+  if (!question) return;
+  const order = currentOrder(chain);
+  await apply(run, order, remedyFor(chain, order), question.key);
+}
+
+/** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
+export function dueRemedy(chain: Chain): Deadline | undefined {
+  if (chain.ending !== undefined || !needsSuccessor(currentOrder(chain))) return undefined;
+  const deadlines = deadlinesOf(chain);
+  if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.met.includes(key))) return undefined;
+  const question = deadlines.find(({ name }) => name === 'decision');
+  if (!question || chain.attention.some(({ key }) => key === question.key)) return undefined;
+  return chain.patience.some(({ key }) => key === question.baseKey) ? undefined : question;
+}
+
+function remedyFor(chain: Chain, order: ChainOrder): Remedy {
+  const { low } = readStatus(order.standing.last?.status ?? '');
+  if (low === 'redraw_available') return 'ask';
+  return allowed(chain, order, mayBeRedrawn(order) ? chain.policy.onSampleError : chain.policy.onLost);
+}
+
+/** An adopted order is never replaced by itself, nor one whose chain has had all its replacements: a person is asked. */
+export function allowed(chain: Chain, { orderId }: ChainOrder, remedy: Remedy): Remedy {
+  const isClaimed = replacementOf(chain, orderId) !== undefined;
+  const mayReplace = chain.handedOver && (isClaimed || chain.replacements.length < chain.policy.replacementLimit);
+  return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
+}
+
+/**
+ * @param key identifies the question, so that it is asked once
+ * @returns false when the order has moved on since it was read: then it is decided on again
+ */
+export async function apply(run: Run, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {
+  const { chain } = run;
+  const { orderId } = order;
+  switch (remedy) {
+    case 'fail':
+      chain.ending = 'failed';
+      return true;
+    case 'ask':
+      raise(
+        chain,
+        { key, reason: needsSuccessor(order) ? 'decision_needed' : 'problem_persists', orderId },
+        Date.now(),
+      );
+      return true;
+    case 'replace':
+      return replace(run, order, key);
+    default:
+      return remedy satisfies never;
+  }
+}
+
+async function replace(run: Run, order: ChainOrder, key: string): Promise<boolean> {
+  const { chain } = run;
+  const { orderId } = order;
+  try {
+    await replaceKit(run, orderId);
+    return true;
+  } catch (error) {
+    const { type, message } = refusalOf(error);
+    log.warn('replacement failed', { orderId, type, message });
+    const now = findOrder(chain, orderId) ?? order;
+    if (type === 'OrderMovedOn' && lastEventId(now) > lastEventId(order)) {
+      chain.recheckAt = Date.now();
+      return false;
+    }
+    raise(chain, { key, reason: 'replacement_failed', orderId }, Date.now());
+    chain.recheckAt = Date.now() + chain.policy.recheckEvery;
+    return true;
+  }
+}
+
+/** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
+export async function retryReplacement(run: Run): Promise<void> {
+  const failed = failedReplacement(run.chain);
+  if (failed) await apply(run, currentOrder(run.chain), 'replace', failed.key);
+}
+
+export function failedReplacement(chain: Chain): RaisedAttention | undefined {
+  const { orderId } = currentOrder(chain);
+  return chain.attention.find(
+    (raised) =>
+      raised.reason === 'replacement_failed' &&
+      raised.orderId === orderId &&
+      deadlinesOf(chain).some(({ key }) => key === raised.key),
+  );
+}

@@ -1,0 +1,290 @@
+import type { SearchAttributePair } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  ContinueAsNew,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { CreateKitOrder, PlacedOrder } from '../../activities/placing.js';
+import {
+  canonicalUserId,
+  ofCanonicalUser,
+  isAddressable,
+  placeKitOrderId,
+  referencePattern,
+} from '../../protocol/ids.js';
+import {
+  cancelPlacingUpdate,
+  creationProgressSignal,
+  placingStateQuery,
+  type CreationProgress,
+  type KitRequest,
+  type PlaceKitOrderInput,
+  type PlaceKitOrderResult,
+  type PlacingAttentionReason,
+  type PlacingEnd,
+  type PlacingState,
+} from '../../protocol/order/messages.js';
+import { resolvePolicy, type ResolvedPolicy } from '../../protocol/order/policy.js';
+import { PolicyInvalid } from '../../protocol/policy-settings.js';
+import {
+  labAttentionKey,
+  labPhaseKey,
+  labReferenceKey,
+  ofUser,
+  placingPhase,
+} from '../../protocol/search-attributes.js';
+import { activities, creation, creationLook } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { isFinalRefusal } from '../entity/failures.js';
+
+/** A run of the placing, which a command can end. */
+interface Run {
+  input: PlaceKitOrderInput;
+  policy: ResolvedPolicy;
+  /** The attempts. What is known of their order is handed over, whoever cancels. */
+  creating: CancellationScope;
+  wasCancelled: boolean;
+  /** What the last attempt reported; without a report, a creation may have been sent. */
+  progress?: CreationProgress;
+  attention: PlacingState['attention'];
+  waitsFor: string;
+  /** What the placing came to, as far as a cancellation asks. */
+  end?: PlacingEnd | ApplicationFailure;
+}
+
+/**
+ * Places exactly one order for a reference, however often it is started and whatever fails on the way, and hands it
+ * over to the workflow that follows it. It fails when the service refuses the order, and when it is cancelled before.
+ */
+export async function placeKitOrder(input: PlaceKitOrderInput): Promise<PlaceKitOrderResult> {
+  const run = begin(input);
+  listen(run);
+  showWhose(input);
+  try {
+    return await placeAndHandOver(run);
+  } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
+    run.end ??= error instanceof ApplicationFailure ? whatItCameTo(run, error) : cancelled(run);
+    throw error;
+  } finally {
+    // A cancellation that was accepted is answered before the run ends.
+    if (run.end !== undefined) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  }
+}
+
+async function placeAndHandOver(run: Run): Promise<PlaceKitOrderResult> {
+  const { input, policy } = run;
+  setCurrentDetails('Places the order at the lab service, once.');
+  const { snapshot, adopted } = await place(run);
+  const { orderId } = snapshot;
+  const { lab_test_id: labTestId } = input.order;
+  const labAccountId = labAccountOf(input);
+  const placed = {
+    reference: input.reference,
+    policy,
+    snapshot,
+    adopted,
+    ...(labTestId != null && { labTestId }),
+    ...(labAccountId != null && { labAccountId }),
+    // Its caller may have stopped waiting, and would not cancel the order then.
+    ...(run.wasCancelled && { cancelRequested: true }),
+  };
+  const summary = `hand over ${orderId}`;
+  await CancellationScope.nonCancellable(() => activities.handOver.executeWithOptions({ summary }, [placed]));
+  setCurrentDetails(`Placed order \`${orderId}\`. Workflow \`kit-order/${orderId}\` follows it from here.`);
+  run.end = { outcome: 'placed', orderId };
+  return { orderId, adopted };
+}
+
+/** A set of tests may name the account itself. */
+function labAccountOf({ order }: PlaceKitOrderInput): string | null | undefined {
+  return order.lab_account_id ?? ('order_set' in order ? order.order_set?.lab_account_id : undefined);
+}
+
+function listen(run: Run): void {
+  setHandler(placingStateQuery, () => stateOf(run), { description: 'Where the placing stands.' });
+  setHandler(
+    creationProgressSignal,
+    (progress) => {
+      // A report of an attempt that was given up may come after that of a later one.
+      if (run.progress !== 'sending') run.progress = progress;
+    },
+    { description: 'Sent by the worker: whether an order may have been created.' },
+  );
+  const cancel = async (): Promise<PlacingEnd> => {
+    run.wasCancelled = true;
+    run.waitsFor = 'whether an order was created before the cancellation';
+    run.creating.cancel();
+    await condition(() => run.end !== undefined);
+    if (run.end === undefined || run.end instanceof ApplicationFailure) throw run.end ?? refuse('OrderEnded', '');
+    return run.end;
+  };
+  setHandler(cancelPlacingUpdate, cancel, {
+    description: 'Ends the placing before there is an order. Says which order there is if it came too late.',
+  });
+}
+
+function stateOf({ input, waitsFor, attention, end }: Run): PlacingState {
+  return {
+    phase: placingPhase,
+    reference: input.reference,
+    userId: canonicalUserId(input.order.user_id),
+    waiting: { for: waitsFor },
+    attention,
+    ...(end !== undefined &&
+      'outcome' in end &&
+      (end.outcome === 'placed' ? { orderId: end.orderId } : { outcome: end.outcome })),
+  };
+}
+
+/** A backend may set no search attributes at the start: lists and deletions find the placing by them. */
+function showWhose({ reference, order }: PlaceKitOrderInput): void {
+  const userId: unknown = order.user_id;
+  const present = workflowInfo().typedSearchAttributes;
+  const whose: SearchAttributePair[] = [
+    { key: labReferenceKey, value: reference },
+    { key: labPhaseKey, value: placingPhase },
+    // Search attributes are never encrypted: what is not an id may be personal.
+    ...ofUser(typeof userId === 'string' && isAddressable(userId) ? userId : undefined),
+  ];
+  const absent = whose.filter(({ key }) => present.get(key) === undefined);
+  if (absent.length > 0) upsertSearchAttributes(absent);
+}
+
+/** What a cancellation is answered with when the run fails: with anything else, it had failed before. */
+function whatItCameTo(run: Run, failure: ApplicationFailure): PlacingEnd | ApplicationFailure {
+  return failure.type === 'PlacingCancelled' ? cancelled(run) : failure;
+}
+
+function cancelled({ input }: Run): PlacingEnd {
+  return { outcome: 'cancelled', reference: input.reference };
+}
+
+/** What another language's backend sends is not checked by any compiler. */
+function begin(input: PlaceKitOrderInput): Run {
+  const { reference, kind, order, policy }: Partial<PlaceKitOrderInput> = input ?? {};
+  if (typeof reference !== 'string' || !referencePattern.test(reference)) {
+    throw refuse('ReferenceInvalid', `reference must match ${referencePattern}`);
+  }
+  if (workflowInfo().workflowId !== placeKitOrderId(reference)) {
+    throw refuse('ReferenceInvalid', 'the workflow ID must be place-kit-order/<reference>');
+  }
+  if (kind !== 'unregistered' && kind !== 'with_patient') {
+    throw refuse('InvalidCommand', 'kind must be unregistered or with_patient');
+  }
+  if (typeof order !== 'object' || order === null) throw refuse('InvalidCommand', 'order must be an object');
+  try {
+    return {
+      input,
+      policy: resolvePolicy(policy),
+      creating: new CancellationScope(),
+      wasCancelled: false,
+      attention: [],
+      waitsFor: 'the lab service to take the order',
+    };
+  } catch (error) {
+    throw error instanceof PolicyInvalid ? refuse('PolicyInvalid', error.message) : error;
+  }
+}
+
+/** How long the service may fail to take an order before a person is asked to look. Placing goes on all the same. */
+const delayWorthAttention = 60 * 60_000;
+
+async function place(run: Run): Promise<PlacedOrder> {
+  try {
+    return checked(await run.creating.run(() => create(run)));
+  } catch (error) {
+    // A creation may be under way at the service, whoever cancels: the update, or an operator.
+    const isCancelled = run.wasCancelled || run.creating.consideredCancelled;
+    if (!isCancelled || isFinalRefusal(error) || error instanceof ContinueAsNew) throw error;
+    const found = await CancellationScope.nonCancellable(() => settle(run));
+    if (found) return checked(found);
+    if (run.wasCancelled) throw refuse('PlacingCancelled', 'The placing was cancelled before there was an order');
+    throw error;
+  }
+}
+
+function checked(placed: PlacedOrder): PlacedOrder {
+  if (isAddressable(placed.snapshot.orderId)) return placed;
+  throw refuse('AnswerUnreadable', 'The service gave the order an id that cannot stand in a workflow ID');
+}
+
+async function create(run: Run): Promise<PlacedOrder> {
+  const { policy, input } = run;
+  const options = { ...creation(policy, delayWorthAttention), summary: `order ${input.reference}` };
+  for (let triedBefore = workflowInfo().continuedFromExecutionRunId !== undefined; ; triedBefore = true) {
+    try {
+      const placed = await activities.createKitOrder.executeWithOptions(options, [wishOf(run, triedBefore)]);
+      askForAttention(run);
+      return placed;
+    } catch (error) {
+      await waitIfDelayed(run, error);
+      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof placeKitOrder>(input);
+    }
+  }
+}
+
+function wishOf({ input, policy }: Run, triedBefore: boolean): CreateKitOrder {
+  const { creationTimeout, creationSettling } = policy;
+  const since = workflowInfo().startTime.toISOString();
+  return {
+    request: requestOf(input),
+    reference: input.reference,
+    since,
+    triedBefore,
+    creationTimeout,
+    creationSettling,
+  };
+}
+
+/** The order that a cancelled attempt has created, if it has. */
+async function settle(run: Run): Promise<PlacedOrder | null> {
+  if (run.progress === 'nothing_sent') return null;
+  await sleep(run.policy.creationSettling, { summary: 'until a creation has settled' });
+  const options = { ...creationLook(run.policy), summary: `order ${run.input.reference}, if there is one` };
+  return activities.findKitOrder.executeWithOptions(options, [wishOf(run, true)]).catch((error: unknown) => {
+    throw refusalOf(error);
+  });
+}
+
+/** A service that asks for hours of patience ends a round at once: the next one does not follow at once. */
+const betweenRounds = 10 * 60_000;
+
+/** If a later attempt may succeed, it is waited for; everything else fails the placing. */
+async function waitIfDelayed(run: Run, error: unknown): Promise<void> {
+  if (run.creating.consideredCancelled && !isFinalRefusal(error)) throw error;
+  const refusal = refusalOf(error);
+  if (isFinalRefusal(error)) {
+    if (refusal.type === 'AmbiguousOrder') askForAttention(run, 'ambiguous_order');
+    throw refusal;
+  }
+  askForAttention(run, 'placing_delayed');
+  setCurrentDetails(`The lab service does not take the order: ${refusal.type}. Placing goes on trying.`);
+  await sleep(Math.max(run.policy.creationSettling, betweenRounds), { summary: 'before the next attempt' });
+}
+
+/** A placing that fails for ambiguity names the candidates; once a person has sorted them out it may be placed again. */
+function askForAttention(run: Run, ...reasons: PlacingAttentionReason[]): void {
+  const since = new Date(Date.now()).toISOString();
+  run.attention = reasons.map((reason) => run.attention.find((asked) => asked.reason === reason) ?? { reason, since });
+  const present = workflowInfo().typedSearchAttributes.get(labAttentionKey) ?? [];
+  if (present.join() !== reasons.join()) upsertSearchAttributes([{ key: labAttentionKey, value: reasons }]);
+}
+
+function requestOf(input: PlaceKitOrderInput): KitRequest {
+  return input.kind === 'unregistered'
+    ? { kind: input.kind, order: ofCanonicalUser(input.order) }
+    : { kind: input.kind, order: ofCanonicalUser(input.order) };
+}
+
+function refuse(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type, { fields: [] });
+}

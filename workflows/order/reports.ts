@@ -1,0 +1,150 @@
+import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
+import { isAddressable } from '../../protocol/ids.js';
+import type { CriticalResultReported } from '../../protocol/order/messages.js';
+import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';
+import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
+
+/**
+ * The fold: what has been reported of the orders of one chain. It converges: any order, repetition or loss of
+ * snapshots that includes the greatest one ends in the same state. It has no clock and knows no workflow.
+ */
+export type Orders = readonly OrderRecord[];
+
+export interface OrderRecord {
+  orderId: string;
+  /** All events ever reported of the order, ascending by id. The order's status is that of the last one. */
+  events: readonly OrderEvent[];
+  /** The greatest snapshot by (highest event id, `updatedAt`, canonical JSON): it gives the fields without an event id. */
+  greatest: OrderSnapshot;
+}
+
+/** Folds one snapshot in. Answers with the same object when it says nothing new. */
+export function observe(orders: Orders, snapshot: OrderSnapshot): Orders {
+  const before = orders.find((order) => order.orderId === snapshot.orderId);
+  if (!before) return [...orders, recordOf(snapshot)].toSorted(byCreation);
+  const after = merge(before, snapshot);
+  return after === before ? orders : orders.map((order) => (order === before ? after : order)).toSorted(byCreation);
+}
+
+function recordOf(snapshot: OrderSnapshot): OrderRecord {
+  return { orderId: snapshot.orderId, events: unionOf(snapshot.events, []), greatest: snapshot };
+}
+
+function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
+  const newer = compareSnapshots(snapshot, record.greatest) > 0;
+  const greatest = newer ? snapshot : record.greatest;
+  const events = unionOf(greatest.events, [...record.events, ...snapshot.events]);
+  const known = !newer && canonicalJson(events) === canonicalJson(record.events);
+  return known ? record : { ...record, events, greatest };
+}
+
+/**
+ * Where two reports of one event differ, the one in `winners` counts, and between others the greater text: whichever
+ * came first, the same one stays.
+ */
+function unionOf(winners: readonly OrderEvent[], others: readonly OrderEvent[]): OrderEvent[] {
+  const byId = new Map<number, OrderEvent>();
+  for (const event of others) {
+    const known = byId.get(event.id);
+    if (!known || compareText(canonicalJson(event), canonicalJson(known)) > 0) byId.set(event.id, event);
+  }
+  for (const event of winners) byId.set(event.id, event);
+  return [...byId.values()].toSorted((a, b) => a.id - b.id);
+}
+
+function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
+  return (
+    highestEventId(a) - highestEventId(b) ||
+    compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
+    compareText(canonicalJson(a), canonicalJson(b))
+  );
+}
+
+/** A snapshot without any event counts lowest. */
+function highestEventId({ events }: OrderSnapshot): number {
+  return events.reduce((highest, event) => Math.max(highest, event.id), -1);
+}
+
+function byCreation(a: OrderRecord, b: OrderRecord): number {
+  return compareText(createdAt(a), createdAt(b)) || compareText(a.orderId, b.orderId);
+}
+
+function createdAt({ greatest, events }: OrderRecord): string {
+  return greatest.createdAt ?? events[0]?.at ?? '';
+}
+
+/**
+ * Reads a snapshot that came by signal, perhaps from a backend in another language: known fields of their types are
+ * taken, everything else is left behind. What has no order id and no list of events is no snapshot. Never throws.
+ */
+export function readSnapshot(value: unknown): OrderSnapshot | undefined {
+  if (!isObject(value) || typeof value['orderId'] !== 'string' || !Array.isArray(value['events'])) return undefined;
+  const events = value['events'].flatMap((event) => readEvent(event) ?? []);
+  const transaction = readTransaction(value['transaction']);
+  const shipment = isObject(value['shipment']) ? textsOf(value['shipment'], shipmentFields) : undefined;
+  return {
+    ...textsOf(value, orderFields),
+    ...timesOf(value, ['createdAt', 'updatedAt']),
+    orderId: value['orderId'],
+    events,
+    ...(transaction && { transaction }),
+    ...(shipment && { shipment }),
+  };
+}
+
+/** Reads the report of a critical result in the same way. What names no order is none. Never throws. */
+export function readCriticalReport(value: unknown): CriticalResultReported | undefined {
+  if (!isObject(value) || typeof value['orderId'] !== 'string') return undefined;
+  const { status } = value;
+  const order = readSnapshot(value['order']);
+  return {
+    ...textsOf(value, ['userId', 'sampleId', 'interpretation']),
+    ...timesOf(value, ['createdAt', 'updatedAt']),
+    orderId: value['orderId'],
+    // It stands in the ids of notifications.
+    ...(typeof status === 'string' && isAddressable(status) && { status: status.toLowerCase() }),
+    ...(order && { order }),
+  };
+}
+
+const orderFields = [
+  'userId',
+  'method',
+  'passthrough',
+  'origin',
+  'parentId',
+  'status',
+  'sampleId',
+  'interpretation',
+] as const satisfies (keyof OrderSnapshot)[];
+
+const shipmentFields = [
+  'outboundCourier',
+  'outboundTrackingNumber',
+  'inboundCourier',
+  'inboundTrackingNumber',
+] as const;
+
+function readEvent(value: unknown): OrderEvent | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, status, detail } = value;
+  const at = readTime(value['at']);
+  if (!isEventId(id) || at === undefined || typeof status !== 'string') return undefined;
+  return { id, at, status, ...(typeof detail === 'string' && { detail }) };
+}
+
+function readTransaction(value: unknown): TransactionSnapshot | undefined {
+  if (!isObject(value) || typeof value['id'] !== 'string') return undefined;
+  const listed: unknown[] = Array.isArray(value['orders']) ? value['orders'] : [];
+  const orders = listed.flatMap((order): TransactionOrder[] =>
+    isObject(order) && typeof order['id'] === 'string'
+      ? [{ ...textsOf(order, ['origin', 'parentId']), ...timesOf(order, ['createdAt']), id: order['id'] }]
+      : [],
+  );
+  return { ...textsOf(value, ['status']), id: value['id'], orders };
+}
+
+/** JSON can write numbers beyond all bounds, which a history would give back as null. */
+function isEventId(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

@@ -1,0 +1,236 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import { referencePattern } from '../../protocol/ids.js';
+import type {
+  CancelCommand,
+  RegisterCommand,
+  ReplaceKitCommand,
+  ResolveProblemCommand,
+  AcknowledgeCriticalResultCommand,
+  AcknowledgementOutcome,
+  AttentionReason,
+  Decision,
+} from '../../protocol/order/messages.js';
+import { currentOrder, findOrder, outcomeOf, type Chain, lastEventId, replacementOf } from './chain.js';
+import { alarmsOf, findCriticalResult, isRepeated } from './critical-results.js';
+import type { Run } from './workflow.js';
+
+/** What the product asks for. The order it means is settled when it arrives, not when its turn comes. */
+export type Command =
+  | ({ kind: 'register' } & Meant<RegisterCommand>)
+  | ({ kind: 'cancel' } & Meant<CancelCommand>)
+  | ({ kind: 'resolveProblem' } & Meant<ResolveProblemCommand>)
+  | ({ kind: 'replaceKit' } & Meant<ReplaceKitCommand>);
+
+type Meant<T> = T & { orderId: string };
+
+/**
+ * What a command must be to be accepted at all; a validator's refusal leaves no trace in the history. Whether the
+ * service will do it, only the service knows.
+ */
+
+/** The order a command means: the one it names, else the current one at the time it came. */
+export function meant(chain: Chain, command: { orderId?: string } | undefined): { orderId: string } {
+  return { orderId: command?.orderId ?? currentOrder(chain).orderId };
+}
+
+/** A command that asks for what has happened already is accepted, also at the end: its caller lost the answer. */
+export function validate({ chain }: Run, command: Command): void {
+  const { orderId } = command;
+  const isKnown = findOrder(chain, orderId) !== undefined;
+  if (isKnown && isDone(chain, command)) return;
+  const outcome = outcomeOf(chain);
+  if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, outcome);
+  if (!isKnown) throw refuse('OrderNotInChain', 'The command names an order that is not of this chain');
+  if (command.kind === 'resolveProblem') demandUnresolved(chain, command);
+}
+
+/** Commands are for the run that follows a chain, and once it knows an order. */
+function demandOrder({ chain, forwardsTo }: Run): void {
+  if (forwardsTo !== undefined) throw forwarded(forwardsTo);
+  if (chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
+}
+
+/** Two people who do not know of each other must not undo each other's decision. */
+function demandUnresolved(chain: Chain, { orderId, insteadOf }: Command & { kind: 'resolveProblem' }): void {
+  const decision = standingDecision(chain, orderId);
+  if (decision === undefined || (decision === 'wait' && insteadOf === 'wait')) return;
+  const message = `The problem of order ${orderId} was resolved already: ${decision}. Look at the state`;
+  throw refuse('AlreadyResolved', message, decision);
+}
+
+export function validateRegistration(run: Run, command: RegisterCommand): void {
+  if (typeof command?.registration?.sample_id !== 'string') {
+    const fields = [{ field: 'sample_id', message: 'must be a string' }];
+    throw ApplicationFailure.nonRetryable('sample_id must be a string', 'RegistrationRefused', { fields });
+  }
+  demandOrder(run);
+  validate(run, { ...command, ...meant(run.chain, command), kind: 'register' });
+}
+
+export function validateCancellation(run: Run, command: CancelCommand | undefined): void {
+  demandOrder(run);
+  validate(run, { ...meant(run.chain, command), kind: 'cancel' });
+}
+
+export function validateReplacement(run: Run, command: ReplaceKitCommand): void {
+  demandOrderId(command);
+  demandOrder(run);
+  validate(run, { orderId: command.orderId, kind: 'replaceKit' });
+}
+
+export function validateDecision(run: Run, command: ResolveProblemCommand): void {
+  const decisions: readonly unknown[] = ['wait', 'replace', 'abandon'];
+  if (!decisions.includes(command?.decision)) {
+    throw refuse('InvalidCommand', 'decision must be wait, replace or abandon');
+  }
+  demandOrderId(command);
+  demandOrder(run);
+  validate(run, { ...command, kind: 'resolveProblem' });
+}
+
+/** The current order may be another one by the time that the command is repeated. */
+function demandOrderId(command: { orderId?: unknown } | undefined): void {
+  if (typeof command?.orderId === 'string') return;
+  const fields = [{ field: 'orderId', message: 'is required: the order that the command is about' }];
+  throw ApplicationFailure.nonRetryable('orderId is required: name the order', 'InvalidCommand', { fields });
+}
+
+const acknowledgementOutcomes: readonly unknown[] = [
+  'confirmed',
+  'reached_no_readback',
+  'unable_to_reach',
+] satisfies AcknowledgementOutcome[];
+
+/** Enough for who was reached and when; what is longer belongs into the product. */
+const longestNote = 2000;
+
+/** An order that has ended takes it, too. The refusals repeat nothing: who types a name for an id has typed a name. */
+export function validateAcknowledgement(
+  { chain, forwardsTo }: Run,
+  command: AcknowledgeCriticalResultCommand | undefined,
+): void {
+  const fields = faultsOf({ ...command });
+  if (fields.length > 0) {
+    const message = fields.map(({ field, message: rule }) => `${field} ${rule}`).join('; ');
+    throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields });
+  }
+  if (forwardsTo !== undefined) throw forwarded(forwardsTo);
+  if (chain.identified && command) demandAlarm(chain, command);
+}
+
+/** A late answer to an earlier alarm must not clear one that nobody has seen. */
+function demandAlarm(chain: Chain, command: AcknowledgeCriticalResultCommand): void {
+  const { orderId, alarm } = command;
+  const result = findCriticalResult(chain, orderId);
+  if (!result) {
+    throw refuse('NothingToAcknowledge', 'No critical result of this order was reported; check the order id');
+  }
+  const alarms = alarmsOf(result);
+  if (alarm === alarms.at(-1) || isRepeated(result, command)) return;
+  // Without a name the latest one is meant, unless it may be an earlier answer that was sent again.
+  if (alarm === undefined && !(result.isOpen && result.acknowledgements.length > 0)) return;
+  if (alarm !== undefined && !alarms.includes(alarm)) {
+    throw refuse('NothingToAcknowledge', 'No such alarm was raised for this order; check the id of the notification');
+  }
+  const message =
+    'The critical result was raised again after this alarm; look at it, then acknowledge the latest alarm by its id';
+  throw refuse('AlarmOutdated', message, alarms.at(-1));
+}
+
+function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>) {
+  const isId = (id: unknown) => typeof id === 'string' && referencePattern.test(id);
+  return [
+    ...(isId(orderId)
+      ? []
+      : [{ field: 'orderId', message: 'must be the id of the order that has the critical result' }]),
+    ...(alarm === undefined || typeof alarm === 'string'
+      ? []
+      : [{ field: 'alarm', message: 'must be the id of a critical_result notification' }]),
+    ...(isId(by) ? [] : [{ field: 'by', message: `must be an id of ${referencePattern.source}, not a name` }]),
+    ...(acknowledgementOutcomes.includes(outcome)
+      ? []
+      : [{ field: 'outcome', message: `must be ${acknowledgementOutcomes.join(' or ')}` }]),
+    ...(note === undefined || (typeof note === 'string' && note.length <= longestNote)
+      ? []
+      : [{ field: 'note', message: `must be a text of at most ${longestNote} characters` }]),
+  ];
+}
+
+export function forwarded(rootOrderId: string): ApplicationFailure {
+  return refuse('OrderForwarded', `The order belongs to the chain of order ${rootOrderId}`, rootOrderId);
+}
+
+function refuse(type: string, message: string, reason?: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type, { fields: [], ...(reason !== undefined && { reason }) });
+}
+
+/*
+ * What was decided about an order's problem. A command whose answer was lost is sent again: it then does not do more,
+ * and it does not undo what somebody else decided meanwhile.
+ */
+
+/** A person's answer to what an order asks. */
+export interface Answer {
+  orderId: string;
+  /** The order's last event at that time: one that has moved on since asks something else. */
+  eventId: number;
+  decision: Decision;
+}
+
+/** Attention that `resolveProblem` does not answer. */
+const otherwiseAnswered: readonly AttentionReason[] = [
+  'late_arrival',
+  'registered_another_order',
+  'critical_result',
+  'notifications_undelivered',
+];
+
+/** Keeps the answer; the latest of each order counts. */
+export function remember(chain: Chain, orderId: string, decision: Decision): void {
+  const order = findOrder(chain, orderId);
+  if (!order) return;
+  const others = chain.answers.filter((answer) => answer.orderId !== orderId);
+  chain.answers = [...others, { orderId, eventId: lastEventId(order), decision }];
+}
+
+/** Whether what the command asks for has happened already. */
+export function isDone(chain: Chain, command: Command): boolean {
+  const { orderId } = command;
+  switch (command.kind) {
+    case 'register':
+      return false;
+    case 'cancel':
+      return findOrder(chain, orderId)?.standing.phase === 'cancelled';
+    case 'replaceKit':
+      return isReplaced(chain, orderId);
+    case 'resolveProblem':
+      return isResolved(chain, orderId, command.decision);
+    default:
+      return command satisfies never;
+  }
+}
+
+function isReplaced(chain: Chain, orderId: string): boolean {
+  return replacementOf(chain, orderId)?.orderId !== undefined;
+}
+
+function isResolved(chain: Chain, orderId: string, decision: Decision): boolean {
+  if (decision === 'replace') return isReplaced(chain, orderId);
+  const isAnsweredSo = chain.answers.some((answer) => answer.orderId === orderId && answer.decision === decision);
+  if (decision === 'abandon') return isAnsweredSo && chain.ending === 'abandoned';
+  return isAnsweredSo && !asks(chain, orderId);
+}
+
+/** The decision that stands for an order that asks nothing any more, and has not moved on since. */
+export function standingDecision(chain: Chain, orderId: string): Decision | undefined {
+  const order = findOrder(chain, orderId);
+  if (!order || asks(chain, orderId)) return undefined;
+  if (isReplaced(chain, orderId) && currentOrder(chain).orderId !== orderId) return 'replace';
+  return chain.answers.find((answer) => answer.orderId === orderId && answer.eventId === lastEventId(order))?.decision;
+}
+
+function asks(chain: Chain, orderId: string): boolean {
+  return chain.attention.some(
+    (attention) => attention.orderId === orderId && !otherwiseAnswered.includes(attention.reason),
+  );
+}

@@ -1,0 +1,115 @@
+import { ApplicationFailure, log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { PageReconciled, PageToReconcile } from '../activities/reconcile.js';
+import {
+  reconcileProgressQuery,
+  type ReconcileCounts,
+  type ReconcileInput,
+  type ReconcileProgress,
+  type ReconcileResult,
+  rangeOf,
+  type ReconcileRange,
+} from '../protocol/reconcile.js';
+import { activities } from './activities.js';
+import { refusalOf } from './entity/commands.js';
+
+/**
+ * Compares the service's list of updated orders with what the workflows have heard: page by page from the last to the
+ * first, because an order that is updated meanwhile leaves the list, and moves only those that are still to come.
+ */
+export async function reconcileOrders(input?: ReconcileInput): Promise<ReconcileResult> {
+  const range = checkedRange(input ?? {});
+  const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0, critical: 0 };
+  let page: number | undefined;
+  let pagesToGo: number | undefined;
+  let outside = 0;
+  setHandler(
+    reconcileProgressQuery,
+    (): ReconcileProgress => ({ ...counts, ...(pagesToGo !== undefined && { pagesToGo }) }),
+    {
+      description: 'How far the run has come',
+    },
+  );
+  do {
+    const passed = await passPage(range, page);
+    add(counts, passed.counts);
+    outside += passed.outside;
+    page = passed.nextPage;
+    pagesToGo = page ?? 0;
+    setCurrentDetails(detailsOf(range, counts, page));
+  } while (page !== undefined);
+  if (input?.from === undefined) await passCritical(range, counts);
+  if (outside > 0)
+    log.warn('the service lists orders that were not updated in the range: it ignores the filter', { outside });
+  return { watermark: range.to, ...counts };
+}
+
+type Critical = NonNullable<PageToReconcile['critical']>;
+
+/** A critical result whose webhook was lost may have changed nothing else of its order. */
+async function passCritical(range: ReconcileRange, counts: ReconcileCounts): Promise<void> {
+  const isFiltered =
+    (await passCriticalBy('interpretation', range, counts)) || (await passCriticalBy('is_critical', range, counts));
+  if (!isFiltered) log.warn('the service lists orders that are not critical: it ignores both filters');
+  setCurrentDetails(detailsOf(range, counts, undefined));
+}
+
+/** Answers whether the service knows the filter: one that ignores it lists other orders, too. */
+async function passCriticalBy(critical: Critical, range: ReconcileRange, counts: ReconcileCounts): Promise<boolean> {
+  let page: number | undefined;
+  counts.critical = 0;
+  do {
+    const passed = await passPage(range, page, critical);
+    add(counts, passed.counts);
+    page = passed.nextPage;
+    if (passed.outside > 0) return false;
+  } while (page !== undefined);
+  return true;
+}
+
+async function passPage(range: ReconcileRange, page: number | undefined, critical?: Critical): Promise<PageReconciled> {
+  const which = critical !== undefined ? 'critical orders' : 'updated orders';
+  const summary = page === undefined ? `the last page of ${which}` : `page ${page} of ${which}`;
+  try {
+    return await activities.reconcilePage.executeWithOptions({ summary }, [
+      { ...range, ...(page !== undefined && { page }), ...(critical !== undefined && { critical }) },
+    ]);
+  } catch (error) {
+    // Whoever waits for the result reads the refusal itself, not that an activity failed.
+    throw refusalOf(error);
+  }
+}
+
+function checkedRange(input: ReconcileInput): ReconcileRange {
+  try {
+    return rangeOf(input, watermarkOf(workflowInfo().lastResult), Date.now());
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw ApplicationFailure.nonRetryable(error.message, 'InvalidCommand', { fields: [] });
+  }
+}
+
+/** Of the last pass that was complete. A result that is none of ours counts as none. */
+function watermarkOf(lastResult: unknown): string | undefined {
+  const results: unknown[] = Array.isArray(lastResult) ? lastResult : [lastResult];
+  const [last] = results as (Partial<ReconcileResult> | null | undefined)[];
+  return typeof last?.watermark === 'string' ? last.watermark : undefined;
+}
+
+function add(counts: ReconcileCounts, more: ReconcileCounts): void {
+  counts.listed += more.listed;
+  counts.told += more.told;
+  counts.finished += more.finished;
+  counts.reopened += more.reopened;
+  counts.passedOver += more.passedOver;
+  counts.critical += more.critical;
+}
+
+function detailsOf({ from, to }: ReconcileRange, counts: ReconcileCounts, page: number | undefined): string {
+  const { listed, told, finished, reopened, passedOver, critical } = counts;
+  return [
+    page === undefined ? '### Complete' : `### ${page} pages to go`,
+    `Orders updated from ${from} to ${to}`,
+    '| Listed | Told | Finished, heard | Finished, unheard | Passed over | Critical |\n| --- | --- | --- | --- | --- | --- |\n' +
+      `| ${listed} | ${told} | ${finished} | ${reopened} | ${passedOver} | ${critical} |`,
+  ].join('\n\n');
+}

@@ -1,0 +1,178 @@
+import type { Notification } from '../../protocol/notifications.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { isFinal, isUnknown, phaseOf } from '../../protocol/report/lifecycle.js';
+import type {
+  ReportAttention,
+  ReportOutcome,
+  ReportPhase,
+  ReportTimelineEntry,
+} from '../../protocol/report/messages.js';
+import { resolveReportPolicy, type ResolvedReportPolicy } from '../../protocol/report/policy.js';
+import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import { hearOf, knownOf, readOf, type Reported } from './reports.js';
+
+/**
+ * Everything a `parsingJob` run knows: what was reported (`reported`, the fold) and what was decided on it. It is plain
+ * JSON and goes through continue-as-new as it is.
+ */
+export interface Job {
+  jobId: string;
+  policy: ResolvedReportPolicy;
+  /** Whether `submitReport` handed this job over; one that was not is adopted. */
+  handedOver: boolean;
+  /** The job was made for this hand-over, so that there is no history to read. */
+  uploadedAnew: boolean;
+  /** What the run is for has been found out. */
+  identified: boolean;
+  reference?: string;
+  userId?: string;
+  /** Whether the worker has a target for notifications. Unknown until the hand-over or the first read. */
+  notifies?: boolean;
+  reported: Reported;
+  /** Waiting for a machine, or for a person: since when, in milliseconds since the epoch. */
+  stage: { reviewing: boolean; since: number };
+  /** When something new was learnt, or the job was last read; milliseconds since the epoch. */
+  lookedAt: number;
+  /** A webhook differs from a status that is not known here: only a read tells which of the two came later. */
+  contradicted?: boolean;
+  /** Since when the job is not found, in words that are not the service's; milliseconds since the epoch. */
+  absentSince?: number;
+  /** Reads since then that said nothing new. */
+  silentReads: number;
+  /** Ids of what was announced of the job itself. */
+  announced: string[];
+  /** The phase that was announced last. */
+  announcedPhase?: ReportPhase;
+  attention: RaisedReportAttention[];
+  /** How often each question was raised: one that comes again is another notification. */
+  raised: Record<string, number>;
+  outbox: Notification[];
+  handsOver?: boolean;
+  isFirstInLine?: boolean;
+  isEnding?: boolean;
+  timeline: ReportTimelineEntry[];
+  /** What was done and decided, for the case file; the latest fifty. */
+  journal: { at: string; what: string }[];
+  ending?: ReportOutcome;
+  /** The ending was put into the outbox. */
+  endTold?: boolean;
+  supersededBy?: string;
+  /** The end that was heard of without what came of it, and has been read for that. */
+  endRead?: string;
+}
+
+export interface RaisedReportAttention extends ReportAttention {
+  /** Which time it is raised, from 1. */
+  time: number;
+}
+
+const journalLength = 50;
+/** Statuses follow a short way; a service that goes back and forth must not fill the state. */
+const timelineLength = 50;
+
+export function openJob(jobId: string, carried: unknown, now: number): Job {
+  if (carried !== undefined) return carried as Job;
+  return {
+    jobId,
+    policy: resolveReportPolicy(),
+    handedOver: false,
+    uploadedAnew: false,
+    identified: false,
+    reported: {},
+    stage: { reviewing: false, since: now },
+    lookedAt: now,
+    silentReads: 0,
+    announced: [],
+    attention: [],
+    raised: {},
+    outbox: [],
+    timeline: [],
+    journal: [],
+  };
+}
+
+export function currentJob(job: Job): ReportSnapshot {
+  return knownOf(job.reported) ?? { jobId: job.jobId };
+}
+
+export function currentPhase(job: Job): ReportPhase {
+  const { status } = currentJob(job);
+  // What comes after the beginning of a review, and before its end, is a part of it.
+  return job.stage.reviewing && isUnknown(status) ? 'in_review' : phaseOf(status);
+}
+
+/** Set once nothing is left to wait for. */
+export function outcomeOf(job: Job): ReportOutcome | undefined {
+  if (job.ending !== undefined) return job.ending;
+  const phase = currentPhase(job);
+  return phase === 'completed' || phase === 'failed' ? phase : undefined;
+}
+
+/** Folds a webhook in; says whether it told anything new. */
+export function learnFromWebhook(job: Job, snapshot: ReportSnapshot, now: number): boolean {
+  return learn(job, hearOf(job.reported, snapshot), now);
+}
+
+/** Whether a webhook that told nothing new may all the same be the later one: an unknown status has no place on the way. */
+export function contradicts(job: Job, { status }: ReportSnapshot): boolean {
+  const { status: known } = currentJob(job);
+  return outcomeOf(job) === undefined && isUnknown(known) && status !== undefined && status !== known;
+}
+
+/** Folds a read in that was asked for when `asked` was all that was reported; says whether it told anything new. */
+export function learnFromRead(job: Job, snapshot: ReportSnapshot, asked: Reported, now: number): boolean {
+  const isNews = learn(job, readOf(job.reported, snapshot, asked), now);
+  job.lookedAt = now;
+  job.silentReads = isNews ? 0 : job.silentReads + 1;
+  return isNews;
+}
+
+/** A read that told nothing of the job. */
+export function saidNothing(job: Job, now: number): void {
+  job.lookedAt = now;
+  job.silentReads += 1;
+}
+
+function learn(job: Job, reported: Reported, now: number): boolean {
+  if (reported === job.reported) return false;
+  const before = saidBy(job);
+  job.reported = reported;
+  const { status = 'unknown', isReviewed, userId } = currentJob(job);
+  if (userId !== undefined) job.userId ??= userId;
+  if (saidBy(job) === before) return false;
+  job.lookedAt = now;
+  job.silentReads = 0;
+  const reviewing = currentPhase(job) === 'in_review';
+  if (reviewing !== job.stage.reviewing) job.stage = { reviewing, since: now };
+  const last = job.timeline.at(-1);
+  if (last?.status !== status || last.isReviewed !== (isReviewed === true ? true : undefined)) {
+    const entry = { at: new Date(now).toISOString(), status, ...(isReviewed === true && { isReviewed }) };
+    job.timeline = [...job.timeline, entry].slice(-timelineLength);
+  }
+  return true;
+}
+
+/** A read that only confirms a webhook is no news; that it leaves out the envelope's user is none either. */
+function saidBy({ reported }: Job): string {
+  const { userId: _userId, ...said } = knownOf(reported) ?? {};
+  return canonicalJson(said);
+}
+
+export function note(job: Job, what: string, now: number): void {
+  job.journal = [...job.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
+}
+
+/** Giving up ends the waiting, not the truth: a job that is heard of again before its end was told is followed on. */
+export function reopen(job: Job): void {
+  if (job.ending === 'unresolved' || job.ending === 'job_gone') withdrawEnding(job);
+}
+
+export function withdrawEnding(job: Job): void {
+  delete job.ending;
+  delete job.endTold;
+  delete job.supersededBy;
+}
+
+export function hasEndedByItself(job: Job): boolean {
+  return isFinal(currentJob(job).status);
+}

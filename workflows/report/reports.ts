@@ -1,0 +1,100 @@
+import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
+import { canonicalUserId } from '../../protocol/ids.js';
+import { rankOf } from '../../protocol/report/lifecycle.js';
+import type { ReportSnapshot, ReportCounts } from '../../service/report-snapshot.js';
+import { isObject } from '../entity/fields.js';
+
+/**
+ * The fold: what has been reported of one parsing job. A webhook may be late, repeated or out of order, and nothing in
+ * it says when it was written; a read is the job as it is now. So a read counts, whatever was heard before it was asked for; of webhooks
+ * since then the one counts that has come furthest, and only if it is further than the read. Any order, repetition or
+ * loss of webhooks that includes the furthest one ends in the same state. It has no clock and knows no workflow.
+ */
+export interface Reported {
+  /** The last read. */
+  read?: ReportSnapshot;
+  /** The furthest webhook since then; there only if it is further than the read. */
+  heard?: ReportSnapshot;
+}
+
+/** Folds a webhook in. Answers with the same object when it says nothing new. */
+export function hearOf(reported: Reported, snapshot: ReportSnapshot): Reported {
+  const known = reported.heard ?? reported.read;
+  return known !== undefined && compare(snapshot, known) <= 0 ? reported : { ...reported, heard: snapshot };
+}
+
+/**
+ * Folds a read in. Answers with the same object when it says nothing new.
+ *
+ * @param asked what was reported when the read was asked for: a webhook that came meanwhile may tell of something that
+ * happened after the service wrote its answer, and counts as one that came after it
+ */
+export function readOf(reported: Reported, snapshot: ReportSnapshot, asked: Reported = reported): Reported {
+  const { heard } = reported;
+  if (heard !== undefined && heard !== asked.heard) return hearOf({ read: snapshot }, heard);
+  const isKnown = heard === undefined && canonicalJson(reported.read) === canonicalJson(snapshot);
+  return isKnown ? reported : { read: snapshot };
+}
+
+/** The job as far as it is known. */
+export function knownOf({ read, heard }: Reported): ReportSnapshot | undefined {
+  return heard ?? read;
+}
+
+function compare(a: ReportSnapshot, b: ReportSnapshot): number {
+  return (
+    rankOf(a.status) - rankOf(b.status) ||
+    Number(a.isReviewed === true) - Number(b.isReviewed === true) ||
+    Number(a.counts !== undefined) - Number(b.counts !== undefined) ||
+    Object.keys(a).length - Object.keys(b).length ||
+    compareText(canonicalJson(a), canonicalJson(b))
+  );
+}
+
+/**
+ * Reads a snapshot that came by signal, perhaps from a backend in another language: known fields of their types are
+ * taken, everything else is left behind. What has no job id is no snapshot. Never throws.
+ */
+export function readReportSnapshot(value: unknown): ReportSnapshot | undefined {
+  if (!isObject(value)) return undefined;
+  const { jobId, status, failureReason, userId, needsHumanReview, isReviewed } = value;
+  if (typeof jobId !== 'string') return undefined;
+  const counts = readCounts(value['counts']);
+  return {
+    jobId,
+    ...(typeof status === 'string' && { status }),
+    ...(typeof failureReason === 'string' && { failureReason }),
+    ...(typeof userId === 'string' && { userId: canonicalUserId(userId) }),
+    ...(typeof needsHumanReview === 'boolean' && { needsHumanReview }),
+    ...(typeof isReviewed === 'boolean' && { isReviewed }),
+    ...(counts && { counts }),
+  };
+}
+
+function readCounts(value: unknown): ReportCounts | undefined {
+  if (!isObject(value)) return undefined;
+  const { byLoincMatchStatus: matches, byInterpretation: meanings } = value;
+  return {
+    results: countIn(value, 'results'),
+    unreadable: countIn(value, 'unreadable'),
+    byLoincMatchStatus: {
+      auto_match: countIn(matches, 'auto_match'),
+      needs_review: countIn(matches, 'needs_review'),
+      no_match: countIn(matches, 'no_match'),
+      unknown: countIn(matches, 'unknown'),
+    },
+    byInterpretation: {
+      normal: countIn(meanings, 'normal'),
+      abnormal: countIn(meanings, 'abnormal'),
+      critical: countIn(meanings, 'critical'),
+      unknown: countIn(meanings, 'unknown'),
+    },
+    aboveRange: countIn(value, 'aboveRange'),
+    belowRange: countIn(value, 'belowRange'),
+  };
+}
+
+function countIn(counts: unknown, name: string): number {
+  const count = isObject(counts) ? counts[name] : undefined;
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : 0;
+}

@@ -1,0 +1,79 @@
+import { log } from '@temporalio/workflow';
+import { activities } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { announceNews, clear, raise } from './announcements.js';
+import { deadlineOf, giveUpAt, isOverdue, pollAt, type OverdueReason } from './deadlines.js';
+import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
+import { currentPhase, outcomeOf, type Job, saidNothing } from './job.js';
+import { show } from './view.js';
+import type { ReportRun } from './workflow.js';
+
+/** Reads the job where nobody has told of it for too long, and asks a person where it really stands still. */
+export async function meetDeadlines(run: ReportRun): Promise<void> {
+  const { job } = run;
+  if (isContradicted(job) || isIncompleteEnd(job)) return readJob(run);
+  if (outcomeOf(job) !== undefined || !isDue(job, Date.now())) return;
+  // Silence may only mean a lost webhook.
+  await readJob(run);
+  if (outcomeOf(job) !== undefined) return;
+  const now = Date.now();
+  const { reason, at } = deadlineOf(job);
+  if (at <= now) raise(job, reason, now);
+  if (giveUpAt(job) <= now) job.ending = 'unresolved';
+}
+
+/** Asked once for each time: a read that fails is repeated when the job is read next. */
+function isContradicted(job: Job): boolean {
+  const { contradicted = false } = job;
+  delete job.contradicted;
+  return contradicted && outcomeOf(job) === undefined;
+}
+
+/** A webhook may tell of an end and leave out what came of it; a read is the whole job, or all there is. */
+function isIncompleteEnd(job: Job): boolean {
+  const { heard } = job.reported;
+  if (job.ending !== undefined || heard === undefined || job.endRead === heard.status) return false;
+  const { status, counts, failureReason } = heard;
+  const isIncomplete = (status === 'completed' && !counts) || (status === 'failed' && failureReason === undefined);
+  if (isIncomplete) job.endRead = status;
+  return isIncomplete;
+}
+
+function isDue(job: Job, now: number): boolean {
+  const deadline = isOverdue(job) ? Infinity : deadlineOf(job).at;
+  return Math.min(pollAt(job), deadline, giveUpAt(job)) <= now;
+}
+
+/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
+export function review(run: ReportRun): void {
+  const { job } = run;
+  const now = Date.now();
+  clear(job, answeredQuestions(job), now);
+  announceNews(job, now);
+  show(job);
+}
+
+/** Moving on answers the question of the stage that is over. */
+function answeredQuestions(job: Job): OverdueReason[] {
+  if (outcomeOf(job) === undefined) return currentPhase(job) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
+  return job.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
+}
+
+/**
+ * A job that was known and is gone ends the case; one that cannot be read now is as silent as before, and so is one that is
+ * not found in words that are not the service's.
+ */
+export async function readJob(run: ReportRun): Promise<void> {
+  const { job } = run;
+  const asked = job.reported;
+  try {
+    const read = await activities.readParsingJob.executeWithOptions({ summary: 'read the job' }, [job.jobId]);
+    if (read === null) takeAbsence(job);
+    else if ('unsure' in read) takeUnsureAbsence(job, Date.now());
+    else takeRead(run, read, asked);
+  } catch (error) {
+    const { type, message } = refusalOf(error);
+    log.warn('parsing job could not be read', { jobId: job.jobId, type, message });
+    saidNothing(job, Date.now());
+  }
+}

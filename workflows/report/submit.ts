@@ -1,0 +1,346 @@
+import type { SearchAttributePair } from '@temporalio/common';
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { UploadAnswer } from '../../activities/report-upload.js';
+import type { FailureDetails } from '../../protocol/failure-details.js';
+import { isAddressable, referencePattern, canonicalUserId, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { settlingAfter } from '../../protocol/order/policy.js';
+import { PolicyInvalid } from '../../protocol/policy-settings.js';
+import {
+  cancelSubmissionUpdate,
+  type LostUpload,
+  type ReportAttentionReason,
+  type SubmissionEnd,
+  type SubmitReportInput,
+  type SubmitReportResult,
+} from '../../protocol/report/messages.js';
+import { resolveReportPolicy, type ResolvedReportPolicy } from '../../protocol/report/policy.js';
+import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
+import { labAttentionKey, labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
+import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import { activities, upload as uploadOptions } from '../activities.js';
+
+import ms from 'ms';
+
+/** What a submission knows beside its input; it goes through continue-as-new. */
+interface Submission {
+  input: SubmitReportInput;
+  policy: ResolvedReportPolicy;
+  lostUploads: LostUpload[];
+  /** Uploads that failed so far. */
+  failures: number;
+  /** When it began; milliseconds since the epoch. */
+  since: number;
+  /** Earlier runs of the reference are still to be asked about. */
+  looksBack: boolean;
+}
+
+interface SubmittedJob {
+  snapshot: ReportSnapshot;
+  adopted: boolean;
+}
+
+/** A run of the submission, which a command can end. */
+interface Run {
+  submission: Submission;
+  /** Everything before there is a job. What has a job is handed over, whoever cancels. */
+  uploading: CancellationScope;
+  wasCancelled: boolean;
+  /** What a cancellation came to: it is known once nothing is under way any more. */
+  end?: SubmissionEnd | ApplicationFailure;
+}
+
+/**
+ * Uploads the report of a reference and hands its job over to the workflow that follows it. However often it is started
+ * and whatever fails on the way, one job is followed for the reference. It fails when the file has not been taken by
+ * `submissionDeadline`, and when it is cancelled before.
+ */
+export async function submitReport(input: SubmitReportInput): Promise<SubmitReportResult> {
+  const submission = begin(input);
+  const run: Run = { submission, uploading: new CancellationScope(), wasCancelled: false };
+  listen(run);
+  showWhose(submission);
+  try {
+    return await uploadAndHandOver(run);
+  } catch (error) {
+    const failure = failureToEndWith(run, error);
+    if (failure instanceof ApplicationFailure) run.end ??= whatItCameTo(run, failure);
+    throw failure;
+  } finally {
+    // A cancellation that was accepted is answered before the run ends.
+    if (run.end !== undefined) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  }
+}
+
+async function uploadAndHandOver(run: Run): Promise<SubmitReportResult> {
+  const { submission, uploading } = run;
+  setCurrentDetails('Uploads the report to the lab service.');
+  const { snapshot, adopted } = await uploading.run(() => upload(submission));
+  const { jobId } = snapshot;
+  const { reference, userId } = submission.input;
+  const submitted = { reference, userId, policy: submission.policy, snapshot, adopted };
+  const summary = `hand over ${jobId}`;
+  await CancellationScope.nonCancellable(() => activities.handOverReport.executeWithOptions({ summary }, [submitted]));
+  setCurrentDetails(`Uploaded as job \`${jobId}\`. Workflow \`${parsingJobId(jobId)}\` follows it from here.`);
+  run.end = { outcome: 'uploaded', jobId };
+  return { jobId, adopted, lostUploads: submission.lostUploads };
+}
+
+function listen(run: Run): void {
+  const cancel = async (): Promise<SubmissionEnd> => {
+    run.wasCancelled = true;
+    run.uploading.cancel();
+    await condition(() => run.end !== undefined);
+    if (run.end === undefined || run.end instanceof ApplicationFailure) throw run.end ?? hasEnded('');
+    return run.end;
+  };
+  setHandler(cancelSubmissionUpdate, cancel, {
+    description: 'Ends the submission before there is a job. Says which job there is where it came too late.',
+  });
+}
+
+/** A backend that sets no search attributes at the start: a deletion finds a user's work by them. */
+function showWhose({ input: { reference, userId } }: Submission): void {
+  const present = workflowInfo().typedSearchAttributes;
+  const whose: SearchAttributePair[] = [{ key: labReferenceKey, value: reference }, ...ofUser(userId)];
+  const absent = whose.filter(({ key }) => present.get(key) === undefined);
+  if (absent.length > 0) upsertSearchAttributes(absent);
+}
+
+/** What the run fails with, or goes on as new with. */
+function failureToEndWith({ submission, wasCancelled }: Run, error: unknown): unknown {
+  if (wasCancelled && isCancellation(error)) {
+    const message = 'The submission was cancelled before there was a job';
+    return withLost(refuse('ReportSubmissionCancelled', message), submission);
+  }
+  return error instanceof ApplicationFailure ? withLost(error, submission) : error;
+}
+
+/** What a cancellation is answered with when the run fails: with anything else it had ended before. */
+function whatItCameTo({ submission }: Run, { type }: ApplicationFailure): SubmissionEnd | ApplicationFailure {
+  if (type !== 'ReportSubmissionCancelled') return hasEnded(type ?? '');
+  const { input, lostUploads } = submission;
+  return { outcome: 'cancelled', reference: input.reference, lostUploads };
+}
+
+function hasEnded(why: string): ApplicationFailure {
+  return refuse('ReportEnded', `The submission has failed: ${why}`);
+}
+
+/** The next run of the reference has to know what this one may have made. */
+function withLost({ message, type, details }: ApplicationFailure, { lostUploads }: Submission): ApplicationFailure {
+  const [first, ...rest] = details ?? [];
+  const told = lostUploads.length > 0 ? [{ ...(first as FailureDetails | undefined), lostUploads }, ...rest] : details;
+  return ApplicationFailure.nonRetryable(message, type, ...(told ?? []));
+}
+
+/** What another language's backend sends is not checked by any compiler. */
+function begin(input: Partial<SubmitReportInput> | undefined): Submission {
+  const { reference, userId, file, needsHumanReview, policy, carried } = input ?? {};
+  if (typeof reference !== 'string' || !referencePattern.test(reference)) {
+    throw refuse('ReferenceInvalid', `reference must match ${referencePattern}`);
+  }
+  if (workflowInfo().workflowId !== submitReportId(reference)) {
+    throw refuse('ReferenceInvalid', 'the workflow ID must be submit-report/<reference>');
+  }
+  if (typeof userId !== 'string' || !isAddressable(userId)) throw refuse('InvalidCommand', 'userId must be a user id');
+  if (!isSource(file)) throw refuse('InvalidCommand', 'file must have either a path or a url');
+  if (needsHumanReview != null && typeof needsHumanReview !== 'boolean') {
+    throw refuse('InvalidCommand', 'needsHumanReview must be true or false');
+  }
+  const checked = {
+    reference,
+    userId: canonicalUserId(userId),
+    file,
+    ...(needsHumanReview != null && { needsHumanReview }),
+    ...(policy && { policy }),
+  };
+  const resolved = resolvedPolicy(policy);
+  const known = (carried ?? {}) as Partial<Pick<Submission, 'lostUploads' | 'failures' | 'since' | 'looksBack'>>;
+  const { lostUploads = [], failures = 0, since = Date.now(), looksBack = true } = known;
+  return { input: checked, policy: resolved, lostUploads, failures, since, looksBack };
+}
+
+function resolvedPolicy(policy: SubmitReportInput['policy']): ResolvedReportPolicy {
+  try {
+    return resolveReportPolicy(policy);
+  } catch (error) {
+    throw error instanceof PolicyInvalid ? refuse('PolicyInvalid', error.message) : error;
+  }
+}
+
+function isSource(file: unknown): file is SubmitReportInput['file'] {
+  if (typeof file !== 'object' || file === null) return false;
+  const { path, url, headersFrom } = file as Record<string, unknown>;
+  if (headersFrom !== undefined && typeof headersFrom !== 'string') return false;
+  return typeof path === 'string' ? url === undefined && headersFrom === undefined : typeof url === 'string';
+}
+
+/** Uploads until there is a job. Each failure decides how the next attempt begins. */
+async function upload(submission: Submission): Promise<SubmittedJob> {
+  for (;;) {
+    const from = isoOf(Date.now());
+    const late = submission.lostUploads.length > 0 ? await look(submission, submission.lostUploads) : undefined;
+    if (late) return settle(late);
+    const answer = await attempt(submission);
+    if ('snapshot' in answer) return settle({ snapshot: answer.snapshot, adopted: false });
+    if ('lostBefore' in answer) {
+      const found = await awaitLostJob(submission, answer.lostBefore, 'an earlier run ended');
+      if (found) return settle(found);
+      submission.looksBack = false;
+      continue;
+    }
+    const { failure } = answer;
+    submission.failures += 1;
+    const type = failure?.type ?? undefined;
+    const outcome = uploadOutcomeOf(type);
+    if (outcome !== 'nothing_created') {
+      const lost = { from, until: isoOf(Date.now()) };
+      const found = await awaitLostJob(submission, [lost], type ?? 'WorkerLost');
+      if (found) return settle(found);
+    }
+    if (outcome === 'created_unreadably' && failure) throw failure;
+    await pause(submission, failure);
+    await continueIfLong(submission);
+  }
+}
+
+/** The failure is undefined when the attempt's worker was not heard of any more. */
+type Attempted = UploadAnswer | { failure: ApplicationFailure | undefined };
+
+async function attempt({ input, policy, looksBack }: Submission): Promise<Attempted> {
+  const { reference, userId, file, needsHumanReview = false } = input;
+  const { creationTimeout, uploadTimeout } = policy;
+  const wish = { reference, userId, file, needsHumanReview, creationTimeout, uploadTimeout, looksBack };
+  try {
+    return await activities.uploadReport.executeWithOptions(
+      { ...uploadOptions(policy), summary: `upload ${reference}` },
+      [wish],
+    );
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+}
+
+/** An answer that cannot be followed is as good as none, and would be the same next time. */
+function settle(submitted: SubmittedJob): SubmittedJob {
+  if (!isAddressable(submitted.snapshot.jobId)) {
+    throw refuse('AnswerUnreadable', 'The service gave the job an id that cannot stand in a workflow ID');
+  }
+  askForAttention([]);
+  return submitted;
+}
+
+/**
+ * What will be the same next time fails the submission: a refusal, a file that is none of ours to send, a key that is
+ * wrong. Undefined when the attempt's worker was not heard of any more.
+ */
+function failureOf(error: unknown): ApplicationFailure | undefined {
+  if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  if (!(cause instanceof ApplicationFailure)) return undefined;
+  if (cause.nonRetryable) throw ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
+  return cause;
+}
+
+/**
+ * The service may have made a job whose id never arrived. Its webhook starts a workflow that nobody claims: that one is
+ * waited for, first as long as the service may still be at work, then at widening distance until `lostAnswerWait`. What
+ * an earlier run lost long ago has appeared by now, or is not waited for.
+ */
+async function awaitLostJob(
+  submission: Submission,
+  lost: LostUpload[],
+  why: string,
+): Promise<SubmittedJob | undefined> {
+  const { creationTimeout, lostAnswerWait } = submission.policy;
+  const before = submission.lostUploads;
+  setCurrentDetails(`The upload's answer was lost (${why}). Waits for the job that it may have made.`);
+  let span = settlingAfter(creationTimeout);
+  const since = Math.max(...lost.map(({ until }) => Date.parse(until)));
+  const giveUpAt = Math.min(since + Math.max(lostAnswerWait, span), Math.max(endsAt(submission), since));
+  // Known before it is waited for: a run that is cancelled meanwhile says so.
+  submission.lostUploads = [...before, ...lost];
+  for (let next = since + span; ; next = Date.now() + span) {
+    const left = Math.min(next, giveUpAt) - Date.now();
+    if (left > 0) await sleep(left, { summary: 'for the job of the lost answer' });
+    const waited = Math.min(Date.now(), giveUpAt) - since;
+    const waitedFor = lost.map(({ from, until }) => ({ from, until: isoOf(Date.parse(until) + waited) }));
+    submission.lostUploads = [...before, ...waitedFor];
+    const found = await look(submission, submission.lostUploads);
+    if (found) return found;
+    if (Date.now() >= giveUpAt) return undefined;
+    span *= 2;
+  }
+}
+
+/** Takes the one job over that can be the fruit of a lost answer, if there is one. */
+async function look(submission: Submission, lostUploads: LostUpload[]): Promise<SubmittedJob | undefined> {
+  const { reference, userId, needsHumanReview = false } = submission.input;
+  const asked = { reference, userId, needsHumanReview, lostUploads };
+  const answer = await activities.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);
+  if (!answer.found) return undefined;
+  submission.lostUploads = answer.remaining;
+  return { snapshot: answer.found, adopted: true };
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}
+
+const firstPause = 2_000;
+const longestPause = 10 * 60_000;
+/** How long the file may not be taken before a person is asked to look. Uploading goes on all the same. */
+const delayWorthAttention = 60 * 60_000;
+
+/** When it ends at the latest, unless an upload is under way then; milliseconds since the epoch. */
+function endsAt({ since, policy }: Submission): number {
+  return since + policy.submissionDeadline;
+}
+
+/** Doubled each time, and not before the service wants to be asked again. The deadline ends it. */
+async function pause(submission: Submission, failure: ApplicationFailure | undefined): Promise<void> {
+  const { failures, since } = submission;
+  const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];
+  const asked = details?.retryAfterMs ?? 0;
+  const span = Math.max(Math.min(firstPause * 2 ** Math.min(failures - 1, 20), longestPause), asked);
+  if (Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
+  const type = failure?.type ?? 'WorkerLost';
+  setCurrentDetails(`The report was not uploaded: ${type}. It goes on trying.`);
+  const left = endsAt(submission) - Date.now();
+  if (left > 0) await sleep(Math.min(span, left), { summary: 'before the next upload' });
+  if (Date.now() >= endsAt(submission)) throw expired(submission, type);
+}
+
+function expired({ policy }: Submission, type: string): ApplicationFailure {
+  const span = ms(policy.submissionDeadline, { long: true });
+  const message = `The report was not uploaded within ${span} (submissionDeadline); the last attempt ended with ${type}`;
+  return refuse('ReportSubmissionExpired', message);
+}
+
+async function continueIfLong({ input, lostUploads, failures, since, looksBack }: Submission): Promise<void> {
+  // A cancellation is answered by the run that accepted it.
+  if (!workflowInfo().continueAsNewSuggested || CancellationScope.current().consideredCancelled) return;
+  await continueAsNew<typeof submitReport>({ ...input, carried: { lostUploads, failures, since, looksBack } });
+}
+
+function askForAttention(reasons: ReportAttentionReason[]): void {
+  const present = workflowInfo().typedSearchAttributes.get(labAttentionKey) ?? [];
+  if (present.join() !== reasons.join()) upsertSearchAttributes([{ key: labAttentionKey, value: reasons }]);
+}
+
+function refuse(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type, { fields: [] });
+}

@@ -1,0 +1,92 @@
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { isAddressable, manageWebhooksId } from '../protocol/ids.js';
+import type {
+  ManageWebhooksInput,
+  ManageWebhooksResult,
+  WebhookCommand,
+  WebhookRegistered,
+} from '../protocol/webhook-endpoints.js';
+import type { WebhookPlace } from '../service/management-webhooks.js';
+import { activities } from './activities.js';
+import { refusalOf } from './entity/commands.js';
+
+/**
+ * Carries out one command on the webhook endpoints of a team. Its ID is the team's, so that no two run at once: what one
+ * makes is there when the next one looks.
+ */
+export async function manageWebhooks({ command, ...place }: ManageWebhooksInput): Promise<ManageWebhooksResult> {
+  try {
+    return await carryOut(checkedPlace(place), checkedCommand(command));
+  } catch (error) {
+    // Whoever waits for the result reads the refusal itself, not that an activity failed.
+    throw refusalOf(error);
+  }
+}
+
+async function carryOut(place: WebhookPlace, command: WebhookCommand): Promise<ManageWebhooksResult> {
+  switch (command.do) {
+    case 'list':
+      return {
+        endpoints: await activities.listWebhooks.executeWithOptions({ summary: 'all endpoints' }, [place]),
+      };
+    case 'register':
+      return register(place, command);
+    case 'rotate':
+      return { webhookId: command.webhookId, secret: await rotate(place, checkedId(command.webhookId)) };
+    case 'delete': {
+      const webhookId = checkedId(command.webhookId);
+      return { webhookId, deleted: await activities.deleteWebhook({ place, webhookId }) };
+    }
+    default:
+      command satisfies never;
+      throw invalid('command.do', 'must be list, register, rotate or delete');
+  }
+}
+
+async function register(
+  place: WebhookPlace,
+  { url, eventTypes }: WebhookCommand & { do: 'register' },
+): Promise<WebhookRegistered> {
+  const registered = await activities.registerWebhook({ place, url, eventTypes: eventTypes ?? [] });
+  return { ...registered, ...(await activities.readWebhookSecret({ place, webhookId: registered.endpoint.id })) };
+}
+
+/** A rotation whose answer was lost is recognised by the secret: it is not the one from before. */
+async function rotate(place: WebhookPlace, webhookId: string): Promise<string> {
+  const before = await activities.fingerprintWebhookSecret({ place, webhookId });
+  return activities.rotateWebhookSecret({ place, webhookId, before });
+}
+
+/** An ID that another place's commands would not wait for lets two run at once. */
+function checkedPlace({ orgId, teamId, environment }: WebhookPlace): WebhookPlace {
+  const place = { orgId, teamId, environment };
+  for (const [field, value] of Object.entries(place)) {
+    if (typeof value !== 'string' || !isAddressable(value)) throw invalid(field, addressable);
+  }
+  if (workflowInfo().workflowId !== manageWebhooksId(place)) {
+    throw invalid('workflowId', 'must be manage-webhooks/<orgId>/<teamId>/<environment>');
+  }
+  return place;
+}
+
+/** A backend in another language is checked by no compiler, and an error of any other kind would be retried for ever. */
+function checkedCommand(command: unknown): WebhookCommand {
+  const { do: what, url, eventTypes } = (command ?? {}) as Partial<Record<'do' | 'url' | 'eventTypes', unknown>>;
+  if (what === 'register') {
+    if (typeof url !== 'string') throw invalid('command.url', 'must be a text');
+    if (eventTypes != null && !Array.isArray(eventTypes)) throw invalid('command.eventTypes', 'must be a list');
+  }
+  return (command ?? {}) as WebhookCommand;
+}
+
+function checkedId(webhookId: unknown): string {
+  if (typeof webhookId === 'string' && isAddressable(webhookId)) return webhookId;
+  throw invalid('webhookId', addressable);
+}
+
+const addressable = 'must be 1 to 128 letters, digits, dots, hyphens or underscores';
+
+function invalid(field: string, message: string): ApplicationFailure {
+  const details = { fields: [{ field, message }] };
+  return ApplicationFailure.nonRetryable(`The command is not valid: ${field} ${message}`, 'InvalidCommand', details);
+}

@@ -1,0 +1,89 @@
+import { ApplicationFailure, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import { isAddressable, workoutStreamId } from '../protocol/ids.js';
+import {
+  streamNoticedSignal,
+  type FetchWorkoutStreamInput,
+  type FetchWorkoutStreamResult,
+  type WorkoutStreamOutcome,
+} from '../protocol/workout-stream.js';
+import { activities } from './activities.js';
+import { refusalOf } from './entity/commands.js';
+import { isFinalRefusal } from './entity/failures.js';
+import { code, sentence } from './entity/operators.js';
+
+/**
+ * Rounds of a day: a person who mends an outage, a key or a missing DATABASE_URL has a week. Then the run fails, which
+ * shows in the list; the service still has the stream, and its next notice asks again.
+ */
+const rounds = 7;
+
+/** A service that asks for more patience than a round has left ends it at once: the next one does not follow at once. */
+const betweenRounds = '1 hour';
+
+/**
+ * Fetches the stream of one workout, again for every notice that comes meanwhile. What the store has already is not asked
+ * for again, so that a repeated notice costs one activity at most, and no call of the service.
+ */
+export async function fetchWorkoutStream(input: FetchWorkoutStreamInput): Promise<FetchWorkoutStreamResult> {
+  const { workoutId } = checked(input);
+  const noticed = [input.userId];
+  setHandler(
+    streamNoticedSignal,
+    ({ userId }) => {
+      if (!noticed.includes(userId)) noticed.push(userId);
+    },
+    { description: 'A notice of this workout’s stream came, which the store does not have yet.' },
+  );
+  let result: FetchWorkoutStreamResult = { workoutId, outcome: 'current' };
+  for (let userId = noticed[0]; userId !== undefined; userId = noticed[0]) {
+    // Taken away before it is worked on: one that comes meanwhile may tell of something later.
+    noticed.shift();
+    result = { workoutId, ...(await fetched(userId, workoutId)) };
+    setCurrentDetails(detailsOf(userId, result));
+  }
+  return result;
+}
+
+type Fetched = Omit<FetchWorkoutStreamResult, 'workoutId'>;
+
+async function fetched(userId: string, workoutId: string): Promise<Fetched> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await activities.fetchStream.executeWithOptions({ summary: 'fetch the stream and store it' }, [
+        { userId, workoutId },
+      ]);
+    } catch (error) {
+      const failure = refusalOf(error);
+      const givenUp = givenUpAs(error, failure);
+      if (givenUp) return { outcome: givenUp };
+      if (round === rounds) throw failure;
+    }
+    await sleep(betweenRounds, { summary: 'before the next attempts' });
+  }
+}
+
+/** A notice means that the stream can be read: one that is not there after a day will not come. */
+function givenUpAs(error: unknown, { type }: ApplicationFailure): WorkoutStreamOutcome | undefined {
+  if (type === 'StreamNotReady') return 'not_found';
+  return isFinalRefusal(error) && type === 'ServiceRefused' ? 'refused' : undefined;
+}
+
+function checked(input: Partial<FetchWorkoutStreamInput> | undefined): FetchWorkoutStreamInput {
+  const { userId, workoutId } = input ?? {};
+  if (typeof userId !== 'string' || userId === '') throw invalid('userId must be an id of the service');
+  if (typeof workoutId !== 'string' || !isAddressable(workoutId))
+    throw invalid('workoutId must be an id of the service');
+  if (workflowInfo().workflowId !== workoutStreamId(workoutId)) {
+    throw invalid('the workflow ID must be workout-stream/<workoutId>');
+  }
+  return { userId, workoutId };
+}
+
+function invalid(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
+}
+
+function detailsOf(userId: string, { workoutId, outcome, moments }: FetchWorkoutStreamResult): string {
+  const count = moments === undefined ? '' : `, ${moments} moments`;
+  return [`### ${sentence(outcome)}${count}`, `Workout ${code(workoutId)} of user ${code(userId)}`].join('\n\n');
+}
