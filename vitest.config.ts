@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { patienceMs } from './test/rig/patience.js';
 import { SlowestFirst } from './test/rig/slowest-first.js';
 
 /** Read by .ci/run, which prints the totals as its last line. */
@@ -9,12 +10,11 @@ const shared = {
   // Because the native core of @temporalio/worker crashes in worker threads.
   pool: 'forks' as const,
   setupFiles: ['test/rig/setup.ts'],
-  // A second, the default, is short for a busy machine; a claim that holds costs none of it.
-  expect: { poll: { timeout: 30_000 } },
+  expect: { poll: { timeout: patienceMs } },
 };
 
-/** A story end to end starts three processes and waits for webhooks; none needs a minute on two idle cores. */
-const temporalTimeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** Longer than any wait within a test, so that the wait says what did not come. */
+const temporalTimeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
 
 export default defineConfig({
   test: {
@@ -29,8 +29,8 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          testTimeout: 20_000,
-          hookTimeout: 20_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -39,9 +39,8 @@ export default defineConfig({
           name: 'store',
           include: ['test/store/**/*.test.ts'],
           globalSetup: ['test/rig/postgres-setup.ts'],
-          // PGlite makes its directory in a few seconds.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util';
+import { programme } from './programme.js';
 
 export interface CommandLine {
   /** End when the stories have been told, instead of staying up. */
   once: boolean;
+  /** The only act to play, from 1; all acts when not given. */
+  act: number | undefined;
   help: boolean;
 }
 
@@ -20,6 +23,7 @@ watches may type the code of the link. It then stays up until Ctrl-C.
 
 Options:
   --once   ask nobody anything and end when the stories have been told; exit status 0 only if every one ended as told
+  --act n  play only act n
   --help   show this
 
 Settings (environment): DEMO_TEMPORAL_PORT (7233), DEMO_UI_PORT (8233), DEMO_CODEC_PORT (8234), SANDBOX_PORT (4010),
@@ -31,12 +35,20 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { once: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      options: { once: { type: 'boolean' }, act: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
     });
-    return { once: values.once ?? false, help: values.help ?? false };
+    return { once: values.once ?? false, act: actNumber(values.act), help: values.help ?? false };
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     // Node's sentence names the argument; what it adds about escaping positionals helps nobody here.
     const reason = error instanceof Error ? error.message.split('. ', 1).join('') : String(error);
     throw new UsageError(`${reason}.\n\n${usage}`);
   }
+}
+
+function actNumber(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const act = Number(value);
+  if (programme[act - 1]) return act;
+  throw new UsageError(`--act is "${value}": give a number from 1 to ${programme.length}.\n\n${usage}`);
 }

@@ -26,6 +26,8 @@ export class Interrupted extends Error {
 
 export interface Demo {
   once: boolean;
+  /** The only act to play, from 1; all acts when not given. */
+  act: number | undefined;
   config: DemoConfig;
   /** Where the servers write. */
   logFolder: string;
@@ -42,7 +44,7 @@ export interface Demo {
  * @throws Interrupted, ProgramFailed, PortsBusy, or why there is no Temporal
  */
 export async function runDemo(demo: Demo): Promise<number> {
-  const { once, config, logFolder, closing, screen, keyboard, interrupted } = demo;
+  const { once, act, config, logFolder, closing, screen, keyboard, interrupted } = demo;
   const stopping = new AbortController();
   const interruption = interrupted.then((signal) => {
     stopping.abort();
@@ -61,7 +63,7 @@ export async function runDemo(demo: Demo): Promise<number> {
     stopping.abort();
     throw reason;
   });
-  const stories = tellStories(scenery, screen, stopping.signal);
+  const stories = tellStories(scenery, screen, stopping.signal, act);
   const endings = await Promise.race([stories, broken, interruption]);
   const tally = await takeTally(scenery.control);
   showEndings(endings, tally, Math.round((Date.now() - began) / 1000), screen);

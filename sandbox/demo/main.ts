@@ -14,7 +14,7 @@ const closeWithinMs = 10_000;
 
 /** @returns the exit status: 0 when all went as told, 1 when not, 2 for a wrong setting or argument, 128 + n by a signal */
 async function main(screen: Screen): Promise<number> {
-  const { once, help } = readCommandLine(process.argv.slice(2));
+  const { once, act, help } = readCommandLine(process.argv.slice(2));
   if (help) {
     process.stdout.write(usage);
     return 0;
@@ -29,7 +29,7 @@ async function main(screen: Screen): Promise<number> {
       () => new Keyboard({ input: process.stdin, screen, asks: !once }),
       async (opened) => opened.close(),
     );
-    status = await runDemo({ once, config, logFolder, closing, screen, keyboard, interrupted });
+    status = await runDemo({ once, act, config, logFolder, closing, screen, keyboard, interrupted });
   } catch (error) {
     status = explain(error, screen);
   } finally {

@@ -53,7 +53,7 @@ test('while the lab service is away, calls that need the order end by their dead
   for (const { error, took } of ends) {
     expect(error).toBeInstanceOf(TimedOut);
     expect((error as Error).message).toMatch(/^No answer within 1 s\. The order is still being placed/);
-    expect(took).toBeLessThan(10_000);
+    expect(took).toBeLessThan(40_000);
   }
 });
 

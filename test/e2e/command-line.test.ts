@@ -380,7 +380,7 @@ describe('an error before a command runs', () => {
     expect(unreachable).toMatchObject({ code: 1, stdout: '' });
     expect(unreachable.stderr).toMatch(/^TemporalUnreachable: .*127\.0\.0\.1:\d+.*TEMPORAL_ADDRESS.*\n$/);
     expect(unreachable.stderr.trimEnd().split('\n')).toHaveLength(1);
-    expect(Date.now() - begun).toBeLessThan(30_000);
+    expect(Date.now() - begun).toBeLessThan(60_000);
   });
 
   test('comes after the given time if there is no worker', async () => {

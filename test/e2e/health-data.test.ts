@@ -11,6 +11,7 @@ import { devServer, type Rig } from '../rig/environments.js';
 import { answer, runLabops } from './labops.js';
 import { findPostgres, installCommand, startPostgres } from '../rig/postgres.js';
 import { startBuilt } from '../rig/built.js';
+import { patienceMs } from '../rig/patience.js';
 import type { StartedProcess } from '../rig/processes.js';
 import { newDatabase } from '../rig/stores.js';
 
@@ -21,7 +22,7 @@ import { newDatabase } from '../rig/stores.js';
 
 const apiKey = 'sk_test_invented';
 const webhookSecret = `whsec_${Buffer.from('an-invented-webhook-key-32-bytes').toString('base64')}`;
-const patience = { timeout: 30_000, interval: 100 };
+const patience = { timeout: patienceMs, interval: 100 };
 const resource = 'glucose';
 
 /** What a backend finds about one user. */
@@ -45,7 +46,7 @@ let labs: LabOperations;
 
 beforeAll(async () => {
   const env = { SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: webhookSecret, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
-  sandbox = await startBuilt('sandbox/main.ts', { env, ready: /sandbox: (http\S+?),/, readyWithinMs: 90_000 });
+  sandbox = await startBuilt('sandbox/main.ts', { env, ready: /sandbox: (http\S+?),/ });
   control = new SandboxControl(sandboxUrl());
   labs = new LabOperations(rig.client, { taskQueue: rig.taskQueue });
 });
@@ -99,7 +100,7 @@ async function onPostgres(): Promise<Deployment> {
   const server = await startPostgres(programs);
   const place = await newDatabase(server.url);
   const env = { ...settings(rig), DATABASE_URL: place.databaseUrl };
-  const start = (file: string, ready: RegExp) => startBuilt(file, { env, ready, readyWithinMs: 90_000 });
+  const start = (file: string, ready: RegExp) => startBuilt(file, { env, ready });
   const [worker, ingress] = await Promise.all([
     start('workers/worker.ts', /worker started/),
     start('workers/ingress.ts', /ingress started/),
@@ -121,7 +122,7 @@ async function inOneProcess(): Promise<Deployment> {
   const place = { HEALTH_DATA_DIRECTORY: join(folder, 'data'), HEALTH_DATA_PORT: '0', DATABASE_URL: undefined };
   const env = { ...settings(rig), ...place };
   const ready = /worker and ingress started/;
-  const program = await startBuilt('workers/single-process.ts', { env, ready, readyWithinMs: 90_000 });
+  const program = await startBuilt('workers/single-process.ts', { env, ready });
   const readingUrl = addressIn(program, /"healthDataUrl":"(http[^"]+)"/);
   const read = async <Body>(path: string) => (await (await fetch(`${readingUrl}/users/${path}`)).json()) as Body;
   return {

@@ -11,6 +11,7 @@ import {
 import { SandboxControl, type RevealedOrder } from '../../sandbox/control.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { devServer, type Rig } from '../rig/environments.js';
+import { patienceMs } from '../rig/patience.js';
 import { startBuilt } from '../rig/built.js';
 import type { StartedProcess } from '../rig/processes.js';
 import { kitFor } from './invented.js';
@@ -193,7 +194,7 @@ export function stack(options: StackOptions = {}): Stack {
 }
 
 /** How long a story may wait for what should come at once, on a busy machine. */
-export const patience = { timeout: 30_000, interval: 50 };
+export const patience = { timeout: patienceMs, interval: 50 };
 
 interface Parts {
   receiver: NotificationReceiver;
@@ -228,8 +229,7 @@ const common = {
 const sandboxEnv = { ...common, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
 
 async function start(file: string, env: Record<string, string | undefined>, ready: RegExp): Promise<StartedProcess> {
-  // A worker bundles its workflows at the start: 2 seconds on an idle machine, and many times that on a busy one.
-  return startBuilt(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready, readyWithinMs: 90_000 });
+  return startBuilt(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready });
 }
 
 async function startIngress(rig: Rig, env: Record<string, string | undefined>): Promise<StartedProcess> {

@@ -23,15 +23,11 @@ async function bareNamespace(): Promise<string> {
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   });
   await expect
-    .poll(
-      () =>
-        connection.operatorService.listSearchAttributes({ namespace }).then(
-          () => 'known',
-          () => 'unknown',
-        ),
-      {
-        timeout: 30_000,
-      },
+    .poll(() =>
+      connection.operatorService.listSearchAttributes({ namespace }).then(
+        () => 'known',
+        () => 'unknown',
+      ),
     )
     .toBe('known');
   return namespace;

@@ -189,7 +189,7 @@ describe('if Temporal does not take the event,', () => {
     const server = await startDevServer({ port, searchAttributes: searchAttributeKeys });
     try {
       expect([204, 503]).toContain((await early).status);
-      await expect.poll(async () => (await fetch(`${ingress.url}/ready`)).status, { timeout: 20_000 }).toBe(200);
+      await expect.poll(async () => (await fetch(`${ingress.url}/ready`)).status).toBe(200);
       expect((await send(ingress, orderEvent(randomUUID()))).status).toBe(204);
     } finally {
       await server.stop();

@@ -402,7 +402,7 @@ describe('a visit', () => {
     });
     // A booking key is good for half an hour whatever a day lasts, because a person chooses.
     await appointments.book(orderId, { booking_key: await firstOf(keys()) });
-    await vi.waitFor(async () => expect((await appointments.get(orderId)).status).toBe('completed'), 5_000);
+    await vi.waitFor(async () => expect((await appointments.get(orderId)).status).toBe('completed'), 60_000);
     expect((await appointments.get(orderId)).events?.map(({ status }) => status)).toEqual([
       ...['pending', 'scheduled', 'in_progress', 'completed'],
     ]);

@@ -309,7 +309,7 @@ describe('the program', () => {
 
   test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, and then ends cleanly', async (signal) => {
     const { child, output, ended } = run({ SANDBOX_PORT: '0' });
-    await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 15_000 });
+    await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 60_000 });
     const url = /http:\/\/[\d.:]+/.exec(output())?.[0] ?? '';
     const control = new SandboxControl(url);
     await control.playStory((await control.createOrder()).order.id, 'happy');

@@ -144,7 +144,7 @@ describe('the search for the dev server', () => {
     const killed = await startProgram('test/rig/find-dev-server.ts', { env: machine(), ready: /go install/ });
     const pid = await eventually(async () => Number.parseInt(await readFile(join(folder, 'go-pid'), 'utf8')));
     await killed.stop('SIGKILL');
-    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
     expect(await readdir(cached('.'))).toHaveLength(2);
     // As if fifteen seconds had passed.
     await utimes(cached('temporal-cli-1.5.1.lock'), new Date(0), new Date(0));
@@ -216,7 +216,7 @@ test('progress is a line every few seconds in a log, and one line in place in a 
 describe('the servers', () => {
   const answers = (address: string): Promise<boolean> => isListening(Number(address.split(':')[1]));
   const gone = async (address: string): Promise<void> => {
-    await expect.poll(() => answers(address), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => answers(address)).toBe(false);
   };
 
   test('the dev server answers with its search attributes and its Web UI, and stop leaves no process', async () => {

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { patienceMs } from './patience.js';
 
 /** How a process ended: by itself with a code, or by a signal. */
 export interface Exit {
@@ -17,7 +18,7 @@ export interface StartedProcess {
   waitFor(pattern: RegExp, withinMs?: number): Promise<RegExpMatchArray>;
   /** Settles when the process has ended. */
   exit: Promise<Exit>;
-  /** Sends the signal (SIGTERM), and SIGKILL when it has not ended after 10 seconds. */
+  /** Sends the signal (SIGTERM), and SIGKILL when it has not ended after half a minute. */
   stop(signal?: NodeJS.Signals): Promise<Exit>;
 }
 
@@ -28,14 +29,14 @@ export interface ProcessOptions {
   cwd?: string;
   /** `startProcess` returns once the output matches; at once when not given. */
   ready?: RegExp;
-  /** How long to wait for `ready`, in milliseconds. Default: 30,000. */
+  /** How long to wait for `ready`, in milliseconds. Default: `patienceMs`. */
   readyWithinMs?: number;
 }
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Longer than any program here takes to shut down. */
-const patienceMs = 30_000;
+const stoppedWithinMs = 30_000;
 const flushMs = 2_000;
 const running = new Set<StartedProcess>();
 
@@ -70,7 +71,7 @@ export async function startProcess(
     pid: child.pid ?? 0,
     output: () => output,
     exit,
-    waitFor: async (pattern, withinMs = 30_000) => {
+    waitFor: async (pattern, withinMs = patienceMs) => {
       const deadline = AbortSignal.timeout(withinMs);
       const ended = new AbortController();
       void exit.then(() => ended.abort());
@@ -86,7 +87,7 @@ export async function startProcess(
     },
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal);
-      const force = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+      const force = setTimeout(() => child.kill('SIGKILL'), stoppedWithinMs);
       return exit.finally(() => clearTimeout(force));
     },
   };

@@ -26,7 +26,7 @@ test('a run that ended a moment ago counts as ended, although it is still listed
   const result = await kit.result();
   const found = () => lastResultOf(lagging(stage.temporal), workflowId);
   // That it was started is listed within a moment.
-  await expect.poll(found, { timeout: 10_000 }).toEqual(result);
+  await expect.poll(found).toEqual(result);
 });
 
 test('a run that is still going has no result, and is not waited for', async () => {
@@ -48,10 +48,10 @@ test('a critical result that was handed to a chain whose workflow still runs cou
   const ofChain = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
 
   await stage.sandbox.move(orderId, 'completed');
-  await expect.poll(lastRun, { timeout: 10_000 }).toMatchObject({ ended: 'by_itself', criticalOrders: [] });
+  await expect.poll(lastRun).toMatchObject({ ended: 'by_itself', criticalOrders: [] });
   await stage.sandbox.interpret(orderId, { interpretation: 'critical' });
   await kit.expectAttention('critical_result');
-  await expect.poll(lastRun, { timeout: 10_000 }).toMatchObject({ ended: 'by_itself', criticalOrders: [orderId] });
+  await expect.poll(lastRun).toMatchObject({ ended: 'by_itself', criticalOrders: [orderId] });
   expect((await ofChain.describe()).status.name).toBe('RUNNING');
 
   await kit.handle.acknowledgeCriticalResult({ by: 'nurse-17', outcome: 'confirmed', orderId });

@@ -101,7 +101,7 @@ describe('a file at a URL', () => {
         before = now;
         expect(now).toBe(last);
       },
-      { timeout: 10_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     expect(sent).toBeLessThan(50_000_000);
     await file.close();
@@ -230,11 +230,11 @@ describe('a host that drips', () => {
     ['a byte at a time', 1],
     ['less than 10 MiB in two minutes', 4_000],
   ])('%s, is given up though it never stands still', async (_what, bytes) => {
-    const { host, url } = await dripping(bytes, 100, 40);
+    const { host, url } = await dripping(bytes, 100, 200);
     const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 });
     const begun = performance.now();
     expect(await outcomeOf(files.open({ url }))).toBe('unavailable: too_slow');
-    expect(performance.now() - begun).toBeLessThan(3_500);
+    expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
   test('is given up before the file, too, if each of its redirects takes its time', async () => {

@@ -51,7 +51,7 @@ describe('names', () => {
       fc.property(fc.string({ maxLength: 100_000, unit: fc.constantFrom('a', ' ', '-', '.', '!') }), (first_name) => {
         const before = performance.now();
         patientDetailsSchema.safeParse({ ...PATIENT, first_name, email: first_name });
-        expect(performance.now() - before).toBeLessThan(2_000);
+        expect(performance.now() - before).toBeLessThan(20_000);
       }),
       { numRuns: 50 },
     );

@@ -427,7 +427,7 @@ describe('the answer to an upload', () => {
     const service = serviceAt(await answeringAfter(20_000));
     const began = performance.now();
     expect(await rejection(service.reports.createJob(upload(), { answerTimeoutMs: 300 }))).toBeInstanceOf(AnswerLost);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test('is waited for longer than any other if it may take longer', async () => {
