@@ -102,7 +102,7 @@ function unreachable(message: string, underWay: string, cause: unknown): Tempora
 }
 
 /** The cause, then the remedy. */
-export function whyUnreachable(details: string): string {
+function whyUnreachable(details: string): string {
   return /\b(ssl|tls|certificate|cert|wrong version number|EPROTO|HTTP2|protocol error)\b/i.test(details)
     ? `(${details}): check TEMPORAL_TLS and the certificates: client and server must both use TLS, or neither`
     : `(${details}): start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS, if the server uses TLS)`;

@@ -114,7 +114,7 @@ export interface ScheduledDeletion {
 }
 
 /** The control surface refused something: the message says what and why. */
-export class SandboxControlError extends Error {
+class SandboxControlError extends Error {
   override readonly name = 'SandboxControlError';
 }
 

@@ -26,13 +26,7 @@ import {
 } from './order.js';
 import { checkedRequest } from './validation.js';
 
-export type {
-  AppointmentAddress,
-  AppointmentRequest,
-  BookingRequest,
-  CancellationRequest,
-  RescheduleRequest,
-} from './appointment-requests.js';
+export type { AppointmentAddress } from './appointment-requests.js';
 
 /*
  * Appointments for a blood draw at home. The specification names the calls and `appointment_notes`; the shapes are
@@ -80,7 +74,7 @@ export const appointmentSchema = z.looseObject({
 
 export type Appointment = z.output<typeof appointmentSchema>;
 
-export const timeSlotSchema = z.looseObject({
+const timeSlotSchema = z.looseObject({
   /** What books this slot; without one it cannot be booked. */
   booking_key: textSchema,
   start: timestampSchema,
@@ -92,7 +86,7 @@ export const timeSlotSchema = z.looseObject({
   num_appointments_available: numberSchema,
 });
 
-export const availabilitySchema = z.looseObject({
+const availabilitySchema = z.looseObject({
   /** One for each day; the service always answers 14 days. */
   slots: listSchema(
     z.looseObject({
@@ -108,7 +102,7 @@ export const availabilitySchema = z.looseObject({
 export type TimeSlot = z.output<typeof timeSlotSchema>;
 export type Availability = z.output<typeof availabilitySchema>;
 
-export const cancellationReasonSchema = z.looseObject({
+const cancellationReasonSchema = z.looseObject({
   id: idSchema,
   name: textSchema,
   is_refundable: flagSchema,
@@ -116,7 +110,7 @@ export const cancellationReasonSchema = z.looseObject({
 
 export type CancellationReason = z.output<typeof cancellationReasonSchema>;
 
-export interface AvailabilityFilter {
+interface AvailabilityFilter {
   /** First of the 14 days, YYYY-MM-DD; the service decides where it is absent. */
   startDate?: string;
 }

@@ -6,7 +6,7 @@ import { sourceOf } from './source.js';
 import { shapeProblem } from './validation.js';
 
 /** The `eventType` of an order that came without an envelope, which some deployments send. */
-export const BARE_ORDER_EVENT = 'order';
+const BARE_ORDER_EVENT = 'order';
 
 /** A webhook's body, told apart by what it means for us. Missing envelope ids are normal (docs/lab-service.md). */
 export type ReceivedEvent =
@@ -98,13 +98,13 @@ export interface HealthDataReceived {
 }
 
 /** An event that is not handled here. */
-export interface OtherReceived {
+interface OtherReceived {
   kind: 'other';
   eventType?: string;
 }
 
 /** A body that says it is an order, an appointment or a parsing job, or nothing understandable. */
-export interface UnreadableReceived {
+interface UnreadableReceived {
   kind: 'unreadable';
   eventType?: string;
   /** What is wrong, without a value of the body. */

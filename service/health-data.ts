@@ -21,7 +21,7 @@ interface AboutUser {
 }
 
 /** A day, a night, a workout and the like: an object of its own, sent anew whenever it changes. */
-export interface SummaryRead extends AboutUser {
+interface SummaryRead extends AboutUser {
   kind: 'summary';
   /** For instance `activity`. */
   resource: string;
@@ -33,7 +33,7 @@ export interface SummaryRead extends AboutUser {
 }
 
 /** A batch of a timeseries. */
-export interface SamplesRead extends AboutUser {
+interface SamplesRead extends AboutUser {
   kind: 'samples';
   /** For instance `glucose`. */
   resource: string;
@@ -49,24 +49,24 @@ export interface SampleRead {
 }
 
 /** A workout's stream can be read at the service from now on. */
-export interface StreamNoticeRead extends AboutUser {
+interface StreamNoticeRead extends AboutUser {
   kind: 'stream_notice';
   workoutId?: string;
 }
 
 /** The past of a resource has been fetched from a provider; its data came, or comes, by events of their own. */
-export interface HistoryNoticeRead extends AboutUser {
+interface HistoryNoticeRead extends AboutUser {
   kind: 'history_notice';
   resource: string;
 }
 
 /** A provider was connected, or its connection broke. */
-export interface ConnectionRead extends AboutUser {
+interface ConnectionRead extends AboutUser {
   kind: 'connection';
 }
 
 /** The type or the shape is not known. */
-export interface NotRead extends AboutUser {
+interface NotRead extends AboutUser {
   kind: 'unknown';
   /** What is wrong, without a value of the event. */
   problem: string;

@@ -78,7 +78,7 @@ export interface CallOptions {
 }
 
 /** The key a call carries: the team's (default), a link token instead of it, or the management key. */
-export type Authentication = 'team' | 'management' | { linkToken: string };
+type Authentication = 'team' | 'management' | { linkToken: string };
 
 export interface ServiceCall {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -105,9 +105,9 @@ export interface ServiceCall {
   options?: CallOptions | undefined;
 }
 
-export type QueryValue = string | number | boolean | readonly string[] | null | undefined;
+type QueryValue = string | number | boolean | readonly string[] | null | undefined;
 
-export interface AnsweredCall<T> extends ServiceCall {
+interface AnsweredCall<T> extends ServiceCall {
   answer: z.ZodType<T>;
   /** Turns a refusal into a result; undefined leaves it a refusal. `body` is the parsed JSON, or text that is none. */
   recover?: (status: number, body: unknown) => T | undefined;

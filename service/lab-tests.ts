@@ -45,7 +45,7 @@ const questionSchema = z.looseObject({
 });
 
 /** What a lab can measure. Only `id` is required; the rest is docs/lab-service.md's and may be missing. */
-export const markerSchema = z.looseObject({
+const markerSchema = z.looseObject({
   id: numberedIdSchema,
   name: textSchema,
   slug: textSchema,
@@ -74,7 +74,7 @@ const markerPageSchema = z.looseObject({
 });
 
 /** Narrows the list; the specification documents only `labSlug`, the rest is docs/lab-service.md's. */
-export interface MarkerFilter {
+interface MarkerFilter {
   labSlug?: string;
   labIds?: readonly number[];
   /** A part of the name. */
@@ -84,7 +84,7 @@ export interface MarkerFilter {
   labAccountId?: string;
 }
 
-export interface MarkerListOptions extends CallOptions {
+interface MarkerListOptions extends CallOptions {
   /** Markers per page, 1 to 100; default 50, the documented default. */
   pageSize?: number;
 }

@@ -23,24 +23,18 @@ export const linkErrorTypes = [
 
 export type KnownLinkErrorType = (typeof linkErrorTypes)[number];
 
-/** Open: the specification marks the list non-exhaustive. */
-export type LinkErrorType = KnownLinkErrorType | (string & {});
-
-/** Open: the specification marks the list non-exhaustive. */
-export type LinkState = 'success' | 'error' | 'pending_provider_mfa' | (string & {});
-
 /** What a user proves who they are with. Both are credentials: they belong in no log. */
-export const linkTokenSchema = z.looseObject({
+const linkTokenSchema = z.looseObject({
   /** Lives for 10 minutes or 60, sources disagree (docs/lab-service.md). A success consumes it. */
   link_token: z.string().min(1),
   /** The hosted page where the user connects a provider with this token. */
   link_web_url: z.string().min(1),
 });
 
-export type LinkToken = z.output<typeof linkTokenSchema>;
+type LinkToken = z.output<typeof linkTokenSchema>;
 
 /** How the provider wants the person to prove themselves, where the state is `pending_provider_mfa`. */
-export const providerMfaSchema = z.looseObject({
+const providerMfaSchema = z.looseObject({
   /** `sms`, `email`, or one not known yet. */
   method: textSchema,
   /** Where the code went, shortened by the provider, for the person to read. */
@@ -54,7 +48,7 @@ export const providerMfaSchema = z.looseObject({
  * types are kept as they were sent. Do not conclude from one field that another is filled: an `error_type` has been
  * seen beside `success`.
  */
-export const linkResultSchema = z
+const linkResultSchema = z
   .looseObject({
     state: z.string().min(1),
     /** As it was given when the token was created. */
@@ -79,11 +73,10 @@ export const linkResultSchema = z
     provider_mfa: result.provider_mfa ?? request,
   }));
 
-export type ProviderMfa = z.output<typeof providerMfaSchema>;
 export type LinkResult = z.output<typeof linkResultSchema>;
 
 /** `POST /v2/link/token` (docs/lab-service.md; the specification only says that it takes a redirect URL). */
-export const linkTokenRequestSchema = z.strictObject({
+const linkTokenRequestSchema = z.strictObject({
   user_id: requiredTextSchema,
   /** Binds the token to one provider. */
   provider: requiredTextSchema.nullish(),
@@ -111,8 +104,8 @@ const emailSchema = z.strictObject({ email: requiredTextSchema, region: required
 
 const mfaSchema = z.strictObject({ mfa_code: requiredTextSchema });
 
-export type PasswordCredentials = z.output<typeof passwordSchema>;
-export type EmailCredentials = z.output<typeof emailSchema>;
+type PasswordCredentials = z.output<typeof passwordSchema>;
+type EmailCredentials = z.output<typeof emailSchema>;
 
 /**
  * Milliseconds for the call that hands the code to the provider. The service waits for the provider, up to 60 s

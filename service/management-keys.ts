@@ -7,7 +7,7 @@ import { checkedRequest } from './validation.js';
 
 /* Management keys. The specification tells the two kinds; the shapes are docs/lab-service.md's. */
 
-export const managementKeySchema = z.looseObject({
+const managementKeySchema = z.looseObject({
   id: idSchema,
   label: textSchema,
   created_at: timestampSchema,
@@ -19,15 +19,15 @@ export const managementKeySchema = z.looseObject({
 });
 
 /** `key` is the key itself, which is shown this once: a credential that belongs in no log. */
-export const createdManagementKeySchema = managementKeySchema.extend({ key: z.string().min(1) });
+const createdManagementKeySchema = managementKeySchema.extend({ key: z.string().min(1) });
 
-export type ManagementKey = z.output<typeof managementKeySchema>;
-export type CreatedManagementKey = z.output<typeof createdManagementKeySchema>;
+type ManagementKey = z.output<typeof managementKeySchema>;
+type CreatedManagementKey = z.output<typeof createdManagementKeySchema>;
 
 const bindingsSchema = z.array(z.strictObject({ team_id: requiredTextSchema })).nullish();
 
 /** A team key is bound to one team or more; two and more only here, not in the dashboard (specification). */
-export const createManagementKeyRequestSchema = z
+const createManagementKeyRequestSchema = z
   .strictObject({
     label: requiredTextSchema,
     role: z.enum(['org_admin', 'team_admin'], { error: 'must be org_admin or team_admin' }),
@@ -38,15 +38,15 @@ export const createManagementKeyRequestSchema = z
     error: 'must name a team for team_admin, and none for org_admin',
   });
 
-export const updateManagementKeyRequestSchema = z.strictObject({
+const updateManagementKeyRequestSchema = z.strictObject({
   label: requiredTextSchema.nullish(),
   team_role_bindings: bindingsSchema,
 });
 
-export type CreateManagementKeyRequest = z.output<typeof createManagementKeyRequestSchema>;
-export type UpdateManagementKeyRequest = z.output<typeof updateManagementKeyRequestSchema>;
+type CreateManagementKeyRequest = z.output<typeof createManagementKeyRequestSchema>;
+type UpdateManagementKeyRequest = z.output<typeof updateManagementKeyRequestSchema>;
 
-export interface ManagementKeyFilter {
+interface ManagementKeyFilter {
   teamId?: string;
   /** `org_admin`, `team_admin`; the list grows. */
   role?: string;

@@ -5,7 +5,7 @@ import { requiredTextSchema } from './order-requests.js';
 import { type OrgRegion, regionParams } from './team-api-keys.js';
 import { checkedRequest } from './validation.js';
 
-export interface OrgLabAccountFilter extends LabAccountFilter {
+interface OrgLabAccountFilter extends LabAccountFilter {
   teamId?: string;
 }
 

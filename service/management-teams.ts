@@ -9,7 +9,7 @@ import { checkedRequest } from './validation.js';
 
 const settingsSchema = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
-export const teamSchema = z.looseObject({
+const teamSchema = z.looseObject({
   id: idSchema,
   name: textSchema,
   created_on: timestampSchema,
@@ -23,12 +23,12 @@ export const teamSchema = z.looseObject({
   production: settingsSchema,
 });
 
-export type Team = z.output<typeof teamSchema>;
+type Team = z.output<typeof teamSchema>;
 
 const nameSchema = requiredTextSchema.max(80, 'must be at most 80 characters long');
 const integrationIdSchema = z.string().max(256, 'must be at most 256 characters long').nullish();
 
-export const createTeamRequestSchema = z.strictObject({
+const createTeamRequestSchema = z.strictObject({
   name: nameSchema,
   /** `us` or `eu`; the list grows. */
   region: requiredTextSchema,
@@ -47,7 +47,7 @@ export const createTeamRequestSchema = z.strictObject({
   minor_ordering_enabled: z.boolean().nullish(),
 });
 
-export const updateTeamRequestSchema = z.strictObject({
+const updateTeamRequestSchema = z.strictObject({
   name: nameSchema.nullish(),
   integration_team_id: integrationIdSchema,
   /** Settings of one environment; their form is not documented. */
@@ -55,10 +55,10 @@ export const updateTeamRequestSchema = z.strictObject({
   production: z.record(z.string(), z.unknown()).nullish(),
 });
 
-export type CreateTeamRequest = z.output<typeof createTeamRequestSchema>;
-export type UpdateTeamRequest = z.output<typeof updateTeamRequestSchema>;
+type CreateTeamRequest = z.output<typeof createTeamRequestSchema>;
+type UpdateTeamRequest = z.output<typeof updateTeamRequestSchema>;
 
-export interface TeamFilter {
+interface TeamFilter {
   teamId?: string;
   /** Any of them. */
   region?: readonly string[];

@@ -23,7 +23,7 @@ export interface WebhookPlace {
   environment: string;
 }
 
-export const webhookSchema = z.looseObject({
+const webhookSchema = z.looseObject({
   id: idSchema,
   description: textSchema,
   rate_limit: numberSchema,
@@ -38,12 +38,12 @@ export const webhookSchema = z.looseObject({
 export type Webhook = z.output<typeof webhookSchema>;
 
 /** Headers that go along with every delivery. Those that are sensitive are named and not shown. */
-export const webhookHeadersSchema = z.looseObject({
+const webhookHeadersSchema = z.looseObject({
   headers: z.record(z.string(), z.string()),
   sensitive: listSchema(z.string()),
 });
 
-export type WebhookHeaders = z.output<typeof webhookHeadersSchema>;
+type WebhookHeaders = z.output<typeof webhookHeadersSchema>;
 
 const urlSchema = z
   .string()
@@ -54,7 +54,7 @@ const rateSchema = z.int('must be a whole number').positive('must be above zero'
 
 const secretSchema = z.string().regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, 'must be whsec_ followed by base64');
 
-export const createWebhookRequestSchema = z.strictObject({
+const createWebhookRequestSchema = z.strictObject({
   url: urlSchema,
   description: z.string().optional(),
   /** Deliveries per second, as far as is known; the unit is not documented. */
@@ -65,7 +65,7 @@ export const createWebhookRequestSchema = z.strictObject({
   secret: secretSchema.nullish(),
 });
 
-export const updateWebhookRequestSchema = z.strictObject({
+const updateWebhookRequestSchema = z.strictObject({
   url: urlSchema.nullish(),
   description: z.string().nullish(),
   rate_limit: rateSchema,
@@ -80,10 +80,10 @@ const headersRequestSchema = z.strictObject({
   ),
 });
 
-export type CreateWebhookRequest = z.output<typeof createWebhookRequestSchema>;
-export type UpdateWebhookRequest = z.output<typeof updateWebhookRequestSchema>;
+type CreateWebhookRequest = z.output<typeof createWebhookRequestSchema>;
+type UpdateWebhookRequest = z.output<typeof updateWebhookRequestSchema>;
 
-export interface WebhookListOptions extends CallOptions {
+interface WebhookListOptions extends CallOptions {
   /** Endpoints per page; default 50, the documented default. */
   pageSize?: number;
 }

@@ -71,13 +71,13 @@ const addressLines = {
   country: countrySchema,
 };
 
-export const shippingDetailsSchema = z.strictObject({
+const shippingDetailsSchema = z.strictObject({
   receiver_name: requiredTextSchema,
   ...addressLines,
   phone_number: requiredTextSchema,
 });
 
-export const patientAddressSchema = z.strictObject({
+const patientAddressSchema = z.strictObject({
   receiver_name: optionalTextSchema,
   ...addressLines,
   phone_number: optionalTextSchema,
@@ -144,7 +144,7 @@ export const patientDetailsSchema = z.strictObject({
  * What an insurer is told. Photographs of the card and the signature are left out: how JSON is to carry a file is not
  * documented, and files never go through Temporal.
  */
-export const healthInsuranceSchema = z.strictObject({
+const healthInsuranceSchema = z.strictObject({
   payor_code: optionalTextSchema,
   insurance_id: optionalTextSchema,
   /** `Self`, `Spouse`, `Other`; the list grows. */
@@ -165,14 +165,14 @@ export const healthInsuranceSchema = z.strictObject({
 });
 
 /** What the patient answered to a question that a marker asks at ordering (`aoe` of a marker). */
-export const questionAnswerSchema = z.strictObject({
+const questionAnswerSchema = z.strictObject({
   marker_id: z.int('must be a whole number'),
   question_id: z.int('must be a whole number'),
   answer: z.string(),
 });
 
 /** The form of an NPI is not documented, so any text is sent. */
-export const physicianSchema = z.strictObject({
+const physicianSchema = z.strictObject({
   first_name: requiredTextSchema,
   last_name: requiredTextSchema,
   npi: requiredTextSchema,
@@ -182,7 +182,7 @@ export const physicianSchema = z.strictObject({
 });
 
 /** `terms-of-use`, `telehealth-informed-consent`, `notice-of-privacy-practices`; the list grows. */
-export const consentSchema = z.strictObject({
+const consentSchema = z.strictObject({
   consentType: requiredTextSchema,
   /** Which wording was agreed to; the service assumes `1.0` (docs/lab-service.md). */
   version: optionalTextSchema,
@@ -191,7 +191,7 @@ export const consentSchema = z.strictObject({
 });
 
 /** Which tests an order is made of; at least one of the three has to be there. */
-export const orderSetSchema = z
+const orderSetSchema = z
   .strictObject({
     lab_test_ids: z.array(requiredTextSchema).nullish(),
     add_on: z
@@ -277,7 +277,7 @@ export const importOrderRequestSchema = z.strictObject({
 });
 
 /** The longest window of `resendEventsRequestSchema`, in days. */
-export const RESEND_DAYS = 60;
+const RESEND_DAYS = 60;
 
 /** `POST /v3/order/resend_events`. Timestamps are ISO 8601 with a zone. What neither says, the service decides. */
 export const resendEventsRequestSchema = z
@@ -308,10 +308,6 @@ export const registerRequestSchema = z.strictObject({
 });
 
 export type ShippingDetails = z.output<typeof shippingDetailsSchema>;
-export type PatientDetails = z.output<typeof patientDetailsSchema>;
-export type PatientAddress = z.output<typeof patientAddressSchema>;
-export type Physician = z.output<typeof physicianSchema>;
-export type Consent = z.output<typeof consentSchema>;
 export type TestkitOrderRequest = z.output<typeof testkitOrderRequestSchema>;
 export type OrderRequest = z.output<typeof orderRequestSchema>;
 export type RegisterRequest = z.output<typeof registerRequestSchema>;

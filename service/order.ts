@@ -58,7 +58,7 @@ const eventIdSchema = z
   .nullish()
   .catch(undefined);
 
-export const orderEventSchema = z.looseObject({
+const orderEventSchema = z.looseObject({
   id: eventIdSchema,
   created_at: timestampSchema,
   /** `<top>.<method>.<low>`, for instance `received.testkit.ordered`. */
@@ -70,7 +70,7 @@ export const orderEventSchema = z.looseObject({
  * One example spells the lines `street` and `street_number`: where `first_line` is missing they are the first and the second
  * line as they stand. Joined to one line they would be a guess: the number may be a flat's as well as a house's.
  */
-export const addressSchema = z
+const addressSchema = z
   .looseObject({
     receiver_name: textSchema,
     first_line: textSchema,
@@ -90,7 +90,7 @@ export const addressSchema = z
     return { ...address, first_line: address.street, second_line: address.second_line ?? address.street_number };
   });
 
-export const answeredPatientSchema = z.looseObject({
+const answeredPatientSchema = z.looseObject({
   first_name: textSchema,
   last_name: textSchema,
   phone_number: textSchema,
@@ -104,7 +104,7 @@ export const answeredPatientSchema = z.looseObject({
   gender: textSchema,
 });
 
-export const shipmentSchema = z.looseObject({
+const shipmentSchema = z.looseObject({
   id: textSchema,
   outbound_tracking_number: textSchema,
   outbound_tracking_url: textSchema,
@@ -117,7 +117,7 @@ export const shipmentSchema = z.looseObject({
   updated_at: timestampSchema,
 });
 
-export const orderDetailsSchema = z.looseObject({
+const orderDetailsSchema = z.looseObject({
   /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
   type: textSchema,
   data: partSchema(
@@ -131,7 +131,7 @@ export const orderDetailsSchema = z.looseObject({
   ),
 });
 
-export const transactionOrderSchema = z.looseObject({
+const transactionOrderSchema = z.looseObject({
   id: textSchema,
   /** `initial`, `redraw`, `recreation`, or one not known yet. */
   origin: textSchema,
@@ -150,7 +150,7 @@ export const orderTransactionSchema = z.looseObject({
   orders: listSchema(transactionOrderSchema),
 });
 
-export const labTestSchema = z.looseObject({
+const labTestSchema = z.looseObject({
   id: textSchema,
   slug: textSchema,
   name: textSchema,
@@ -208,4 +208,3 @@ export const orderSchema = z
 
 export type Order = z.output<typeof orderSchema>;
 export type OrderTransaction = z.output<typeof orderTransactionSchema>;
-export type Address = z.output<typeof addressSchema>;

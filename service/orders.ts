@@ -28,40 +28,29 @@ import { checkedRequest } from './validation.js';
 
 export { countryCodeOf } from './country-codes.js';
 export { orderSchema } from './order.js';
-export type { Order, OrderTransaction } from './order.js';
+export type { Order } from './order.js';
 export {
-  consentSchema,
   importOrderRequestSchema,
   orderRequestSchema,
-  patientAddressSchema,
   patientDetailsSchema,
-  physicianSchema,
-  registerRequestSchema,
-  resendEventsRequestSchema,
-  shippingDetailsSchema,
   testkitOrderRequestSchema,
 } from './order-requests.js';
 export type {
-  Consent,
   ImportOrderRequest,
   OrderRequest,
-  PatientAddress,
-  PatientDetails,
-  Physician,
   RegisterRequest,
-  ResendEventsRequest,
   ShippingDetails,
   TestkitOrderRequest,
 } from './order-requests.js';
 
 /** What creation, registration and cancellation answer. The values of `status` and `message` are not documented. */
-export const orderAnswerSchema = z.looseObject({
+const orderAnswerSchema = z.looseObject({
   order: orderSchema,
   status: textSchema,
   message: textSchema,
 });
 
-export type OrderAnswer = z.output<typeof orderAnswerSchema>;
+type OrderAnswer = z.output<typeof orderAnswerSchema>;
 
 const orderPageSchema = z.looseObject({
   orders: z.array(orderSchema),
@@ -81,7 +70,7 @@ const resentSchema = z
   .looseObject({ order_ids: listSchema(z.string()) })
   .transform((answer): string[] => answer.order_ids ?? []);
 
-export interface CreateOrderOptions extends CallOptions {
+interface CreateOrderOptions extends CallOptions {
   /**
    * Sent as `X-Idempotency-Key`: the same key within a day or more gives the first order again instead of a second
    * one. Failures are told not to be kept (`X-Idempotency-Error: no-cache`), or the key would repeat them. Printable
@@ -120,7 +109,7 @@ export interface OrderFilter {
   orderDirection?: 'asc' | 'desc';
 }
 
-export interface OrderListOptions extends CallOptions {
+interface OrderListOptions extends CallOptions {
   /** Orders per page, 1 to 100; default 50, the documented default. */
   pageSize?: number;
 }
@@ -135,7 +124,7 @@ export interface OrderPage {
   size: number;
 }
 
-export interface SimulationRequest {
+interface SimulationRequest {
   /** Event status to stop at, for instance `completed.testkit.completed`; the service decides where it is absent. */
   finalStatus?: string;
   /** Pause between the steps; the unit is not documented. */

@@ -26,16 +26,13 @@ export const parsingFailureReasons = [
   'processing_error',
 ] as const;
 
-export type ParsingStatus = (typeof parsingStatuses)[number] | (string & {});
-export type ParsingFailureReason = (typeof parsingFailureReasons)[number] | (string & {});
-
 /** A value is documented as text; a deployment that sends the number means its digits. */
 const valueSchema = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
   .catch(undefined);
 
-export const loincMatchSchema = z.looseObject({
+const loincMatchSchema = z.looseObject({
   loinc_code: textSchema,
   loinc_name: textSchema,
   display_name: textSchema,
@@ -45,7 +42,7 @@ export const loincMatchSchema = z.looseObject({
 });
 
 /** One extracted biomarker. */
-export const labReportResultSchema = z.looseObject({
+const labReportResultSchema = z.looseObject({
   /** As the report names it. */
   test_name: textSchema,
   value: valueSchema,
@@ -71,7 +68,7 @@ export const labReportResultSchema = z.looseObject({
 });
 
 /** What stands on the report's head: personal throughout. Dates are as the report writes them. */
-export const labReportMetadataSchema = z.looseObject({
+const labReportMetadataSchema = z.looseObject({
   patient_first_name: textSchema,
   patient_last_name: textSchema,
   dob: textSchema,
@@ -127,7 +124,5 @@ export const parsingJobSchema = z
   });
 
 export type ParsingJob = z.output<typeof parsingJobSchema>;
-export type LabReportData = NonNullable<ParsingJob['data']>;
 export type LabReportResult = z.output<typeof labReportResultSchema>;
-export type LabReportMetadata = z.output<typeof labReportMetadataSchema>;
 export type LoincMatch = z.output<typeof loincMatchSchema>;

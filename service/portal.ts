@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 
 /** A portal link is a credential: whoever has it is in. It belongs in no log and in no workflow's history. */
-export const portalUrlSchema = z.looseObject({
+const portalUrlSchema = z.looseObject({
   url: z.string(),
   /** Seconds; the unit is not documented and assumed here. The service calls it required: without it a warning is given. */
   expires_in: z.int().nullish(),
@@ -11,7 +11,7 @@ export const portalUrlSchema = z.looseObject({
 export type PortalUrl = z.output<typeof portalUrlSchema>;
 
 /** Open: the specification marks the list non-exhaustive. */
-export type PortalContext = 'launch' | 'communications' | (string & {});
+type PortalContext = 'launch' | 'communications' | (string & {});
 
 export interface PortalUrlRequest {
   /**

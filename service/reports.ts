@@ -7,15 +7,7 @@ import { parsingJobSchema, type ParsingJob } from './parsing-job.js';
 import { checkedRequest } from './validation.js';
 
 export { parsingFailureReasons, parsingJobSchema, parsingStatuses } from './parsing-job.js';
-export type {
-  LabReportData,
-  LabReportMetadata,
-  LabReportResult,
-  LoincMatch,
-  ParsingFailureReason,
-  ParsingJob,
-  ParsingStatus,
-} from './parsing-job.js';
+export type { LabReportResult, LoincMatch, ParsingJob } from './parsing-job.js';
 
 /** What the service reads (specification, Endpoints 7), and the name under which each is sent. */
 const FILE_NAMES = {
@@ -39,14 +31,14 @@ export interface ReportFile {
 }
 
 /** The file goes without its name: it often says whose report it is, and the service has no use for it. */
-export interface ParsingJobRequest {
+interface ParsingJobRequest {
   userId: string;
   /** Whether a person is to check what was read. `ServiceRefused` with status 400 for a team that is not enabled. */
   needsHumanReview?: boolean;
   file: ReportFile;
 }
 
-export interface UploadOptions extends CallOptions {
+interface UploadOptions extends CallOptions {
   /**
    * Milliseconds from the last byte of the form to the whole answer. Default: the configured headers and body timeouts,
    * which neither lengthen nor shorten it where it is given.

@@ -29,7 +29,7 @@ export const resultMetadataSchema = z.looseObject({
   interpretation: textSchema,
 });
 
-export const biomarkerResultSchema = z.looseObject({
+const biomarkerResultSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
   /** The number, where `result` is one. */
@@ -49,7 +49,7 @@ export const biomarkerResultSchema = z.looseObject({
   loinc: textSchema,
 });
 
-export const missingResultSchema = z.looseObject({
+const missingResultSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
   inferred_failure_type: textSchema,
@@ -65,5 +65,4 @@ export const resultsSchema = z.looseObject({
 });
 
 export type ResultMetadata = z.output<typeof resultMetadataSchema>;
-export type BiomarkerResult = z.output<typeof biomarkerResultSchema>;
 export type Results = z.output<typeof resultsSchema>;

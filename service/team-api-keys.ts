@@ -17,7 +17,7 @@ export interface OrgRegion {
   region: string;
 }
 
-export const teamApiKeySchema = z.looseObject({
+const teamApiKeySchema = z.looseObject({
   id: idSchema,
   label: textSchema,
   /** The key itself: a credential that belongs in no log. */
@@ -26,19 +26,19 @@ export const teamApiKeySchema = z.looseObject({
   created_at: timestampSchema,
 });
 
-export type TeamApiKey = z.output<typeof teamApiKeySchema>;
+type TeamApiKey = z.output<typeof teamApiKeySchema>;
 
-export const createTeamApiKeyRequestSchema = z.strictObject({
+const createTeamApiKeyRequestSchema = z.strictObject({
   label: requiredTextSchema,
   team_id: requiredTextSchema,
 });
 
-export type CreateTeamApiKeyRequest = z.output<typeof createTeamApiKeyRequestSchema>;
+type CreateTeamApiKeyRequest = z.output<typeof createTeamApiKeyRequestSchema>;
 
 const idsSchema = listSchema(idSchema);
 
 /** What became of each key that was to be deleted. */
-export const deletedTeamApiKeysSchema = z
+const deletedTeamApiKeysSchema = z
   .looseObject({ success: idsSchema, failure: idsSchema, not_found: idsSchema })
   .transform(({ success, failure, not_found: notFound }) => ({
     deleted: success ?? [],
@@ -46,7 +46,7 @@ export const deletedTeamApiKeysSchema = z
     notFound: notFound ?? [],
   }));
 
-export type DeletedTeamApiKeys = z.output<typeof deletedTeamApiKeysSchema>;
+type DeletedTeamApiKeys = z.output<typeof deletedTeamApiKeysSchema>;
 
 export interface TeamApiKeys {
   /** All keys, page by page as they are consumed; the options hold for each page's call. */

@@ -14,7 +14,7 @@ const channelSchema = z
  * that are not known here are kept as they were sent. Units, and what
  * `time` counts from, are not documented.
  */
-export const workoutStreamSchema = z.looseObject({
+const workoutStreamSchema = z.looseObject({
   time: channelSchema,
   cadence: channelSchema,
   altitude: channelSchema,

@@ -25,16 +25,13 @@ const sourceFieldsSchema = z.looseObject({
  * `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so that a third form is kept too. A
  * plain text is its slug.
  */
-export const sourceSchema = z.preprocess(
-  (sent) => (typeof sent === 'string' ? { slug: sent } : sent),
-  sourceFieldsSchema,
-);
+const sourceSchema = z.preprocess((sent) => (typeof sent === 'string' ? { slug: sent } : sent), sourceFieldsSchema);
 
 /** What is no source counts as absent: one untidy connection must not hide the others. */
 const sourceOrNone = sourceSchema.nullish().catch(undefined);
 
 /** The specification names the provider `source`; deployments also send `provider`. Both are filled from either. */
-export const connectedSourceSchema = z
+const connectedSourceSchema = z
   .looseObject({ created_on: timestampSchema, source: sourceOrNone, provider: sourceOrNone })
   .transform((connected) => {
     const [source, provider] = [connected.source, connected.provider];
@@ -46,7 +43,7 @@ function withoutGaps(source: z.output<typeof sourceSchema> | null | undefined): 
   return Object.fromEntries(Object.entries(source ?? {}).filter(([, value]) => value != null));
 }
 
-export const userSchema = z.looseObject({
+const userSchema = z.looseObject({
   user_id: idSchema,
   team_id: textSchema,
   /** The customer's own reference: free text, never a UUID to rely on. */
@@ -70,7 +67,7 @@ const userPageSchema = z.looseObject({
 });
 
 /** `POST /v2/user` (docs/lab-service.md; the specification gives no body). Dates are YYYY-MM-DD. */
-export const createUserRequestSchema = z.strictObject({
+const createUserRequestSchema = z.strictObject({
   client_user_id: requiredTextSchema,
   /** IANA zone name. */
   fallback_time_zone: z.string().nullish(),
@@ -82,14 +79,14 @@ export const createUserRequestSchema = z.strictObject({
 export type CreateUserRequest = z.output<typeof createUserRequestSchema>;
 
 /** `PATCH /v2/user/{user_id}`: what is left out stays; nothing at all is refused with 400. */
-export const updateUserRequestSchema = createUserRequestSchema.partial();
+const updateUserRequestSchema = createUserRequestSchema.partial();
 
 export type UpdateUserRequest = z.output<typeof updateUserRequestSchema>;
 
 /** Which deleted user is meant: exactly one of the two (docs/lab-service.md, "User deletion"). */
 export type DeletedUser = { userId: string } | { clientUserId: string };
 
-export const demographicsSchema = z.looseObject({
+const demographicsSchema = z.looseObject({
   first_name: textSchema,
   last_name: textSchema,
   email: textSchema,
@@ -112,7 +109,7 @@ export const demographicsSchema = z.looseObject({
 export type Demographics = z.output<typeof demographicsSchema>;
 
 /** `PATCH /v2/user/{user_id}/info`. No rules are documented but the e-mail's and the dates' form, so only those hold. */
-export const demographicsRequestSchema = z.strictObject({
+const demographicsRequestSchema = z.strictObject({
   first_name: requiredTextSchema,
   last_name: requiredTextSchema,
   email: emailSchema,

@@ -33,14 +33,14 @@ export interface SampleBatch {
   samples: { at: string; data: unknown }[];
 }
 
-export interface StreamNoticeRow {
+interface StreamNoticeRow {
   userId: string;
   workoutId: string;
   provider: string;
   data: unknown;
 }
 
-export interface HistoryNoticeRow {
+interface HistoryNoticeRow {
   userId: string;
   resource: string;
   provider: string;
@@ -48,7 +48,7 @@ export interface HistoryNoticeRow {
   data: unknown;
 }
 
-export interface ConnectionRow {
+interface ConnectionRow {
   userId: string;
   provider: string;
   eventType: string;

@@ -8,7 +8,7 @@ export type { OpenReportFile } from './content.js';
 export type { HeaderSet } from './hosts.js';
 
 /** Where a report's file lies. Only this enters a workflow: never bytes, never a secret. */
-export type ReportFileReference =
+type ReportFileReference =
   /** Below the configured root. */
   | { path: string }
   /** `headersFrom` names a configured set of headers. */

@@ -16,7 +16,7 @@ export type DeletionNotification = NotificationHead &
     | { type: 'attention_cleared'; data: DeletionAttention }
   );
 
-export interface NotificationHead {
+interface NotificationHead {
   id: string;
   /** When it happened, ISO 8601 in UTC. */
   at: string;

@@ -32,7 +32,7 @@ export const defaultDeletionPolicy = {
 } satisfies Required<DeletionPolicy>;
 
 /** What the service gives (specification, "User deletion"): a longer one could not be kept. */
-export const serviceGraceDays = 7;
+const serviceGraceDays = 7;
 
 const choices: readonly unknown[] = ['refuse', 'cancel', 'leave'] satisfies OnRunningWork[];
 

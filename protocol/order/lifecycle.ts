@@ -40,7 +40,7 @@ export interface Standing {
   last?: OrderEvent;
 }
 
-export interface Problem {
+interface Problem {
   status: string;
   since: string;
   eventId: number;

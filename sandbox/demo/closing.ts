@@ -1,5 +1,5 @@
 /** The demo is being ended: nothing new is started any more. */
-export class Ending extends Error {
+class Ending extends Error {
   override readonly name = 'Ending';
 }
 

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Screen } from './screen.js';
 
 /** How long the person who watches has for an answer. */
-export const answerWithinMs = 15_000;
+const answerWithinMs = 15_000;
 
 export interface KeyboardOptions {
   input: Readable & { isTTY?: boolean };

@@ -12,7 +12,7 @@ import { NotificationReceiver } from './notification-receiver.js';
 import { ProgramFailed, startProgram, type Program } from './processes.js';
 
 /** A port that the demo needs is in use. The message names each one with the setting that changes it. */
-export class PortsBusy extends Error {
+class PortsBusy extends Error {
   override readonly name = 'PortsBusy';
 }
 

@@ -163,7 +163,7 @@ function expectedResults(order: Order): Json {
 }
 
 /** Completed once one of its orders is, cancelled when all are; else active: a redraw may still come. */
-export function transactionStatus(orders: readonly Order[]): string {
+function transactionStatus(orders: readonly Order[]): string {
   const tops = orders.map(presentTop);
   if (tops.includes('completed')) return 'completed';
   return tops.every((top) => top === 'cancelled') ? 'cancelled' : 'active';

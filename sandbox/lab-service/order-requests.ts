@@ -220,7 +220,7 @@ function place(
 }
 
 /** A country goes in as a code and comes back as its name. What is no code comes back as it is. */
-export function countryName(code: string): string {
+function countryName(code: string): string {
   if (code.toUpperCase() === 'USA') return 'United States';
   if (!/^[A-Za-z]{2}$/.test(code)) return code;
   return new Intl.DisplayNames(['en'], { type: 'region' }).of(code.toUpperCase()) ?? code;

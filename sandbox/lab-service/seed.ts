@@ -49,7 +49,7 @@ export interface LabTest {
   readonly markers: readonly Marker[];
 }
 
-export type DelegatedFlow = 'not_delegated' | 'order_delegated' | 'fully_delegated' | 'result_delegated';
+type DelegatedFlow = 'not_delegated' | 'order_delegated' | 'fully_delegated' | 'result_delegated';
 
 export interface LabAccount {
   readonly id: string;

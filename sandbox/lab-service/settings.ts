@@ -109,7 +109,7 @@ export const settingsSchema = z.strictObject({
 
 export type Settings = z.infer<typeof settingsSchema>;
 
-export const DEFAULT_SETTINGS: Settings = {
+const DEFAULT_SETTINGS: Settings = {
   daySeconds: 86_400,
   registrationOrder: 'specification',
   registeredSpelling: 'testkit_registered',

@@ -7,7 +7,7 @@ import { Fields, uuid } from './validation.js';
 /** Specification, "User deletion"; compressed like every delay. */
 const GRACE = '7d';
 
-export const UNKNOWN_TO_CHANGE = 'The user does not or no longer exists in this team';
+const UNKNOWN_TO_CHANGE = 'The user does not or no longer exists in this team';
 const SCHEDULED_TO_CHANGE = 'The user has been scheduled for deletion as per your previous request';
 
 /** The user that is to be changed or deleted; the service says in a sentence of its own why there is none. */

@@ -18,7 +18,7 @@ import type { WebhookEndpoints, WebhookTarget } from './webhook-endpoints.js';
 import { sendWebhook, type AttemptOutcome } from './webhook-attempt.js';
 
 /** Waits before the attempts after the first: eight attempts over 27.6 hours, as documented. */
-export const RETRY_DELAYS = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'] as const;
+const RETRY_DELAYS = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'] as const;
 /** Documented: an endpoint that fails for so long gets nothing more. */
 const DISABLED_AFTER = '5d';
 /** Connections to the receiver at once; what is more waits its turn. */

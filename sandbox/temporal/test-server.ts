@@ -19,7 +19,7 @@ type CreateOptions = NonNullable<Parameters<typeof TestWorkflowEnvironment.creat
 type ClientOptions = NonNullable<CreateOptions['client']>;
 
 /** The only namespace that the test server has. The environment itself names none. */
-export const testServerNamespace = 'default';
+const testServerNamespace = 'default';
 
 const startScript = fileURLToPath(new URL('test-server.sh', import.meta.url));
 

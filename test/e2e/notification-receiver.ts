@@ -4,7 +4,7 @@ import type { CloudEvent } from '../../client/index.js';
 import { recordingHandler } from '../rig/recording-handler.js';
 
 /** A notification as the product's endpoint receives it, as far as the stories read it. */
-export interface Notification {
+interface Notification {
   /** The CloudEvent's id: the same for every repeat. */
   id: string;
   /** `result`, `phase_changed`, … without the prefix; those of links keep their area: `link.ended`. */

@@ -36,7 +36,7 @@ interface Detail extends ReadonlyArray<{
 }
 
 /** What the tests read from a body of the service. Not every body has it all: a wrong guess fails in its assertion. */
-export interface Body extends OrderBody {
+interface Body extends OrderBody {
   readonly order: OrderBody;
   readonly orders: readonly OrderBody[];
   readonly order_ids: readonly string[];
@@ -54,7 +54,7 @@ export interface Body extends OrderBody {
 }
 
 /** What the tests read from a webhook. */
-export interface Envelope {
+interface Envelope {
   readonly event_type: string;
   readonly data: OrderBody;
   readonly user_id: string;

@@ -60,7 +60,7 @@ export interface Stage {
 }
 
 /** A link, and the browser of its user. */
-export interface PlayedLink {
+interface PlayedLink {
   handle: LinkHandle;
   workflowId: string;
   /** The user logs in, and nobody reports the answer. */

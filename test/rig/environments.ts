@@ -31,7 +31,7 @@ export interface Rig {
   startWorker(options?: Partial<WorkerOptions>): Promise<RunningWorker>;
 }
 
-export interface RunningWorker {
+interface RunningWorker {
   worker: Worker;
   /** Drains, and fails when the worker failed. */
   stop(): Promise<void>;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { patienceMs } from './patience.js';
 
 /** How a process ended: by itself with a code, or by a signal. */
-export interface Exit {
+interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }

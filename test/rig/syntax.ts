@@ -21,7 +21,7 @@ export function* everyNode(value: unknown): Generator<Node> {
   }
 }
 
-export function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 }
 

@@ -12,7 +12,6 @@ import type { Stage } from './story.js';
 
 export const appointmentPath = '/v3/order/*/phlebotomy/appointment';
 export const bookPath = `${appointmentPath}/book`;
-export const availabilityPath = '/v3/order/phlebotomy/appointment/availability';
 
 type Move = Parameters<SandboxControl['moveAppointment']>[1];
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const projectFolder = join(import.meta.dirname, '../..');
 
 /** An item of the specification. It is proved by tests, or has a reason why no test here can prove it. */
-export interface Item {
+interface Item {
   /** The item in short, with the exact names. */
   says: string;
   unprovable?: string;
@@ -17,7 +17,7 @@ export interface Section {
 }
 
 /** A test that proves an item. */
-export interface Proof {
+interface Proof {
   /** From the project's folder. */
   file: string;
   title: string;

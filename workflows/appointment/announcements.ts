@@ -48,7 +48,7 @@ export function announceNews(appointment: Appointment, now: number): void {
 }
 
 /** What a change of is news. */
-export function standingOf({ known, stage }: Appointment): string {
+function standingOf({ known, stage }: Appointment): string {
   return [known?.appointmentId, stage.phase, stage.startAt].join('/');
 }
 

@@ -74,7 +74,7 @@ export interface Appointment {
 }
 
 /** A phase in which something is waited for, or `completed`, which ends the case. */
-export type LivePhase = 'awaiting_choice' | VisitPhase;
+type LivePhase = 'awaiting_choice' | VisitPhase;
 
 const journalLength = 100;
 
@@ -258,7 +258,7 @@ function compareOther(known: AppointmentSnapshot, heard: AppointmentSnapshot): H
 }
 
 /** Whose it is changes nothing: an envelope may leave that out. */
-export function said({ userId: _userId, orderId: _orderId, ...rest }: AppointmentSnapshot): object {
+function said({ userId: _userId, orderId: _orderId, ...rest }: AppointmentSnapshot): object {
   return rest;
 }
 

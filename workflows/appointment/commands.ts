@@ -258,11 +258,11 @@ function isDate(value: unknown): boolean {
   return isText(value) && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
-export function validateOpen({ appointment }: Pick<AppointmentRun, 'appointment'>): void {
+function validateOpen({ appointment }: Pick<AppointmentRun, 'appointment'>): void {
   if (appointment.ending !== undefined) throw ended({ appointment });
 }
 
-export function ended({ appointment }: Pick<AppointmentRun, 'appointment'>): ApplicationFailure {
+function ended({ appointment }: Pick<AppointmentRun, 'appointment'>): ApplicationFailure {
   const outcome = currentPhase(appointment);
   const why =
     appointment.ending === 'order_ended' && appointment.order !== undefined
@@ -273,7 +273,7 @@ export function ended({ appointment }: Pick<AppointmentRun, 'appointment'>): App
 }
 
 /** A failure about one field, or about none. */
-export function refuse(field: string, problem: string): ApplicationFailure {
+function refuse(field: string, problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`${field} ${problem}`, 'InvalidCommand', {
     fields: [{ field, message: problem }],
   });

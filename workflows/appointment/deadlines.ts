@@ -7,7 +7,7 @@ import { readAppointment } from './reading.js';
 
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
 
-export type DeadlineName =
+type DeadlineName =
   /** Ask the service: a provider's word is awaited, a visit is overdue, or what was heard or read has to be confirmed. */
   'read_the_appointment' | 'choice_reminder' | 'choice' | 'confirmation' | 'visit_reminder' | 'visit' | 'give_up';
 
@@ -141,7 +141,7 @@ function mayContradict({ ending, unclear, unanswered }: Appointment): boolean {
 }
 
 /** What follows from what is known, without asking anybody. */
-export function settle(appointment: Appointment): void {
+function settle(appointment: Appointment): void {
   if (appointment.ending !== undefined) return;
   if (appointment.stage.phase === 'completed') appointment.ending = 'completed';
   // Who never asked for an appointment need not choose another one.

@@ -34,7 +34,7 @@ export async function look(appointment: Appointment): Promise<void> {
   takeReading(appointment, answer, asked, Date.now());
 }
 
-export function takeReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
+function takeReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
   setNotifies(appointment, reading.notifies);
   if (reading.order === 'gone' && !takeAbsence(appointment, now)) return takeSilence(appointment, now);
   if (reading.order !== 'gone') delete appointment.absentSince;

@@ -157,7 +157,7 @@ export interface AppointmentRun {
 }
 
 /** Registered before the first await: what comes early is kept. */
-export function listen(run: AppointmentRun): void {
+function listen(run: AppointmentRun): void {
   const { appointment } = run;
   setHandler(appointmentChangedSignal, (snapshot) => hear(run, snapshot), {
     description: 'A webhook reported this order’s appointment.',

@@ -180,7 +180,7 @@ export interface Carried extends Pick<Run, 'deletion' | 'answered' | 'again' | '
 }
 
 /** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
-export function openRun(input: DeleteUserInput): Run {
+function openRun(input: DeleteUserInput): Run {
   return input?.carried == null ? openAnew(input) : goOn(input.carried as Carried);
 }
 
@@ -202,7 +202,7 @@ function openAnew(input: DeleteUserInput): Run {
   };
 }
 
-export function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | ApplicationFailure {
+function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | ApplicationFailure {
   const { userId, clientUserId } = input ?? {};
   if (typeof userId !== 'string' || !isAddressable(userId)) return invalid('userId must be an id of the service');
   if (workflowInfo().workflowId !== deleteUserId(userId))

@@ -218,7 +218,7 @@ export function validateCode(run: LinkRun, given: MfaCode): void {
   validateOpenOrConnected(run);
 }
 
-export function ended({ outcome }: Pick<Link, 'outcome'>): ApplicationFailure {
+function ended({ outcome }: Pick<Link, 'outcome'>): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`The link has ended: ${outcome}`, 'LinkEnded', {
     fields: [],
     ...(outcome !== undefined && { reason: outcome }),

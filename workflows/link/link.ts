@@ -160,7 +160,7 @@ function isPrompt({ phase, since, startedAt }: Link, now: number): boolean {
   return phase === 'awaiting_password' && since === startedAt && now < startedAt + 60_000;
 }
 
-export function awaitPassword(link: Link, now: number): void {
+function awaitPassword(link: Link, now: number): void {
   link.phase = 'awaiting_password';
   link.since = now;
   delete link.mfa;
@@ -223,7 +223,7 @@ export function loseToken(link: Link): void {
 
 /* A claim says that a connection may have been made: only what the service shows of the user settles it. */
 
-export function claimSuccess(link: Link, now: number): void {
+function claimSuccess(link: Link, now: number): void {
   link.phase = 'confirming';
   link.since = now;
   delete link.mfa;
@@ -328,7 +328,7 @@ export function endUnlessConnected(link: Link, ending: Omit<Ending, 'since'>, no
 }
 
 /** The service shows no connection, or has not answered for as long as anybody waits. */
-export function carryOutEnding(link: Link, now: number): void {
+function carryOutEnding(link: Link, now: number): void {
   if (!link.ending) return;
   const { outcome, waitedFor } = link.ending;
   if (waitedFor !== undefined) link.waitedFor = waitedFor;

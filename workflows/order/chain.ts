@@ -69,14 +69,14 @@ export interface Chain {
   endTold?: boolean;
 }
 
-export interface Absence {
+interface Absence {
   orderId: string;
   /** When the service first said so; milliseconds since the epoch. */
   since: number;
 }
 
 /** An order that the service did not show when a decision called for it. */
-export interface Unanswered {
+interface Unanswered {
   orderId: string;
   /** Milliseconds since the epoch, as `againAt`. */
   since: number;
@@ -95,14 +95,14 @@ export interface Announced {
   interpretation?: string;
 }
 
-export interface Patience {
+interface Patience {
   /** The deadline's key, as it was without any patience. */
   key: string;
   /** From when the limit counts anew. */
   since: string;
 }
 
-export interface JournalEntry {
+interface JournalEntry {
   at: string;
   orderId: string;
   /** In our own words: nothing from outside. */

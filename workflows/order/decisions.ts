@@ -189,7 +189,7 @@ function stands(chain: Chain, { key, at }: Deadline): boolean {
 }
 
 /** Does what the policy says about a kit that failed. */
-export async function takeRemedy(run: Run): Promise<void> {
+async function takeRemedy(run: Run): Promise<void> {
   const { chain } = run;
   const question = dueRemedy(chain);
   if (!question) return;
@@ -198,7 +198,7 @@ export async function takeRemedy(run: Run): Promise<void> {
 }
 
 /** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
-export function dueRemedy(chain: Chain): Deadline | undefined {
+function dueRemedy(chain: Chain): Deadline | undefined {
   if (chain.ending !== undefined || !needsSuccessor(currentOrder(chain))) return undefined;
   const deadlines = deadlinesOf(chain);
   if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.met.includes(key))) return undefined;
@@ -214,7 +214,7 @@ function remedyFor(chain: Chain, order: ChainOrder): Remedy {
 }
 
 /** An adopted order is never replaced by itself, nor one whose chain has had all its replacements: a person is asked. */
-export function allowed(chain: Chain, { orderId }: ChainOrder, remedy: Remedy): Remedy {
+function allowed(chain: Chain, { orderId }: ChainOrder, remedy: Remedy): Remedy {
   const isClaimed = replacementOf(chain, orderId) !== undefined;
   const mayReplace = chain.handedOver && (isClaimed || chain.replacements.length < chain.policy.replacementLimit);
   return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
@@ -224,7 +224,7 @@ export function allowed(chain: Chain, { orderId }: ChainOrder, remedy: Remedy): 
  * @param key identifies the question, so that it is asked once
  * @returns false when the order has moved on since it was read: then it is decided on again
  */
-export async function apply(run: Run, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {
+async function apply(run: Run, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {
   const { chain } = run;
   const { orderId } = order;
   switch (remedy) {
@@ -266,12 +266,12 @@ async function replace(run: Run, order: ChainOrder, key: string): Promise<boolea
 }
 
 /** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
-export async function retryReplacement(run: Run): Promise<void> {
+async function retryReplacement(run: Run): Promise<void> {
   const failed = failedReplacement(run.chain);
   if (failed) await apply(run, currentOrder(run.chain), 'replace', failed.key);
 }
 
-export function failedReplacement(chain: Chain): RaisedAttention | undefined {
+function failedReplacement(chain: Chain): RaisedAttention | undefined {
   const { orderId } = currentOrder(chain);
   return chain.attention.find(
     (raised) =>

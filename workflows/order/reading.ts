@@ -71,7 +71,7 @@ export function isPostponed({ unanswered }: Chain, now: number): boolean {
 }
 
 /** The order could not be read, or the service does not know it yet: it is read again before anything is decided. */
-export function postpone(chain: Chain, orderId: string, now: number): void {
+function postpone(chain: Chain, orderId: string, now: number): void {
   const before = chain.unanswered?.orderId === orderId ? chain.unanswered : undefined;
   const { since, times } = before ?? { since: now, times: 0 };
   const pause = Math.min(firstPause * 2 ** Math.min(times, 30), longestPause, chain.policy.recheckEvery);
@@ -112,6 +112,6 @@ export function isAbsent({ absent }: Chain, orderId: string): boolean {
   return absent.some((absence) => absence.orderId === orderId);
 }
 
-export function endAbsence(chain: Chain, orderId: string): void {
+function endAbsence(chain: Chain, orderId: string): void {
   chain.absent = chain.absent.filter((absence) => absence.orderId !== orderId);
 }

@@ -222,7 +222,7 @@ function isResolved(chain: Chain, orderId: string, decision: Decision): boolean 
 }
 
 /** The decision that stands for an order that asks nothing any more, and has not moved on since. */
-export function standingDecision(chain: Chain, orderId: string): Decision | undefined {
+function standingDecision(chain: Chain, orderId: string): Decision | undefined {
   const order = findOrder(chain, orderId);
   if (!order || asks(chain, orderId)) return undefined;
   if (isReplaced(chain, orderId) && currentOrder(chain).orderId !== orderId) return 'replace';

@@ -7,11 +7,11 @@ import { enqueue as enqueueIn, type Delivery } from '../entity/outbox.js';
 import { currentJob, currentPhase, type Job, note, type RaisedReportAttention } from './job.js';
 import type { ReportRun } from './workflow.js';
 
-export function enqueue(job: Job, notification: ReportNotification): void {
+function enqueue(job: Job, notification: ReportNotification): void {
   enqueueIn(job, asNotification(notification));
 }
 
-export function headOf(job: Job, key: string, type: string, now: number): ReportNotificationHead {
+function headOf(job: Job, key: string, type: string, now: number): ReportNotificationHead {
   const { jobId, reference, userId } = job;
   return {
     id: `${jobId}/${key}/${type}`,

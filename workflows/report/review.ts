@@ -63,7 +63,7 @@ function answeredQuestions(job: Job): OverdueReason[] {
  * A job that was known and is gone ends the case; one that cannot be read now is as silent as before, and so is one that is
  * not found in words that are not the service's.
  */
-export async function readJob(run: ReportRun): Promise<void> {
+async function readJob(run: ReportRun): Promise<void> {
   const { job } = run;
   const asked = job.reported;
   try {

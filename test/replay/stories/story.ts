@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from '../stage.js';
 
 /** A workflow, for its last run, or one of its runs. */
-export type Recorded = string | { workflowId: string; runId: string };
+type Recorded = string | { workflowId: string; runId: string };
 
 /** Plays one story to its end, and returns the workflows to record, by the names of their files. */
 export type Story = (stage: Stage) => Promise<Record<string, Recorded>>;

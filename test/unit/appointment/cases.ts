@@ -5,7 +5,7 @@ export const start = Date.parse('2024-03-01T10:00:00.000Z');
 export const hour = 3_600_000;
 export const day = 24 * hour;
 
-export function at(span: number): string {
+function at(span: number): string {
   return new Date(start + span).toISOString();
 }
 
