@@ -12,7 +12,7 @@ import { erasureActivities } from './erasure.js';
 import type { ReportFiles } from './report-file/report-files.js';
 import { reportActivities } from './reports.js';
 import { reconcileActivities } from './reconcile.js';
-import type { KeptData } from './kept-data.js';
+import type { WorkerStore } from './worker-store.js';
 import { rejectedEventActivities } from './rejected-events.js';
 import { workoutStreamActivities } from './workout-streams.js';
 import { webhookActivities } from './webhooks.js';
@@ -38,7 +38,7 @@ export interface ActivityDependencies {
    * The store for health data and rejected events. `off`: the deployment keeps none on purpose. Absent: this worker does
    * not know it, and whatever needs it fails until another worker takes it up.
    */
-  kept?: KeptData | 'off';
+  workerStore?: WorkerStore | 'off';
 }
 
 export function createActivities(dependencies: ActivityDependencies) {

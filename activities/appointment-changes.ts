@@ -15,7 +15,7 @@ import type { LabService } from '../service/lab-service.js';
 import { slotOf } from '../protocol/appointment/slots.js';
 import { isOpen, visitPhaseOf } from '../protocol/appointment/lifecycle.js';
 import { present } from './appointment-reading.js';
-import { meaningOfRefusal } from './appointment-refusals.js';
+import { translateRefusal } from './appointment-refusals.js';
 import { addressOf, bookingKeyFor } from './appointment-slots.js';
 import { startAttempt, type Attempt } from './attempt.js';
 
@@ -52,12 +52,12 @@ export interface CancelAppointment {
   notes?: string;
 }
 
-export async function bookOnce(service: LabService, wish: BookSlot): Promise<AppointmentSnapshot> {
-  const { orderId, slotId, notes, bookingTimeout, confirmWithin } = wish;
+export async function bookOnce(service: LabService, input: BookSlot): Promise<AppointmentSnapshot> {
+  const { orderId, slotId, notes, bookingTimeout, confirmWithin } = input;
   const { start } = slotOf(slotId) ?? {};
   const attempt = startAttempt(bookingTimeout);
   const later = { async_confirmation: true, async_confirmation_timeout_millisecond: confirmWithin };
-  return lookingTwice({
+  return checkThenAct({
     look: async (options) => {
       const found = await present(service, orderId, options);
       if (!found || !isOpen(found)) return undefined;
@@ -66,7 +66,7 @@ export async function bookOnce(service: LabService, wish: BookSlot): Promise<App
       throw exists();
     },
     act: () =>
-      withFreshKey(service, wish, attempt, (key) => {
+      withFreshKey(service, input, attempt, (key) => {
         const request = {
           booking_key: key,
           ...(notes !== undefined && { appointment_notes: notes }),
@@ -75,14 +75,14 @@ export async function bookOnce(service: LabService, wish: BookSlot): Promise<App
         return service.appointments.book(orderId, request, attempt.call());
       }),
     ...{ attempt, bookingTimeout },
-    meaningOf: (error) => meaningOfRefusal(service, orderId, error, bookingTimeout),
+    translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
   });
 }
 
-export async function requestOnce(service: LabService, wish: RequestAppointment): Promise<AppointmentSnapshot> {
-  const { orderId, provider, notes, bookingTimeout } = wish;
+export async function requestOnce(service: LabService, input: RequestAppointment): Promise<AppointmentSnapshot> {
+  const { orderId, provider, notes, bookingTimeout } = input;
   const attempt = startAttempt(bookingTimeout);
-  return lookingTwice({
+  return checkThenAct({
     look: async (options) => {
       const found = await present(service, orderId, options);
       if (!found || !isOpen(found)) return undefined;
@@ -99,11 +99,11 @@ export async function requestOnce(service: LabService, wish: RequestAppointment)
   });
 }
 
-export async function moveOnce(service: LabService, wish: RescheduleAppointment): Promise<AppointmentSnapshot> {
-  const { orderId, appointmentId, slotId, notes, bookingTimeout } = wish;
+export async function moveOnce(service: LabService, input: RescheduleAppointment): Promise<AppointmentSnapshot> {
+  const { orderId, appointmentId, slotId, notes, bookingTimeout } = input;
   const { start } = slotOf(slotId) ?? {};
   const attempt = startAttempt(bookingTimeout);
-  return lookingTwice({
+  return checkThenAct({
     look: async (options) => {
       const found = await present(service, orderId, options);
       if (!found || !isOpen(found)) throw another();
@@ -114,12 +114,12 @@ export async function moveOnce(service: LabService, wish: RescheduleAppointment)
       return undefined;
     },
     act: () =>
-      withFreshKey(service, wish, attempt, (key) => {
+      withFreshKey(service, input, attempt, (key) => {
         const request = { booking_key: key, ...(notes !== undefined && { appointment_notes: notes }) };
         return service.appointments.reschedule(orderId, request, attempt.call());
       }),
     ...{ attempt, bookingTimeout },
-    meaningOf: (error) => meaningOfRefusal(service, orderId, error, bookingTimeout),
+    translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
   });
 }
 
@@ -151,15 +151,15 @@ interface Arrangement {
   attempt: Attempt;
   bookingTimeout: number;
   /** What an answer means after which nothing that is wanted is there. */
-  meaningOf?: (error: unknown) => Promise<unknown>;
+  translateError?: (error: unknown) => Promise<unknown>;
 }
 
 /**
  * Acts only where what is wanted is not there, and looks once more where the answer does not say whether it is now: an
  * answer that was lost, and a refusal too, for the first of two attempts may have been slow.
  */
-async function lookingTwice(arrangement: Arrangement): Promise<AppointmentSnapshot> {
-  const { look, act, attempt, bookingTimeout, meaningOf = async (error) => error } = arrangement;
+async function checkThenAct(arrangement: Arrangement): Promise<AppointmentSnapshot> {
+  const { look, act, attempt, bookingTimeout, translateError = async (error) => error } = arrangement;
   const before = await look(attempt.call());
   if (before) return before;
   try {
@@ -169,7 +169,7 @@ async function lookingTwice(arrangement: Arrangement): Promise<AppointmentSnapsh
     heartbeat();
     const after = await look({ timeoutMs: bookingTimeout }).catch(unlessExisting);
     if (after) return after;
-    throw await meaningOf(error);
+    throw await translateError(error);
   }
 }
 
@@ -194,17 +194,17 @@ function unlessExisting(error: unknown): undefined {
  */
 export async function cancelOnce(
   service: LabService,
-  wish: CancelAppointment,
+  input: CancelAppointment,
   options: CallOptions,
 ): Promise<AppointmentSnapshot | null> {
-  const { orderId, appointmentId, notes } = wish;
+  const { orderId, appointmentId, notes } = input;
   const standing = async () => {
     const found = await present(service, orderId, options);
     return found?.appointmentId === appointmentId ? found : null;
   };
   const before = await standing();
   if (!before || !isOpen(before)) return before;
-  const reasonId = wish.reasonId ?? (await firstReason(service, options));
+  const reasonId = input.reasonId ?? (await firstReason(service, options));
   const request = { cancellation_reason_id: reasonId, ...(notes !== undefined && { notes }) };
   try {
     return appointmentSnapshotOf(await service.appointments.cancel(orderId, request, options));

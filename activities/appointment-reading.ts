@@ -4,7 +4,7 @@ import { NotFound, ServiceError } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
-import { orderSays, type OrderSays } from '../protocol/appointment/lifecycle.js';
+import { orderEffect, type OrderEffect } from '../protocol/appointment/lifecycle.js';
 import { readStatus, standingOf } from '../protocol/order/lifecycle.js';
 import { readIfKnown } from './orders.js';
 
@@ -13,7 +13,7 @@ export interface AppointmentReading {
   /** Missing where the order has none. */
   appointment?: AppointmentSnapshot;
   /** `gone` when the service says that it does not know the order, which may be too early a look. */
-  order: OrderSays | 'gone';
+  order: OrderEffect | 'gone';
   /** The order's user. */
   userId?: string;
   notifies: boolean;
@@ -30,16 +30,16 @@ export async function readWithOrder(
   const { userId } = snapshot;
   return {
     ...(appointment && { appointment }),
-    order: sayingOf(snapshot),
+    order: effectOn(snapshot),
     ...(userId !== undefined && { userId }),
     notifies,
   };
 }
 
 /** What an order says about its appointment. */
-export function sayingOf({ events, status, method }: OrderSnapshot): OrderSays {
+export function effectOn({ events, status, method }: OrderSnapshot): OrderEffect {
   const { phase, last } = standingOf(events, status);
-  return orderSays(phase, readStatus(last?.status ?? '').low, method);
+  return orderEffect(phase, readStatus(last?.status ?? '').low, method);
 }
 
 /** A service that does not answer holds nobody up. */

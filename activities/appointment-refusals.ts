@@ -2,7 +2,7 @@ import { heartbeat } from '@temporalio/activity';
 import { NotFound, ServiceError, ServiceRefused, SlotUnavailable } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { snapshotOf } from '../service/order-snapshot.js';
-import { sayingOf } from './appointment-reading.js';
+import { effectOn } from './appointment-reading.js';
 
 /**
  * A conflict over a slot that only the status speaks of is one where the order may wait for a draw at home. With one that
@@ -11,7 +11,7 @@ import { sayingOf } from './appointment-reading.js';
  *
  * @param timeoutMs milliseconds that the look at the order may take
  */
-export async function meaningOfRefusal(
+export async function translateRefusal(
   service: LabService,
   orderId: string,
   error: unknown,
@@ -26,7 +26,7 @@ export async function meaningOfRefusal(
 
 async function mayBeDrawn(service: LabService, orderId: string, timeoutMs: number): Promise<boolean> {
   try {
-    return sayingOf(snapshotOf(await service.orders.get(orderId, { timeoutMs }))) === 'open';
+    return effectOn(snapshotOf(await service.orders.get(orderId, { timeoutMs }))) === 'open';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return !(error instanceof NotFound);

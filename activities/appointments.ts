@@ -16,7 +16,7 @@ import {
 import { readIfReadable, readWithOrder, type AppointmentReading } from './appointment-reading.js';
 import { slotsFor } from './appointment-slots.js';
 import { endingWithActivity } from './attempt.js';
-import { lastResultOf } from './earlier-runs.js';
+import { lastResultOf } from './workflow-runs.js';
 import { asFailures } from './failures.js';
 import { hasEndpoint } from './notifications.js';
 
@@ -49,22 +49,22 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
       return asFailures('AvailabilityRefused', () => slotsFor(service, orderId, startDate));
     },
 
-    async bookSlot(wish: BookSlot): Promise<AppointmentSnapshot> {
-      return asFailures('BookingRefused', () => bookOnce(service, wish), settlingAfter(wish.bookingTimeout));
+    async bookSlot(input: BookSlot): Promise<AppointmentSnapshot> {
+      return asFailures('BookingRefused', () => bookOnce(service, input), settlingAfter(input.bookingTimeout));
     },
 
-    async requestAppointment(wish: RequestAppointment): Promise<AppointmentSnapshot> {
-      return asFailures('BookingRefused', () => requestOnce(service, wish), settlingAfter(wish.bookingTimeout));
+    async requestAppointment(input: RequestAppointment): Promise<AppointmentSnapshot> {
+      return asFailures('BookingRefused', () => requestOnce(service, input), settlingAfter(input.bookingTimeout));
     },
 
-    async rescheduleAppointment(wish: RescheduleAppointment): Promise<AppointmentSnapshot> {
-      return asFailures('RescheduleRefused', () => moveOnce(service, wish), settlingAfter(wish.bookingTimeout));
+    async rescheduleAppointment(input: RescheduleAppointment): Promise<AppointmentSnapshot> {
+      return asFailures('RescheduleRefused', () => moveOnce(service, input), settlingAfter(input.bookingTimeout));
     },
 
     /** null where there is nothing to cancel any more. */
-    async cancelAppointment(wish: CancelAppointment): Promise<AppointmentSnapshot | null> {
+    async cancelAppointment(input: CancelAppointment): Promise<AppointmentSnapshot | null> {
       return asFailures('CancellationRefused', () =>
-        endingWithActivity((options) => cancelOnce(service, wish, options)),
+        endingWithActivity((options) => cancelOnce(service, input, options)),
       );
     },
   };

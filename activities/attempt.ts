@@ -19,7 +19,7 @@ export interface Attempt {
   /** Sends a heartbeat, with the progress given last, and bounds the call that follows. */
   call(progress?: object): CallOptions;
   /** Throws when the server has given this attempt up, or will have before a creation can be answered. */
-  demandFresh(): void;
+  requireFresh(): void;
 }
 
 /** @param creationTimeout milliseconds that one call may take */
@@ -29,7 +29,7 @@ export function startAttempt(creationTimeout: number): Attempt {
   const earlier: unknown = activityInfo().heartbeatDetails;
   let shownAt = Date.now();
   let latest = earlier;
-  const demandFresh = () => {
+  const requireFresh = () => {
     const now = Date.now();
     if (!signal.aborted && now <= mustStartBy && now - shownAt <= creationTimeout) return;
     throw ApplicationFailure.retryable('This attempt was held up for too long to create anything', 'AttemptOutdated');
@@ -37,13 +37,13 @@ export function startAttempt(creationTimeout: number): Attempt {
   return {
     earlier,
     call(progress) {
-      demandFresh();
+      requireFresh();
       latest = progress ?? latest;
       heartbeat(latest);
       shownAt = Date.now();
       return { timeoutMs: creationTimeout };
     },
-    demandFresh,
+    requireFresh,
   };
 }
 

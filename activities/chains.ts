@@ -18,7 +18,7 @@ import { criticalResultStart, kitOrderStart } from '../protocol/order/start.js';
 import type { ActivityDependencies } from './activities.js';
 import { hasEndpoint } from './notifications.js';
 import { readIfKnown } from './orders.js';
-import { lastResultOf } from './earlier-runs.js';
+import { lastResultOf } from './workflow-runs.js';
 
 /** What a run that a webhook started learns before it does anything. */
 export interface ChainReading {

@@ -1,6 +1,6 @@
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
-import { withStore } from './kept-data.js';
+import { withStore } from './worker-store.js';
 import { isThere, type DeletedUser } from './users.js';
 import { workIdsOf } from './work-ids.js';
 
@@ -8,8 +8,8 @@ import { workIdsOf } from './work-ids.js';
 export function erasureActivities({
   service,
   temporal,
-  kept,
-}: Pick<ActivityDependencies, 'service' | 'temporal' | 'kept'>) {
+  workerStore,
+}: Pick<ActivityDependencies, 'service' | 'temporal' | 'workerStore'>) {
   return {
     /**
      * Erases what the store has of a user, and has it refuse what comes later. The database may have been away for days:
@@ -19,7 +19,7 @@ export function erasureActivities({
       return asFailures('DeletionRefused', async () => {
         if (await isThere(service, userId)) return 'present';
         const ids = clientUserId === undefined ? {} : { clientUserId };
-        await withStore(kept, async (store) => {
+        await withStore(workerStore, async (store) => {
           await store.deleteUserData(userId, { ...ids, workIds: await workIdsOf(temporal, userId) });
         });
         return 'erased';

@@ -13,14 +13,14 @@ import { heartbeating } from './attempt.js';
 import { hasEndpoint } from './notifications.js';
 import { asFailures } from './failures.js';
 
-export interface LinkWish {
+export interface CreateLinkToken {
   userId: string;
   provider: string;
   redirectUrl?: string;
 }
 
 /** A connection of a user with a source. */
-export interface ConnectionSought {
+export interface ConnectionQuery {
   userId: string;
   sourceSlug: string;
   /** Milliseconds since the epoch: an earlier connection is another one. 0 takes any. */
@@ -33,42 +33,42 @@ export interface ConnectionFound {
   createdAt?: string;
 }
 
-export interface CodeWish extends ConnectionSought {
+export interface SubmitCode extends ConnectionQuery {
   provider: string;
   linkToken: string;
   code: string;
 }
 
 /** A second token does no harm, and a reading none at all: nothing needs to settle before they are repeated. */
-const atOnce = 0;
+const noSettling = 0;
 
 export function linkActivities({ service, target }: Pick<ActivityDependencies, 'service' | 'target'>) {
   return {
     /** The token and its page are credentials: they go to whoever asked for them, and nowhere else. */
-    async createLinkToken({ userId, provider, redirectUrl }: LinkWish) {
+    async createLinkToken({ userId, provider, redirectUrl }: CreateLinkToken) {
       const request = { user_id: userId, provider, ...(redirectUrl !== undefined && { redirect_url: redirectUrl }) };
-      const made = await asFailures('LinkRefused', () => service.links.createToken(request), atOnce);
+      const made = await asFailures('LinkRefused', () => service.links.createToken(request), noSettling);
       return { linkToken: made.link_token, linkWebUrl: made.link_web_url, notifies: hasEndpoint(target) };
     },
 
     /** Hands the code on, once. After a success it looks for the connection at once, which spares an activity. */
-    async completeMfa(wish: CodeWish): Promise<{ report: LinkReport; connection?: ConnectionFound }> {
+    async completeMfa(input: SubmitCode): Promise<{ report: LinkReport; connection?: ConnectionFound }> {
       return heartbeating(async () => {
-        const report = await asFailures('LinkRefused', () => handOn(service, wish));
-        return report.state === 'success' ? { report, ...(await foundAtOnce(service, wish)) } : { report };
+        const report = await asFailures('LinkRefused', () => sendCode(service, input));
+        return report.state === 'success' ? { report, ...(await connectionIfReadable(service, input)) } : { report };
       });
     },
 
-    async findConnection(sought: ConnectionSought): Promise<ConnectionFound & { notifies: boolean }> {
-      const found = await asFailures('LinkRefused', () => find(service, sought), atOnce);
+    async findConnection(query: ConnectionQuery): Promise<ConnectionFound & { notifies: boolean }> {
+      const found = await asFailures('LinkRefused', () => find(service, query), noSettling);
       return { ...found, notifies: hasEndpoint(target) };
     },
   };
 }
 
-async function handOn(service: LabService, { provider, linkToken, code }: CodeWish): Promise<LinkReport> {
+async function sendCode(service: LabService, { provider, linkToken, code }: SubmitCode): Promise<LinkReport> {
   try {
-    const answer = await onceReachable(() =>
+    const answer = await retryWhileUnreachable(() =>
       service.links.completeMfa(provider, linkToken, code, { signal: cancellationSignal() }),
     );
     return reportOf(answer);
@@ -87,7 +87,7 @@ function reportOf(answer: LinkResult): LinkReport {
 const pauses = [1, 2, 4, 6, 7] as const;
 
 /** A refused connection has carried nothing: only then the same code may be sent again. */
-async function onceReachable<T>(call: () => Promise<T>): Promise<T> {
+async function retryWhileUnreachable<T>(call: () => Promise<T>): Promise<T> {
   for (const pause of pauses) {
     try {
       return await call();
@@ -100,9 +100,12 @@ async function onceReachable<T>(call: () => Promise<T>): Promise<T> {
 }
 
 /** What cannot be looked up now is looked up later: the success itself must not be lost. */
-async function foundAtOnce(service: LabService, sought: ConnectionSought): Promise<{ connection?: ConnectionFound }> {
+async function connectionIfReadable(
+  service: LabService,
+  query: ConnectionQuery,
+): Promise<{ connection?: ConnectionFound }> {
   try {
-    return { connection: await find(service, sought) };
+    return { connection: await find(service, query) };
   } catch (error) {
     if (error instanceof ServiceError) return {};
     throw error;
@@ -110,22 +113,22 @@ async function foundAtOnce(service: LabService, sought: ConnectionSought): Promi
 }
 
 /** The look is short: it is repeated by whoever asks, and one after a success must not take that success along. */
-const lookMs = 10_000;
+const readTimeoutMs = 10_000;
 
-async function find(service: LabService, sought: ConnectionSought): Promise<ConnectionFound> {
-  const user = await readIfKnown(service, sought.userId);
+async function find(service: LabService, query: ConnectionQuery): Promise<ConnectionFound> {
+  const user = await readIfKnown(service, query.userId);
   if (!user) return { found: 'none' };
-  const instants = connectionsWith(user, sought.sourceSlug);
+  const instants = connectionsWith(user, query.sourceSlug);
   if (instants.length === 0) return { found: 'none' };
   const newest = instants.toSorted(compareText).at(-1) ?? '';
   // Where any connection will do, one without a date does too.
-  const isNew = sought.since === 0 || (newest !== '' && Date.parse(newest) >= sought.since);
+  const isNew = query.since === 0 || (newest !== '' && Date.parse(newest) >= query.since);
   return { found: isNew ? 'new' : 'older', ...(newest !== '' && { createdAt: newest }) };
 }
 
 async function readIfKnown(service: LabService, userId: string): Promise<User | undefined> {
   try {
-    return await service.users.get(userId, { timeoutMs: lookMs });
+    return await service.users.get(userId, { timeoutMs: readTimeoutMs });
   } catch (error) {
     // A 404 in other words is somebody else's, and says as little of the connection as an outage does.
     if (isStatedUnknown(error) || isScheduledForDeletion(error)) return undefined;

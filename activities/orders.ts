@@ -47,7 +47,7 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
       return command('RegistrationRefused', async (options) => {
         const before = await service.orders.get(orderId, options);
         if (isRegisteredWith(before, registration.sample_id)) return snapshotOf(before);
-        await demandPhysician(service, before.lab_account_id ?? labAccountId, registration.physician, options);
+        await requirePhysician(service, before.lab_account_id ?? labAccountId, registration.physician, options);
         const registered = await registerOrFindRegistered(service, orderId, registration, options);
         if (registered.id !== orderId && !chain.includes(registered.id))
           throw registeredAnotherOrder(orderId, registered.id);
@@ -124,7 +124,7 @@ async function accountsIfListed(service: LabService, labAccountId: string, optio
  * A lab account with delegated flow needs a physician on the order (specification, Lab account). Refused before the
  * call; if the account is not known, or the list fails in whatever way, the service decides.
  */
-export async function demandPhysician(
+export async function requirePhysician(
   service: LabService,
   labAccountId: string | null | undefined,
   physician: unknown,

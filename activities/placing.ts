@@ -14,9 +14,9 @@ import type { DecidedOn } from '../workflows/order/chain.js';
 import { creationProgressSignal, type CreationProgress, type KitRequest } from '../protocol/order/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
-import { demandPhysician } from './orders.js';
+import { requirePhysician } from './orders.js';
 import { startAttempt, type Attempt } from './attempt.js';
-import { firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './earlier-attempts.js';
+import { firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './order-search.js';
 
 export interface CreateKitOrder {
   request: KitRequest;
@@ -65,39 +65,43 @@ export interface PlacedOrder {
 /** Creations, which the service does not make idempotent: every attempt looks first whether the order is there. */
 export function placingActivities(dependencies: ActivityDependencies) {
   return {
-    createKitOrder: (wish: CreateKitOrder): Promise<PlacedOrder> =>
-      asFailures('OrderRefused', () => placeFirst(dependencies, wish), wish.creationSettling),
+    createKitOrder: (input: CreateKitOrder): Promise<PlacedOrder> =>
+      asFailures('OrderRefused', () => placeFirst(dependencies, input), input.creationSettling),
 
     /** Looks for the order that an attempt may have created, and creates none. */
-    findKitOrder: (wish: CreateKitOrder): Promise<PlacedOrder | null> =>
-      asFailures('OrderRefused', async () => (await lookFor(dependencies, wish)).found ?? null, wish.creationSettling),
+    findKitOrder: (input: CreateKitOrder): Promise<PlacedOrder | null> =>
+      asFailures(
+        'OrderRefused',
+        async () => (await findEarlier(dependencies, input)).found ?? null,
+        input.creationSettling,
+      ),
 
-    replaceKitOrder: (wish: ReplaceKitOrder): Promise<PlacedOrder> =>
-      asFailures('OrderRefused', () => placeReplacement(dependencies, wish), wish.creationSettling),
+    replaceKitOrder: (input: ReplaceKitOrder): Promise<PlacedOrder> =>
+      asFailures('OrderRefused', () => placeReplacement(dependencies, input), input.creationSettling),
   };
 }
 
-async function placeFirst(dependencies: ActivityDependencies, wish: CreateKitOrder): Promise<PlacedOrder> {
-  const { request } = wish;
-  demandValid(request);
-  const { found, attempt, passthrough } = await lookFor(dependencies, wish);
+async function placeFirst(dependencies: ActivityDependencies, input: CreateKitOrder): Promise<PlacedOrder> {
+  const { request } = input;
+  requireValid(request);
+  const { found, attempt, passthrough } = await findEarlier(dependencies, input);
   if (found) return found;
   if (request.kind === 'with_patient') {
     const { lab_account_id: labAccountId, order_set: orderSet, physician } = request.order;
-    await demandPhysician(dependencies.service, labAccountId ?? orderSet?.lab_account_id, physician, attempt.call());
+    await requirePhysician(dependencies.service, labAccountId ?? orderSet?.lab_account_id, physician, attempt.call());
   }
-  if (!isFirstAttempt(wish)) await reportProgress(dependencies, 'sending');
+  if (!isFirstAttempt(input)) await reportProgress(dependencies, 'sending');
   return create(dependencies, request, passthrough, attempt);
 }
 
-async function lookFor(dependencies: ActivityDependencies, wish: CreateKitOrder) {
-  const { request, reference, triedBefore, creationTimeout, creationSettling } = wish;
+async function findEarlier(dependencies: ActivityDependencies, input: CreateKitOrder) {
+  const { request, reference, triedBefore, creationTimeout, creationSettling } = input;
   const passthrough = writePassthrough({ reference, n: 1 });
   const attempt = startAttempt(creationTimeout);
   const known = await orderOfReference(dependencies, reference, attempt);
   if (known) return { found: adopted(known), attempt, passthrough };
-  const times = await firstPlacing(dependencies, wish, creationSettling);
-  const wanted = { ...wantedBy(request, passthrough, reference), ...times, triedBefore };
+  const times = await firstPlacing(dependencies, input, creationSettling);
+  const wanted = { ...criteriaOf(request, passthrough, reference), ...times, triedBefore };
   try {
     const found = await placedBefore(dependencies, wanted, attempt);
     return { found: found && adopted(found), attempt, passthrough };
@@ -121,7 +125,7 @@ async function reportProgress({ temporal }: ActivityDependencies, progress: Crea
 }
 
 /** What another language's backend started was checked by nobody; a look with half an order could find anybody's. */
-function demandValid({ kind, order }: KitRequest): void {
+function requireValid({ kind, order }: KitRequest): void {
   const rules = brokenRulesOf(kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema, order);
   if (rules.length === 0) return;
   const fields = rules.map(({ field, rule }) => ({ field, message: rule }));
@@ -134,20 +138,20 @@ function demandValid({ kind, order }: KitRequest): void {
  * already made in the same transaction wins, unless an earlier attempt has placed the replacement before it. Nothing is
  * created for an order that has moved on since it was decided: its kit may have arrived.
  */
-async function placeReplacement(dependencies: ActivityDependencies, wish: ReplaceKitOrder): Promise<PlacedOrder> {
-  const { failedOrderId, rootOrderId, reference, n, chain, claimedAt, triedBefore, creationTimeout } = wish;
+async function placeReplacement(dependencies: ActivityDependencies, input: ReplaceKitOrder): Promise<PlacedOrder> {
+  const { failedOrderId, rootOrderId, reference, n, chain, claimedAt, triedBefore, creationTimeout } = input;
   const attempt = startAttempt(creationTimeout);
   const failed = await dependencies.service.orders.get(failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
-  const request: KitRequest = { kind: 'unregistered', order: sameAgain(failed, wish) };
-  const wanted = { ...wantedBy(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
+  const request: KitRequest = { kind: 'unregistered', order: replacementRequest(failed, input) };
+  const wanted = { ...criteriaOf(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
   const found = (await placedBefore(dependencies, wanted, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
   if (found) return { snapshot: snapshotOf(found), adopted: true };
-  demandUnmoved(snapshotOf(failed), wish.decidedOn);
+  requireUnmoved(snapshotOf(failed), input.decidedOn);
   return create(dependencies, request, passthrough, attempt);
 }
 
-function demandUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn): void {
+function requireUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn): void {
   const last = Math.max(-1, ...snapshot.events.map(({ id }) => id));
   const isUnmoved = last === -1 && eventId === -1 ? snapshot.status === status : last <= eventId;
   if (isUnmoved) return;
@@ -166,7 +170,7 @@ async function create(
   passthrough: string,
   attempt: Attempt,
 ): Promise<PlacedOrder> {
-  attempt.demandFresh();
+  attempt.requireFresh();
   const { order } =
     request.kind === 'unregistered'
       ? await service.orders.createTestkit({ ...request.order, passthrough }, attempt.call())
@@ -180,7 +184,7 @@ async function create(
   return { snapshot: snapshotOf(order), adopted: false };
 }
 
-function wantedBy(request: KitRequest, passthrough: string, reference: string) {
+function criteriaOf(request: KitRequest, passthrough: string, reference: string) {
   const { user_id: userId, lab_test_id: labTestId } = request.order;
   const address = request.kind === 'unregistered' ? request.order.shipping_details : request.order.patient_address;
   return { passthrough, reference, userId, address, ...(labTestId != null && { labTestId }) };
@@ -203,7 +207,7 @@ async function redrawOf(
 }
 
 /** The failed order's own kit once more. An answer's address has the country in long form; requests want the code. */
-function sameAgain(failed: Order, { labTestId, labAccountId }: ReplaceKitOrder) {
+function replacementRequest(failed: Order, { labTestId, labAccountId }: ReplaceKitOrder) {
   const address = failed.shipping_details ?? failed.patient_address;
   const testId = labTestId ?? failed.lab_test?.id;
   if (address == null || testId == null || failed.user_id == null) {

@@ -11,7 +11,7 @@ import type { OrderFilter, OrderPage } from '../service/orders.js';
 import type { ReconcileCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
-import { isCritical, isHeard, lastRunOf } from './heard-ends.js';
+import { isCritical, isEndKnown, lastRunOf } from './last-run.js';
 
 export interface PageToReconcile {
   from: string;
@@ -89,12 +89,12 @@ async function readPages(service: LabService, range: PageToReconcile, page?: num
 }
 
 /** An order takes three months at the longest usually, and a result that was acknowledged long ago is of no use here. */
-const criticalLookMs = 180 * 24 * 60 * 60_000;
+const criticalRangeMs = 180 * 24 * 60 * 60_000;
 
 function filterOf({ from, to, critical }: PageToReconcile): OrderFilter {
   if (!critical) return { updatedStartDate: from, updatedEndDate: to };
   const filter: OrderFilter = critical === 'is_critical' ? { isCritical: true } : { interpretation: 'critical' };
-  return { ...filter, startDate: new Date(Date.parse(to) - criticalLookMs).toISOString() };
+  return { ...filter, startDate: new Date(Date.parse(to) - criticalRangeMs).toISOString() };
 }
 
 /** A page that is not full is the last one; one that brings nothing new is, too: a service may not know pages. */
@@ -165,7 +165,7 @@ async function tell(
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
-  if (isHeard(await lastRunOf(temporal, root), snapshot, last, from)) return 'finished';
+  if (isEndKnown(await lastRunOf(temporal, root), snapshot, last, from)) return 'finished';
   await temporal.workflow.signalWithStart(kitOrderName, start);
   return 'reopened';
 }

@@ -17,7 +17,7 @@ import type {
   ReplayRejectedEventsResult,
 } from '../protocol/rejected-events.js';
 import type { ActivityDependencies } from './activities.js';
-import { type KeptData, withStore } from './kept-data.js';
+import { type WorkerStore, withStore } from './worker-store.js';
 
 const usualLimit = 100;
 const mostListed = 1_000;
@@ -25,7 +25,7 @@ const longestReason = 500;
 const longestMessageId = 128;
 const states = ['waiting', 'replayed', 'discarded', 'expired'] satisfies RejectedEventState[];
 
-export function rejectedEventActivities({ kept }: Pick<ActivityDependencies, 'kept'>) {
+export function rejectedEventActivities({ workerStore }: Pick<ActivityDependencies, 'workerStore'>) {
   return {
     async listRejected(input: ListRejectedEventsInput): Promise<RejectedEventsPage> {
       const { limit = usualLimit, state = 'waiting' } = input;
@@ -35,7 +35,7 @@ export function rejectedEventActivities({ kept }: Pick<ActivityDependencies, 'ke
       if (!states.includes(state)) {
         throw invalid('state must be waiting, replayed, discarded or expired');
       }
-      return withStore(kept, async ({ rejected }) => {
+      return withStore(workerStore, async ({ rejected }) => {
         const events = await rejected.list({ ...filterOf(input), state, limit });
         return { events: events.map(entryOf), waiting: await rejected.count(), ...nextAfter(events, limit) };
       });
@@ -46,7 +46,7 @@ export function rejectedEventActivities({ kept }: Pick<ActivityDependencies, 'ke
       if (typeof reason !== 'string' || reason.trim() === '' || reason.length > longestReason) {
         throw invalid(`reason must be a text of at most ${longestReason} characters`);
       }
-      await withStore(kept, async ({ rejected }) => {
+      await withStore(workerStore, async ({ rejected }) => {
         try {
           await rejected.discard(id, reason);
         } catch (error) {
@@ -61,7 +61,7 @@ export function rejectedEventActivities({ kept }: Pick<ActivityDependencies, 'ke
     async replayRejected(
       page: { id: string } | (RejectedEventFilter & { limit: number }),
     ): Promise<ReplayRejectedEventsResult> {
-      return withStore(kept, async (store, { route }) => {
+      return withStore(workerStore, async (store, { route }) => {
         const result: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
         if ('id' in page) {
           await replay(store, route, page.id, result).catch(unlessReplayedBefore);
@@ -69,7 +69,7 @@ export function rejectedEventActivities({ kept }: Pick<ActivityDependencies, 'ke
         }
         const { limit } = page;
         const events = await store.rejected.list({ ...filterOf(page), limit });
-        for (const { id } of events) await replay(store, route, id, result).catch(unlessSettledMeanwhile);
+        for (const { id } of events) await replay(store, route, id, result).catch(unlessSettled);
         return { ...result, ...nextAfter(events, limit) };
       });
     },
@@ -89,7 +89,7 @@ class NotTaken extends Error {
 
 async function replay(
   { rejected }: HealthDataStore,
-  route: KeptData['route'],
+  route: WorkerStore['route'],
   id: string,
   result: ReplayRejectedEventsResult,
 ): Promise<void> {
@@ -115,7 +115,7 @@ function count(counts: Record<string, number>, answer: string): void {
 }
 
 /** Another command was faster, or the user was deleted. */
-function unlessSettledMeanwhile(error: unknown): void {
+function unlessSettled(error: unknown): void {
   const isSettled = error instanceof ApplicationFailure && settledTypes.includes(error.type ?? '');
   if (!isSettled) throw error;
 }

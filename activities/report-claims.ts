@@ -7,7 +7,7 @@ import {
   type ParsingJobResult,
 } from '../protocol/report/messages.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
-import { runsOf, listed } from './earlier-runs.js';
+import { runsOf, listed } from './workflow-runs.js';
 import { standingOf, type Standing } from './report-submissions.js';
 
 /*

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { submitReportId } from '../protocol/ids.js';
 import type { LostUpload, SubmitReportResult } from '../protocol/report/messages.js';
 import { uploadOutcomeOf } from '../protocol/report/upload-outcome.js';
-import { runsOf } from './earlier-runs.js';
+import { runsOf } from './workflow-runs.js';
 
 /** What is known of a submission from how its run ended. */
 export interface Standing {

@@ -32,22 +32,22 @@ const showEveryMs = 5_000;
  * Streams the file from where it lies to the service, and shows how far it has come. Nothing of it is held: a piece is
  * read when the connection has taken the one before it.
  */
-export async function uploadFile(dependencies: ActivityDependencies, wish: UploadReport): Promise<UploadAnswer> {
-  const { creationTimeout, uploadTimeout, reference, looksBack } = wish;
+export async function uploadFile(dependencies: ActivityDependencies, input: UploadReport): Promise<UploadAnswer> {
+  const { creationTimeout, uploadTimeout, reference, looksBack } = input;
   const endsAt = Date.now() + uploadTimeout;
   const upload = () =>
-    inTime(wish, async (progress) => {
+    inTime(input, async (progress) => {
       const runId = activityInfo().workflowExecution?.runId;
       const lostBefore = looksBack ? await lostByEarlierRuns(dependencies.temporal, reference, runId) : [];
       if (lostBefore.length > 0) return { lostBefore };
-      progress.attempt.demandFresh();
-      return { snapshot: await send(dependencies, wish, progress, endsAt) };
+      progress.attempt.requireFresh();
+      return { snapshot: await send(dependencies, input, progress, endsAt) };
     });
   return asFailures('ReportRefused', () => fileFailures(upload), settlingAfter(creationTimeout));
 }
 
 /** Said again here, because a backend in another language has not asked the client. */
-export function demandUnsigned({ file }: UploadReport, encrypts: boolean): void {
+export function requireUnsigned({ file }: UploadReport, encrypts: boolean): void {
   if (encrypts || !('url' in file) || !isSignedUrl(file.url)) return;
   const message = 'is a credential by itself, and payloads are not encrypted: use headersFrom, or encryption keys';
   throw ApplicationFailure.nonRetryable(`The file's url ${message}`, 'SignedUrlRefused', {
@@ -122,7 +122,7 @@ async function* shown({ bytes }: OpenReportFile, progress: Progress): AsyncGener
     progress.show();
     yield chunk;
   }
-  progress.attempt.demandFresh();
+  progress.attempt.requireFresh();
 }
 
 /** What is wrong with the file itself, as failures: neither carries a path, an address or a header. */

@@ -14,10 +14,10 @@ import {
 import { parsingJobStart } from '../protocol/report/start.js';
 import type { ActivityDependencies } from './activities.js';
 import { hasEndpoint } from './notifications.js';
-import { lastResultOf } from './earlier-runs.js';
+import { lastResultOf } from './workflow-runs.js';
 import { asFailures } from './failures.js';
 import { findLostJob, ownerOf, type JobOwner, type LostJob } from './report-claims.js';
-import { demandUnsigned, uploadFile, type UploadAnswer, type UploadReport } from './report-upload.js';
+import { requireUnsigned, uploadFile, type UploadAnswer, type UploadReport } from './report-upload.js';
 
 export interface IdentifyJob {
   jobId: string;
@@ -54,15 +54,15 @@ export function reportActivities(dependencies: ActivityDependencies) {
   const { service, temporal, taskQueue, target, encrypts } = dependencies;
   return {
     /** Uploads the file once, unless an earlier submission of the same reference may have made a job already. */
-    async uploadReport(wish: UploadReport): Promise<UploadAnswer> {
-      demandUnsigned(wish, encrypts);
-      return uploadFile(dependencies, wish);
+    async uploadReport(input: UploadReport): Promise<UploadAnswer> {
+      requireUnsigned(input, encrypts);
+      return uploadFile(dependencies, input);
     },
 
     /** The job that a lost answer was about, if exactly one can be it. */
     async findUnclaimedJob(lost: LostJob): Promise<FoundReport> {
       const found = await findLostJob(temporal, lost);
-      if (!found || !(await hasWish(service, found.jobId, lost.needsHumanReview))) return {};
+      if (!found || !(await hasReviewOption(service, found.jobId, lost.needsHumanReview))) return {};
       return { found: { jobId: found.jobId, userId: lost.userId }, remaining: found.remaining };
     },
 
@@ -114,12 +114,12 @@ async function readIfKnown(service: LabService, jobId: string): Promise<ReportSn
 }
 
 /** Shorter than the activity: a service that hangs must not keep the submission from going on. */
-const wishTimeoutMs = 10_000;
+const jobTimeoutMs = 10_000;
 
 /** Whether the job was made with this wish, as far as the service tells. */
-async function hasWish(service: LabService, jobId: string, needsHumanReview: boolean): Promise<boolean> {
+async function hasReviewOption(service: LabService, jobId: string, needsHumanReview: boolean): Promise<boolean> {
   try {
-    const job = await service.reports.getJob(jobId, { timeoutMs: wishTimeoutMs });
+    const job = await service.reports.getJob(jobId, { timeoutMs: jobTimeoutMs });
     return job.needs_human_review == null || job.needs_human_review === needsHumanReview;
   } catch (error) {
     if (error instanceof ServiceError) return true;

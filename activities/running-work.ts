@@ -32,7 +32,7 @@ import {
 } from '../protocol/report/messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
-import { endedRunsOf, listed } from './earlier-runs.js';
+import { endedRunsOf, listed } from './workflow-runs.js';
 import { hasEndpoint } from './notifications.js';
 
 /**
@@ -131,7 +131,7 @@ async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, upd
     if (!(error instanceof WorkflowUpdateFailedError)) throw error;
     const { cause } = error;
     const type = cause instanceof ApplicationFailure ? cause.type : undefined;
-    if (saysEnded.test(type ?? '')) return { fate: 'ended' };
+    if (endedTypes.test(type ?? '')) return { fate: 'ended' };
     return { fate: 'not_cancelled', reason: type ?? 'CommandFailed' };
   }
 }
@@ -156,4 +156,4 @@ function orderOf(end: PlacingEnd): RunningWork | undefined {
  * The failure types by which a command says that its work is over: `OrderEnded` and its like, and Temporal's own where
  * the run ended between accepting the command and carrying it out.
  */
-const saysEnded = /Ended$|^AcceptedUpdateCompletedWorkflow$/;
+const endedTypes = /Ended$|^AcceptedUpdateCompletedWorkflow$/;

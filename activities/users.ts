@@ -28,8 +28,8 @@ export interface DeletedUser {
 }
 
 /** A user and its deletion. */
-export function userActivities({ service, kept }: Pick<ActivityDependencies, 'service' | 'kept'>) {
-  const keeping = kept === 'off' ? { keepsNoHealthData: true as const } : {};
+export function userActivities({ service, workerStore }: Pick<ActivityDependencies, 'service' | 'workerStore'>) {
+  const keeping = workerStore === 'off' ? { keepsNoHealthData: true as const } : {};
   return {
     async readUser(userId: string): Promise<UserStanding> {
       return asFailures('DeletionRefused', async () => {
@@ -75,7 +75,7 @@ async function undo(service: LabService, deleted: DeletedUser, options: CallOpti
   } catch (error) {
     if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
     if (await isThere(service, deleted.userId, options).catch(unlessPassing)) return;
-    const isTaken = saysTaken(error) || (await isTakenByNow(service, deleted, options).catch(unlessUnexpected));
+    const isTaken = isTakenReason(error) || (await isTakenByNow(service, deleted, options).catch(unlessUnexpected));
     throw isTaken === true ? undoImpossible() : failureOf(error, 'UndoRefused');
   }
 }
@@ -118,7 +118,7 @@ function unlessPassing(error: unknown): undefined {
 }
 
 /** What the service answers to an undo whose client_user_id is taken is not documented; a PATCH to a taken one gets 409. */
-function saysTaken({ status, reason }: ServiceRefused): boolean {
+function isTakenReason({ status, reason }: ServiceRefused): boolean {
   return status === 409 || /client.?user.?id/i.test(reason ?? '');
 }
 

@@ -8,7 +8,7 @@ import {
 import { isAddressable, canonicalUserId } from '../protocol/ids.js';
 import { labOrderIdKey, labTransactionIdKey, labUserIdKey } from '../protocol/search-attributes.js';
 import { parsingJobName } from '../protocol/report/messages.js';
-import { listed } from './earlier-runs.js';
+import { listed } from './workflow-runs.js';
 
 /**
  * Ids of a user's orders, their transactions, parsing jobs and appointments, as far as Temporal retains their workflows:

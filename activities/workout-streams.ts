@@ -5,16 +5,19 @@ import type { WorkoutStream } from '../service/timeseries.js';
 import type { FetchWorkoutStreamInput, FetchWorkoutStreamResult } from '../protocol/workout-stream.js';
 import type { ActivityDependencies } from './activities.js';
 import { failureOf } from './failures.js';
-import { withStore } from './kept-data.js';
+import { withStore } from './worker-store.js';
 
 /** A key that is refused, or a feature that is off, stays so until a person has changed it. */
-const untilMended = '1 hour';
+const untilCorrected = '1 hour';
 
-export function workoutStreamActivities({ service, kept }: Pick<ActivityDependencies, 'service' | 'kept'>) {
+export function workoutStreamActivities({
+  service,
+  workerStore,
+}: Pick<ActivityDependencies, 'service' | 'workerStore'>) {
   return {
     /** Brings a stream from the service into the store; nothing of it leaves the worker. */
     async fetchStream(workout: FetchWorkoutStreamInput): Promise<Omit<FetchWorkoutStreamResult, 'workoutId'>> {
-      return withStore(kept, async (store) => {
+      return withStore(workerStore, async (store) => {
         const { standing, notice } = await store.streamStanding(workout);
         if (standing !== 'due') return { outcome: standing };
         const stream = await read(service, workout.workoutId);
@@ -35,7 +38,12 @@ async function read(service: LabService, workoutId: string): Promise<WorkoutStre
     const failure = failureOf(error, 'ServiceRefused');
     if (!(error instanceof Unauthorized || error instanceof FeatureNotEnabled)) throw failure;
     const { message, type, details } = failure;
-    throw ApplicationFailure.create({ message, type: type ?? '', details: details ?? [], nextRetryDelay: untilMended });
+    throw ApplicationFailure.create({
+      message,
+      type: type ?? '',
+      details: details ?? [],
+      nextRetryDelay: untilCorrected,
+    });
   }
 }
 

@@ -153,7 +153,7 @@ export class UnexpectedFailure extends LabOperationsError {
 export type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => Refusal;
 
 /** The words of one area: what the failure types of its workflows and activities are called in the product. */
-export interface Words {
+export interface ErrorMap {
   refusals: Readonly<Record<string, RefusalClass>>;
   notFound: new (message: string) => LabOperationsError;
   /** The workflow was terminated, timed out or cancelled by an operator. */
@@ -177,7 +177,7 @@ const commonRefusals: Readonly<Record<string, RefusalClass>> = {
  * The client error for what Temporal's client rejects with when a workflow, an update or a query fails. What is not of
  * that kind stays as it is.
  */
-export function inProductWords(error: unknown, { refusals, notFound, interrupted }: Words): unknown {
+export function toClientError(error: unknown, { refusals, notFound, interrupted }: ErrorMap): unknown {
   if (isUnreadable(error)) return new EncryptionKeysMissing(undefined, { cause: error });
   if (error instanceof WorkflowNotFoundError) return new notFound(`${error.workflowId} does not exist`);
   if (error instanceof QueryNotRegisteredError || error instanceof QueryRejectedError) {
@@ -209,7 +209,7 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof ValueError && error.message === `Unknown encoding: ${encryptedEncoding}`;
 }
 
-function classOf(type: string, refusals: Words['refusals']): RefusalClass | undefined {
+function classOf(type: string, refusals: ErrorMap['refusals']): RefusalClass | undefined {
   if (Object.hasOwn(refusals, type)) return refusals[type];
   return Object.hasOwn(commonRefusals, type) ? commonRefusals[type] : undefined;
 }

@@ -206,7 +206,7 @@ export type {
   AppointmentResult,
   AppointmentShown,
   AppointmentState,
-  AppointmentWish,
+  AppointmentRequest,
   Slot,
   SlotChoice,
   SlotQuestion,

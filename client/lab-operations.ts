@@ -6,7 +6,7 @@ import type { Deadline } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { type Encryption, readEncryption, readKeyRing } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
-import { demandingKeys, encryptionRequired } from './encryption/demanding-keys.js';
+import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';
 import { EncryptionKeysMissing } from './errors.js';
 import { LinkOperations } from './links/links.js';
@@ -16,7 +16,7 @@ import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './users/users.js';
 import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
-import { silentTemporal, temporalErrorOf } from './temporal-errors.js';
+import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
 import { TemporalCalls } from './workflow-calls.js';
 
@@ -69,7 +69,7 @@ export class LabOperations {
    */
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
     const { taskQueue = 'lab-operations', encryption = readEncryption(), deadline } = options;
-    const temporal = demandingKeys(given, taskQueue, encryption);
+    const temporal = withKeysRequired(given, taskQueue, encryption);
     this.service = options.service && createLabService(options.service);
     this.closeConnection = closeConnection;
     const calls = new TemporalCalls(temporal, { taskQueue, deadline });
@@ -99,7 +99,7 @@ export class LabOperations {
     const connection = await Connection.connect(connectionOptions).catch((error: unknown) => {
       const address = connectionOptions.address ?? 'localhost:7233';
       const endpoint = { address, namespace: namespace ?? 'default' };
-      throw temporalErrorOf(error, endpoint) ?? silentTemporal(endpoint, error);
+      throw temporalErrorOf(error, endpoint) ?? noAnswerFromTemporal(endpoint, error);
     });
     const temporal = new Client({
       connection,

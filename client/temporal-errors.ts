@@ -92,7 +92,7 @@ export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = '
 }
 
 /** For a Temporal that answered neither the call nor the question why. */
-export function silentTemporal({ address }: Endpoint, error: unknown, underWay = ''): TemporalUnreachable {
+export function noAnswerFromTemporal({ address }: Endpoint, error: unknown, underWay = ''): TemporalUnreachable {
   const reason = whyUnreachable(grpcErrorOf(error)?.details ?? 'no answer');
   return unreachable(`Temporal cannot be reached at ${address} ${reason}`, underWay, error);
 }

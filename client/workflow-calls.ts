@@ -7,7 +7,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { after, millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
-import { inProductWords, LabOperationsError, NoWorker, TimedOut, WorkerFailing, type Words } from './errors.js';
+import { toClientError, LabOperationsError, NoWorker, TimedOut, WorkerFailing, type ErrorMap } from './errors.js';
 import {
   code,
   DeadlinePassed,
@@ -15,7 +15,7 @@ import {
   grpcErrorOf,
   isPassing,
   isWithoutPoller,
-  silentTemporal,
+  noAnswerFromTemporal,
   temporalErrorOf,
 } from './temporal-errors.js';
 
@@ -44,7 +44,7 @@ export interface TemporalCallsOptions {
 }
 
 export interface CallKind {
-  words: Words;
+  words: ErrorMap;
   /** What goes on when the call has timed out; each wait inside may say more. */
   underWay: string;
   /** The method's own default. Default: 30 seconds. */
@@ -115,10 +115,10 @@ export class TemporalCalls {
     }
   }
 
-  private async errorOf(error: unknown, call: OneCall, words: Words): Promise<unknown> {
+  private async errorOf(error: unknown, call: OneCall, words: ErrorMap): Promise<unknown> {
     if (error instanceof LabOperationsError) return error;
     if (isDeadlineError(error) || isWithoutPoller(error)) return this.whyUnanswered(error, call);
-    const known = inProductWords(error, words);
+    const known = toClientError(error, words);
     if (known !== error) return known;
     // What Temporal refused was not carried out.
     const sentence = isPassing(error) ? call.underWay : '';
@@ -150,7 +150,7 @@ export class TemporalCalls {
       if (grpcErrorOf(failed)?.code === code.permissionDenied) return timedOut();
       const endpoint = endpointOf(this.client);
       return isDeadlineError(failed)
-        ? silentTemporal(endpoint, error, sentence)
+        ? noAnswerFromTemporal(endpoint, error, sentence)
         : (temporalErrorOf(failed, endpoint, sentence) ?? timedOut());
     } finally {
       probe.end();

@@ -45,7 +45,7 @@ export class StoreFailed extends Error {
 }
 
 /** The message of these classes is about the connection, the access or the server, never about a row. */
-const tellable = /^(08|28|3D|3F|53|57|58)|^42501$/;
+const loggableStates = /^(08|28|3D|3F|53|57|58)|^42501$/;
 
 /** The driver's error as one that can be logged. */
 export function storeFailure(error: unknown): StoreFailed {
@@ -54,7 +54,7 @@ export function storeFailure(error: unknown): StoreFailed {
   if (!(first instanceof Error)) return new StoreFailed('The database failed.');
   const code = 'code' in first && typeof first.code === 'string' ? first.code : undefined;
   if (code === undefined || !isSqlState(code)) return new StoreFailed(`The database failed: ${first.message}`, code);
-  const reason = tellable.test(code) ? `: ${first.message}` : '';
+  const reason = loggableStates.test(code) ? `: ${first.message}` : '';
   return new StoreFailed(`The database refused a statement (SQLSTATE ${code})${reason}`, code);
 }
 

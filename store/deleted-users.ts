@@ -1,7 +1,7 @@
 import type { Database, Transaction } from './database.js';
-import { textsOf, usersNamedIn } from './named-users.js';
+import { textsOf, usersMentionedIn } from './mentioned-users.js';
 import type { ReferenceHashes } from './reference-hashes.js';
-import { lockUnnamed, type UserTransactions } from './user-transactions.js';
+import { lockWithoutUser, type UserTransactions } from './user-transactions.js';
 
 /** Whether the user's data were deleted, and no more are wanted. Within a transaction of the user. */
 export async function isDeleted(transaction: Transaction, userId: string): Promise<boolean> {
@@ -11,7 +11,7 @@ export async function isDeleted(transaction: Transaction, userId: string): Promi
 
 /** The same for a message that does not tell its user where it should, by what its body says anywhere. */
 export async function namesDeleted(transaction: Transaction, hashes: ReferenceHashes, body: string): Promise<boolean> {
-  const { userIds, clientUserIds } = usersNamedIn(body);
+  const { userIds, clientUserIds } = usersMentionedIn(body);
   const clientUserHashes = clientUserIds.flatMap((reference) => hashes.all(reference));
   if (userIds.length + clientUserHashes.length === 0) return false;
   const rows = await transaction.query(
@@ -47,7 +47,7 @@ export async function deleteUser(
   { userId, clientUserId, workIds = [] }: UserToDelete,
 ): Promise<void> {
   await transactions.run(userId, async (transaction) => {
-    await lockUnnamed(transaction);
+    await lockWithoutUser(transaction);
     await transaction.query(
       `insert into health_data.deleted_users as kept (user_id, client_user_hash) values ($1, $2)
        on conflict (user_id) do update set client_user_hash = coalesce(excluded.client_user_hash, kept.client_user_hash)`,
@@ -58,7 +58,7 @@ export async function deleteUser(
   const names = [userId, ...(clientUserId === undefined ? [] : [clientUserId]), ...workIds];
   const texts = [...new Set(names.flatMap(textsOf))];
   for (let from = 0; from < texts.length; from += textsAtOnce) {
-    await deleteRejectedThatSay(database, texts.slice(from, from + textsAtOnce));
+    await deleteRejectedMentioning(database, texts.slice(from, from + textsAtOnce));
   }
   await database.scrub(tablesOfUsers.map((table) => `health_data.${table}`));
 }
@@ -86,7 +86,7 @@ const searchedAtOnce = 200;
 const textsAtOnce = 5;
 
 /** An event that could not be read may name the user in any place. What comes meanwhile is refused by the tombstone. */
-async function deleteRejectedThatSay(database: Database, texts: readonly string[]): Promise<void> {
+async function deleteRejectedMentioning(database: Database, texts: readonly string[]): Promise<void> {
   let after: string | null = '0';
   while (after !== null) {
     const rows: { last: string | null }[] = await database.query<{ last: string | null }>(

@@ -1,5 +1,5 @@
 import type { HealthDataRead } from '../service/health-data.js';
-import { accept, type Acceptance, setAside } from './accepting.js';
+import { accept, type Acceptance, setAside } from './message-acceptance.js';
 import { type Database, StoreFailed } from './database.js';
 import { deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
 import { canonicalUser, keyPart } from './keys.js';

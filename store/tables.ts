@@ -90,7 +90,7 @@ export const streamVersions = `
   alter table health_data.workout_streams add column fetched_for timestamptz;
 `;
 
-/** The third: whose events are refused that name the user by the product's reference alone (named-users.ts). */
+/** The third: whose events are refused that name the user by the product's reference alone (mentioned-users.ts). */
 export const deletedClientUsers = `
   alter table health_data.deleted_users add column client_user_hash text;
   create index deleted_users_by_client_user on health_data.deleted_users (client_user_hash)

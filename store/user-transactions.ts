@@ -23,7 +23,7 @@ export class UserTransactions {
   async run<Result>(userId: string | undefined, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (userId === undefined) {
       return this.#database.transaction(async (transaction) => {
-        await transaction.query(`select pg_advisory_xact_lock_shared(${unnamedLock})`);
+        await transaction.query(`select pg_advisory_xact_lock_shared(${lockWithoutUserId})`);
         return work(transaction);
       });
     }
@@ -64,12 +64,12 @@ async function lockUser(transaction: Transaction, userId: string): Promise<void>
 }
 
 /** Held together by all transactions that do not know their user, and alone by a deletion that begins. */
-const unnamedLock = 5_402_391_045;
+const lockWithoutUserId = 5_402_391_045;
 
 /**
  * Waits until what is being written of unknown users is there, and what comes after it waits for this transaction: so a
  * deletion sees the former, and is seen by the latter.
  */
-export async function lockUnnamed(transaction: Transaction): Promise<void> {
-  await transaction.query(`select pg_advisory_xact_lock(${unnamedLock})`);
+export async function lockWithoutUser(transaction: Transaction): Promise<void> {
+  await transaction.query(`select pg_advisory_xact_lock(${lockWithoutUserId})`);
 }

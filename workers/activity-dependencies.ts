@@ -5,7 +5,7 @@ import { createReportFiles } from '../activities/report-file/report-files.js';
 import { createLabService } from '../service/lab-service.js';
 import type { StoreAccess } from '../store/store-access.js';
 import type { WorkerConfig } from './config.js';
-import { keptData } from './replaying.js';
+import { workerStore } from './worker-store.js';
 
 /** What the activities of this process work with. Its `service` holds connections: close it after the last activity. */
 export function activityDependencies(
@@ -23,7 +23,7 @@ export function activityDependencies(
     encrypts: temporal.options.loadedDataConverter.payloadCodecs.length > 0,
     ...(config.notify && { target: config.notify }),
     ...(store
-      ? { kept: keptData(store, temporal, config.taskQueue) }
-      : config.healthData && { kept: config.healthData }),
+      ? { workerStore: workerStore(store, temporal, config.taskQueue) }
+      : config.healthData && { workerStore: config.healthData }),
   };
 }

@@ -121,13 +121,13 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   const given = givenSettings(env, faults);
   const settings = parse(workerSettings, given, faults);
   const baseUrl = serviceAddress(given, faults);
-  demandTls(given, faults);
+  requireTls(given, faults);
   checkNotify(given, faults);
   checkOff(given, faults);
   const wrong = settings && wrongKey(settings);
   if (wrong) faults.push({ ...wrong, remedy: remedyOf(wrong.setting) });
   const reportFiles = settings && reportFilesConfig(settings, headersFileFault(faults));
-  demandKeys(settings, faults);
+  requireKeys(settings, faults);
   const temporal = readTemporal(given, faults);
   if (faults.length > 0 || !settings || !temporal || !reportFiles || baseUrl === undefined)
     throw new ConfigInvalid(faults);
@@ -152,7 +152,7 @@ export function readIngressConfig(env: Env = process.env): IngressConfig {
   const given = givenSettings(env, faults);
   const settings = parse(ingressSettings, given, faults);
   checkOff(given, faults);
-  demandKeys(settings, faults);
+  requireKeys(settings, faults);
   const temporal = readTemporal(given, faults);
   if (faults.length > 0 || !settings || !temporal) throw new ConfigInvalid(faults);
   const common = commonOf(settings, temporal);
@@ -190,7 +190,7 @@ export function readCodecServerConfig(env: Env = process.env): CodecServerConfig
   };
 }
 
-function demandKeys(settings: CommonSettings | undefined, faults: SettingFault[]): void {
+function requireKeys(settings: CommonSettings | undefined, faults: SettingFault[]): void {
   if (settings?.ENCRYPTION !== 'required' || settings.LABOPS_ENCRYPTION_KEYS) return;
   const problem = 'is missing, but ENCRYPTION is required (the default in production)';
   faults.push({ setting: 'LABOPS_ENCRYPTION_KEYS', problem, remedy: remedyOf('LABOPS_ENCRYPTION_KEYS') });
@@ -207,7 +207,7 @@ const serviceAddresses = [
   'NOTIFY_URL',
 ];
 
-function demandTls(given: Env, faults: SettingFault[]): void {
+function requireTls(given: Env, faults: SettingFault[]): void {
   if (given['ALLOW_PLAINTEXT'] === 'true') return;
   for (const setting of serviceAddresses) {
     const address = given[setting];

@@ -1,6 +1,6 @@
 import type { HealthDataSink, RejectedEventSink, TakenMessages } from '../client/webhooks/route.js';
 import { type HealthDataRead, readHealthData } from '../service/health-data.js';
-import type { Acceptance } from '../store/accepting.js';
+import type { Acceptance } from '../store/message-acceptance.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { type HealthDataStore, openStore, type StoreOptions } from '../store/health-data-store.js';
 import type { ReceivedMessage } from '../store/messages.js';

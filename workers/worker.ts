@@ -17,7 +17,7 @@ import { readWorkerConfig, type TemporalConfig, type WorkerConfig } from './conf
 import { workerIdentity } from '../client/encryption/worker-identity.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';
-import { outlastingStandstill } from './standstill.js';
+import { suspensionTolerance } from './suspension.js';
 import { createLog, temporalLogger } from './log.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { ensureReconcileSchedule } from './reconcile-schedule.js';
@@ -80,7 +80,7 @@ async function poll(
     maxCachedWorkflows: config.maxCachedWorkflows,
     shutdownGraceTime: shutdownGraceMs,
     shutdownForceTime: shutdownGraceMs + forceAfterGraceMs,
-    ...outlastingStandstill,
+    ...suspensionTolerance,
   });
   const ended = runToEnd(worker, async () => {
     await Promise.all([dependencies.service.close(), store?.close(), schedule.stop()]);
@@ -96,13 +96,13 @@ async function poll(
 }
 
 /** What is missing is not taken for "none": what needs it fails here, and waits for a worker that has it. */
-function warnOfGaps({ target, kept }: ActivityDependencies, log: Logger): void {
+function warnOfGaps({ target, workerStore }: ActivityDependencies, log: Logger): void {
   if (target === undefined) {
     log.warn(
       'NOTIFY_URL is not set: this worker delivers no notification. Set it, or NOTIFICATIONS=off if there are to be none.',
     );
   }
-  if (kept === undefined) {
+  if (workerStore === undefined) {
     log.warn(
       'DATABASE_URL is not set: deletions wait before their end. Set it, or HEALTH_DATA=off if no health data are kept.',
     );

@@ -15,13 +15,13 @@ export interface OpenReportFile extends ByteSource {
   contentType: ReportType;
 }
 
-const REPORT_TYPES = ['application/pdf', 'image/jpeg', 'image/png'] as const;
-type ReportType = (typeof REPORT_TYPES)[number];
+const reportTypes = ['application/pdf', 'image/jpeg', 'image/png'] as const;
+type ReportType = (typeof reportTypes)[number];
 
-const PDF_HEADER_WITHIN = 1_024;
+const pdfHeaderWithin = 1_024;
 
 /** What file-type asks for to know every format; the formats here show within the first bytes. */
-const HEAD_BYTES = 4_100;
+const headBytes = 4_100;
 
 /**
  * Looks at the first bytes of a source and hands it on, whole. Its type is judged by content, never by name; its size
@@ -60,7 +60,7 @@ async function* measure({ bytes, size }: ByteSource, maxBytes: number): AsyncGen
 
 async function firstChunks(bytes: AsyncGenerator<Uint8Array, void, undefined>): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = [];
-  for (let length = 0; length < HEAD_BYTES;) {
+  for (let length = 0; length < headBytes;) {
     const next = await bytes.next();
     if (next.done === true) break;
     chunks.push(next.value);
@@ -72,15 +72,15 @@ async function firstChunks(bytes: AsyncGenerator<Uint8Array, void, undefined>): 
 
 async function typeOf(head: Buffer): Promise<ReportType> {
   // A parser that chokes on what it took for its format has found no report.
-  const found = await fileTypeFromBuffer(head.subarray(0, HEAD_BYTES)).catch(() => undefined);
+  const found = await fileTypeFromBuffer(head.subarray(0, headBytes)).catch(() => undefined);
   if (found !== undefined && isReportType(found.mime)) return found.mime;
   // Scanners and mail gateways put bytes before a PDF's header; readers accept it within the first 1,024 bytes.
-  if (found === undefined && head.subarray(0, PDF_HEADER_WITHIN).includes('%PDF-')) return 'application/pdf';
+  if (found === undefined && head.subarray(0, pdfHeaderWithin).includes('%PDF-')) return 'application/pdf';
   throw new ReportFileRefused('wrong_type', `it must be a PDF, JPEG or PNG and is ${found?.mime ?? 'none of them'}`);
 }
 
 function isReportType(mime: string): mime is ReportType {
-  return REPORT_TYPES.some((type) => type === mime);
+  return reportTypes.some((type) => type === mime);
 }
 
 async function* resumed(

@@ -35,7 +35,7 @@ export function checkHeaderSets(sets: Readonly<Record<string, HeaderSet>>): void
     if (hosts.length === 0 || hosts.includes(''))
       throw new TypeError(`header set ${name}: hosts must name at least one host`);
     for (const [header, value] of Object.entries(headers)) {
-      if (!/^[\w-]+$/.test(header) || OF_THE_CONNECTION.includes(header.toLowerCase())) {
+      if (!/^[\w-]+$/.test(header) || connectionHeaders.includes(header.toLowerCase())) {
         throw new TypeError(`header set ${name}: ${header} is not a header that can be set`);
       }
       if (!/^[\x20-\x7e]+$/.test(value)) throw new TypeError(`header set ${name}: ${header} must be printable ASCII`);
@@ -43,7 +43,7 @@ export function checkHeaderSets(sets: Readonly<Record<string, HeaderSet>>): void
   }
 }
 
-const OF_THE_CONNECTION = [
+const connectionHeaders = [
   ...['host', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'expect'],
   ...['content-length', 'transfer-encoding', 'range'],
 ];

@@ -4,7 +4,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ByteSource } from './content.js';
 import { ReportFileRefused, ReportFileUnavailable, codeOf } from './errors.js';
 
-const CHUNK_BYTES = 64 * 1024;
+const chunkBytes = 64 * 1024;
 
 /**
  * Opens a file below a root. `path` is relative to the root, or absolute and below it; after every symbolic link in it
@@ -31,7 +31,7 @@ async function openBelow(root: string, path: string): Promise<{ handle: FileHand
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size } = requireFile(await handle.stat());
-    await demandBelow(realRoot, real, handle);
+    await requireBelow(realRoot, real, handle);
     return { handle, size };
   } catch (error) {
     await handle.close();
@@ -46,7 +46,7 @@ async function openBelow(root: string, path: string): Promise<{ handle: FileHand
  *
  * @param openFiles the folder in which the system shows this process's open files as links
  */
-export async function demandBelow(
+export async function requireBelow(
   realRoot: string,
   real: string,
   handle: FileHandle,
@@ -84,7 +84,7 @@ async function* chunksOf(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
     signal?.throwIfAborted();
-    const { bytesRead, buffer } = await onDisk(() => handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES));
+    const { bytesRead, buffer } = await onDisk(() => handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes));
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
   }

@@ -11,9 +11,9 @@ export const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
 /** Azure's machines reach their host here: it looks public, and is theirs alone. */
-const AZURE_HOST = '168.63.129.16';
+const azureHost = '168.63.129.16';
 
-const GLOBAL_UNICAST_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
+const globalUnicastV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
  * Whether an address is one of the public internet: no loopback, private, link-local, carrier or documentation range,
@@ -23,9 +23,9 @@ export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   // IPv4 addresses in IPv6 clothes (`::ffff:127.0.0.1`) count as what they are.
   const parsed = ipaddr.process(address);
-  if (parsed.toString() === AZURE_HOST) return false;
+  if (parsed.toString() === azureHost) return false;
   if (parsed.range() !== 'unicast') return false;
-  return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST_V6);
+  return parsed.kind() === 'ipv4' || parsed.match(globalUnicastV6);
 }
 
 /** Throws for a URL whose host is itself an address that may not be reached: such a host is never looked up. */

@@ -7,8 +7,8 @@ import { ReportFileRefused, ReportFileUnavailable, codeOf } from './errors.js';
 import { headersFor, namesHost, type HeaderSet } from './hosts.js';
 import { publicLookup, requirePublicLiteral, type Resolve } from './public-address.js';
 
-const MOST_REDIRECTS = 5;
-const REDIRECTS = [301, 302, 303, 307, 308];
+const mostRedirects = 5;
+const redirectStatuses = [301, 302, 303, 307, 308];
 
 export interface RemoteLimits {
   /** Hosts that may have addresses that are not public, and may be sent headers in the clear. */
@@ -37,9 +37,9 @@ export async function openRemoteFile(
     const step = new Download(url, limits, budget, signal);
     try {
       const answer = await step.begin(headers === undefined ? {} : headersFor(headers, url, limits.allowedHosts));
-      if (!REDIRECTS.includes(answer.statusCode)) return step.source(answer);
-      if (redirects === MOST_REDIRECTS) {
-        throw new ReportFileRefused('too_many_redirects', `it is not found after ${MOST_REDIRECTS} redirects`);
+      if (!redirectStatuses.includes(answer.statusCode)) return step.source(answer);
+      if (redirects === mostRedirects) {
+        throw new ReportFileRefused('too_many_redirects', `it is not found after ${mostRedirects} redirects`);
       }
       url = allowedUrl(String(answer.headers['location'] ?? ''), url);
     } catch (error) {

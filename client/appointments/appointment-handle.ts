@@ -10,7 +10,7 @@ import {
   type AppointmentCancellation,
   type AppointmentResult,
   type AppointmentState,
-  type AppointmentWish,
+  type AppointmentRequest,
   type SlotChoice,
   type SlotQuestion,
   type Slots,
@@ -18,11 +18,11 @@ import {
 import type { CallOptions } from '../call-options.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { exists, goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { AppointmentEnded, appointmentWords } from './errors.js';
+import { AppointmentEnded, appointmentErrorMap } from './errors.js';
 
-const isReading = { words: appointmentWords, underWay: underWay.reading };
-const isCommand = { words: appointmentWords, underWay: underWay.command };
-const isWaiting = { words: appointmentWords, underWay: goesOn('The appointment') };
+const isReading = { words: appointmentErrorMap, underWay: underWay.reading };
+const isCommand = { words: appointmentErrorMap, underWay: underWay.command };
+const isWaiting = { words: appointmentErrorMap, underWay: goesOn('The appointment') };
 
 /**
  * The appointment of one order. Every command answers with the state after it, and rejects with AppointmentEnded where
@@ -63,7 +63,7 @@ export class AppointmentHandle {
    * dates here.
    * @throws AppointmentExists, BookingRefused, AddressMissing
    */
-  async request(wish: AppointmentWish, options: CallOptions = {}): Promise<AppointmentState> {
+  async request(wish: AppointmentRequest, options: CallOptions = {}): Promise<AppointmentState> {
     return this.update(requestAppointmentUpdate, wish, options);
   }
 

@@ -9,7 +9,7 @@ import { ServiceNotConfigured, type RefusedField } from '../errors.js';
 import { inOneLine, policyFaults } from '../input-faults.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle } from './appointment-handle.js';
-import { AppointmentInvalid, AppointmentNotFound, appointmentWords } from './errors.js';
+import { AppointmentInvalid, AppointmentNotFound, appointmentErrorMap } from './errors.js';
 
 export interface AppointmentStart {
   /** The service's id of an order with the collection method `at_home_phlebotomy`. */
@@ -18,8 +18,8 @@ export interface AppointmentStart {
   policy?: AppointmentPolicy;
 }
 
-const isStarting = { words: appointmentWords, underWay: underWay.starting };
-const isReading = { words: appointmentWords, underWay: underWay.reading };
+const isStarting = { words: appointmentErrorMap, underWay: underWay.starting };
+const isReading = { words: appointmentErrorMap, underWay: underWay.reading };
 
 /**
  * Appointments for a blood draw at home. Beside what is named, every method rejects with TimedOut, NoWorker,

@@ -1,4 +1,4 @@
-import { LabOperationsError, Refusal, ServiceDown, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, ServiceDown, type ErrorMap } from '../errors.js';
 
 /** No workflow follows an appointment of this order, or it is older than the namespace's retention. */
 export class AppointmentNotFound extends LabOperationsError {
@@ -78,7 +78,7 @@ export class AppointmentInterrupted extends LabOperationsError {
 }
 
 /** The client error for each failure type of the appointment workflow. */
-export const appointmentWords: Words = {
+export const appointmentErrorMap: ErrorMap = {
   notFound: AppointmentNotFound,
   interrupted: AppointmentInterrupted,
   refusals: {

@@ -5,12 +5,12 @@ import { UsageError } from './exit-codes.js';
 
 /** Connects as `LabOperations.connect` does; the SDK gives up after ten seconds. */
 export async function connect(taskQueue: string, deadline: Deadline): Promise<LabOperations> {
-  demandSettings();
+  requireSettings();
   return LabOperations.connect({ taskQueue, deadline });
 }
 
 /** What is wrong with the settings is known before anything is tried. */
-function demandSettings(): void {
+function requireSettings(): void {
   try {
     loadClientConnectConfig();
   } catch (error) {

@@ -70,15 +70,15 @@ export function remedyOf(error: Error): string | undefined {
 /** Temporal's own errors often say only that something failed; their cause says why. */
 function messageOf(error: Error): string {
   const { message, cause } = error;
-  const saysAll = error instanceof LabOperationsError || error instanceof CommandLineError;
-  if (saysAll || !(cause instanceof Error) || message.includes(cause.message)) return message;
+  const isComplete = error instanceof LabOperationsError || error instanceof CommandLineError;
+  if (isComplete || !(cause instanceof Error) || message.includes(cause.message)) return message;
   return message === '' ? cause.message : `${message}: ${cause.message}`;
 }
 
 export function failureLine(report: FailureReport): string {
   const { name, message, sentence = '', fields = [], remedy } = report;
-  const untold = fields.filter((field) => !message.includes(field.message));
-  const named = untold.map((field) => `${field.field} ${field.message}`).join('; ');
+  const unmentioned = fields.filter((field) => !message.includes(field.message));
+  const named = unmentioned.map((field) => `${field.field} ${field.message}`).join('; ');
   const parts = [`${name}: ${message}`, sentence, named].filter((part) => part !== '');
   const said = parts.join('; ').replaceAll(/\s+/g, ' ');
   return printable([`${said.replace(/[. ]*$/, '')}.`, ...(remedy === undefined ? [] : [remedy])].join(' '));

@@ -1,4 +1,4 @@
-import { LabOperationsError, Refusal, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 
 /** Temporal knows no link of this user with this provider. It may be older than the namespace's retention. */
@@ -53,7 +53,7 @@ export class LinkInterrupted extends LabOperationsError {
 }
 
 /** The client error for each failure type of the link workflow. */
-export const linkWords: Words = {
+export const linkErrorMap: ErrorMap = {
   notFound: LinkNotFound,
   interrupted: LinkInterrupted,
   refusals: {

@@ -15,10 +15,10 @@ import {
   type LinkUrl,
 } from '../../protocol/link/messages.js';
 import type { CallOptions, Deadline } from '../call-options.js';
-import { inProductWords } from '../errors.js';
+import { toClientError } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { exists, goesOn, underWay, type OneCall, type TemporalCalls } from '../workflow-calls.js';
-import { LinkEnded, LinkInvalid, linkWords } from './errors.js';
+import { LinkEnded, LinkInvalid, linkErrorMap } from './errors.js';
 
 /** What a link was just started with, and how to start it once more. */
 export interface StartedLink {
@@ -26,9 +26,9 @@ export interface StartedLink {
   again: () => Promise<unknown>;
 }
 
-const isReading = { words: linkWords, underWay: underWay.reading };
-const isCommand = { words: linkWords, underWay: underWay.command };
-const isWaiting = { words: linkWords, underWay: goesOn('The link') };
+const isReading = { words: linkErrorMap, underWay: underWay.reading };
+const isCommand = { words: linkErrorMap, underWay: underWay.command };
+const isWaiting = { words: linkErrorMap, underWay: goesOn('The link') };
 
 /** The service is asked for half a minute, and the workflow may have to finish something else first. */
 const urlDeadline: Deadline = '60s';
@@ -181,7 +181,7 @@ export class LinkHandle {
         throw new LinkEnded('The link has ended: start a new one');
       }
       // What an ended link means is decided by the callers.
-      throw inProductWords(error, linkWords);
+      throw toClientError(error, linkErrorMap);
     }
   }
 }

@@ -7,13 +7,13 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { inOneLine, policyFaults } from '../input-faults.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
-import { LinkInvalid, LinkNotFound, linkWords } from './errors.js';
+import { LinkInvalid, LinkNotFound, linkErrorMap } from './errors.js';
 import { LinkHandle } from './link-handle.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
 
-const isStarting = { words: linkWords, underWay: underWay.starting };
-const isReading = { words: linkWords, underWay: underWay.reading };
+const isStarting = { words: linkErrorMap, underWay: underWay.starting };
+const isReading = { words: linkErrorMap, underWay: underWay.reading };
 
 /**
  * Links of users with providers that they log in to with a password, and perhaps a code. Beside what is named, every

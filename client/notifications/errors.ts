@@ -1,4 +1,4 @@
-import { LabOperationsError, Refusal, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
 
 /** Nothing of this workflow is undelivered, or the notification was delivered or discarded meanwhile. */
 export class NotificationNotFound extends Refusal {
@@ -19,7 +19,7 @@ export class DeliveryInterrupted extends LabOperationsError {
 }
 
 /** The client error for each failure type of commands on undelivered notifications. */
-export const notificationWords: Words = {
+export const notificationErrorMap: ErrorMap = {
   notFound: NotificationNotFound,
   interrupted: DeliveryInterrupted,
   refusals: { InvalidCommand: NotificationsInvalid, NotificationNotFound },

@@ -8,7 +8,7 @@ import {
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { CallOptions } from '../call-options.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
-import { notificationWords } from './errors.js';
+import { notificationErrorMap } from './errors.js';
 
 /** One workflow whose product could not be notified before its end. */
 export interface UndeliveredSummary {
@@ -18,8 +18,8 @@ export interface UndeliveredSummary {
   since: Date;
 }
 
-const isReading = { words: notificationWords, underWay: underWay.reading };
-const isCommand = { words: notificationWords, underWay: underWay.command };
+const isReading = { words: notificationErrorMap, underWay: underWay.reading };
+const isCommand = { words: notificationErrorMap, underWay: underWay.command };
 
 /**
  * The notifications that were left when their workflow ended: your endpoint was down for longer than a minute, or refused them

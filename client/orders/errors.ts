@@ -1,6 +1,6 @@
 import { ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { LabOperationsError, Refusal, ServiceDown, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, ServiceDown, type ErrorMap } from '../errors.js';
 
 /** Temporal knows no order with this reference or id. It may be older than the namespace's retention. */
 export class OrderNotFound extends Refusal {
@@ -127,7 +127,7 @@ export class OrderInterrupted extends LabOperationsError {
 }
 
 /** The client error for each failure type of the order workflows. */
-export const orderWords: Words = {
+export const orderErrorMap: ErrorMap = {
   notFound: OrderNotFound,
   interrupted: OrderInterrupted,
   refusals: {

@@ -22,9 +22,9 @@ import {
   type RegisterCommand,
 } from '../../protocol/order/messages.js';
 import type { CallOptions } from '../call-options.js';
-import { inProductWords, ServiceNotConfigured } from '../errors.js';
+import { toClientError, ServiceNotConfigured } from '../errors.js';
 import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
-import { forwardedTo, OrderEnded, orderWords, PlacingCancelled } from './errors.js';
+import { forwardedTo, OrderEnded, orderErrorMap, PlacingCancelled } from './errors.js';
 import type { OrderFinder } from './order-finder.js';
 import { watchState, type WatchOptions } from '../watching.js';
 
@@ -49,9 +49,9 @@ export type CancelledPlacing = Extract<PlacingEnd, { outcome: 'cancelled' }>;
 /** A creation that is under way is waited for: 30 seconds for its answer, 45 until it has settled, and a look. */
 const cancelDeadline = '2m';
 
-const isReading = { words: orderWords, underWay: underWay.reading };
-const isCommand = { words: orderWords, underWay: underWay.command };
-const isWaiting = { words: orderWords, underWay: goesOn('The order') };
+const isReading = { words: orderErrorMap, underWay: underWay.reading };
+const isCommand = { words: orderErrorMap, underWay: underWay.command };
+const isWaiting = { words: orderErrorMap, underWay: goesOn('The order') };
 const isPlacing =
   'The order is still being placed, which continues whatever fails; nothing else was sent. Ask again later, or give a longer deadline.';
 
@@ -234,7 +234,7 @@ export class KitOrderHandle {
       await this.placed(call);
       return undefined;
     } catch (error) {
-      if (!(inProductWords(error, orderWords) instanceof PlacingCancelled)) throw error;
+      if (!(toClientError(error, orderErrorMap) instanceof PlacingCancelled)) throw error;
       return { outcome: 'cancelled', reference: this.reference ?? '' };
     }
   }

@@ -19,7 +19,7 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { inOneLine, policyFaults, referenceFaults } from '../input-faults.js';
 import { goesOn, underWay } from '../workflow-calls.js';
-import { OrderInvalid, orderWords, ReferenceConflict } from './errors.js';
+import { OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
@@ -42,9 +42,9 @@ export interface OrderFilter {
   ended?: boolean;
 }
 
-const isStarting = { words: orderWords, underWay: underWay.starting };
-const isReconciling = { words: orderWords, underWay: goesOn('Reconciling'), usually: '10m' } as const;
-const isReading = { words: orderWords, underWay: underWay.reading };
+const isStarting = { words: orderErrorMap, underWay: underWay.starting };
+const isReconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), usually: '10m' } as const;
+const isReading = { words: orderErrorMap, underWay: underWay.reading };
 
 /**
  * Orders of test kits. Beside what is named, every method rejects with TimedOut, NoWorker, WorkerFailing,

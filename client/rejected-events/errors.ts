@@ -1,4 +1,4 @@
-import { LabOperationsError, Refusal, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
 
 /** A field of the command breaks a rule. Nothing was done. */
 export class RejectedEventsInvalid extends Refusal {
@@ -38,7 +38,7 @@ export class RejectedEventsInterrupted extends LabOperationsError {
 }
 
 /** The client error for each failure type of commands on rejected events. */
-export const rejectedEventWords: Words = {
+export const rejectedEventErrorMap: ErrorMap = {
   notFound: RejectedEventNotFound,
   interrupted: RejectedEventsInterrupted,
   refusals: {

@@ -15,7 +15,7 @@ import {
 import type { Duration } from '../../protocol/policy-settings.js';
 import type { CallOptions, Deadline } from '../call-options.js';
 import type { TemporalCalls } from '../workflow-calls.js';
-import { rejectedEventWords } from './errors.js';
+import { rejectedEventErrorMap } from './errors.js';
 
 /** Somebody waits: what no worker takes by then is not done behind their back hours later. */
 const quickly: Duration = '10 minutes';
@@ -115,7 +115,7 @@ export class RejectedEventOperations {
     options: CallOptions,
   ): Promise<Result> {
     const { client, taskQueue } = this.calls;
-    return this.calls.call({ words: rejectedEventWords, ...kind }, options, async (call) => {
+    return this.calls.call({ words: rejectedEventErrorMap, ...kind }, options, async (call) => {
       const started = await client.workflow.start(name, {
         workflowId: rejectedEventsId(command, randomUUID()),
         taskQueue,

@@ -1,6 +1,6 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { LostUpload } from '../../protocol/report/messages.js';
-import { LabOperationsError, Refusal, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
 
 /** Temporal knows no report with this reference or job id. It may be older than the namespace's retention. */
 export class ReportNotFound extends Refusal {
@@ -83,7 +83,7 @@ export class ReportInterrupted extends LabOperationsError {
 }
 
 /** The client error for each failure type of the report workflows. */
-export const reportWords: Words = {
+export const reportErrorMap: ErrorMap = {
   notFound: ReportNotFound,
   interrupted: ReportInterrupted,
   refusals: {

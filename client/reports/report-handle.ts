@@ -11,20 +11,20 @@ import {
   type SubmitReportResult,
 } from '../../protocol/report/messages.js';
 import type { CallOptions, Deadline } from '../call-options.js';
-import { inProductWords, ServiceNotConfigured } from '../errors.js';
+import { toClientError, ServiceNotConfigured } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
-import { ReportEnded, ReportNotRead, ReportSubmissionCancelled, reportWords } from './errors.js';
+import { ReportEnded, ReportNotRead, ReportSubmissionCancelled, reportErrorMap } from './errors.js';
 import type { ReportFinder } from './report-finder.js';
 
 /** A submission that was cancelled before there was a job. */
 export type CancelledSubmission = Extract<SubmissionEnd, { outcome: 'cancelled' }>;
 
-const isReading = { words: reportWords, underWay: underWay.reading };
-const isCommand = { words: reportWords, underWay: underWay.command };
+const isReading = { words: reportErrorMap, underWay: underWay.reading };
+const isCommand = { words: reportErrorMap, underWay: underWay.command };
 /** An upload that is under way takes up to half a minute to be broken off. */
 const cancelDeadline: Deadline = '60s';
-const isWaiting = { words: reportWords, underWay: goesOn('The report') };
+const isWaiting = { words: reportErrorMap, underWay: goesOn('The report') };
 const isUploading =
   'The report is still being uploaded, which continues whatever fails; nothing else was sent. Ask again later, or give a longer deadline.';
 
@@ -136,7 +136,7 @@ export class ReportHandle {
     try {
       return { outcome: 'uploaded', jobId: await this.submitted(call) };
     } catch (error) {
-      const cancelled = inProductWords(error, reportWords);
+      const cancelled = toClientError(error, reportErrorMap);
       if (!(cancelled instanceof ReportSubmissionCancelled)) throw error;
       return { outcome: 'cancelled', reference: this.reference ?? '', lostUploads: [...cancelled.lostUploads] };
     }

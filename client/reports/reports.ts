@@ -11,15 +11,15 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { inOneLine, policyFaults, referenceFaults } from '../input-faults.js';
 import { underWay } from '../workflow-calls.js';
-import { ReportInvalid, ReportReferenceConflict, reportWords, SignedUrlRefused } from './errors.js';
+import { ReportInvalid, ReportReferenceConflict, reportErrorMap, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
 import { ReportHandle } from './report-handle.js';
 
 /** What a product gives to `submit`. */
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
 
-const isStarting = { words: reportWords, underWay: underWay.starting };
-const isReading = { words: reportWords, underWay: underWay.reading };
+const isStarting = { words: reportErrorMap, underWay: underWay.starting };
+const isReading = { words: reportErrorMap, underWay: underWay.reading };
 
 /**
  * Lab reports: files from which the service reads biomarkers. Beside what is named, every method rejects with TimedOut,
@@ -42,7 +42,7 @@ export class ReportOperations {
    */
   async submit(submission: ReportSubmission, options: CallOptions = {}): Promise<ReportHandle> {
     check(submission);
-    this.demandUnsigned(submission);
+    this.requireUnsigned(submission);
     const { reference, file, needsHumanReview, policy } = submission;
     const userId = canonicalUserId(submission.userId);
     const input: SubmitReportInput = {
@@ -103,7 +103,7 @@ export class ReportOperations {
   }
 
   /** Whether this client encrypts what it sends; a signed URL must not reach Temporal in the clear. */
-  private demandUnsigned({ file }: ReportSubmission): void {
+  private requireUnsigned({ file }: ReportSubmission): void {
     if (!('url' in file) || !isSignedUrl(file.url)) return;
     if (this.finder.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     const message = 'is a credential by itself, and payloads are not encrypted: use headersFrom, or encryption keys';

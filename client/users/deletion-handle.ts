@@ -2,14 +2,14 @@ import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { deleteUserId } from '../../protocol/ids.js';
 import { stateQuery, undoUpdate, type DeleteUserResult, type DeletionState } from '../../protocol/deletion/messages.js';
 import type { CallOptions } from '../call-options.js';
-import { inProductWords, Refusal } from '../errors.js';
+import { toClientError, Refusal } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { exists, goesOn, underWay, type OneCall, type TemporalCalls } from '../workflow-calls.js';
-import { GraceEnded, NothingToUndo, userWords } from './errors.js';
+import { GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
-const isReading = { words: userWords, underWay: underWay.reading };
-const isCommand = { words: userWords, underWay: underWay.command };
-const isWaiting = { words: userWords, underWay: goesOn('The deletion') };
+const isReading = { words: userErrorMap, underWay: underWay.reading };
+const isCommand = { words: userErrorMap, underWay: underWay.command };
+const isWaiting = { words: userErrorMap, underWay: goesOn('The deletion') };
 
 /**
  * The latest deletion of one user, while it can be undone and after. Beside what is named, every method rejects with
@@ -75,7 +75,7 @@ export class DeletionHandle {
   private async undone(call: OneCall): Promise<DeletionState> {
     const ended = call.result<DeleteUserResult>(this.workflow, underWay.command);
     const result = await ended.catch((error: unknown) => {
-      const refusal = inProductWords(error, userWords);
+      const refusal = toClientError(error, userErrorMap);
       throw refusal instanceof Refusal ? nothingToUndo(refusal) : error;
     });
     if (result.outcome === 'undone') return result;

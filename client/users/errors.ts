@@ -1,6 +1,6 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { FoundWork, RunningWork } from '../../protocol/deletion/messages.js';
-import { LabOperationsError, Refusal, type Words } from '../errors.js';
+import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
 
 /** The user id, the grace period or the policy breaks a rule. Nothing was started. */
 export class DeletionInvalid extends Refusal {
@@ -93,7 +93,7 @@ export class DeletionInterrupted extends LabOperationsError {
 }
 
 /** The client error for each failure type of a deletion. */
-export const userWords: Words = {
+export const userErrorMap: ErrorMap = {
   notFound: DeletionNotFound,
   interrupted: DeletionInterrupted,
   refusals: {

@@ -19,12 +19,12 @@ import { ServiceNotConfigured, type RefusedField } from '../errors.js';
 import { inOneLine, policyFaults } from '../input-faults.js';
 import { exists, underWay, type CallKind, type TemporalCalls } from '../workflow-calls.js';
 import { DeletionHandle } from './deletion-handle.js';
-import { DeletionInvalid, DeletionNotFound, userWords } from './errors.js';
+import { DeletionInvalid, DeletionNotFound, userErrorMap } from './errors.js';
 
-const isReading = { words: userWords, underWay: underWay.reading };
-const isChanging = { words: userWords, underWay: underWay.service };
+const isReading = { words: userErrorMap, underWay: underWay.reading };
+const isChanging = { words: userErrorMap, underWay: underWay.service };
 const isRequesting = {
-  words: userWords,
+  words: userErrorMap,
   underWay:
     'The deletion may have been requested all the same: look at `deletion`, or request it again, which finds it.',
   // Two minutes pass before it is certain that the service will be asked until it answers.
@@ -89,7 +89,7 @@ export class UserOperations {
    * @throws DeletionNotFound
    */
   async deletion(userId: string, options: CallOptions = {}): Promise<DeletionHandle> {
-    demandAddressable(userId);
+    requireAddressable(userId);
     const workflow = this.calls.client.workflow.getHandle(deleteUserId(userId));
     if (!(await this.calls.call(isReading, options, () => exists(workflow)))) {
       throw new DeletionNotFound(`No deletion of user ${userId} is known`);
@@ -99,7 +99,7 @@ export class UserOperations {
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
   list(which?: UserListOptions, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
-    const { users } = this.demandService();
+    const { users } = this.requireService();
     return this.calls.iterate(
       isReading,
       options,
@@ -155,11 +155,11 @@ export class UserOperations {
     options: CallOptions,
     question: (service: LabService, ends: { signal: AbortSignal }) => Promise<T>,
   ): Promise<T> {
-    const service = this.demandService();
+    const service = this.requireService();
     return this.calls.call(kind, options, (call) => call.service((ends) => question(service, ends)));
   }
 
-  private demandService(): LabService {
+  private requireService(): LabService {
     if (this.service) return this.service;
     throw new ServiceNotConfigured('Users are read from the lab service: give `service` to LabOperations');
   }
@@ -177,7 +177,7 @@ function check({ userId, clientUserId, graceDays, policy, ...unknown }: Omit<Del
   if (faults.length > 0) throw invalid(faults);
 }
 
-function demandAddressable(userId: string): void {
+function requireAddressable(userId: string): void {
   const faults = userIdFaults(userId);
   if (faults.length > 0) throw invalid(faults);
 }

@@ -1,4 +1,4 @@
-import { EncryptionRequired, LabOperationsError, Refusal, type Words } from '../errors.js';
+import { EncryptionRequired, LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
 
 export { EncryptionRequired };
 
@@ -39,7 +39,7 @@ export class WebhooksInterrupted extends LabOperationsError {
 }
 
 /** The client error for each failure type of commands on webhook endpoints. */
-export const webhookWords: Words = {
+export const webhookErrorMap: ErrorMap = {
   notFound: WebhookNotFound,
   interrupted: WebhooksInterrupted,
   refusals: {

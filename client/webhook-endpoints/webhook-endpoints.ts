@@ -17,13 +17,13 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { inOneLine } from '../input-faults.js';
 import type { CallKind, OneCall, TemporalCalls } from '../workflow-calls.js';
-import { EncryptionRequired, WebhookInvalid, webhookWords } from './errors.js';
+import { EncryptionRequired, WebhookInvalid, webhookErrorMap } from './errors.js';
 
 /** A command takes at most two rounds of three minutes. One that no worker takes up is not carried out days later. */
 const runTimeout = '10 minutes';
 
 const isCarriedOut = {
-  words: webhookWords,
+  words: webhookErrorMap,
   underWay:
     'The command is carried out within ten minutes, or not at all: list the endpoints before you send it again.',
 };
@@ -73,7 +73,7 @@ export class WebhookOperations {
     options: CallOptions = {},
   ): Promise<WebhookRegistered> {
     check(place, urlFaults(url));
-    if (isSignedUrl(url)) this.demandEncryption('An address that is a credential by itself');
+    if (isSignedUrl(url)) this.requireEncryption('An address that is a credential by itself');
     return this.carryOut(isRegistering, place, { do: 'register', url, eventTypes: [...eventTypes] }, options);
   }
 
@@ -86,7 +86,7 @@ export class WebhookOperations {
    */
   async rotate(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookSecretRotated> {
     check(place, idFaults({ webhookId }));
-    this.demandEncryption('A new signing secret');
+    this.requireEncryption('A new signing secret');
     return this.carryOut(isRotating, place, { do: 'rotate', webhookId }, options);
   }
 
@@ -143,7 +143,7 @@ export class WebhookOperations {
   }
 
   /** Whether this client encrypts what it sends and can read what comes back. */
-  private demandEncryption(what: string): void {
+  private requireEncryption(what: string): void {
     if (this.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     throw new EncryptionRequired(
       `${what} would be readable in Temporal, because payloads are not encrypted: set LABOPS_ENCRYPTION_KEYS for worker and client`,

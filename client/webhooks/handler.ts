@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
 import { type Encryption, readEncryption } from '../config.js';
-import { demandingKeys } from '../encryption/demanding-keys.js';
+import { withKeysRequired } from '../encryption/key-requirement.js';
 import { type AnswerName, answers } from './answers.js';
 import { BodyMemory, parseObject } from './body.js';
 import type { WebhookAnswer } from './common-answers.js';
@@ -136,7 +136,7 @@ function checked(options: WebhookHandlerOptions): Settings {
   checkOptions('createWebhookHandler', { secrets, setting: 'WEBHOOK_SECRETS', limits });
   return {
     // A worker that requires encryption would drop what a handler without keys sends.
-    temporal: demandingKeys(temporal, taskQueue, encryption),
+    temporal: withKeysRequired(temporal, taskQueue, encryption),
     secrets,
     taskQueue,
     maxBytes,

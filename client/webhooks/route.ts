@@ -49,7 +49,7 @@ export type HealthDataSink = (
 
 /** An event that is let go with 204, because it will never be handled; or a signed body that is not a JSON object. */
 export interface RejectedEventReceived {
-  reason: LetGo['name'] | 'refused_by_temporal' | UnparsedBody['reason'];
+  reason: DroppedRoute['name'] | 'refused_by_temporal' | UnparsedBody['reason'];
   /** What cannot be read, without a value of the event. */
   problem?: string;
   eventType?: string;
@@ -120,14 +120,14 @@ export interface Routed {
 export async function route(message: Message, destinations: Destinations): Promise<Routed & { eventType?: string }> {
   const event = readEvent(message.value);
   const { eventType } = event;
-  const team = whoseTeam(event, message, destinations);
+  const team = teamMatch(event, message, destinations);
   const routed = team === 'foreign' ? ({ name: 'foreign_team' } as const) : await bring(event, message, destinations);
   const settled = isLeft(routed) ? await putAside(routed, eventType, message, destinations) : routed;
   return { ...settled, ...(eventType !== undefined && { eventType }), ...(team === 'own' && { isOwnTeam: true }) };
 }
 
 /** An event that names no team is handled as ours: envelope ids are missing in some deployments. */
-function whoseTeam(
+function teamMatch(
   event: ReceivedEvent,
   { value }: Message,
   { teamId }: Destinations,
@@ -176,16 +176,16 @@ async function once({ id }: Message, to: Destinations, deliverIt: () => Promise<
   return routed;
 }
 
-type LetGo = Routed & { name: 'not_handled' | 'unreadable' | 'not_addressable' };
+type DroppedRoute = Routed & { name: 'not_handled' | 'unreadable' | 'not_addressable' };
 type Refused = Routed & { name: 'event_refused' };
 
 /** Nobody holds the event, and the sender could not change that by sending it again. */
-function isLeft(routed: Routed): routed is LetGo | Refused {
+function isLeft(routed: Routed): routed is DroppedRoute | Refused {
   return ['not_handled', 'unreadable', 'not_addressable', 'event_refused'].includes(routed.name);
 }
 
 async function putAside(
-  routed: LetGo | Refused,
+  routed: DroppedRoute | Refused,
   eventType: string | undefined,
   { id, body, value }: Message,
   destinations: Destinations,
@@ -231,7 +231,7 @@ async function handToRejected(
 /** A link that waits for this connection is woken by it; the sink gets it all the same. Both at once: the sender waits. */
 async function deliverConnection(event: ConnectionEventReceived, message: Message, to: Destinations): Promise<Routed> {
   const [woken, taken] = await Promise.all([
-    event.eventType === connectionCreated ? wakeLink(event, to) : undefined,
+    event.eventType === connectionCreated ? signalLink(event, to) : undefined,
     handOver(event, message, to),
   ]);
   const failed = [woken, taken].find((routed) => routed && answers[routed.name].status !== 204);
@@ -242,7 +242,7 @@ async function deliverConnection(event: ConnectionEventReceived, message: Messag
 
 const connectionCreated = 'provider.connection.created';
 
-async function wakeLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Routed> {
+async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Routed> {
   if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) {
     return { name: 'unreadable', problem: 'names no user, or no provider by its slug' };
   }
@@ -380,10 +380,10 @@ function isOfTheEvent(error: { code: number; details: string }): boolean {
 /** The stream of a workout is too large for its event: it is fetched once the event is kept, where the sink wants it. */
 async function deliverHealthData(event: HealthDataReceived, message: Message, to: Destinations): Promise<Routed> {
   const taken = await handOver(event, message, to);
-  return taken.isStreamDue === true ? haveStreamFetched(event, to) : taken;
+  return taken.isStreamDue === true ? startStreamFetch(event, to) : taken;
 }
 
-async function haveStreamFetched(event: HealthDataReceived, to: Destinations): Promise<Routed> {
+async function startStreamFetch(event: HealthDataReceived, to: Destinations): Promise<Routed> {
   const { workoutId, userId } = { workoutId: undefined, ...readHealthData(event) };
   if (userId === undefined || workoutId === undefined || !isAddressable(workoutId)) {
     return { name: 'health_data_accepted' };

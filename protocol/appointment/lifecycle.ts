@@ -32,7 +32,7 @@ export function isOpen(snapshot: AppointmentSnapshot): boolean {
 }
 
 /** What the order says about its appointment. */
-export type OrderSays =
+export type OrderEffect =
   /** Nothing: it waits for the draw. */
   | 'open'
   /** It was cancelled, and its appointment with it. */
@@ -43,14 +43,14 @@ export type OrderSays =
   | 'not_at_home';
 
 /** For people. */
-export const whyNobodyComes: Readonly<Record<Exclude<OrderSays, 'open'>, string>> = {
+export const whyNobodyComes: Readonly<Record<Exclude<OrderEffect, 'open'>, string>> = {
   cancelled: 'the order was cancelled',
   collected: 'the sample was taken',
   not_at_home: 'the order is not collected at home',
 };
 
 /** @param phase of the order; @param low the last part of its last status; @param method of collection, where it is said */
-export function orderSays(phase: string, low: string, method = ''): OrderSays {
+export function orderEffect(phase: string, low: string, method = ''): OrderEffect {
   if (phase === 'cancelled') return 'cancelled';
   if (['at_lab', 'completed', 'failed'].includes(phase) || collected.includes(low)) return 'collected';
   return elsewhere.includes(method) ? 'not_at_home' : 'open';

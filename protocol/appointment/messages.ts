@@ -40,7 +40,7 @@ export interface SlotChoice {
   notes?: string;
 }
 
-export interface AppointmentWish {
+export interface AppointmentRequest {
   /** The service's slug of the company that is to come. */
   provider: string;
   /** For whoever comes, for instance which days suit; at most 1,000 characters. It stays in the history. */
@@ -58,7 +58,7 @@ export interface AppointmentCancellation {
 
 export const findSlotsUpdate = defineUpdate<Slots, [SlotQuestion]>('findSlots');
 export const chooseSlotUpdate = defineUpdate<AppointmentState, [SlotChoice]>('chooseSlot');
-export const requestAppointmentUpdate = defineUpdate<AppointmentState, [AppointmentWish]>('requestAppointment');
+export const requestAppointmentUpdate = defineUpdate<AppointmentState, [AppointmentRequest]>('requestAppointment');
 export const rescheduleUpdate = defineUpdate<AppointmentState, [SlotChoice]>('reschedule');
 export const cancelAppointmentUpdate = defineUpdate<AppointmentState, [AppointmentCancellation]>('cancel');
 export const appointmentStateQuery = defineQuery<AppointmentState>('state');

@@ -3,7 +3,7 @@
  * (`X-Amz-Signature`, `auth_key`, `__token__`, `hdnts`, `subscription-key`, `ticket`). A word too many costs a parameter that
  * has to be renamed; one too few, a secret in a history.
  */
-const CREDENTIAL_WORDS =
+const credentialParameters =
   /key|token|ticket|session|pass|pwd|auth|bearer|jwt|hdn|sig|hmac|hash|digest|verif|code|cred|secret|sas|otp|pin|nonce|policy/;
 
 /**
@@ -19,7 +19,7 @@ export function isSignedUrl(url: string): boolean {
   return url
     .slice(beforeQuery.length)
     .split(/[?&;#]/)
-    .some((parameter) => CREDENTIAL_WORDS.test(decoded(parameter.split('=', 1)[0] ?? '').toLowerCase()));
+    .some((parameter) => credentialParameters.test(decoded(parameter.split('=', 1)[0] ?? '').toLowerCase()));
 }
 
 function decoded(text: string): string {

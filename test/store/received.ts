@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readEvent } from '../../service/events.js';
 import { readHealthData } from '../../service/health-data.js';
-import type { Acceptance } from '../../store/accepting.js';
+import type { Acceptance } from '../../store/message-acceptance.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import type { StoredSample } from '../../store/reading.js';
 

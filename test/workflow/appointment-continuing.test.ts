@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import { appointmentWantedSignal } from '../../protocol/appointment/messages.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
-import { AVisit } from './a-visit.js';
+import { Visit } from './visit.js';
 import { eventually } from '../rig/eventually.js';
 import { withoutRepeats } from './kit.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { setStage } from './story.js';
 
 /* The full server: it lists workflows, and cuts histories. So few events that a story goes on in a new run. */
 const stage = setStage({ eventsPerRun: 20 });
 
 test('an appointment with a long history continues in a new run with everything it knew', async () => {
-  const visit = await AVisit.start(stage, { policy: { choiceWait: '2d' } });
+  const visit = await Visit.start(stage, { policy: { choiceWait: '2d' } });
   const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
   const first = (await workflow.describe()).runId;
   const slot = await visit.choose();
@@ -43,14 +43,14 @@ test('an appointment with a long history continues in a new run with everything 
 });
 
 test('an appointment is running work of its user: a deletion cancels it if the policy says so', async () => {
-  const visit = await AVisit.start(stage);
+  const visit = await Visit.start(stage);
   await visit.choose();
   const userId = (await visit.expectState({ phase: 'confirmed' })).userId ?? '';
   const query = `${labUserIdKey.name} = '${userId}' AND ExecutionStatus = 'Running'`;
   await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(2));
-  const leaver = new Leaver(stage, { user_id: userId, client_user_id: 'invented' });
+  const leavingUser = new LeavingUser(stage, { user_id: userId, client_user_id: 'invented' });
   const policy = { onRunningWork: 'cancel' } as const;
-  const handle = await leaver.requestDeletion({ graceDays: 1 / 86_400, policy });
+  const handle = await leavingUser.requestDeletion({ graceDays: 1 / 86_400, policy });
   const { work } = await handle.result();
   const found = work.find(({ workflowId }) => workflowId === bookAppointmentId(visit.orderId));
   // Its order is cancelled at the same time, and cancels the appointment too if it is faster.

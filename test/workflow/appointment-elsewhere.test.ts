@@ -4,7 +4,7 @@ import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js'
 import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { taskQueue } from '../rig/environments.js';
-import { AVisit } from './a-visit.js';
+import { Visit } from './visit.js';
 import { consents, patientAddress, patientDetails } from './persons.js';
 import { setStage } from './story.js';
 
@@ -25,7 +25,7 @@ async function walkInOrder(): Promise<string> {
 }
 
 /** A webhook's data: the appointment with its statuses so far, in two days. */
-async function sendWebhook(orderId: string, ...statuses: string[]): Promise<AVisit> {
+async function sendWebhook(orderId: string, ...statuses: string[]): Promise<Visit> {
   await stage.syncClock();
   const { now } = await stage.sandbox.clock();
   const startAt = new Date(Date.parse(now) + 2 * 86_400_000).toISOString();
@@ -40,7 +40,7 @@ async function sendWebhook(orderId: string, ...statuses: string[]): Promise<AVis
     signal: appointmentChangedSignal,
     signalArgs: [snapshot],
   });
-  return AVisit.adopted(stage, orderId);
+  return Visit.adopted(stage, orderId);
 }
 
 test('an appointment counts as completed when only the order shows the draw', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ServiceDown } from '../../client/errors.js';
 import type { AppointmentFound } from '../../activities/appointments.js';
-import { AVisit } from './a-visit.js';
+import { Visit } from './visit.js';
 import { setStage } from './story.js';
 
 let isAway = true;
@@ -16,7 +16,7 @@ async function identifyAppointment(): Promise<AppointmentFound> {
 const stage = setStage({ activities: { identifyAppointment } });
 
 test('a request for slots fails after three minutes while the appointment is not identified, and succeeds once it is', async () => {
-  const visit = await AVisit.start(stage);
+  const visit = await Visit.start(stage);
   const asked = visit.handle.slots().catch((error: unknown) => error);
   await stage.skip('4 minutes');
   const refusal = await asked;

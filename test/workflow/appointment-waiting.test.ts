@@ -3,7 +3,7 @@ import { SlotGone } from '../../client/appointments/errors.js';
 import { ServiceDown } from '../../client/errors.js';
 import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
-import { appointmentPath, AVisit, bookPath, loseWebhooks } from './a-visit.js';
+import { appointmentPath, Visit, bookPath, loseWebhooks } from './visit.js';
 import { eventually } from '../rig/eventually.js';
 import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
@@ -15,7 +15,7 @@ const stage = setStage();
 describe('a booking that is confirmed later', () => {
   // proves 226
   test('stays pending until a webhook says more', async () => {
-    const visit = await AVisit.start(stage, { policy: { confirmation: 'later' } });
+    const visit = await Visit.start(stage, { policy: { confirmation: 'later' } });
     await visit.choose();
     await visit.expectState({ phase: 'awaiting_confirmation', waiting: { for: 'the provider to confirm' } });
     await stage.sandbox.advanceClock('31m');
@@ -25,7 +25,7 @@ describe('a booking that is confirmed later', () => {
   });
 
   test('is found confirmed by a read if its webhook is lost', async () => {
-    const visit = await AVisit.start(stage, { policy: { confirmation: 'later' } });
+    const visit = await Visit.start(stage, { policy: { confirmation: 'later' } });
     await visit.choose();
     await loseWebhooks(stage);
     await stage.sandbox.advanceClock('31m');
@@ -35,7 +35,7 @@ describe('a booking that is confirmed later', () => {
 
   test('asks for another choice if the provider declines it', async () => {
     await stage.sandbox.changeSettings({ appointmentConfirmation: 'decline' });
-    const visit = await AVisit.start(stage, { policy: { confirmation: 'later' } });
+    const visit = await Visit.start(stage, { policy: { confirmation: 'later' } });
     await visit.choose();
     await stage.sandbox.advanceClock('31m');
     await visit.expectState({ phase: 'awaiting_choice' });
@@ -49,7 +49,7 @@ describe('a booking that is confirmed later', () => {
   test('needs attention if nobody confirms it, and lapses after its deadline', async () => {
     await stage.sandbox.changeSettings({ appointmentConfirmation: 'never' });
     const policy = { confirmation: 'later', confirmationWait: '24h' } as const;
-    const visit = await AVisit.start(stage, { policy });
+    const visit = await Visit.start(stage, { policy });
     const { slots } = await visit.handle.slots();
     await loseWebhooks(stage);
     await visit.handle.choose({ slotId: slots.at(-1)?.id ?? '' });
@@ -73,7 +73,7 @@ describe('a booking that is confirmed later', () => {
 
 // proves 227
 test('a requested appointment has no time until the provider sets one', async () => {
-  const visit = await AVisit.start(stage);
+  const visit = await Visit.start(stage);
   const asked = await visit.handle.request({ provider: 'invented_draws', notes: 'Invented: mornings' });
   expect(asked).toMatchObject({ phase: 'awaiting_confirmation', appointment: { provider: 'invented_draws' } });
   expect(asked.appointment).not.toHaveProperty('startAt');
@@ -95,7 +95,7 @@ describe('a lost answer', () => {
     'a lost answer to a booking, behind %s, is settled by a read: nothing is booked twice',
     async (_how, action) => {
       // Another attempt would come too late for this story: the read belongs to the same attempt.
-      const visit = await AVisit.start(stage, { policy: { bookingTimeout: '2m' } });
+      const visit = await Visit.start(stage, { policy: { bookingTimeout: '2m' } });
       const slot = await visit.slot();
       await loseWebhooks(stage);
       await stage.sandbox.addFault({ path: bookPath, times: 1, action });
@@ -106,7 +106,7 @@ describe('a lost answer', () => {
   );
 
   test('a lost answer to a booking that the service shows only later is settled by one more read, not by booking again', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const slot = await visit.slot();
     await loseWebhooks(stage);
     await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'drop_response' } });
@@ -121,7 +121,7 @@ describe('a lost answer', () => {
   });
 
   test('a lost answer that stays unsettled is reported; the next choice waits, reads and finds the booking', async () => {
-    const visit = await AVisit.start(stage, { policy: { bookingTimeout: '5s' } });
+    const visit = await Visit.start(stage, { policy: { bookingTimeout: '5s' } });
     const [slot, other] = [await visit.slot(), await visit.slot(4)];
     await loseWebhooks(stage);
     await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'drop_response' } });
@@ -143,7 +143,7 @@ describe('a lost answer', () => {
   });
 
   test('lets nothing else be asked of the service while the booking may still be under way', async () => {
-    const visit = await AVisit.start(stage, { policy: { bookingTimeout: '2m' } });
+    const visit = await Visit.start(stage, { policy: { bookingTimeout: '2m' } });
     const [slot, other] = [await visit.slot(), await visit.slot(4)];
     await loseWebhooks(stage);
     await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'drop_response' } });
@@ -167,7 +167,7 @@ describe('a lost answer', () => {
 
   // proves 228
   test('a lost answer to a rescheduling moves the appointment once', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const other = await visit.slot(7);
     await visit.choose();
     const path = `${appointmentPath}/reschedule`;
@@ -181,14 +181,14 @@ describe('a lost answer', () => {
 
 describe('while nobody chooses a slot', () => {
   test('the product is reminded twice, and then the appointment ends', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.expectState({ phase: 'awaiting_choice', waiting: { for: 'a slot to be chosen' } });
     expect(await visit.result()).toMatchObject({ outcome: 'expired' });
     await visit.expectNotifications('choice_reminder 1', 'choice_reminder 2', 'ended expired');
   });
 
   test('the product is not reminded about a cancelled order', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.expectState({ phase: 'awaiting_choice' });
     await stage.service.orders.cancel(visit.orderId);
     expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'cancelled' });
@@ -196,7 +196,7 @@ describe('while nobody chooses a slot', () => {
   });
 
   test('an appointment that was made elsewhere without a webhook is found before the workflow would end', async () => {
-    const visit = await AVisit.start(stage, { policy: { choiceReminders: [], choiceWait: '2d' } });
+    const visit = await Visit.start(stage, { policy: { choiceReminders: [], choiceWait: '2d' } });
     await visit.expectState({ phase: 'awaiting_choice' });
     await loseWebhooks(stage);
     await stage.syncClock();
@@ -207,7 +207,7 @@ describe('while nobody chooses a slot', () => {
   });
 
   test('nothing ends before a service that is down has answered', async () => {
-    const visit = await AVisit.start(stage, { policy: { choiceReminders: [], choiceWait: '1d' } });
+    const visit = await Visit.start(stage, { policy: { choiceReminders: [], choiceWait: '1d' } });
     await visit.untilFollowed();
     const action = { kind: 'answer', status: 401, body: {} } as const;
     await stage.sandbox.addFault({ method: 'GET', path: '/v3/order/*', action });
@@ -219,7 +219,7 @@ describe('while nobody chooses a slot', () => {
   });
 
   test('a service that stays down is asked now and then for a day, and then the appointment ends all the same', async () => {
-    const visit = await AVisit.start(stage, { policy: { choiceReminders: [], choiceWait: '1d' } });
+    const visit = await Visit.start(stage, { policy: { choiceReminders: [], choiceWait: '1d' } });
     await visit.untilFollowed();
     const before = await stage.countRequests('GET', '/v3/order/*');
     const action = { kind: 'answer', status: 401, body: {} } as const;
@@ -232,7 +232,7 @@ describe('while nobody chooses a slot', () => {
 
 describe('before an appointment', () => {
   test('the product is notified to remind the person, a day and two hours before', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const { slots } = await visit.handle.slots();
     const { startAt } = (await visit.handle.choose({ slotId: slots.at(-1)?.id ?? '' })).appointment ?? {};
     const { now } = await stage.sandbox.clock();
@@ -249,7 +249,7 @@ describe('before an appointment', () => {
   });
 
   test('the product is asked for another choice, not for reminders, if the appointment was cancelled without a webhook', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const { slots } = await visit.handle.slots();
     await visit.handle.choose({ slotId: slots.at(-1)?.id ?? '' });
     await visit.move({ event_status: 'cancelled', webhook: false });
@@ -261,7 +261,7 @@ describe('before an appointment', () => {
 
 describe('after an appointment', () => {
   test('a person is asked if nothing is reported, and a draw that only the order shows counts', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     await stage.skip('4 days');
     await visit.expectState({ phase: 'confirmed', attention: ['visit_overdue'] });
@@ -275,7 +275,7 @@ describe('after an appointment', () => {
   });
 
   test('a draw that both appointment and order show counts although no webhook reported it', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     await visit.move({ event_status: 'completed', webhook: false });
     expect(await visit.result()).toMatchObject({ outcome: 'completed', appointment: { status: 'completed' } });
@@ -283,7 +283,7 @@ describe('after an appointment', () => {
   });
 
   test('the appointment is given up if nothing is ever reported', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     await visit.move('a_status_of_next_year');
     await visit.expectState({ phase: 'confirmed', appointment: { status: 'a_status_of_next_year' } as never });
@@ -294,7 +294,7 @@ describe('after an appointment', () => {
 
 describe('an appointment that is cancelled', () => {
   test('asks the product for another choice, once', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     await visit.move('cancelled');
     await visit.expectNotifications('phase_changed confirmed', 'choice_needed cancelled');
@@ -305,7 +305,7 @@ describe('an appointment that is cancelled', () => {
   });
 
   test('an appointment that is cancelled with its order ends: nobody is asked to choose', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     await stage.service.orders.cancel(visit.orderId);
     expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'cancelled' });
@@ -313,7 +313,7 @@ describe('an appointment that is cancelled', () => {
   });
 
   test('is not restored by its late webhooks, and they do not cancel the next one', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     const first = appointmentSnapshotOf(await stage.service.appointments.get(visit.orderId));
     await stage.skip('1 minute');
@@ -340,9 +340,9 @@ describe('an appointment that was made elsewhere', () => {
 
   // proves 267, 268
   test('is followed from its first webhook to its end', async () => {
-    const orderId = await AVisit.newOrder(stage);
+    const orderId = await Visit.newOrder(stage);
     const booked = await book(orderId);
-    const visit = await AVisit.adopted(stage, orderId);
+    const visit = await Visit.adopted(stage, orderId);
     await visit.expectState({ phase: 'confirmed', appointment: { appointmentId: booked.id } as never });
     await visit.move('in_progress');
     await visit.move('completed');
@@ -351,9 +351,9 @@ describe('an appointment that was made elsewhere', () => {
   });
 
   test('ends when it is cancelled: nobody here was asked to choose', async () => {
-    const orderId = await AVisit.newOrder(stage);
+    const orderId = await Visit.newOrder(stage);
     await book(orderId);
-    const visit = await AVisit.adopted(stage, orderId);
+    const visit = await Visit.adopted(stage, orderId);
     await visit.expectState({ phase: 'confirmed' });
     await visit.move('cancelled');
     expect(await visit.result()).toMatchObject({ outcome: 'cancelled' });
@@ -363,9 +363,9 @@ describe('an appointment that was made elsewhere', () => {
 
   // proves 268
   test('keeps the address, the phlebotomist and the notes out of the history', async () => {
-    const orderId = await AVisit.newOrder(stage);
+    const orderId = await Visit.newOrder(stage);
     await book(orderId);
-    const visit = await AVisit.adopted(stage, orderId);
+    const visit = await Visit.adopted(stage, orderId);
     await visit.expectState({ phase: 'confirmed' });
     await visit.slot();
     const text = textOf(await eventsOf(stage, visit.workflowId));
@@ -386,7 +386,7 @@ describe('an appointment that was made elsewhere', () => {
 });
 
 test('a slot that another order took a moment before is gone', async () => {
-  const [one, other] = [await AVisit.start(stage), await AVisit.start(stage)];
+  const [one, other] = [await Visit.start(stage), await Visit.start(stage)];
   const slot = await one.slot();
   const answers = await Promise.allSettled([one, other].map(({ handle }) => handle.choose({ slotId: slot.id })));
   expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);

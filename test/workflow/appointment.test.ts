@@ -10,7 +10,7 @@ import { CANCELLATION_REASONS } from '../../sandbox/lab-service/appointment-rout
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
 import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import { appointmentPath, AVisit, bookPath, loseWebhooks } from './a-visit.js';
+import { appointmentPath, Visit, bookPath, loseWebhooks } from './visit.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
@@ -22,7 +22,7 @@ const reasonId = CANCELLATION_REASONS[0].id;
 describe('choosing a slot', () => {
   // proves 226, 229
   test('books it, waits for the visit and ends with the draw', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const { slots, timezone } = await visit.handle.slots();
     expect(timezone).toBe('America/New_York');
     expect(slots).toHaveLength(14 * 5);
@@ -45,7 +45,7 @@ describe('choosing a slot', () => {
   });
 
   test('choosing a slot twice at once books it once, and answers both', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const { id: slotId } = await visit.slot();
     const states = await Promise.all([visit.handle.choose({ slotId }), visit.handle.choose({ slotId })]);
     expect(states.map(({ phase }) => phase)).toEqual(['confirmed', 'confirmed']);
@@ -53,7 +53,7 @@ describe('choosing a slot', () => {
   });
 
   test('is refused while there is another appointment', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const other = await visit.slot(5);
     await visit.choose();
     await expect(visit.handle.choose({ slotId: other.id })).rejects.toBeInstanceOf(AppointmentExists);
@@ -65,7 +65,7 @@ describe('choosing a slot', () => {
     'choosing a slot that somebody else took, with status %i, asks for another choice',
     async (status) => {
       await stage.sandbox.changeSettings({ slotConflictStatus: status });
-      const visit = await AVisit.start(stage);
+      const visit = await Visit.start(stage);
       const slot = await visit.slot();
       const [first = ''] = await visit.keys();
       await stage.sandbox.takeSlot(first);
@@ -82,7 +82,7 @@ describe('choosing a slot', () => {
     { status: 400, body: { detail: 'Booking failed' } },
     { status: 404, body: {} },
   ])('choosing a slot that the service refuses without a reason ($status) asks for another choice', async (answer) => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', ...answer } });
     await expect(visit.choose()).rejects.toMatchObject({ name: 'SlotGone', status: answer.status });
     await visit.choose(1);
@@ -90,7 +90,7 @@ describe('choosing a slot', () => {
   });
 
   test('is refused without asking for another choice if the order was cancelled', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const slot = await visit.slot();
     await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', status: 400, body: {} } });
     await stage.service.orders.cancel(visit.orderId);
@@ -99,21 +99,21 @@ describe('choosing a slot', () => {
 
   test('choosing a slot that the provider declines fails, and nothing is booked', async () => {
     await stage.sandbox.changeSettings({ appointmentConfirmation: 'decline' });
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await expect(visit.choose()).rejects.toBeInstanceOf(SlotGone);
     await visit.expectState({ phase: 'awaiting_choice' });
   });
 
   // proves 226
   test('choosing a slot long after its booking key has expired books it with a new key', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const slot = await visit.slot(20);
     await stage.skip('5 hours');
     expect(await visit.handle.choose({ slotId: slot.id })).toMatchObject({ phase: 'confirmed' });
   });
 
   test('choosing a slot whose key expires on the way tries one more key, and then the slot is gone', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const slot = await visit.slot();
     const body = { detail: 'The booking key has expired.' };
     const expired = { kind: 'answer', status: 400, body } as const;
@@ -126,7 +126,7 @@ describe('choosing a slot', () => {
 
   // proves 229
   test('works for a slot that a later day’s list offers again', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await stage.syncClock();
     const { now } = await stage.sandbox.clock();
     const startDate = new Date(Date.parse(now) + 40 * 86_400_000).toISOString().slice(0, 10);
@@ -145,7 +145,7 @@ describe('refusals', () => {
     ['a slot of a day that is none', { slotId: '2024-13-01_2024-13-01T10:00:00.000Z_2024-13-01T11:00:00.000Z' }],
     ['notes of 1,001 characters', { slotId: '', notes: 'x'.repeat(1_001) }],
   ])('a choice of %s is refused before anything is sent', async (_what, choice) => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const slotId = choice.slotId === '' ? (await visit.slot()).id : choice.slotId;
     await expect(visit.handle.choose({ ...choice, slotId })).rejects.toMatchObject({ name: 'AppointmentInvalid' });
     expect(await visit.bookings()).toBe(0);
@@ -154,14 +154,14 @@ describe('refusals', () => {
   test('an appointment for an order with another collection method ends and says why', async () => {
     await stage.syncClock();
     const { order } = await stage.service.orders.createTestkit((await stage.input()).order as never);
-    const visit = await AVisit.start(stage, { orderId: order.id });
+    const visit = await Visit.start(stage, { orderId: order.id });
     expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'not_at_home' });
     await visit.expectNotifications('ended order_ended');
     await expect(visit.handle.slots()).rejects.toBeInstanceOf(AppointmentEnded);
   });
 
   test('a request for slots is refused while the order shows no address', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.untilFollowed();
     const order = await stage.service.orders.get(visit.orderId);
     const body = JSON.parse(JSON.stringify({ ...order, patient_address: null })) as Record<string, unknown>;
@@ -172,9 +172,9 @@ describe('refusals', () => {
   });
 
   test('every command is refused if the team is not enabled for the closed beta', async () => {
-    const orderId = await AVisit.newOrder(stage);
+    const orderId = await Visit.newOrder(stage);
     await stage.sandbox.changeSettings({ closedFeatures: ['appointments'] });
-    const visit = await AVisit.start(stage, { orderId });
+    const visit = await Visit.start(stage, { orderId });
     await expect(visit.handle.slots()).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
     const request = { provider: 'invented_draws' };
     await expect(visit.handle.request(request)).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
@@ -184,7 +184,7 @@ describe('refusals', () => {
 describe('rescheduling', () => {
   // proves 228
   test('replaces the first time, and notifies the product', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const other = await visit.slot(7);
     await visit.choose();
     const moved = await visit.handle.reschedule({ slotId: other.id, notes: 'Invented cat' });
@@ -196,7 +196,7 @@ describe('rescheduling', () => {
 
   // proves 228
   test('rescheduling to a slot that is gone is refused, and the first time stays', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const other = await visit.slot(1);
     const first = await visit.choose();
     const [next = ''] = await visit.keys();
@@ -208,7 +208,7 @@ describe('rescheduling', () => {
   // proves 228
   test('is refused if the appointment does not allow it: it is cancelled to choose again', async () => {
     await stage.sandbox.changeSettings({ appointmentsReschedulable: false });
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const other = await visit.slot(7);
     await visit.choose();
     await expect(visit.handle.reschedule({ slotId: other.id })).rejects.toMatchObject({ name: 'RescheduleRefused' });
@@ -220,7 +220,7 @@ describe('rescheduling', () => {
   });
 
   test('an appointment that nobody booked is refused', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const slot = await visit.slot();
     await expect(visit.handle.reschedule({ slotId: slot.id })).rejects.toMatchObject({ name: 'NothingBooked' });
     await expect(visit.handle.cancel({ rebook: true })).rejects.toMatchObject({ name: 'NothingBooked' });
@@ -229,7 +229,7 @@ describe('rescheduling', () => {
 
 describe('cancelling', () => {
   test('cancelling with a reason from the service’s list ends the appointment', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     const [reason] = await stage.product.appointments.cancellationReasons();
     const state = await visit.handle.cancel({ reasonId: reason?.id ?? '', notes: 'ill' });
@@ -241,7 +241,7 @@ describe('cancelling', () => {
   });
 
   test('cancelling without a reason uses the first of the list; with an unknown reason it is refused and nothing ends', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     await expect(visit.handle.cancel({ reasonId: LAB_TEST_IDS.kit })).rejects.toMatchObject({
       name: 'CancellationRefused',
@@ -251,7 +251,7 @@ describe('cancelling', () => {
   });
 
   test('cancels an appointment that was made without a webhook, too', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const [key = ''] = await visit.keys();
     await loseWebhooks(stage);
     await stage.service.appointments.book(visit.orderId, { booking_key: key });
@@ -260,7 +260,7 @@ describe('cancelling', () => {
   });
 
   test('reads the appointment if the answer is lost, and does not cancel twice', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     const path = `${appointmentPath}/cancel`;
     await stage.sandbox.addFault({ path, times: 1, action: { kind: 'drop_response' } });
@@ -269,7 +269,7 @@ describe('cancelling', () => {
   });
 
   test('an appointment at a service centre is refused, for the service has no call for it', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
     await stage.syncClock();
     const { now } = await stage.sandbox.clock();
@@ -290,7 +290,7 @@ describe('cancelling', () => {
   });
 
   test('the workflow, as an operator, leaves everything at the service as it is', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     await stage.temporal.workflow.getHandle(visit.workflowId).cancel();
     expect(await visit.result()).toMatchObject({ outcome: 'abandoned' });
@@ -300,10 +300,10 @@ describe('cancelling', () => {
 
 describe('a start', () => {
   test('joins the run that is under way, and starts a new one after its end', async () => {
-    const visit = await AVisit.start(stage, { policy: { choiceWait: '2d' } });
+    const visit = await Visit.start(stage, { policy: { choiceWait: '2d' } });
     const runId = async () => (await stage.temporal.workflow.getHandle(visit.workflowId).describe()).runId;
     const first = await runId();
-    await AVisit.start(stage, { orderId: visit.orderId, policy: { choiceWait: '9d' } });
+    await Visit.start(stage, { orderId: visit.orderId, policy: { choiceWait: '9d' } });
     expect(await runId()).toBe(first);
     const { timeline, waiting } = await visit.handle.state();
     expect(timeline).toEqual([]);
@@ -311,45 +311,45 @@ describe('a start', () => {
     expect(Date.parse(waiting.until ?? '') - Date.parse(now)).toBeLessThan(3 * 86_400_000);
     await visit.handle.cancel();
     await visit.result();
-    await AVisit.start(stage, { orderId: visit.orderId });
+    await Visit.start(stage, { orderId: visit.orderId });
     expect(await runId()).not.toBe(first);
     await visit.choose();
     await visit.expectState({ phase: 'confirmed' });
   });
 
   test('starts again in place of a run whose end is still being notified', async () => {
-    const visit = await AVisit.start(stage);
+    const visit = await Visit.start(stage);
     await visit.choose();
     stage.receiver.isDown = true;
     await visit.handle.cancel({ reasonId });
     await expect(visit.choose(3)).rejects.toBeInstanceOf(AppointmentEnded);
-    await AVisit.start(stage, { orderId: visit.orderId });
+    await Visit.start(stage, { orderId: visit.orderId });
     await visit.choose(3);
     await visit.expectState({ phase: 'confirmed' });
     stage.receiver.isDown = false;
   });
 
   test('a start for an order with an appointment from elsewhere finds that appointment', async () => {
-    const orderId = await AVisit.newOrder(stage);
+    const orderId = await Visit.newOrder(stage);
     await loseWebhooks(stage);
     const { slots } = await stage.service.appointments.availability({
       ...{ first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip_code: '62701' },
     });
     const key = slots?.[0]?.slots?.[0]?.booking_key ?? '';
     await stage.service.appointments.book(orderId, { booking_key: key });
-    const visit = await AVisit.start(stage, { orderId });
+    const visit = await Visit.start(stage, { orderId });
     await visit.expectState({ phase: 'confirmed' });
   });
 
   test('a start for a cancelled order ends at once', async () => {
-    const orderId = await AVisit.newOrder(stage);
+    const orderId = await Visit.newOrder(stage);
     await stage.service.orders.cancel(orderId);
-    const visit = await AVisit.start(stage, { orderId });
+    const visit = await Visit.start(stage, { orderId });
     expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'cancelled' });
   });
 
   test('a start for an unknown order ends once the service has reported it as unknown for ten minutes', async () => {
-    const nobody = await AVisit.start(stage, { orderId: LAB_TEST_IDS.kit });
+    const nobody = await Visit.start(stage, { orderId: LAB_TEST_IDS.kit });
     await expect(nobody.handle.cancel()).rejects.toBeInstanceOf(ServiceDown);
     await stage.skip('9 minutes');
     await nobody.expectState({ phase: 'awaiting_choice' });
@@ -361,11 +361,11 @@ describe('a start', () => {
     ['the service does not know for a moment', { detail: 'Order not found' }, '5 minutes'],
     ['a proxy does not find for an hour', '<html>404</html>', '1 hour'],
   ] as const)('a start for an order that %s goes on', async (_who, body, span) => {
-    const orderId = await AVisit.newOrder(stage);
+    const orderId = await Visit.newOrder(stage);
     const path = `/v3/order/${orderId}`;
     await stage.sandbox.addFault({ method: 'GET', path, action: { kind: 'answer', status: 404, body } });
     const before = await stage.countRequests('GET', path);
-    const visit = await AVisit.start(stage, { orderId });
+    const visit = await Visit.start(stage, { orderId });
     await stage.expectRequests('GET', path, before + 1);
     await stage.skip(span);
     await stage.sandbox.removeFaults();
@@ -388,7 +388,7 @@ describe('a start', () => {
 });
 
 test('operators find an appointment by its order, its user and its phase', async () => {
-  const visit = await AVisit.start(stage);
+  const visit = await Visit.start(stage);
   await visit.choose();
   const attributes = async () =>
     (await stage.temporal.workflow.getHandle(visit.workflowId).describe()).typedSearchAttributes;
@@ -398,7 +398,7 @@ test('operators find an appointment by its order, its user and its phase', async
 });
 
 test('a signal about another order’s appointment changes nothing', async () => {
-  const visit = await AVisit.start(stage);
+  const visit = await Visit.start(stage);
   const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
   await workflow.signal(appointmentChangedSignal, null as never);
   await workflow.signal(appointmentChangedSignal, { appointmentId: 7 } as never);

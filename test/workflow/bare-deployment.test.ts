@@ -3,7 +3,7 @@ import { AmbiguousOrder } from '../../client/orders/errors.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
-import { ALink } from './a-link.js';
+import { UserLink } from './user-link.js';
 import { setStage } from './story.js';
 
 type PlaceWithPatient = Extract<PlaceKitOrderInput, { kind: 'with_patient' }>['order'];
@@ -76,7 +76,7 @@ test('without an endpoint no notification is ever scheduled', async () => {
 });
 
 test('without an endpoint a link ends at once and notifies nobody', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
   await stage.skip('6 minutes');
   expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ReplacementLimitReached } from '../../client/orders/errors.js';
-import { ALink } from './a-link.js';
+import { UserLink } from './user-link.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { withoutRepeats } from './kit.js';
@@ -63,7 +63,7 @@ test('a story whose history is cut into many runs is the same story', async () =
 });
 
 test('a link whose history is cut into many runs is the same link', async () => {
-  const link = await ALink.start(stage, { policy: { codeReminder: '2 seconds' } });
+  const link = await UserLink.start(stage, { policy: { codeReminder: '2 seconds' } });
   const { linkToken } = await link.handle.linkUrl();
   await link.logIn('mfa-again');
   await eventually(() => expect(link.notified).toContain('code_reminder'));

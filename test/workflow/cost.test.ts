@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
-import { ALink, completeMfaPath } from './a-link.js';
-import { AVisit } from './a-visit.js';
+import { UserLink, completeMfaPath } from './user-link.js';
+import { Visit } from './visit.js';
 import { setStage } from './story.js';
 
 /*
@@ -97,7 +97,7 @@ test.each([
   // The webhook comes while the code is still on its way.
   const action = { kind: 'delay', delayMs: 300, phase: 'after_work' } as const;
   await stage.sandbox.addFault({ path: completeMfaPath(), action });
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
   expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
   await link.handle.result();
@@ -111,7 +111,7 @@ test.each([
 });
 
 test('an appointment from the choice to the draw costs no more than the plainest workflow would', async () => {
-  const visit = await AVisit.start(stage);
+  const visit = await Visit.start(stage);
   await visit.choose();
   await stage.sandbox.settleWebhooks();
   await visit.move('in_progress');

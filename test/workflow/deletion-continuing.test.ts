@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { deleteUserId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { setStage } from './story.js';
 
 // So few that a deletion that is requested several times continues in a new run.
 const stage = setStage({ eventsPerRun: 40 });
 
 test('a deletion that is requested very often continues in new runs, notifies once and can be undone', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   // If a run ends while it notifies, the next one notifies again.
-  await leaver.expectNotifications('deletion_scheduled');
-  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leaver.userId));
+  await leavingUser.expectNotifications('deletion_scheduled');
+  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leavingUser.userId));
   const { runId: first } = await workflow.describe();
   const { graceUntil } = await handle.state();
   for (let n = 0; n < 12; n += 1) {
-    const again = await leaver.requestDeletion();
+    const again = await leavingUser.requestDeletion();
     expect(again.requested).toMatchObject({ phase: 'grace', graceUntil });
   }
   await eventually(async () => expect((await workflow.describe()).runId).not.toBe(first));
@@ -26,26 +26,26 @@ test('a deletion that is requested very often continues in new runs, notifies on
     undo: { lostConnections: ['invented_watch', 'invented_ring'] },
   });
   expect(await handle.result()).toMatchObject({ outcome: 'undone' });
-  await leaver.expectNotifications('deletion_scheduled', 'deletion_undone');
-  expect(await leaver.readUser()).toBe('present');
+  await leavingUser.expectNotifications('deletion_scheduled', 'deletion_undone');
+  expect(await leavingUser.readUser()).toBe('present');
 });
 
 test('a request to delete again that arrives during the change to a new run is not lost', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
-  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leaver.userId));
-  while ((await workflow.describe()).historyLength < 27) await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
+  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leavingUser.userId));
+  while ((await workflow.describe()).historyLength < 27) await leavingUser.requestDeletion();
   const { runId: first } = await workflow.describe();
-  await stage.sandbox.restoreUser(leaver.userId);
+  await stage.sandbox.restoreUser(leavingUser.userId);
   const action = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
-  const fault = await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action });
-  expect((await leaver.requestDeletion()).requested).toMatchObject({ phase: 'grace' });
+  const fault = await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, action });
+  expect((await leavingUser.requestDeletion()).requested).toMatchObject({ phase: 'grace' });
   await eventually(async () => expect((await workflow.describe()).runId).not.toBe(first));
   await stage.sandbox.removeFaults(fault);
   // The reads go on at growing intervals, in real time here.
   await expect
-    .poll(() => leaver.notified, { timeout: 90_000, interval: 100 })
+    .poll(() => leavingUser.notified, { timeout: 90_000, interval: 100 })
     .toEqual(['deletion_scheduled', 'deletion_undone', 'deletion_scheduled']);
-  expect(await leaver.readUser()).not.toBe('present');
+  expect(await leavingUser.readUser()).not.toBe('present');
   await handle.undo();
 });

@@ -4,7 +4,7 @@ import type { RunningWork, WorkFate } from '../../protocol/deletion/messages.js'
 import { eventually } from '../rig/eventually.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { eventsOf } from './recorded.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { setStage } from './story.js';
 
 /** A cancellation that takes long. */
@@ -36,9 +36,9 @@ afterEach(() => {
 const kit = { workflowId: 'kit-order/0d4c1f7e-5a11-4e0b-9d0e-2f1b6c7a8d90', name: 'kitOrder' };
 
 /** A request while Temporal's list cannot be read. */
-async function requestWithoutList(leaver: Leaver) {
+async function requestWithoutList(leavingUser: LeavingUser) {
   list.isDown = true;
-  const requesting = leaver.requestDeletion();
+  const requesting = leavingUser.requestDeletion();
   await eventually(() => expect(list.asked).toBeGreaterThan(0));
   await stage.skip('40 seconds');
   const handle = await requesting;
@@ -47,33 +47,33 @@ async function requestWithoutList(leaver: Leaver) {
 }
 
 test('running work that is found only after the request was answered is notified to the product, with what it is', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await requestWithoutList(leaver);
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await requestWithoutList(leavingUser);
   Object.assign(list, { isDown: false, work: [kit] });
   await stage.skip('5 minutes');
   expect(await handle.result()).toMatchObject({ outcome: 'running_work', work: [{ ...kit, fate: 'left' }] });
-  await leaver.expectNotifications('deletion_failed running_work');
+  await leavingUser.expectNotifications('deletion_failed running_work');
   const [notified] = stage.receiver.accepted;
   expect(notified?.data).toMatchObject({ work: [{ name: 'kitOrder', fate: 'left' }] });
-  expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+  expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(0);
 });
 
 describe('work that began after the first check', () => {
   test('is found just before anything is sent, and nothing is deleted', async () => {
-    const leaver = await Leaver.arrive(stage);
+    const leavingUser = await LeavingUser.arrive(stage);
     list.late = [kit];
-    const refused: unknown = await leaver.requestDeletion().catch((error: unknown) => error);
+    const refused: unknown = await leavingUser.requestDeletion().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(UserHasRunningWork);
     expect((refused as UserHasRunningWork).workflows).toEqual([kit]);
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(0);
   });
 
   test('is cancelled too if the policy says so, and named with the rest', async () => {
-    const leaver = await Leaver.arrive(stage);
+    const leavingUser = await LeavingUser.arrive(stage);
     const link = { workflowId: 'link-provider/invented/ring', name: 'linkProvider' };
     Object.assign(list, { work: [kit], late: [link] });
     cancelling.isStuck = false;
-    const handle = await leaver.requestDeletion({ policy: { onRunningWork: 'cancel' } });
+    const handle = await leavingUser.requestDeletion({ policy: { onRunningWork: 'cancel' } });
     expect(handle.requested).toMatchObject({
       phase: 'grace',
       work: [
@@ -86,16 +86,16 @@ describe('work that began after the first check', () => {
 });
 
 test('a deletion that is withdrawn before it is known whether the product must be notified is notified all the same', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await requestWithoutList(leaver);
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await requestWithoutList(leavingUser);
   expect(await handle.undo()).toMatchObject({ outcome: 'undone', undo: { restored: [] } });
-  await leaver.expectNotifications('deletion_undone');
+  await leavingUser.expectNotifications('deletion_undone');
 });
 
 describe('a deletion that is undone while running work is being cancelled', () => {
-  async function undoneMeanwhile(leaver: Leaver) {
+  async function undoneMeanwhile(leavingUser: LeavingUser) {
     list.work = [kit];
-    const requesting = leaver.requestDeletion({ policy: { onRunningWork: 'cancel' } });
+    const requesting = leavingUser.requestDeletion({ policy: { onRunningWork: 'cancel' } });
     await eventually(() => expect(cancelling.started).toBeGreaterThan(0));
     await stage.skip('40 seconds');
     const handle = await requesting;
@@ -103,17 +103,17 @@ describe('a deletion that is undone while running work is being cancelled', () =
     undoing.catch(() => undefined);
     // The undo was accepted: the second update, after the request.
     await eventually(async () => {
-      const events = await eventsOf(stage, deleteUserId(leaver.userId));
+      const events = await eventsOf(stage, deleteUserId(leavingUser.userId));
       const accepted = events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
       expect(accepted).toHaveLength(2);
     });
-    await leaver.expectState(handle, { phase: 'requested' });
+    await leavingUser.expectState(handle, { phase: 'requested' });
     return { handle, undoing };
   }
 
   test('is withdrawn: nothing was sent, and nothing is reported as restored', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const { handle, undoing } = await undoneMeanwhile(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { handle, undoing } = await undoneMeanwhile(leavingUser);
     cancelling.isStuck = false;
     await stage.skip('30 seconds');
     expect(await undoing).toMatchObject({
@@ -122,19 +122,19 @@ describe('a deletion that is undone while running work is being cancelled', () =
       work: [{ ...kit, fate: 'cancelled' }],
     });
     expect(await handle.result()).not.toHaveProperty('scheduledAt');
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(0);
   });
 
   test('is withdrawn even while the service is down', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const { handle, undoing } = await undoneMeanwhile(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { handle, undoing } = await undoneMeanwhile(leavingUser);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: { kind: 'answer', status: 503 } });
     cancelling.isStuck = false;
     await stage.skip('5 minutes');
     expect(await undoing).toMatchObject({ outcome: 'undone', undo: { restored: [] } });
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
-    expect(await leaver.readUser()).toBe('present');
+    expect(await leavingUser.readUser()).toBe('present');
     expect(await handle.result()).toMatchObject({ outcome: 'undone' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DeletionRefused, ServiceAccessDenied, ServiceDown } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { eventually } from '../rig/eventually.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -14,9 +14,9 @@ const lost = { kind: 'drop_response' } as const;
 const undoPath = '/v2/user/undo_delete';
 
 /** A request that the service does not answer for half a minute. */
-async function requestInVain(leaver: Leaver): Promise<DeletionHandle> {
-  const requesting = leaver.requestDeletion();
-  await eventually(async () => expect(await stage.sandbox.requests({ path: leaver.path })).not.toEqual([]));
+async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> {
+  const requesting = leavingUser.requestDeletion();
+  await eventually(async () => expect(await stage.sandbox.requests({ path: leavingUser.path })).not.toEqual([]));
   // Between two attempts: an undo while one is due would stop the test server's time forever, because it forgets to
   // release it.
   await stage.skip('100 seconds');
@@ -26,27 +26,30 @@ async function requestInVain(leaver: Leaver): Promise<DeletionHandle> {
 }
 
 /** The first DELETE is done and its answer lost; the ones after it are met by the fault. */
-async function losesTheDeletion(leaver: Leaver, then: typeof down | typeof proxyPage | typeof refusal): Promise<void> {
-  await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: lost });
-  await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: then });
+async function losesTheDeletion(
+  leavingUser: LeavingUser,
+  then: typeof down | typeof proxyPage | typeof refusal,
+): Promise<void> {
+  await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, times: 1, action: lost });
+  await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: then });
 }
 
 describe('a deletion that is requested again after somebody restored the user elsewhere', () => {
   test('starts again, and the product is notified of both', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const first = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    const first = await leavingUser.requestDeletion();
     await stage.skip('2 days');
-    await stage.sandbox.restoreUser(leaver.userId);
+    await stage.sandbox.restoreUser(leavingUser.userId);
     await stage.skip('1 day');
-    const second = await leaver.requestDeletion();
+    const second = await leavingUser.requestDeletion();
     expect(second.requested).toMatchObject({ phase: 'grace', scheduledBefore: false });
     expect(Date.parse(second.requested?.graceUntil ?? '')).toBeGreaterThan(
       Date.parse(first.requested?.graceUntil ?? ''),
     );
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(2);
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(2);
     await stage.skip('8 days');
     expect(await second.result()).toMatchObject({ outcome: 'deleted' });
-    expect(leaver.notified).toEqual([
+    expect(leavingUser.notified).toEqual([
       'deletion_scheduled',
       'deletion_undone',
       'deletion_scheduled',
@@ -56,31 +59,31 @@ describe('a deletion that is requested again after somebody restored the user el
   });
 
   test('starts again once the service shows the restoration, if it was down at the request', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    await leavingUser.requestDeletion();
     await stage.skip('2 days');
-    await stage.sandbox.restoreUser(leaver.userId);
-    await stage.sandbox.addFault({ path: leaver.path, action: down });
-    const reads = await stage.countRequests('GET', leaver.path);
-    const requesting = leaver.requestDeletion();
-    await eventually(async () => expect(await stage.countRequests('GET', leaver.path)).toBeGreaterThan(reads));
+    await stage.sandbox.restoreUser(leavingUser.userId);
+    await stage.sandbox.addFault({ path: leavingUser.path, action: down });
+    const reads = await stage.countRequests('GET', leavingUser.path);
+    const requesting = leavingUser.requestDeletion();
+    await eventually(async () => expect(await stage.countRequests('GET', leavingUser.path)).toBeGreaterThan(reads));
     await stage.skip('40 seconds');
     const handle = await requesting;
     expect(handle.requested).toMatchObject({ phase: 'grace' });
     await stage.sandbox.removeFaults();
     await stage.skip('15 minutes');
-    await leaver.expectNotifications('deletion_scheduled', 'deletion_undone', 'deletion_scheduled');
-    await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(2);
+    await leavingUser.expectNotifications('deletion_scheduled', 'deletion_undone', 'deletion_scheduled');
+    await leavingUser.expectState(handle, { phase: 'grace', scheduledBefore: false });
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(2);
   });
 });
 
 test('an undo whose answer and confirming read are lost is seen as soon as the service is back', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   await stage.sandbox.addFault({ method: 'POST', path: undoPath, times: 1, action: lost });
   await stage.sandbox.addFault({ method: 'POST', path: undoPath, action: down });
-  await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action: down });
+  await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, action: down });
   const undoing = handle.undo().catch((error: unknown) => error);
   await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
   await stage.skip('4 minutes');
@@ -88,117 +91,117 @@ test('an undo whose answer and confirming read are lost is seen as soon as the s
   await stage.sandbox.removeFaults();
   await stage.skip('15 minutes');
   expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'command' } });
-  expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_undone']);
+  expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_undone']);
 });
 
 test('while an undo is in doubt, another one is carried out at once', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
   const undoing = handle.undo().catch((error: unknown) => error);
   await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
   await stage.skip('4 minutes');
   expect(await undoing).toBeInstanceOf(ServiceDown);
   const doubtful = { reason: 'undo_doubtful' as const, since: expect.any(String) as string };
-  await leaver.skipUntilState(handle, { phase: 'grace', attention: [doubtful] }, '3 hours');
+  await leavingUser.skipUntilState(handle, { phase: 'grace', attention: [doubtful] }, '3 hours');
   await stage.sandbox.removeFaults();
   expect(await handle.undo()).toMatchObject({ outcome: 'undone', attention: [] });
 });
 
 describe('after a deletion whose answer was lost', () => {
   test('a 404 that is not the service’s own does not mean that nothing was deleted', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await losesTheDeletion(leaver, proxyPage);
-    const handle = await requestInVain(leaver);
-    await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
+    const leavingUser = await LeavingUser.arrive(stage);
+    await losesTheDeletion(leavingUser, proxyPage);
+    const handle = await requestInVain(leavingUser);
+    await leavingUser.expectState(handle, { phase: 'grace', scheduledBefore: false });
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 
   test('a refusal does not mean that nothing was deleted', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await losesTheDeletion(leaver, refusal);
-    const handle = await requestInVain(leaver);
-    await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
+    const leavingUser = await LeavingUser.arrive(stage);
+    await losesTheDeletion(leavingUser, refusal);
+    const handle = await requestInVain(leavingUser);
+    await leavingUser.expectState(handle, { phase: 'grace', scheduledBefore: false });
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 
   test('a key that is refused from then on leaves the deletion open until the key is fixed', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: lost });
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, times: 1, action: lost });
     const noKey = { kind: 'answer', status: 401, body: { detail: 'Invalid' } } as const;
-    await stage.sandbox.addFault({ path: leaver.path, skip: 1, action: noKey });
-    const handle = await requestInVain(leaver);
+    await stage.sandbox.addFault({ path: leavingUser.path, skip: 1, action: noKey });
+    const handle = await requestInVain(leavingUser);
     await stage.sandbox.removeFaults();
-    await leaver.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '61 minutes');
+    await leavingUser.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '61 minutes');
   });
 });
 
 test('a deletion that is refused while the user exists fails, also for a key that may not delete', async () => {
   for (const [status, word] of [[400, DeletionRefused] as const, [403, ServiceAccessDenied] as const]) {
-    const leaver = await Leaver.arrive(stage);
+    const leavingUser = await LeavingUser.arrive(stage);
     const action = { kind: 'answer', status, body: { detail: 'No' } } as const;
-    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action });
-    await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(word);
-    expect(await leaver.readUser()).toBe('present');
+    await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action });
+    await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(word);
+    expect(await leavingUser.readUser()).toBe('present');
   }
 });
 
 test('a 404 to the deletion of a user who exists is not the service’s: the deletion is retried', async () => {
-  const leaver = await Leaver.arrive(stage);
-  await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: proxyPage });
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, times: 1, action: proxyPage });
+  const handle = await leavingUser.requestDeletion();
   expect(handle.requested).toMatchObject({ phase: 'requested' });
   await stage.skip('15 minutes');
-  await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
+  await leavingUser.expectState(handle, { phase: 'grace', scheduledBefore: false });
 });
 
 describe('a 404 to the first read', () => {
   test('a 404 from a proxy does not keep the deletion from being taken at once, if it passes', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, times: 1, action: proxyPage });
-    const handle = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, times: 1, action: proxyPage });
+    const handle = await leavingUser.requestDeletion();
     expect(handle.requested).toMatchObject({ phase: 'grace', connections: ['invented_watch', 'invented_ring'] });
   });
 
   test('a 404 to the first read that is not the service’s own ends nothing: the read is retried after the answer', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, times: 2, action: proxyPage });
-    const handle = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, times: 2, action: proxyPage });
+    const handle = await leavingUser.requestDeletion();
     expect(handle.requested).toMatchObject({ phase: 'requested' });
-    await leaver.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
+    await leavingUser.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
   });
 
   test('a 404 to the first read that is repeated, whoever sent it, means an unknown user, and the product is notified', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action: proxyPage });
-    const handle = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, action: proxyPage });
+    const handle = await leavingUser.requestDeletion();
     await stage.skip('15 minutes');
     expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
-    await leaver.expectNotifications('deletion_failed unknown_user');
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+    await leavingUser.expectNotifications('deletion_failed unknown_user');
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(0);
   });
 });
 
 describe('a 404 at the end of the grace', () => {
   test('a 404 at the end of the grace that is not the service’s own is checked again before anybody is notified', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion();
     await stage.skip('6 days');
-    await stage.sandbox.restoreUser(leaver.userId);
-    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action: proxyPage });
+    await stage.sandbox.restoreUser(leavingUser.userId);
+    await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, action: proxyPage });
     await stage.skip('24 hours');
-    await leaver.expectState(handle, { phase: 'confirming' });
+    await leavingUser.expectState(handle, { phase: 'confirming' });
     await stage.sandbox.removeFaults();
     await stage.skip('15 minutes');
     expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'elsewhere' } });
-    expect(leaver.notified).not.toContain('deleted');
+    expect(leavingUser.notified).not.toContain('deleted');
   });
 
   test('a 404 at the end of the grace that comes twice, whoever sent it, ends the deletion', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion();
     await stage.skip('6 days');
-    await stage.sandbox.addFault({ method: 'GET', path: leaver.path, action: proxyPage });
+    await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, action: proxyPage });
     await stage.skip('25 hours');
     expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
   });
@@ -206,73 +209,73 @@ describe('a 404 at the end of the grace', () => {
 
 describe('while the service does not answer', () => {
   test('a deletion that was never sent is withdrawn at once', async () => {
-    const leaver = await Leaver.arrive(stage);
+    const leavingUser = await LeavingUser.arrive(stage);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
-    const handle = await requestInVain(leaver);
+    const handle = await requestInVain(leavingUser);
     const undone = await handle.undo();
     expect(undone).toMatchObject({ outcome: 'undone', undo: { by: 'command', restored: [], notRestored: [] } });
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
-    expect(await leaver.readUser()).toBe('present');
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(0);
+    expect(await leavingUser.readUser()).toBe('present');
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(0);
     expect(await handle.result()).toMatchObject({ outcome: 'undone' });
   });
 
   test('a deletion that is being sent is withdrawn afterwards, and does not arrive later', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: down });
-    const handle = await requestInVain(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: down });
+    const handle = await requestInVain(leavingUser);
     await stage.sandbox.removeFaults();
     const held = { kind: 'delay', phase: 'before_work', delayMs: 8_000 } as const;
-    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: held });
-    const deletes = () => stage.sandbox.requests({ method: 'DELETE', path: leaver.path });
+    await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: held });
+    const deletes = () => stage.sandbox.requests({ method: 'DELETE', path: leavingUser.path });
     const before = (await deletes()).length;
     // In short steps, because no time is skipped while the service works on it.
     while ((await deletes()).length === before) await stage.skip('1 second');
-    await leaver.expectState(handle, { phase: 'requested' });
+    await leavingUser.expectState(handle, { phase: 'requested' });
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
     await eventually(async () => expect((await deletes()).at(-1)?.status).toBe(200));
-    expect(await leaver.readUser()).toBe('present');
+    expect(await leavingUser.readUser()).toBe('present');
   });
 
   test('a deletion that may have arrived is withdrawn by asking the service', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await losesTheDeletion(leaver, down);
-    const handle = await requestInVain(leaver);
-    expect(await leaver.readUser()).toMatch(/scheduled/);
+    const leavingUser = await LeavingUser.arrive(stage);
+    await losesTheDeletion(leavingUser, down);
+    const handle = await requestInVain(leavingUser);
+    expect(await leavingUser.readUser()).toMatch(/scheduled/);
     expect(await handle.undo()).toMatchObject({ outcome: 'undone', undo: { restored: ['user', 'data'] } });
-    expect(await leaver.readUser()).toBe('present');
+    expect(await leavingUser.readUser()).toBe('present');
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
-    expect(await leaver.readUser(), 'nothing is sent any more').toBe('present');
+    expect(await leavingUser.readUser(), 'nothing is sent any more').toBe('present');
   });
 
   test('several withdrawals that fail are each answered, and the deletion goes on', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await losesTheDeletion(leaver, down);
-    const handle = await requestInVain(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    await losesTheDeletion(leavingUser, down);
+    const handle = await requestInVain(leavingUser);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
     const undoing = [1, 2, 3].map(() => handle.undo().catch((error: unknown) => error));
     await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
     for (let round = 0; round < undoing.length; round += 1) {
       await stage.skip('4 minutes');
-      await leaver.expectState(handle, {});
+      await leavingUser.expectState(handle, {});
     }
     for (const refused of await Promise.all(undoing)) expect(refused).toBeInstanceOf(ServiceDown);
     await stage.sandbox.removeFaults();
-    await leaver.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
+    await leavingUser.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
   });
 
   test('a withdrawal that fails lets the deletion go on', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await losesTheDeletion(leaver, down);
-    const handle = await requestInVain(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    await losesTheDeletion(leavingUser, down);
+    const handle = await requestInVain(leavingUser);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
     const undoing = handle.undo().catch((error: unknown) => error);
     await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
     await stage.skip('4 minutes');
     expect(await undoing).toBeInstanceOf(ServiceDown);
     await stage.sandbox.removeFaults();
-    await leaver.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
+    await leavingUser.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
   });
 });

@@ -3,41 +3,41 @@ import { UndoImpossible, UndoRefused, UserUnknown } from '../../client/index.js'
 import { deleteUserId } from '../../protocol/ids.js';
 import { requestUpdate } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
 
-async function runIdOf({ userId }: Leaver): Promise<string> {
+async function runIdOf({ userId }: LeavingUser): Promise<string> {
   return (await stage.temporal.workflow.getHandle(deleteUserId(userId)).describe()).runId;
 }
 
 describe('a deletion that is requested again', () => {
   test('a deletion that is requested again while it runs is the one that runs', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const { requested } = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { requested } = await leavingUser.requestDeletion();
     await stage.skip('2 days');
-    const run = await runIdOf(leaver);
-    const again = await leaver.requestDeletion({ graceDays: 1 });
+    const run = await runIdOf(leavingUser);
+    const again = await leavingUser.requestDeletion({ graceDays: 1 });
     expect(again.requested).toMatchObject({ graceUntil: requested?.graceUntil });
-    expect(await runIdOf(leaver)).toBe(run);
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
+    expect(await runIdOf(leavingUser)).toBe(run);
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(1);
   });
 
   test('a deletion that is requested again twice at the same time is one deletion', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const [one, other] = await Promise.all([leaver.requestDeletion(), leaver.requestDeletion()]);
+    const leavingUser = await LeavingUser.arrive(stage);
+    const [one, other] = await Promise.all([leavingUser.requestDeletion(), leavingUser.requestDeletion()]);
     expect(one.requested).toEqual(other.requested);
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(1);
   });
 
   test('a deletion that is requested again after an undo starts again, with a grace of its own', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const first = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    const first = await leavingUser.requestDeletion();
     await stage.skip('2 days');
     await first.undo();
     await first.result();
-    const second = await leaver.requestDeletion();
+    const second = await leavingUser.requestDeletion();
     expect(second.requested).toMatchObject({ phase: 'grace', scheduledBefore: false, connections: [] });
     expect(Date.parse(second.requested?.graceUntil ?? '')).toBeGreaterThan(
       Date.parse(first.requested?.graceUntil ?? ''),
@@ -48,20 +48,20 @@ describe('a deletion that is requested again', () => {
   });
 
   test('a deletion that is requested again after an undo that could not be notified does not wait for the product', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const first = await leaver.requestDeletion();
-    await leaver.expectNotifications('deletion_scheduled');
+    const leavingUser = await LeavingUser.arrive(stage);
+    const first = await leavingUser.requestDeletion();
+    await leavingUser.expectNotifications('deletion_scheduled');
     stage.receiver.isDown = true;
     await first.undo();
     await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(1));
-    const run = await runIdOf(leaver);
-    const second = await leaver.requestDeletion({ graceDays: 2 });
+    const run = await runIdOf(leavingUser);
+    const second = await leavingUser.requestDeletion({ graceDays: 2 });
     expect(second.requested).toMatchObject({ phase: 'grace' });
-    expect(await runIdOf(leaver), 'the run goes on, with what it has to tell').toBe(run);
+    expect(await runIdOf(leavingUser), 'the run goes on, with what it has to tell').toBe(run);
     stage.receiver.isDown = false;
     await stage.skip('3 days');
     expect(await second.result()).toMatchObject({ outcome: 'deleted' });
-    expect(leaver.notified).toEqual([
+    expect(leavingUser.notified).toEqual([
       'deletion_scheduled',
       'deletion_undone',
       'deletion_scheduled',
@@ -71,29 +71,29 @@ describe('a deletion that is requested again', () => {
   });
 
   test('a deletion that is requested again after its final end finds no such user', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion({ graceDays: 7 });
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion({ graceDays: 7 });
     await stage.skip('8 days');
     expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-    await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
+    await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
   });
 });
 
 test('a user id means the same in upper and lower case', async () => {
-  const leaver = await Leaver.arrive(stage);
-  await leaver.requestDeletion();
-  const shouted = await stage.product.users.requestDeletion({ userId: leaver.userId.toUpperCase() });
-  expect(shouted.userId).toBe(leaver.userId);
-  expect(await stage.countRequests('DELETE', leaver.path)).toBe(1);
-  const found = await stage.product.users.deletion(leaver.userId.toUpperCase());
-  expect(await found.state()).toMatchObject({ userId: leaver.userId, phase: 'grace' });
+  const leavingUser = await LeavingUser.arrive(stage);
+  await leavingUser.requestDeletion();
+  const shouted = await stage.product.users.requestDeletion({ userId: leavingUser.userId.toUpperCase() });
+  expect(shouted.userId).toBe(leavingUser.userId);
+  expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(1);
+  const found = await stage.product.users.deletion(leavingUser.userId.toUpperCase());
+  expect(await found.state()).toMatchObject({ userId: leavingUser.userId, phase: 'grace' });
 });
 
 describe('a user who was scheduled for deletion before', () => {
   test('is not deleted twice; the undo is tried', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.deleteUser(leaver.userId);
-    const handle = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.deleteUser(leavingUser.userId);
+    const handle = await leavingUser.requestDeletion();
     const { scheduledBefore, connections } = handle.requested ?? {};
     expect({ scheduledBefore, connections }).toEqual({ scheduledBefore: true, connections: undefined });
     const { undo } = await handle.undo();
@@ -104,14 +104,14 @@ describe('a user who was scheduled for deletion before', () => {
   test.each([404, 410] as const)(
     'may be gone before our grace ends: the service decides (%s)',
     async (lateUndoStatus) => {
-      const leaver = await Leaver.arrive(stage);
+      const leavingUser = await LeavingUser.arrive(stage);
       await stage.sandbox.changeSettings({ lateUndoStatus });
-      await stage.sandbox.deleteUser(leaver.userId);
+      await stage.sandbox.deleteUser(leavingUser.userId);
       await stage.skip('4 days');
-      const handle = await leaver.requestDeletion();
+      const handle = await leavingUser.requestDeletion();
       await stage.skip('5 days');
       await expect(handle.undo()).rejects.toMatchObject({ name: UndoRefused.name, status: lateUndoStatus });
-      await leaver.expectState(handle, { phase: 'grace' });
+      await leavingUser.expectState(handle, { phase: 'grace' });
       await stage.skip('2 days');
       expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
     },
@@ -119,32 +119,32 @@ describe('a user who was scheduled for deletion before', () => {
 });
 
 describe('a new user with the same client_user_id', () => {
-  async function replaced(leaver: Leaver): Promise<void> {
-    await stage.sandbox.createUser({ client_user_id: leaver.clientUserId });
+  async function replaced(leavingUser: LeavingUser): Promise<void> {
+    await stage.sandbox.createUser({ client_user_id: leavingUser.clientUserId });
   }
 
   test('makes the undo impossible; the service decides even if the client_user_id is known', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
-    await replaced(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion({ clientUserId: leavingUser.clientUserId });
+    await replaced(leavingUser);
     await expect(handle.undo()).rejects.toBeInstanceOf(UndoImpossible);
     expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
-    await leaver.expectState(handle, { phase: 'grace' });
+    await leavingUser.expectState(handle, { phase: 'grace' });
   });
 
   test('makes the undo impossible, as the service says, if the client_user_id is not known', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion();
-    await replaced(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion();
+    await replaced(leavingUser);
     await expect(handle.undo()).rejects.toBeInstanceOf(UndoImpossible);
     expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
   });
 
   test('is searched for by the reference that was given first, whatever a later request gives', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
-    await leaver.requestDeletion({ clientUserId: 'a-reference-of-nobody' });
-    await replaced(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion({ clientUserId: leavingUser.clientUserId });
+    await leavingUser.requestDeletion({ clientUserId: 'a-reference-of-nobody' });
+    await replaced(leavingUser);
     // The service gives no reason, so only the read by the reference says what it is.
     const refusal = { kind: 'answer', status: 400, body: { detail: 'No' } } as const;
     await stage.sandbox.addFault({ method: 'POST', path: '/v2/user/undo_delete', action: refusal });
@@ -152,35 +152,35 @@ describe('a new user with the same client_user_id', () => {
   });
 
   test('does not prevent an undo if it is the same user', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion({ clientUserId: leavingUser.clientUserId });
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 });
 
 test('several undos at once are one, and all are answered', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   const slow = { kind: 'delay', delayMs: 500 } as const;
   await stage.sandbox.addFault({ method: 'POST', path: '/v2/user/undo_delete', times: 1, action: slow });
   const answers = await Promise.all([handle.undo(), handle.undo(), handle.undo()]);
   expect(answers.map(({ outcome }) => outcome)).toEqual(['undone', 'undone', 'undone']);
   expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
   await handle.result();
-  expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_undone']);
+  expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_undone']);
 });
 
 test('a user who was restored elsewhere is not reported as deleted', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   await stage.skip('3 days');
-  await stage.sandbox.restoreUser(leaver.userId);
+  await stage.sandbox.restoreUser(leavingUser.userId);
   await stage.skip('5 days');
   expect(await handle.result()).toMatchObject({
     outcome: 'undone',
     undo: { by: 'elsewhere', lostConnections: ['invented_watch', 'invented_ring'] },
   });
-  expect(leaver.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
+  expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
 });
 
 test.each([
@@ -190,7 +190,7 @@ test.each([
   ['PolicyInvalid', { graceDays: 8 }],
   ['PolicyInvalid', { policy: { onRunningWork: 'shrug' } }],
 ])('invalid input from another language’s client fails with %s: %j', async (type, wrong) => {
-  const { userId } = await Leaver.arrive(stage);
+  const { userId } = await LeavingUser.arrive(stage);
   const start = { workflowId: deleteUserId(userId), taskQueue: 'lab-operations-test' };
   const input = Object.keys(wrong).length === 0 ? undefined : { userId, ...wrong };
   const handle = await stage.temporal.workflow.start('deleteUser', { ...start, args: [input] });
@@ -202,19 +202,19 @@ test.each([
 });
 
 test('nothing that Temporal shows in the clear names the person', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion({ clientUserId: leaver.clientUserId });
-  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leaver.userId));
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion({ clientUserId: leavingUser.clientUserId });
+  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leavingUser.userId));
   await stage.skip('8 days');
   const result = await handle.result();
   const { workflowId, typedSearchAttributes, memo } = await workflow.describe();
   const shown = JSON.stringify([workflowId, typedSearchAttributes, memo, result, stage.receiver.accepted]);
-  expect(shown).toContain(leaver.userId);
-  expect(shown).not.toContain(leaver.clientUserId);
+  expect(shown).toContain(leavingUser.userId);
+  expect(shown).not.toContain(leavingUser.clientUserId);
   const { events } = await workflow.fetchHistory();
   const named = (events ?? []).filter((event) => {
     const payloads = JSON.stringify(event, (key, value: unknown) => (key === 'data' ? text(value) : value));
-    return payloads.includes(leaver.clientUserId);
+    return payloads.includes(leavingUser.clientUserId);
   });
   const onlyInput = ['workflowExecutionStartedEventAttributes', 'workflowExecutionUpdateAcceptedEventAttributes'];
   expect(named).not.toEqual([]);

@@ -4,7 +4,7 @@ import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { eventually } from '../rig/eventually.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { eventsOf } from './recorded.js';
 import { setStage } from './story.js';
 
@@ -15,26 +15,26 @@ const serviceDown = { path: '/v2/**', action: down };
 const undoPath = '/v2/user/undo_delete';
 
 /** A request whose first round of attempts fails, which takes half a minute. */
-async function requestInVain(leaver: Leaver): Promise<DeletionHandle> {
-  const requesting = leaver.requestDeletion();
-  await eventually(async () => expect(await stage.sandbox.requests({ path: leaver.path })).not.toEqual([]));
+async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> {
+  const requesting = leavingUser.requestDeletion();
+  await eventually(async () => expect(await stage.sandbox.requests({ path: leavingUser.path })).not.toEqual([]));
   await stage.skip('90 seconds');
   const handle = await requesting;
   expect(handle.requested).toMatchObject({ phase: 'requested' });
   return handle;
 }
 
-function attentionOf({ userId }: Leaver): Promise<string[] | undefined> {
+function attentionOf({ userId }: LeavingUser): Promise<string[] | undefined> {
   const workflow = stage.temporal.workflow.getHandle(deleteUserId(userId));
   return workflow.describe().then(({ typedSearchAttributes }) => typedSearchAttributes.get(labAttentionKey));
 }
 
 describe('a service that is down at the deletion', () => {
   test('delays it: the caller learns it at once, a person later, and the deletion then happens by itself', async () => {
-    const leaver = await Leaver.arrive(stage);
+    const leavingUser = await LeavingUser.arrive(stage);
     await stage.sandbox.addFault(serviceDown);
-    const handle = await requestInVain(leaver);
-    await leaver.skipUntilState(
+    const handle = await requestInVain(leavingUser);
+    await leavingUser.skipUntilState(
       handle,
       {
         phase: 'requested',
@@ -42,10 +42,10 @@ describe('a service that is down at the deletion', () => {
       },
       '2 hours',
     );
-    await eventually(async () => expect(await attentionOf(leaver)).toEqual(['deletion_delayed']));
+    await eventually(async () => expect(await attentionOf(leavingUser)).toEqual(['deletion_delayed']));
     await stage.sandbox.removeFaults();
-    await leaver.skipUntilState(handle, { phase: 'grace', attention: [] }, '15 minutes');
-    await leaver.expectNotifications(
+    await leavingUser.skipUntilState(handle, { phase: 'grace', attention: [] }, '15 minutes');
+    await leavingUser.expectNotifications(
       'attention_raised deletion_delayed',
       'attention_cleared deletion_delayed',
       'deletion_scheduled',
@@ -54,41 +54,41 @@ describe('a service that is down at the deletion', () => {
   });
 
   test('a service that answers reads only lets the grace end early, counted from the first attempt', async () => {
-    const leaver = await Leaver.arrive(stage);
+    const leavingUser = await LeavingUser.arrive(stage);
     await stage.sandbox.addFault({ ...serviceDown, method: 'DELETE' });
-    const handle = await requestInVain(leaver);
+    const handle = await requestInVain(leavingUser);
     const { scheduledAt } = await handle.state();
     await stage.skip('3 hours');
     await stage.sandbox.removeFaults();
     await stage.skip('15 minutes');
-    const state = await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false });
+    const state = await leavingUser.expectState(handle, { phase: 'grace', scheduledBefore: false });
     expect(state.scheduledAt).toBe(scheduledAt);
   });
 
   test('a service that refuses the key makes the request fail, and nothing is deleted', async () => {
-    const leaver = await Leaver.arrive(stage);
+    const leavingUser = await LeavingUser.arrive(stage);
     await stage.sandbox.addFault({
-      path: leaver.path,
+      path: leavingUser.path,
       action: { kind: 'answer', status: 401, body: { detail: 'Invalid' } },
     });
-    await expect(leaver.requestDeletion()).rejects.toBeInstanceOf(ServiceAccessDenied);
+    await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(ServiceAccessDenied);
     await stage.sandbox.removeFaults();
-    expect(await leaver.readUser()).toBe('present');
-    expect(await leaver.requestDeletion(), 'it can be requested again').toMatchObject({
+    expect(await leavingUser.readUser()).toBe('present');
+    expect(await leavingUser.requestDeletion(), 'it can be requested again').toMatchObject({
       requested: { phase: 'grace' },
     });
   });
 
   test('a service that refuses the key when it is back does not lose the deletion', async () => {
-    const leaver = await Leaver.arrive(stage);
+    const leavingUser = await LeavingUser.arrive(stage);
     await stage.sandbox.addFault(serviceDown);
-    const handle = await requestInVain(leaver);
+    const handle = await requestInVain(leavingUser);
     await stage.sandbox.removeFaults();
     await stage.sandbox.addFault({
-      path: leaver.path,
+      path: leavingUser.path,
       action: { kind: 'answer', status: 401, body: { detail: 'Invalid' } },
     });
-    await leaver.skipUntilState(
+    await leavingUser.skipUntilState(
       handle,
       {
         phase: 'requested',
@@ -97,29 +97,39 @@ describe('a service that is down at the deletion', () => {
       '15 minutes',
     );
     await stage.sandbox.removeFaults();
-    await leaver.skipUntilState(handle, { phase: 'grace', attention: [] }, '61 minutes');
+    await leavingUser.skipUntilState(handle, { phase: 'grace', attention: [] }, '61 minutes');
   });
 });
 
 describe('a deletion whose answer is lost', () => {
   test('has happened: "scheduled already" is success, with the grace of the first attempt', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: { kind: 'drop_response' } });
-    const handle = await requestInVain(leaver);
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault({
+      method: 'DELETE',
+      path: leavingUser.path,
+      times: 1,
+      action: { kind: 'drop_response' },
+    });
+    const handle = await requestInVain(leavingUser);
     const { scheduledAt } = await handle.state();
     await stage.skip('1 minute');
-    await leaver.expectState(handle, { phase: 'grace', scheduledBefore: false, scheduledAt: scheduledAt ?? '' });
-    expect(await stage.countRequests('DELETE', leaver.path)).toBe(2);
+    await leavingUser.expectState(handle, { phase: 'grace', scheduledBefore: false, scheduledAt: scheduledAt ?? '' });
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(2);
   });
 
   test('has happened even if its next attempt comes after the whole grace', async () => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, times: 1, action: { kind: 'drop_response' } });
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault({
+      method: 'DELETE',
+      path: leavingUser.path,
+      times: 1,
+      action: { kind: 'drop_response' },
+    });
     const sixHours = { 'retry-after': String(6 * 3600) };
-    await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: { ...down, headers: sixHours } });
-    const handle = await requestInVain(leaver);
+    await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: { ...down, headers: sixHours } });
+    const handle = await requestInVain(leavingUser);
     await stage.skip('8 days');
-    expect(await leaver.readUser()).toBe('Not found');
+    expect(await leavingUser.readUser()).toBe('Not found');
     await stage.sandbox.removeFaults();
     await stage.skip('7 hours');
     expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
@@ -128,21 +138,21 @@ describe('a deletion whose answer is lost', () => {
 
 describe('a service that is down at an undo', () => {
   test('is reported to the caller, and the grace goes on', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion();
     await stage.sandbox.addFault({ ...serviceDown, path: undoPath });
     const undoing = handle.undo().catch((error: unknown) => error);
     await stage.expectRequests('POST', undoPath);
     await stage.skip('4 minutes');
     expect(await undoing).toBeInstanceOf(ServiceDown);
-    await leaver.expectState(handle, { phase: 'grace' });
+    await leavingUser.expectState(handle, { phase: 'grace' });
     await stage.sandbox.removeFaults();
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 
   test('a service that is down shortly before the end postpones the end until the undo is decided', async () => {
-    const leaver = await Leaver.arrive(stage);
-    const handle = await leaver.requestDeletion({ graceDays: 6 });
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion({ graceDays: 6 });
     await stage.skip('5 days');
     await stage.skip('23 hours');
     await stage.skip('59 minutes');
@@ -150,11 +160,11 @@ describe('a service that is down at an undo', () => {
     const undoing = handle.undo();
     await stage.expectRequests('POST', undoPath);
     await stage.skip('65 seconds');
-    await leaver.expectState(handle, { phase: 'grace' });
+    await leavingUser.expectState(handle, { phase: 'grace' });
     const again = handle.undo();
     // The request of the deletion and both undos were accepted.
     await eventually(async () => {
-      const events = await eventsOf(stage, deleteUserId(leaver.userId));
+      const events = await eventsOf(stage, deleteUserId(leavingUser.userId));
       expect(events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(3);
     });
     await stage.sandbox.removeFaults();
@@ -162,14 +172,14 @@ describe('a service that is down at an undo', () => {
     expect(await undoing).toMatchObject({ outcome: 'undone' });
     expect(await again).toMatchObject({ outcome: 'undone' });
     expect(await handle.result()).toMatchObject({ outcome: 'undone' });
-    expect(leaver.notified.at(-1)).toBe('deletion_undone');
-    expect(await leaver.readUser()).toBe('present');
+    expect(leavingUser.notified.at(-1)).toBe('deletion_undone');
+    expect(await leavingUser.readUser()).toBe('present');
   });
 });
 
 test('an undo whose answer is lost has happened: the user is there', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   await stage.sandbox.addFault({ method: 'POST', path: undoPath, times: 1, action: { kind: 'drop_response' } });
   const undoing = handle.undo();
   await stage.expectRequests('POST', undoPath);
@@ -179,13 +189,13 @@ test('an undo whose answer is lost has happened: the user is there', async () =>
 });
 
 test('a service that is down at the end of the grace delays the end, which must not be reported wrongly', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   await stage.skip('6 days');
-  await stage.sandbox.restoreUser(leaver.userId);
+  await stage.sandbox.restoreUser(leavingUser.userId);
   await stage.sandbox.addFault(serviceDown);
   await stage.skip('27 hours');
-  await leaver.expectState(handle, {
+  await leavingUser.expectState(handle, {
     phase: 'confirming',
     attention: [{ reason: 'confirmation_delayed', since: expect.any(String) as string }],
   });
@@ -196,25 +206,28 @@ test('a service that is down at the end of the grace delays the end, which must 
 });
 
 test('a service that refuses to say at the end of the grace whether the user is gone is asked again', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   await stage.skip('6 days');
-  await stage.sandbox.addFault({ path: leaver.path, action: { kind: 'answer', status: 400, body: { detail: 'No' } } });
+  await stage.sandbox.addFault({
+    path: leavingUser.path,
+    action: { kind: 'answer', status: 400, body: { detail: 'No' } },
+  });
   await stage.skip('25 hours');
-  await leaver.expectState(handle, { phase: 'confirming' });
+  await leavingUser.expectState(handle, { phase: 'confirming' });
   await stage.sandbox.removeFaults();
   await stage.skip('61 minutes');
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-  expect(leaver.notified).not.toContain('deletion_failed DeletionRefused');
+  expect(leavingUser.notified).not.toContain('deletion_failed DeletionRefused');
 });
 
 test('the product is notified if the service refuses the deletion only after an outage', async () => {
-  const leaver = await Leaver.arrive(stage);
+  const leavingUser = await LeavingUser.arrive(stage);
   await stage.sandbox.addFault(serviceDown);
-  const handle = await requestInVain(leaver);
+  const handle = await requestInVain(leavingUser);
   await stage.sandbox.removeFaults();
   const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } } as const;
-  await stage.sandbox.addFault({ method: 'DELETE', path: leaver.path, action: refusal });
+  await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: refusal });
   await stage.skip('15 minutes');
   const refused = handle.result();
   await expect(refused).rejects.toMatchObject({ name: 'DeletionRefused', status: 400 });
@@ -222,5 +235,5 @@ test('the product is notified if the service refuses the deletion only after an 
   for await (const state of handle.watch()) last = state;
   expect(last, 'whoever watches sees the end').toMatchObject({ phase: 'failed', failure: 'DeletionRefused' });
   await expect(handle.undo()).rejects.toBeInstanceOf(NothingToUndo);
-  await leaver.expectNotifications('deletion_failed DeletionRefused');
+  await leavingUser.expectNotifications('deletion_failed DeletionRefused');
 });

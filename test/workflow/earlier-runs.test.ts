@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { lastResultOf, runsOf } from '../../activities/earlier-runs.js';
-import { lastRunOf } from '../../activities/heard-ends.js';
+import { lastResultOf, runsOf } from '../../activities/workflow-runs.js';
+import { lastRunOf } from '../../activities/last-run.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';

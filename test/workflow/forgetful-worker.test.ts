@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { setStage, type RunningWorker } from './story.js';
 
 /*
@@ -70,19 +70,19 @@ test('a worker without the endpoint asks a person to look when the deadline pass
 });
 
 test('a worker without the database neither erases a deleted user’s data nor ends the deletion, until one has it', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const { userId } = leaver;
+  const leavingUser = await LeavingUser.arrive(stage);
+  const { userId } = leavingUser;
   await stage.sandbox.sendHealthData(userId, { kind: 'summary' });
   await stage.sandbox.settleWebhooks();
-  const kept = async () => (await stage.kept?.store.summaries({ userId }))?.length;
+  const kept = async () => (await stage.testStore?.store.summaries({ userId }))?.length;
   expect(await kept()).toBe(1);
-  const handle = await leaver.requestDeletion({ graceDays: 8 / 86_400 });
+  const handle = await leavingUser.requestDeletion({ graceDays: 8 / 86_400 });
   await stage.stopWorker();
   expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/set DATABASE_URL/);
-  await leaver.expectState(handle, { phase: 'confirming' });
+  await leavingUser.expectState(handle, { phase: 'confirming' });
   expect(await kept()).toBe(1);
   await takenOver();
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
   expect(await kept()).toBe(0);
-  expect(leaver.notified.at(-1)).toBe('deleted');
+  expect(leavingUser.notified.at(-1)).toBe('deleted');
 });

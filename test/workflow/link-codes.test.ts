@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidCode } from '../../client/links/errors.js';
 import { eventually } from '../rig/eventually.js';
-import { ALink, completeMfaPath } from './a-link.js';
+import { UserLink, completeMfaPath } from './user-link.js';
 import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
 
-async function asked(username = 'mfa-sms'): Promise<ALink> {
-  const link = await ALink.start(stage);
+async function asked(username = 'mfa-sms'): Promise<UserLink> {
+  const link = await UserLink.start(stage);
   await link.logIn(username);
   return link;
 }
@@ -21,7 +21,7 @@ async function delayCodes(delayMs = 2_500, times?: number): Promise<void> {
 
 describe('a code', () => {
   test('a code that is right connects, however it is spaced', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const state = await link.logIn('mfa-sms');
     expect(state).toMatchObject({ phase: 'awaiting_code', mfa: { method: 'sms', hint: '***-***-**23' } });
     const answer = await link.handle.submitMfaCode(' 123-456 ');
@@ -64,7 +64,7 @@ describe('a code', () => {
   });
 
   test('a code that nobody asked for yet costs the token, not the link', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.linkUrl();
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({
       outcome: 'start_over',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LinkEnded, LinkNotFound } from '../../client/links/errors.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import { ALink, completeMfaPath } from './a-link.js';
+import { UserLink, completeMfaPath } from './user-link.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
@@ -13,7 +13,7 @@ const stage = setStage();
 const sent = () => stage.expectRequests('POST', completeMfaPath('invented_watch'));
 
 /** A code on its way to a provider that takes its time: its answer is still to come. */
-async function handingIn(link: ALink, code: string) {
+async function handingIn(link: UserLink, code: string) {
   await link.logIn('mfa-sms');
   const action = { kind: 'delay', delayMs: 2_500, phase: 'before_work' } as const;
   await stage.sandbox.addFault({ path: completeMfaPath(), action });
@@ -22,11 +22,11 @@ async function handingIn(link: ALink, code: string) {
   return { answer };
 }
 
-const workflowOf = (link: ALink) => stage.temporal.workflow.getHandle(link.workflowId);
+const workflowOf = (link: UserLink) => stage.temporal.workflow.getHandle(link.workflowId);
 
 describe('a link that is cancelled', () => {
   test('a link that is cancelled by the product ends, and the product is notified', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     expect(await link.handle.cancel()).toMatchObject({ phase: 'cancelled', outcome: 'cancelled' });
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
@@ -35,7 +35,7 @@ describe('a link that is cancelled', () => {
   });
 
   test('a link that is cancelled before its link was ever requested ends, and the product is notified', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.cancel();
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
     await link.expectNotifications('ended cancelled');
@@ -43,7 +43,7 @@ describe('a link that is cancelled', () => {
   });
 
   test('a link that is cancelled as a workflow ends with the same result', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     await workflowOf(link).cancel();
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
@@ -52,12 +52,12 @@ describe('a link that is cancelled', () => {
   });
 
   test.each([
-    ['by the product', (link: ALink) => link.handle.cancel().catch(() => undefined)],
-    ['as a workflow', (link: ALink) => workflowOf(link).cancel()],
+    ['by the product', (link: UserLink) => link.handle.cancel().catch(() => undefined)],
+    ['as a workflow', (link: UserLink) => workflowOf(link).cancel()],
   ])(
     'cancelled %s while a right code is on its way, a link is connected: the service’s answer counts',
     async (_how, cancel) => {
-      const link = await ALink.start(stage);
+      const link = await UserLink.start(stage);
       const { answer } = await handingIn(link, '123456');
       await cancel(link);
       expect(await answer).toMatchObject({ outcome: 'connected' });
@@ -67,12 +67,12 @@ describe('a link that is cancelled', () => {
   );
 
   test.each([
-    ['by the product', (link: ALink) => link.handle.cancel()],
-    ['as a workflow', (link: ALink) => workflowOf(link).cancel()],
+    ['by the product', (link: UserLink) => link.handle.cancel()],
+    ['as a workflow', (link: UserLink) => workflowOf(link).cancel()],
   ])(
     'cancelled %s while a wrong code is on its way, a link is cancelled once that is answered',
     async (_how, cancel) => {
-      const link = await ALink.start(stage);
+      const link = await UserLink.start(stage);
       const { answer } = await handingIn(link, '111111');
       await cancel(link);
       expect(await answer).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
@@ -82,7 +82,7 @@ describe('a link that is cancelled', () => {
   );
 
   test('a link that is cancelled as a workflow after a reported success is connected if the service shows it by then', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
     await workflowOf(link).cancel();
@@ -90,14 +90,14 @@ describe('a link that is cancelled', () => {
   });
 
   test('a link that is cancelled as a workflow after a reported success is cancelled if the service shows nothing', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.reportLinkResult({ state: 'success' });
     await workflowOf(link).cancel();
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
   });
 
   test('a link that is cancelled as a workflow accepts no command while its end is being notified', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     stage.receiver.isDown = true;
     await workflowOf(link).cancel();
@@ -115,10 +115,10 @@ describe('a link that is cancelled', () => {
 
 describe('a start', () => {
   test('a start while a link runs joins it: the same run, the same token, and the policy that it began with', async () => {
-    const link = await ALink.start(stage, { policy: { maxCodeAttempts: 1 } });
+    const link = await UserLink.start(stage, { policy: { maxCodeAttempts: 1 } });
     const first = await link.handle.linkUrl();
     const runId = await link.runId();
-    const again = await ALink.start(stage, { userId: link.handle.userId, policy: { maxCodeAttempts: 5 } });
+    const again = await UserLink.start(stage, { userId: link.handle.userId, policy: { maxCodeAttempts: 5 } });
     expect(await again.handle.linkUrl()).toEqual(first);
     expect(await again.runId()).toBe(runId);
     expect(await again.handle.state()).toMatchObject({ codeAttemptsLeft: 1 });
@@ -126,40 +126,40 @@ describe('a start', () => {
 
   test('a start many times at once is one link', async () => {
     const userId = await stage.newUser();
-    const links = await Promise.all(Array.from({ length: 5 }, () => ALink.start(stage, { userId })));
+    const links = await Promise.all(Array.from({ length: 5 }, () => UserLink.start(stage, { userId })));
     const urls = await Promise.all(links.map(({ handle }) => handle.linkUrl()));
     expect(new Set(urls.map(({ linkToken }) => linkToken)).size).toBe(1);
     expect(await stage.sandbox.linkTokens()).toHaveLength(1);
   });
 
   test('a start with another spelling of the provider joins it too', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const first = await link.handle.linkUrl();
     const again = await stage.product.links.start({ userId: link.handle.userId, provider: 'Invented-Watch' });
     expect(await again.linkUrl()).toEqual(first);
   });
 
   test('a start after the end is a new link', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     const runId = await link.runId();
     await link.handle.cancel();
     await link.handle.result();
-    const again = await ALink.start(stage, { userId: link.handle.userId });
+    const again = await UserLink.start(stage, { userId: link.handle.userId });
     expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
     expect(await again.runId()).not.toBe(runId);
     expect(await again.connect()).toMatchObject({ outcome: 'connected' });
   });
 
   test('a start while the previous end is still being notified starts again in its place, and both ends are notified', async () => {
-    const link = await ALink.start(stage, { policy: { maxCodeAttempts: 1 } });
+    const link = await UserLink.start(stage, { policy: { maxCodeAttempts: 1 } });
     const { linkToken } = await link.handle.linkUrl();
     const { startedAt } = await link.handle.state();
     const runId = await link.runId();
     stage.receiver.isDown = true;
     await link.handle.cancel();
     await stage.skip('1 second');
-    const again = await ALink.start(stage, { userId: link.handle.userId, policy: { maxCodeAttempts: 2 } });
+    const again = await UserLink.start(stage, { userId: link.handle.userId, policy: { maxCodeAttempts: 2 } });
     expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
     expect(await again.runId()).toBe(runId);
     const state = await again.handle.state();
@@ -175,7 +175,7 @@ describe('a start', () => {
   });
 
   test('a start twice while the previous end is still being notified is one new link', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.linkUrl();
     stage.receiver.isDown = true;
     await link.handle.cancel();
@@ -188,10 +188,10 @@ describe('a start', () => {
   });
 
   test('a start that joined a link which ends before it is requested is started once more', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     const runId = await link.runId();
-    const again = await ALink.start(stage, { userId: link.handle.userId });
+    const again = await UserLink.start(stage, { userId: link.handle.userId });
     await link.handle.cancel();
     await stage.finish(link.workflowId);
     // Waiting for an end may skip time, and the token's life is counted by the service.
@@ -202,7 +202,7 @@ describe('a start', () => {
   });
 
   test('a start while a code is on its way does not start again if that code connects', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const { answer } = await handingIn(link, '123456');
     stage.receiver.isDown = true;
     const again = await stage.product.links.start({ userId: link.handle.userId, provider: 'invented_watch' });
@@ -216,7 +216,7 @@ describe('a start', () => {
 });
 
 test('a link that has ended and that nobody started again is refused, and starts nothing', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   await link.handle.linkUrl();
   stage.receiver.isDown = true;
   await link.handle.cancel();
@@ -236,7 +236,7 @@ test('a link that nobody started is not found', async () => {
 });
 
 test('operators find a link by its user and its phase', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   const attributes = async () => (await workflowOf(link).describe()).typedSearchAttributes;
   expect((await attributes()).get(labUserIdKey)).toBe(link.handle.userId);
   expect((await attributes()).get(labPhaseKey)).toBe('awaiting_password');
@@ -248,7 +248,7 @@ test('operators find a link by its user and its phase', async () => {
 });
 
 test('a watcher sees every state until the end', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   const seen: string[] = [];
   const watching = (async () => {
     for await (const { phase } of link.handle.watch({ minInterval: 20, maxInterval: 20 })) seen.push(phase);

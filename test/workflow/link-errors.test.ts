@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LinkFailed } from '../../client/links/errors.js';
 import { linkErrorTypes, type KnownLinkErrorType } from '../../service/link.js';
 import type { Consequence } from '../../protocol/link/messages.js';
-import { ALink } from './a-link.js';
+import { UserLink } from './user-link.js';
 import { setStage } from './story.js';
 
 /* What each error of a provider leads to, for the user who logs in and for the user who gives a code. */
@@ -42,14 +42,14 @@ const passing = all.filter((each) => !isEnd(each));
 const ending = all.filter(isEnd);
 
 /** A token that may be spoilt is not handed out again; the others are. */
-async function expectTokenAfter(consequence: Consequence, link: ALink, before: string): Promise<void> {
+async function expectTokenAfter(consequence: Consequence, link: UserLink, before: string): Promise<void> {
   const { linkToken } = await link.handle.linkUrl();
   expect(linkToken === before).toBe(consequence !== 'start_over');
 }
 
 describe('after the answer to the password step', () => {
   test.each(passing)('$errorType: $consequence, and the user can still connect', async ({ errorType, consequence }) => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     const state = await link.logIn(`error-${errorType}`);
     expect(state).toMatchObject({ phase: phases[consequence], errorType, consequence });
@@ -60,7 +60,7 @@ describe('after the answer to the password step', () => {
   });
 
   test.each(ending)('$errorType: $consequence, and the link ends', async ({ errorType, consequence }) => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const outcome = phases[consequence];
     expect(await link.logIn(`error-${errorType}`)).toMatchObject({ phase: outcome, outcome, errorType, consequence });
     expect(await link.handle.result()).toMatchObject({ outcome, errorType });
@@ -71,7 +71,7 @@ describe('after the answer to the password step', () => {
 describe('after the answer to a code', () => {
   test.each(passing)('$errorType: $consequence, and the user can still connect', async (played) => {
     const { errorType, consequence, code } = played;
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     await link.logIn('mfa-sms');
     const answer = await link.handle.submitMfaCode(code);
@@ -85,7 +85,7 @@ describe('after the answer to a code', () => {
   });
 
   test.each(ending)('$errorType: $consequence, and the link ends', async ({ errorType, consequence, code }) => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     const refusal: unknown = await link.handle.submitMfaCode(code).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(LinkFailed);
@@ -96,7 +96,7 @@ describe('after the answer to a code', () => {
 
 describe('an unknown answer', () => {
   test('an unknown answer with a new error type keeps the type, and the user starts over', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     const expected = { errorType: 'error_of_next_year', consequence: 'start_over' };
     await link.logIn('mfa-sms');
@@ -108,7 +108,7 @@ describe('an unknown answer', () => {
   });
 
   test('an unknown answer with a new state keeps it and reads the connection, and the user starts over', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const strange = await link.logIn('state-state_of_next_year');
     const expected = { errorType: 'state_of_next_year', consequence: 'start_over' };
     expect(strange).toMatchObject({ ...expected, phase: 'awaiting_password', passwordAttemptsLeft: 4 });
@@ -123,7 +123,7 @@ describe('an unknown answer', () => {
   });
 
   test('an unknown answer with a new state behind which there is a connection is connected', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
     expect(await link.handle.reportLinkResult({ state: 'connected_in_a_new_way' })).toMatchObject({
       outcome: 'connected',
@@ -134,7 +134,7 @@ describe('an unknown answer', () => {
 test.each(['token_consumed', 'duplicate_connection'])(
   '%s with the link’s own connection behind it is connected',
   async (errorType) => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await stage.sandbox.connect(link.handle.userId, { provider: 'invented_watch', webhook: false });
     const state = await link.handle.reportLinkResult({ state: 'error', errorType });
     expect(state).toMatchObject({ outcome: 'connected' });
@@ -148,19 +148,19 @@ test('duplicate_connection with only an older connection behind it gives up', as
   const userId = await stage.newUser();
   const created_on = '2020-01-01T00:00:00Z';
   await stage.sandbox.connect(userId, { provider: 'invented_watch', created_on, webhook: false });
-  const link = await ALink.start(stage, { userId });
+  const link = await UserLink.start(stage, { userId });
   expect(await link.logIn('ok')).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
 });
 
 test('a login that fails as often as the policy allows ends the link', async () => {
-  const link = await ALink.start(stage, { policy: { maxPasswordAttempts: 2 } });
+  const link = await UserLink.start(stage, { policy: { maxPasswordAttempts: 2 } });
   expect(await link.logIn('nobody')).toMatchObject({ phase: 'awaiting_password', passwordAttemptsLeft: 1 });
   expect(await link.logIn('nobody')).toMatchObject({ outcome: 'failed', passwordAttemptsLeft: 0 });
   expect(await link.handle.result()).toMatchObject({ outcome: 'failed', errorType: 'provider_credential_error' });
 });
 
 test('a failed login that a code’s answer brings to the limit ends the link', async () => {
-  const link = await ALink.start(stage, { policy: { maxPasswordAttempts: 1 } });
+  const link = await UserLink.start(stage, { policy: { maxPasswordAttempts: 1 } });
   await link.logIn('mfa-sms');
   await expect(link.handle.submitMfaCode('900005')).rejects.toMatchObject({
     name: 'LinkFailed',

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
-import { ALink } from './a-link.js';
+import { UserLink } from './user-link.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
 
-const attentionOf = async (link: ALink) =>
+const attentionOf = async (link: UserLink) =>
   (await stage.temporal.workflow.getHandle(link.workflowId).describe()).typedSearchAttributes.get(labAttentionKey);
 
 test('an end is notified as a CloudEvent about the user, with its cause and nothing personal', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
   await link.handle.submitMfaCode('900008').catch(() => undefined);
   await link.expectNotifications('ended failed');
@@ -28,23 +28,23 @@ test('an end is notified as a CloudEvent about the user, with its cause and noth
 });
 
 test('the end of a link for which no token was ever made is notified too', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   await stage.skip('25 hours');
   expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
   await link.expectNotifications('ended expired');
 });
 
 test('the end of a link whose first token is refused is notified, and so is that of one cancelled before its first', async () => {
-  const refused = await ALink.start(stage, { provider: 'no_such_provider' });
+  const refused = await UserLink.start(stage, { provider: 'no_such_provider' });
   await expect(refused.handle.linkUrl()).rejects.toMatchObject({ name: 'LinkRefused' });
   await refused.expectNotifications('ended failed');
-  const cancelled = await ALink.start(stage);
+  const cancelled = await UserLink.start(stage);
   await cancelled.handle.cancel();
   await cancelled.expectNotifications('ended cancelled');
 });
 
 test('an endpoint that is back before the link ends gets everything, however short the deadline', async () => {
-  const link = await ALink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '5 minutes' } });
+  const link = await UserLink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '5 minutes' } });
   await link.logIn('mfa-sms');
   stage.receiver.isDown = true;
   await stage.skip('11 minutes');
@@ -55,7 +55,7 @@ test('an endpoint that is back before the link ends gets everything, however sho
 });
 
 test('an endpoint that is down for longer than the policy allows needs attention until it is back; the link goes on', async () => {
-  const link = await ALink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '1 hour' } });
+  const link = await UserLink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '1 hour' } });
   await link.logIn('mfa-sms');
   stage.receiver.isDown = true;
   await stage.skip('70 minutes');
@@ -71,7 +71,7 @@ test('an endpoint that is down for longer than the policy allows needs attention
 });
 
 test('an endpoint that is down does not hold up a code', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   stage.receiver.isDown = true;
   await link.logIn('mfa-sms');
   await stage.skip('6 minutes');
@@ -82,7 +82,7 @@ test('an endpoint that is down does not hold up a code', async () => {
 });
 
 test('a link that has ended closes after a minute, and its product is notified once the endpoint is back', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
   stage.receiver.isDown = true;
   await link.handle.submitMfaCode('123456');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ServiceDown } from '../../client/errors.js';
 import { LinkRefused } from '../../client/links/errors.js';
-import { ALink, completeMfaPath, tokenPath } from './a-link.js';
+import { UserLink, completeMfaPath, tokenPath } from './user-link.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
@@ -9,14 +9,14 @@ import { setStage } from './story.js';
 
 const stage = setStage();
 
-async function asked(): Promise<ALink> {
-  const link = await ALink.start(stage);
+async function asked(): Promise<UserLink> {
+  const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
   return link;
 }
 
 const fails = { kind: 'answer', status: 503, body: { detail: 'down for maintenance' } } as const;
-const userPath = (link: ALink) => `/v2/user/${link.handle.userId}`;
+const userPath = (link: UserLink) => `/v2/user/${link.handle.userId}`;
 
 /** One call that submits a code fails in this way. */
 async function onceAtCodes(action: Parameters<typeof stage.sandbox.addFault>[0]['action']): Promise<void> {
@@ -26,7 +26,7 @@ async function onceAtCodes(action: Parameters<typeof stage.sandbox.addFault>[0][
 describe('while the token is being made', () => {
   test('an outage is reported after half a minute, and a new request works once it is over', async () => {
     await stage.sandbox.addFault({ path: tokenPath, action: fails });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const asking = link.handle.linkUrl().catch((error: unknown) => error);
     await eventually(async () => expect(await stage.countRequests('POST', tokenPath)).toBeGreaterThan(0));
     await stage.skip('1 minute');
@@ -39,7 +39,7 @@ describe('while the token is being made', () => {
 
   test('a lost answer costs a token that nobody uses', async () => {
     await stage.sandbox.addFault({ path: tokenPath, times: 1, action: { kind: 'drop_response' } });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const asking = link.handle.linkUrl();
     await stage.expectRequests('POST', tokenPath);
     await stage.skip('5 seconds');
@@ -53,14 +53,14 @@ describe('while the token is being made', () => {
     ['a user', { userId: '6f0c0a49-2f0a-4b5e-8d6f-000000000000' }, 404],
     ['a provider', { provider: 'no_such_provider' }, 422],
   ])('%s that the service does not know ends the link', async (_what, options, status) => {
-    const link = await ALink.start(stage, options);
+    const link = await UserLink.start(stage, options);
     await expect(link.handle.linkUrl()).rejects.toMatchObject({ name: 'LinkRefused', status });
     expect(await link.handle.result()).toMatchObject({ outcome: 'failed', errorType: 'link_refused' });
     await expect(link.handle.submitMfaCode('123456')).rejects.toMatchObject({ name: 'LinkEnded' });
   });
 
   test('a refusal does not end a link that once had a token', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('error-token_expired');
     const action = { kind: 'answer', status: 422, body: { detail: 'Not now' } } as const;
     await stage.sandbox.addFault({ path: tokenPath, times: 1, action });
@@ -71,7 +71,7 @@ describe('while the token is being made', () => {
   test('a key that the service refuses needs an operator’s attention: the link waits', async () => {
     const action = { kind: 'answer', status: 401, body: { detail: 'Unauthorized' } } as const;
     await stage.sandbox.addFault({ path: tokenPath, times: 1, action });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await expect(link.handle.linkUrl()).rejects.toMatchObject({ name: 'ServiceAccessDenied' });
     expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
@@ -194,7 +194,7 @@ describe('while a code is being submitted', () => {
 
 test('a reported success in an outage is confirmed once that is over, without a person', async () => {
   await stage.sandbox.changeSettings({ connectionWebhooks: false });
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   const answer = await link.enterPassword('ok');
   await stage.sandbox.addFault({ path: userPath(link), action: fails });
   const reported = link.handle.reportLinkResult(answer);
@@ -208,7 +208,7 @@ test('a reported success in an outage is confirmed once that is over, without a 
 
 describe('an error that would end the link while the service cannot be read', () => {
   /** `duplicate_connection`: the connection may be the link's own. */
-  async function undecided(): Promise<ALink> {
+  async function undecided(): Promise<UserLink> {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
     const link = await asked();
     await stage.sandbox.addFault({ path: userPath(link), action: fails });
@@ -216,7 +216,7 @@ describe('an error that would end the link while the service cannot be read', ()
     return link;
   }
 
-  async function duringOutage(link: ALink, call: () => Promise<unknown>): Promise<unknown> {
+  async function duringOutage(link: UserLink, call: () => Promise<unknown>): Promise<unknown> {
     const before = await stage.countRequests('GET', userPath(link));
     const answer = call().catch((error: unknown) => error);
     await eventually(async () => expect(await stage.countRequests('GET', userPath(link))).toBeGreaterThan(before));
@@ -259,7 +259,7 @@ describe('an error that would end the link while the service cannot be read', ()
 });
 
 test('a user whom the service no longer shows has no connection', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   const action = { kind: 'answer', status: 404, body: { detail: 'Not found' } } as const;
   await stage.sandbox.addFault({ path: userPath(link), action });
   await stage.skip('25 hours');
@@ -269,7 +269,7 @@ test('a user whom the service no longer shows has no connection', async () => {
 
 describe('a deadline that passes while the service is down', () => {
   test('ends the link only once the service has said that there is no connection', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.linkUrl();
     await stage.sandbox.addFault({ path: userPath(link), action: fails });
     await stage.skip('26 hours');
@@ -281,7 +281,7 @@ describe('a deadline that passes while the service is down', () => {
 
   test('does not end a link whose user has connected without a webhook', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.enterPassword('ok');
     await stage.sandbox.addFault({ path: userPath(link), action: fails });
     await stage.skip('26 hours');
@@ -292,7 +292,7 @@ describe('a deadline that passes while the service is down', () => {
 
   test('does not end the link by a 404 that is not the service’s own', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.enterPassword('ok');
     const proxyPage = { kind: 'answer', status: 404, body: '<html><h1>404 Not Found</h1></html>' } as const;
     await stage.sandbox.addFault({ path: userPath(link), times: 1, action: proxyPage });
@@ -302,7 +302,7 @@ describe('a deadline that passes while the service is down', () => {
   });
 
   test('ends the link after a day all the same', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.linkUrl();
     await stage.sandbox.addFault({ path: userPath(link), action: fails });
     await stage.skip('47 hours');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ALink } from './a-link.js';
+import { UserLink } from './user-link.js';
 import { eventually } from '../rig/eventually.js';
 import { withoutRepeats } from './kit.js';
 import { setStage } from './story.js';
@@ -8,13 +8,13 @@ import { setStage } from './story.js';
 const stage = setStage({ eventsPerRun: 10_000 });
 
 test('a link that an operator cancelled starts again while its end is still being notified, and can be cancelled', async () => {
-  const link = await ALink.start(stage);
+  const link = await UserLink.start(stage);
   const { linkToken } = await link.handle.linkUrl();
   const runId = await link.runId();
   stage.receiver.isDown = true;
   await stage.temporal.workflow.getHandle(link.workflowId).cancel();
   await link.expectState({ outcome: 'cancelled' });
-  const again = await ALink.start(stage, { userId: link.handle.userId });
+  const again = await UserLink.start(stage, { userId: link.handle.userId });
   expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
   await eventually(async () => expect(await again.runId()).not.toBe(runId));
   await again.logIn('mfa-sms');

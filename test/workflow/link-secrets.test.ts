@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ALink, completeMfaPath } from './a-link.js';
+import { UserLink, completeMfaPath } from './user-link.js';
 import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
 
@@ -49,7 +49,7 @@ interface Attributes {
 }
 
 test('neither password nor token nor code is anywhere else than in the calls and updates that carry them', async () => {
-  const link = await ALink.start(stage, { redirectUrl: 'https://example.com/back' });
+  const link = await UserLink.start(stage, { redirectUrl: 'https://example.com/back' });
   const failures: unknown[] = [];
   const collect = (error: unknown) => void failures.push(error);
   const tokens = [await link.handle.linkUrl()];

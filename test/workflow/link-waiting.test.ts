@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../protocol/link/policy.js';
-import { ALink } from './a-link.js';
+import { UserLink } from './user-link.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
 
-async function asked(policy: LinkPolicy = {}): Promise<ALink> {
-  const link = await ALink.start(stage, { policy });
+async function asked(policy: LinkPolicy = {}): Promise<UserLink> {
+  const link = await UserLink.start(stage, { policy });
   await link.logIn('mfa-sms');
   return link;
 }
 
 describe('a user who never comes back', () => {
   test('a user who never comes back to log in is waited for a day', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.linkUrl();
     await stage.skip('23 hours');
     await link.expectState({ phase: 'awaiting_password' });
@@ -88,7 +88,7 @@ describe('a token that expires while the user is away', () => {
   });
 
   test('is the same until its last minute, and another from then on', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const first = await link.handle.linkUrl();
     await stage.skip('8 minutes');
     expect(await link.handle.linkUrl()).toEqual(first);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
-import { ALink } from './a-link.js';
+import { UserLink } from './user-link.js';
 import { setStage } from './story.js';
 
 /* Which connections complete a link, and how the link learns of them. */
@@ -9,14 +9,14 @@ const stage = setStage();
 const provider = 'invented_watch';
 
 /** An instant so many seconds before (or after) the link's start. */
-async function around(link: ALink, seconds: number): Promise<string> {
+async function around(link: UserLink, seconds: number): Promise<string> {
   const { startedAt } = await link.handle.state();
   return new Date(Date.parse(startedAt) + seconds * 1000).toISOString();
 }
 
 describe('a webhook about the connection', () => {
   test('completes a link about which nobody reports anything', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.enterPassword('ok');
     await link.expectState({ outcome: 'connected' });
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
@@ -24,7 +24,7 @@ describe('a webhook about the connection', () => {
 
   test('wakes a link that was started with the user id in capitals, and both spellings are one link', async () => {
     const userId = await stage.newUser();
-    const link = await ALink.start(stage, { userId: userId.toUpperCase() });
+    const link = await UserLink.start(stage, { userId: userId.toUpperCase() });
     expect(link.handle.userId).toBe(userId);
     const again = await stage.product.links.start({ userId, provider });
     expect((await again.state()).startedAt).toBe((await link.handle.state()).startedAt);
@@ -33,7 +33,7 @@ describe('a webhook about the connection', () => {
   });
 
   test('may come before the product’s report, which is answered with the link’s state by then', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const answer = await link.enterPassword('ok');
     await link.expectState({ outcome: 'connected' });
     await stage.finish(link.workflowId);
@@ -43,7 +43,7 @@ describe('a webhook about the connection', () => {
   });
 
   test('may come while a code is on its way: the link is connected once', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     const path = '/v2/link/provider/password/*/complete_mfa';
     await stage.sandbox.addFault({ path, action: { kind: 'delay', delayMs: 500, phase: 'after_work' } });
@@ -54,13 +54,13 @@ describe('a webhook about the connection', () => {
 
   test.each(['source', 'provider'] as const)('names its source under `%s`', async (connectionSlugIn) => {
     await stage.sandbox.changeSettings({ connectionSlugIn, webhookEnvelope: 'without_ids' });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.enterPassword('ok');
     await link.expectState({ outcome: 'connected' });
   });
 
   test('a webhook for another provider, for another user, or about a connection that broke changes nothing', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const { userId } = link.handle;
     await stage.sandbox.sendConnectionWebhook(userId, { provider: 'invented_ring' });
     await stage.sandbox.sendConnectionWebhook(await stage.newUser(), { provider });
@@ -72,7 +72,7 @@ describe('a webhook about the connection', () => {
   });
 
   test('a webhook about a connection that the service does not show yet is followed by reads until it does', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.linkUrl();
     await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider });
     await link.expectState({
@@ -85,7 +85,7 @@ describe('a webhook about the connection', () => {
   });
 
   test('a webhook about a connection that the service never shows changes nothing for the user', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider });
     await stage.sandbox.settleWebhooks();
@@ -96,7 +96,7 @@ describe('a webhook about the connection', () => {
   });
 
   test('many webhooks at once lead to one read or a few, and one end', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.linkUrl();
     const workflow = stage.temporal.workflow.getHandle(link.workflowId);
     await Promise.all(Array.from({ length: 20 }, () => workflow.signal(connectionReportedSignal)));
@@ -115,7 +115,7 @@ test.each([
   'a lost webhook is made up for by a read when the wait for the %s is over',
   async (_wait, span, username) => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     if (username === 'ok') await link.enterPassword(username);
     else {
       await link.logIn(username);
@@ -134,7 +134,7 @@ describe('an older connection', () => {
   test('does not complete a link by its webhook', async () => {
     const userId = await stage.newUser();
     await stage.sandbox.connect(userId, { provider, created_on: '2020-01-01T00:00:00Z', webhook: false });
-    const link = await ALink.start(stage, { userId });
+    const link = await UserLink.start(stage, { userId });
     await link.handle.linkUrl();
     await stage.sandbox.sendConnectionWebhook(userId, { provider });
     await link.expectState({ timeline: [{}, { what: 'connection reported by webhook' }] as never });
@@ -151,7 +151,7 @@ describe('an older connection', () => {
   test('does not complete a link at the end of a wait', async () => {
     const userId = await stage.newUser();
     await stage.sandbox.connect(userId, { provider, created_on: '2020-01-01T00:00:00Z', webhook: false });
-    const link = await ALink.start(stage, { userId });
+    const link = await UserLink.start(stage, { userId });
     await stage.skip('25 hours');
     expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
   });
@@ -161,7 +161,7 @@ describe('an older connection', () => {
     for (const confirmedBy of ['new', 'any'] as const) {
       const userId = await stage.newUser();
       await stage.sandbox.connect(userId, { provider, created_on, webhook: false });
-      const link = await ALink.start(stage, { userId, policy: { confirmedBy } });
+      const link = await UserLink.start(stage, { userId, policy: { confirmedBy } });
       const state = await link.handle.reportLinkResult({ state: 'success' });
       expect(state.phase).toBe(confirmedBy === 'any' ? 'connected' : 'confirming');
     }
@@ -170,7 +170,7 @@ describe('an older connection', () => {
   test('does not complete a link that accepts any connection before a success was reported', async () => {
     const userId = await stage.newUser();
     await stage.sandbox.connect(userId, { provider, created_on: '2020-01-01T00:00:00Z', webhook: false });
-    const link = await ALink.start(stage, { userId, policy: { confirmedBy: 'any' } });
+    const link = await UserLink.start(stage, { userId, policy: { confirmedBy: 'any' } });
     await stage.sandbox.sendConnectionWebhook(userId, { provider });
     await link.expectState({ timeline: [{ what: 'connection reported by webhook' }] as never });
     await stage.skip('25 hours');
@@ -182,7 +182,7 @@ describe('an older connection', () => {
     [-61, false],
     [+90, true],
   ])('is one that was made more than the minute of tolerance before: %i seconds', async (seconds, isNew) => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const created_on = await around(link, seconds);
     await stage.sandbox.connect(link.handle.userId, { provider, created_on, webhook: false });
     const state = await link.handle.reportLinkResult({ state: 'success' });
@@ -190,14 +190,14 @@ describe('an older connection', () => {
   });
 
   test('an older connection with another provider does not count', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await stage.sandbox.connect(link.handle.userId, { provider: 'invented_ring', webhook: false });
     expect(await link.handle.reportLinkResult({ state: 'success' })).toMatchObject({ phase: 'confirming' });
   });
 
   test('is told from a new one even if the service writes no time zone', async () => {
     await stage.sandbox.changeSettings({ naiveTimestamps: true, connectionWebhooks: false });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     expect(await link.logIn('ok')).toMatchObject({ outcome: 'connected' });
   });
 });
@@ -205,12 +205,12 @@ describe('an older connection', () => {
 describe('a reported success', () => {
   test('is confirmed by a read at once', async () => {
     await stage.sandbox.changeSettings({ connectionWebhooks: false });
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     expect(await link.logIn('ok')).toMatchObject({ phase: 'connected', outcome: 'connected' });
   });
 
   test('a reported success that the service shows a moment later is confirmed then', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('30 seconds');
     await link.expectState({ phase: 'confirming', attention: [] });
@@ -220,7 +220,7 @@ describe('a reported success', () => {
   });
 
   test('a reported success that the service never shows needs attention, and brings the user back to the password', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const { linkToken } = await link.handle.linkUrl();
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('3 minutes');
@@ -232,7 +232,7 @@ describe('a reported success', () => {
   });
 
   test('a reported success after a code is answered as unconfirmed until the service shows it or a webhook confirms it', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     const user = `/v2/user/${link.handle.userId}`;
     const unconnected = await stage.sandbox.requests({ path: user });

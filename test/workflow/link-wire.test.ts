@@ -3,7 +3,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { linkProviderId } from '../../protocol/ids.js';
 import { taskQueue } from '../rig/environments.js';
-import { ALink } from './a-link.js';
+import { UserLink } from './user-link.js';
 import { setStage } from './story.js';
 
 /* What backends in other languages send: no type constrains it. */
@@ -17,7 +17,7 @@ const failureOf = async (call: Promise<unknown>) => {
   return { type, message, details, nonRetryable };
 };
 
-const update = (link: ALink, name: string, ...args: unknown[]) =>
+const update = (link: UserLink, name: string, ...args: unknown[]) =>
   // Also without any argument, which the client's types do not know of an update by name.
   stage.temporal.workflow
     .getHandle(link.workflowId)
@@ -27,7 +27,7 @@ describe('an update', () => {
   const nothing = [[], [null], [undefined], [5], ['text'], [[]], [{}]];
 
   test.each(nothing)('submitMfaCode with %j is refused as an invalid code', async (...args) => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     expect(await failureOf(update(link, 'submitMfaCode', ...args))).toMatchObject({
       type: 'InvalidCode',
       details: [{ fields: [{ field: 'code' }] }],
@@ -35,7 +35,7 @@ describe('an update', () => {
   });
 
   test.each(nothing)('reportLinkResult with %j is refused for its state', async (...args) => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     expect(await failureOf(update(link, 'reportLinkResult', ...args))).toMatchObject({
       type: 'InvalidCommand',
       message: 'state must be a text',
@@ -46,7 +46,7 @@ describe('an update', () => {
   test.each([...nothing, [{ anew: null }], [{ anew: { redirectUrl: null, policy: null } }]])(
     'requestLink with %j returns the link',
     async (...args) => {
-      const link = await ALink.start(stage);
+      const link = await UserLink.start(stage);
       const url = await update(link, 'requestLink', ...args);
       expect(url).toEqual(await link.handle.linkUrl());
     },
@@ -58,13 +58,13 @@ describe('an update', () => {
     [{ redirectUrl: 'nowhere' }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
     [{ policy: { codeWait: 'soon', unheard: 1 } }, 'PolicyInvalid', 'codeWait must be'],
   ])('requestLink that would start again with %j is refused', async (anew, type, message) => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const failure = await failureOf(update(link, 'requestLink', { anew }));
     expect(failure).toMatchObject({ type, message: expect.stringContaining(message) as string });
   });
 
   test('an update with the service’s own field names and unknown fields is read', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const state = await update(link, 'reportLinkResult', {
       state: 'pending_provider_mfa',
       provider_mfa: { method: 'sms', hint: '***23', expires: 60 },
@@ -76,7 +76,7 @@ describe('an update', () => {
   });
 
   test('an update with texts in place of known words keeps none of them: they could be anything about the person', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     const text = 'no such user: testperson@example.com';
     const state = await update(link, 'reportLinkResult', { state: 'error', error_type: text });
     expect(state).toMatchObject({ errorType: 'unrecognised', consequence: 'start_over' });
@@ -85,7 +85,7 @@ describe('an update', () => {
   });
 
   test('an update with a code that is not a string is refused, and the refusal does not repeat it', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     const failure = await failureOf(update(link, 'submitMfaCode', { code: 123456 }));
     expect(failure).toMatchObject({ type: 'InvalidCode' });
@@ -93,7 +93,7 @@ describe('an update', () => {
   });
 
   test('an update for a link that is already connected is answered as connected while its end is being notified', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     await link.logIn('mfa-sms');
     stage.receiver.isDown = true;
     await link.handle.submitMfaCode('123456');
@@ -105,7 +105,7 @@ describe('an update', () => {
   });
 
   test('cancel takes no argument, and ignores one', async () => {
-    const link = await ALink.start(stage);
+    const link = await UserLink.start(stage);
     expect(await update(link, 'cancel', { anything: 1 })).toMatchObject({ outcome: 'cancelled' });
   });
 });

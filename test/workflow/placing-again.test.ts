@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { runsOf } from '../../activities/earlier-runs.js';
+import { runsOf } from '../../activities/workflow-runs.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
 import { namespace } from '../rig/environments.js';

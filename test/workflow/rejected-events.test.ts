@@ -22,8 +22,8 @@ const stage = setStage({ keepsHealthData: true });
 const at = '2026-01-05T10:00:00Z';
 
 function store(): HealthDataStore {
-  if (!stage.kept) throw new Error('This stage has no store.');
-  return stage.kept.store;
+  if (!stage.testStore) throw new Error('This stage has no store.');
+  return stage.testStore.store;
 }
 
 /** An event that an earlier release, or a database limit, put aside. */
@@ -196,7 +196,7 @@ describe('discarding', () => {
 });
 
 test('a database that is away is reported as such', async () => {
-  if (stage.kept) stage.kept.isDown = true;
+  if (stage.testStore) stage.testStore.isDown = true;
   const counting = stage.product.rejectedEvents.count().catch((error: unknown) => error);
   await stage.skip('2 minutes');
   expect(await counting).toBeInstanceOf(StoreUnavailable);

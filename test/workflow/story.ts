@@ -15,7 +15,7 @@ import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { healthDataSinks } from '../../workers/health-data.js';
-import { keptData } from '../../workers/replaying.js';
+import { workerStore } from '../../workers/worker-store.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,
@@ -28,7 +28,7 @@ import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { Duration } from '../../protocol/policy-settings.js';
 import { devServer, namespace, taskQueue, testServer } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
-import { KeptStore } from './kept-store.js';
+import { TestStore } from './test-store.js';
 import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
 import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
@@ -103,7 +103,7 @@ export class Stage {
   /** The folder that reports' files lie in. */
   reportRoot!: string;
   /** Where health data are kept, if they are. */
-  kept: KeptStore | undefined;
+  testStore: TestStore | undefined;
   private readonly environment: () => Environment;
   private readonly references: string[] = [];
   private readonly endings: (() => Promise<void>)[] = [];
@@ -123,8 +123,8 @@ export class Stage {
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
     this.receiver = await startNotificationReceiver(secret);
-    this.kept = keepsHealthData ? await KeptStore.open() : undefined;
-    const { access } = this.kept ?? {};
+    this.testStore = keepsHealthData ? await TestStore.open() : undefined;
+    const { access } = this.testStore ?? {};
     const sinks = access ? healthDataSinks(access) : {};
     const handler = createWebhookHandler({ temporal: this.temporal, secrets: [secret], taskQueue, ...sinks });
     const ingress = await serve(handler);
@@ -150,7 +150,7 @@ export class Stage {
     const activities = createActivities({
       ...common,
       target: notifies ? { url: receiver.url, secret } : 'off',
-      kept: access ? keptData(access, temporal, taskQueue) : 'off',
+      workerStore: access ? workerStore(access, temporal, taskQueue) : 'off',
     });
     this.startAnother = (more = {}) => startWorker({ activities: { ...activities, ...others }, ...more });
     this.startForgetful = (connection) =>
@@ -163,7 +163,7 @@ export class Stage {
       () => lab.close(),
       () => ingress.close(),
       () => receiver.close(),
-      async () => this.kept?.close(),
+      async () => this.testStore?.close(),
       () => rm(this.reportRoot, { recursive: true }),
     );
   }
@@ -203,7 +203,7 @@ export class Stage {
     this.receiver.refusal = 422;
     this.receiver.retryAfter = undefined;
     this.receiver.product = undefined;
-    if (this.kept) this.kept.isDown = false;
+    if (this.testStore) this.testStore.isDown = false;
     await this.sandbox.removeFaults();
     for (const end of this.endings.splice(0)) await end();
     // Some stories are about a placement that fails, or that is refused before it starts.

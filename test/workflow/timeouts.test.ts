@@ -1,11 +1,11 @@
 import proto from '@temporalio/proto';
 import { describe, expect, test } from 'vitest';
-import { runsOf } from '../../activities/earlier-runs.js';
+import { runsOf } from '../../activities/workflow-runs.js';
 import { deleteUserId, placeKitOrderId } from '../../protocol/ids.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { namespace } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { setStage } from './story.js';
 
 const { temporal } = proto;
@@ -42,20 +42,20 @@ test.each([
 ] as const)(
   'a deletion whose %s until the time is up is requested again, and followed',
   async (_why, method, activity) => {
-    const leaver = await Leaver.arrive(stage);
-    await stage.sandbox.addFault({ method, path: leaver.path, times: 1, action: held });
-    const requesting = leaver.requestDeletion();
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault({ method, path: leavingUser.path, times: 1, action: held });
+    const requesting = leavingUser.requestDeletion();
     if (activity !== undefined) {
-      await stage.expectRequests(method, leaver.path);
-      await runOutOfTime(deleteUserId(leaver.userId), activity);
+      await stage.expectRequests(method, leavingUser.path);
+      await runOutOfTime(deleteUserId(leavingUser.userId), activity);
     }
     const handle = await requesting;
     expect(handle.requested).toMatchObject({ phase: 'requested' });
-    expect(await timeoutsOf(deleteUserId(leaver.userId))).toEqual([notRetryable]);
+    expect(await timeoutsOf(deleteUserId(leavingUser.userId))).toEqual([notRetryable]);
     // The next attempts come after a minute.
     const phase = async () => (await handle.state()).phase;
     await expect.poll(phase, { timeout: 90_000, interval: 500 }).toBe('grace');
-    await leaver.expectNotifications('deletion_scheduled');
+    await leavingUser.expectNotifications('deletion_scheduled');
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   },
   180_000,

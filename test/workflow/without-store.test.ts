@@ -4,7 +4,7 @@ import { StoreNotConfigured } from '../../client/index.js';
 import { deleteUserId, workoutStreamId } from '../../protocol/ids.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 import { taskQueue } from '../rig/environments.js';
-import { Leaver } from './leaver.js';
+import { LeavingUser } from './leaving-user.js';
 import { eventsOf } from './recorded.js';
 import { setStage } from './story.js';
 
@@ -17,11 +17,11 @@ async function activitiesOf(workflowId: string): Promise<string[]> {
 }
 
 test('a deletion costs nothing more than without health data', async () => {
-  const leaver = await Leaver.arrive(stage);
-  const handle = await leaver.requestDeletion();
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
   await stage.skip('8 days');
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-  const activities = await activitiesOf(deleteUserId(leaver.userId));
+  const activities = await activitiesOf(deleteUserId(leavingUser.userId));
   expect(activities.filter((name) => name !== 'notify')).toEqual([
     'findRunningWork',
     'readUser',

@@ -71,7 +71,7 @@ test('a notice that comes while the stream is fetched is not lost: an earlier re
   expect(await workout.result()).toMatchObject({ outcome: 'stored' });
   expect(await workout.runId()).toBe(runId);
   expect(await workout.countReads()).toBe(2);
-  expect(await workout.kept.store.streamStanding(workout)).toMatchObject({ standing: 'current' });
+  expect(await workout.testStore.store.streamStanding(workout)).toMatchObject({ standing: 'current' });
 });
 
 test('a notice of what is already stored costs one activity, and no call of the service', async () => {
@@ -121,9 +121,9 @@ test('a database that is away delays the stream', async () => {
   await stage.sandbox.addFault({ path: workout.path, times: 1, action: down });
   await workout.sendNotice();
   await workout.expectReads(1);
-  workout.kept.isDown = true;
+  workout.testStore.isDown = true;
   await stage.skip('2 hours');
-  workout.kept.isDown = false;
+  workout.testStore.isDown = false;
   expect(await workout.result()).toMatchObject({ outcome: 'stored' });
 });
 
@@ -137,7 +137,7 @@ test('a service that refuses the stream is not asked again', async () => {
 
 test('a user whose data were deleted has no stream fetched: before the notice, and while it is waited for', async () => {
   const before = await Workout.of(stage);
-  await before.kept.store.deleteUserData(before.userId);
+  await before.testStore.store.deleteUserData(before.userId);
   await before.sendNotice();
   expect(await before.runId()).toBeUndefined();
 
@@ -145,7 +145,7 @@ test('a user whose data were deleted has no stream fetched: before the notice, a
   await stage.sandbox.addFault({ path: meanwhile.path, action: notYet });
   await meanwhile.sendNotice();
   await meanwhile.expectReads(1);
-  await meanwhile.kept.store.deleteUserData(meanwhile.userId);
+  await meanwhile.testStore.store.deleteUserData(meanwhile.userId);
   expect(await meanwhile.result()).toMatchObject({ outcome: 'user_deleted' });
   expect(await meanwhile.stored()).toBeUndefined();
 });
@@ -156,7 +156,7 @@ test('a user who is deleted while the service answers has nothing kept', async (
   await stage.sandbox.addFault({ path: workout.path, times: 1, action: slow });
   await workout.sendNotice();
   await workout.expectReads(1);
-  await workout.kept.store.deleteUserData(workout.userId);
+  await workout.testStore.store.deleteUserData(workout.userId);
   expect(await workout.result()).toMatchObject({ outcome: 'user_deleted' });
   expect(await workout.stored()).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import type { StoredStream } from '../../store/reading.js';
 import { workoutStreamId } from '../../protocol/ids.js';
 import type { FetchWorkoutStreamResult } from '../../protocol/workout-stream.js';
 import { eventually } from '../rig/eventually.js';
-import type { KeptStore } from './kept-store.js';
+import type { TestStore } from './test-store.js';
 import { eventsOf } from './recorded.js';
 import type { Stage } from './story.js';
 
@@ -33,9 +33,9 @@ export class Workout {
     return `/v2/timeseries/workouts/${this.workoutId}/stream`;
   }
 
-  get kept(): KeptStore {
-    if (!this.stage.kept) throw new Error('This stage has no store.');
-    return this.stage.kept;
+  get testStore(): TestStore {
+    if (!this.stage.testStore) throw new Error('This stage has no store.');
+    return this.stage.testStore;
   }
 
   /** Has the service send its webhook about the stream; settles when the ingress has answered. */
@@ -55,7 +55,7 @@ export class Workout {
   }
 
   async stored(): Promise<StoredStream | undefined> {
-    return this.kept.store.workoutStream(this);
+    return this.testStore.store.workoutStream(this);
   }
 
   /** The latest run; undefined if there never was one. */

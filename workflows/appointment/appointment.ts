@@ -1,5 +1,5 @@
 import type { Notification } from '../../protocol/notifications.js';
-import { isOpen, visitPhaseOf, type OrderSays, type VisitPhase } from '../../protocol/appointment/lifecycle.js';
+import { isOpen, visitPhaseOf, type OrderEffect, type VisitPhase } from '../../protocol/appointment/lifecycle.js';
 import type {
   AppointmentAttention,
   AppointmentEntry,
@@ -51,7 +51,7 @@ export interface Appointment {
   /** A booking whose outcome nobody knows may be under way at the service until then. */
   doubtUntil?: number;
   /** What the order said when it was last read. */
-  order?: Exclude<OrderSays, 'open'>;
+  order?: Exclude<OrderEffect, 'open'>;
   /** The appointment that the product cancelled: that it is cancelled is no news. */
   cancelledId?: string;
   /** The appointment that fell away otherwise, until the order was asked why and the product told. */

@@ -2,7 +2,7 @@ import { ApplicationFailure, sleep } from '@temporalio/workflow';
 import { isOpen, whyNobodyComes } from '../../protocol/appointment/lifecycle.js';
 import type {
   AppointmentCancellation,
-  AppointmentWish,
+  AppointmentRequest,
   SlotChoice,
   SlotQuestion,
   Slots,
@@ -65,7 +65,7 @@ async function choose(appointment: Appointment, { slotId, notes }: SlotChoice): 
   );
 }
 
-async function request(appointment: Appointment, { provider, notes }: AppointmentWish): Promise<void> {
+async function request(appointment: Appointment, { provider, notes }: AppointmentRequest): Promise<void> {
   await outwaitDoubt(appointment);
   const open = openVisit(appointment);
   if (open) throw alreadyThere(open);
@@ -225,7 +225,7 @@ export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefin
   validateOpen(run);
 }
 
-export function validateWish(run: AppointmentRun, wish: AppointmentWish | undefined): void {
+export function validateWish(run: AppointmentRun, wish: AppointmentRequest | undefined): void {
   const { provider, notes } = wish ?? {};
   if (!isText(provider) || !/^[\w.-]{1,64}$/.test(provider)) throw refuse('provider', 'must be a slug of the service');
   checkNotes(notes);

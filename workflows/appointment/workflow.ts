@@ -14,7 +14,7 @@ import {
   type BookAppointmentInput,
   type AppointmentCancellation,
   type AppointmentState,
-  type AppointmentWish,
+  type AppointmentRequest,
   type SlotChoice,
   type SlotQuestion,
   type Slots,
@@ -139,7 +139,7 @@ function watchForCancellation(run: AppointmentRun): void {
 export type AppointmentCommand =
   | { kind: 'findSlots'; question: SlotQuestion }
   | { kind: 'chooseSlot'; choice: SlotChoice }
-  | { kind: 'requestAppointment'; wish: AppointmentWish }
+  | { kind: 'requestAppointment'; wish: AppointmentRequest }
   | { kind: 'reschedule'; choice: SlotChoice }
   | { kind: 'cancel'; cancellation: AppointmentCancellation };
 
@@ -178,7 +178,7 @@ function listen(run: AppointmentRun): void {
   });
   setHandler(requestAppointmentUpdate, (wish) => ask<AppointmentState>(run, { kind: 'requestAppointment', wish }), {
     description: 'Asks a provider to name a time.',
-    validator: (wish: AppointmentWish) => validateWish(run, wish),
+    validator: (wish: AppointmentRequest) => validateWish(run, wish),
   });
   setHandler(rescheduleUpdate, (choice) => ask<AppointmentState>(run, { kind: 'reschedule', choice }), {
     description: 'Moves the appointment to another slot.',

@@ -53,14 +53,14 @@ describe('an attempt to create', () => {
   });
 
   test('may be asked whether it is fresh without sending a heartbeat', async () => {
-    expect(await attempting((attempt) => attempt.demandFresh())).toBe(0);
+    expect(await attempting((attempt) => attempt.requireFresh())).toBe(0);
   });
 
   test('goes on as long as every call is answered in its time and a creation can still be answered', async () => {
     const heartbeats = await attempting((attempt) => {
       for (let passed = 0; passed < startToCloseTimeoutMs - creationTimeout; passed += creationTimeout) {
         later(creationTimeout);
-        attempt.demandFresh();
+        attempt.requireFresh();
         attempt.call();
       }
     });
@@ -74,7 +74,7 @@ describe('an attempt to create', () => {
         attempt.call();
       }
       later(1);
-      expect(refusal(() => attempt.demandFresh())).toMatchObject(outdated);
+      expect(refusal(() => attempt.requireFresh())).toMatchObject(outdated);
       expect(refusal(() => attempt.call())).toMatchObject(outdated);
     });
   });
@@ -83,7 +83,7 @@ describe('an attempt to create', () => {
     const heartbeats = await attempting((attempt) => {
       attempt.call();
       later(creationTimeout + 1);
-      expect(refusal(() => attempt.demandFresh())).toBeInstanceOf(ApplicationFailure);
+      expect(refusal(() => attempt.requireFresh())).toBeInstanceOf(ApplicationFailure);
       expect(refusal(() => attempt.call())).toMatchObject(outdated);
     });
     expect(heartbeats).toBe(1);
@@ -103,7 +103,7 @@ describe('an attempt to create', () => {
       const heartbeats = await attempting((attempt, environment) => {
         attempt.call();
         environment.cancel(reason);
-        expect(refusal(() => attempt.demandFresh())).toMatchObject(outdated);
+        expect(refusal(() => attempt.requireFresh())).toMatchObject(outdated);
         expect(refusal(() => attempt.call())).toMatchObject(outdated);
       });
       expect(heartbeats).toBe(1);
@@ -112,9 +112,9 @@ describe('an attempt to create', () => {
 
   test('is outdated if the time of all attempts together ends before a creation can be answered', async () => {
     const hour = 3_600_000;
-    const act = (attempt: Attempt) => expect(refusal(() => attempt.demandFresh())).toMatchObject(outdated);
+    const act = (attempt: Attempt) => expect(refusal(() => attempt.requireFresh())).toMatchObject(outdated);
     await attempting(act, { scheduleToCloseTimeoutMs: hour, startedAfterMs: hour - creationTimeout + 1 });
-    await attempting((attempt) => attempt.demandFresh(), {
+    await attempting((attempt) => attempt.requireFresh(), {
       scheduleToCloseTimeoutMs: hour,
       startedAfterMs: hour - creationTimeout,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hearOf } from '../../../workflows/appointment/appointment.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/appointment/deadlines.js';
-import { day, hour, snapshot, start, wantedCase } from './cases.js';
+import { day, hour, snapshot, start, wantedCase } from './appointments.js';
 
 const inBrief = (appointment: Parameters<typeof deadlinesOf>[0]) =>
   deadlinesOf(appointment).map(({ name, at, ordinal }) => `${name} ${ordinal} ${(at - start) / hour}h`);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { orderSays, visitPhaseOf } from '../../../protocol/appointment/lifecycle.js';
+import { orderEffect, visitPhaseOf } from '../../../protocol/appointment/lifecycle.js';
 import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { slotIdOf, slotOf } from '../../../protocol/appointment/slots.js';
 import { appointmentSnapshotOf } from '../../../service/appointment-snapshot.js';
 import { appointmentSchema } from '../../../service/appointments.js';
 import { readAppointmentSnapshot } from '../../../workflows/appointment/reading.js';
 import { caseFileOf, appointmentStateOf } from '../../../workflows/appointment/view.js';
-import { snapshot, wantedCase } from './cases.js';
+import { snapshot, wantedCase } from './appointments.js';
 
 describe('a slot’s id', () => {
   const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };
@@ -107,8 +107,8 @@ test.each([
   ['failed', 'sample_error', 'collected'],
   ['cancelled', 'cancelled', 'cancelled'],
 ])('an order that is %s, %s, is %s for its appointment', (phase, low, says) => {
-  expect(orderSays(phase, low)).toBe(says);
-  expect(orderSays(phase, low, 'at_home_phlebotomy')).toBe(says);
+  expect(orderEffect(phase, low)).toBe(says);
+  expect(orderEffect(phase, low, 'at_home_phlebotomy')).toBe(says);
 });
 
 test.each([
@@ -117,9 +117,9 @@ test.each([
   ['on_site_collection', 'not_at_home'],
   ['an_invented_method', 'open'],
 ])('an order by %s is %s for its appointment, until it is over', (method, says) => {
-  expect(orderSays('preparing', 'ordered', method)).toBe(says);
-  expect(orderSays('completed', 'completed', method)).toBe('collected');
-  expect(orderSays('cancelled', 'cancelled', method)).toBe('cancelled');
+  expect(orderEffect('preparing', 'ordered', method)).toBe(says);
+  expect(orderEffect('completed', 'completed', method)).toBe('collected');
+  expect(orderEffect('cancelled', 'cancelled', method)).toBe('cancelled');
 });
 
 describe('a policy', () => {

@@ -12,9 +12,9 @@ import { describe, expect, test } from 'vitest';
 import { projectFolder } from '../../rig/processes.js';
 import * as client from '../../../client/index.js';
 import { DeletionInvalid, LabOperations, ServiceNotConfigured, type DeleteUserInput } from '../../../client/index.js';
-import { inProductWords } from '../../../client/errors.js';
+import { toClientError } from '../../../client/errors.js';
 import * as userErrors from '../../../client/users/errors.js';
-import { userWords } from '../../../client/users/errors.js';
+import { userErrorMap } from '../../../client/users/errors.js';
 
 /** Nothing listens there: whatever is refused here is refused before anything is sent. */
 const temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
@@ -83,7 +83,7 @@ test.each(Object.entries(words))('the failure %s is %s for the client', (type, w
     new WorkflowUpdateFailedError('Workflow Update failed', failure),
     new WorkflowFailedError('Workflow execution failed', failure, 'NON_RETRYABLE_FAILURE'),
   ]) {
-    const error = inProductWords(rejection, userWords);
+    const error = toClientError(rejection, userErrorMap);
     expect(error).toBeInstanceOf((client as Record<string, unknown>)[word]);
     expect(error).toMatchObject({ name: word, message: `a ${type}`, status: 404 });
   }
@@ -96,23 +96,23 @@ test('every failure type that is documented for a deletion has a client error', 
   expect(named.length).toBeGreaterThan(10);
   for (const type of named) {
     const rejection = new WorkflowUpdateFailedError('failed', ApplicationFailure.nonRetryable('a failure', type));
-    expect(inProductWords(rejection, userWords), type).not.toBe(rejection);
+    expect(toClientError(rejection, userErrorMap), type).not.toBe(rejection);
   }
 });
 
 test('an unknown deletion is not found', () => {
-  const error = inProductWords(new WorkflowNotFoundError('not found', 'delete-user/user-1', undefined), userWords);
+  const error = toClientError(new WorkflowNotFoundError('not found', 'delete-user/user-1', undefined), userErrorMap);
   expect(error).toBeInstanceOf(client.DeletionNotFound);
 });
 
 test('running work is named by the error', () => {
   const workflows = [{ workflowId: 'kit-order/1', name: 'kitOrder' }];
   const failure = ApplicationFailure.nonRetryable('no', 'UserHasRunningWork', { fields: [], workflows });
-  expect(inProductWords(new WorkflowUpdateFailedError('failed', failure), userWords)).toMatchObject({ workflows });
+  expect(toClientError(new WorkflowUpdateFailedError('failed', failure), userErrorMap)).toMatchObject({ workflows });
 });
 
 test('every error that a caller may get can be imported by a backend', () => {
-  const exported = Object.entries(userErrors).filter(([name]) => name !== 'userWords');
+  const exported = Object.entries(userErrors).filter(([name]) => name !== 'userErrorMap');
   expect(exported.length).toBeGreaterThan(8);
   for (const [name, word] of exported) expect((client as Record<string, unknown>)[name], name).toBe(word);
 });

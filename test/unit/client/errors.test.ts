@@ -11,17 +11,17 @@ import {
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import * as appointmentErrors from '../../../client/appointments/errors.js';
-import { AppointmentInterrupted, appointmentWords } from '../../../client/appointments/errors.js';
+import { AppointmentInterrupted, appointmentErrorMap } from '../../../client/appointments/errors.js';
 import * as errors from '../../../client/errors.js';
-import { inProductWords, LabOperationsError, UnexpectedFailure } from '../../../client/errors.js';
+import { toClientError, LabOperationsError, UnexpectedFailure } from '../../../client/errors.js';
 import * as linkErrors from '../../../client/links/errors.js';
-import { LinkFailed, LinkInterrupted, linkWords } from '../../../client/links/errors.js';
+import { LinkFailed, LinkInterrupted, linkErrorMap } from '../../../client/links/errors.js';
 import * as orderErrors from '../../../client/orders/errors.js';
-import { forwardedTo, OrderInterrupted, orderWords } from '../../../client/orders/errors.js';
+import { forwardedTo, OrderInterrupted, orderErrorMap } from '../../../client/orders/errors.js';
 import * as reportErrors from '../../../client/reports/errors.js';
-import { ReportInterrupted, reportWords } from '../../../client/reports/errors.js';
+import { ReportInterrupted, reportErrorMap } from '../../../client/reports/errors.js';
 import * as webhookErrors from '../../../client/webhook-endpoints/errors.js';
-import { WebhooksInterrupted, webhookWords } from '../../../client/webhook-endpoints/errors.js';
+import { WebhooksInterrupted, webhookErrorMap } from '../../../client/webhook-endpoints/errors.js';
 import * as client from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
 
@@ -133,11 +133,11 @@ const ofAppointments: Record<string, string> = {
 };
 
 const areas = [
-  { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderWords, unnamed: ['OrderForwarded'] },
-  { workflows: ['linkProvider'], names: ofLinks, words: linkWords, unnamed: [] },
-  { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportWords, unnamed: [] },
-  { workflows: ['manageWebhooks'], names: ofWebhooks, words: webhookWords, unnamed: [] },
-  { workflows: ['bookAppointment'], names: ofAppointments, words: appointmentWords, unnamed: [] },
+  { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderErrorMap, unnamed: ['OrderForwarded'] },
+  { workflows: ['linkProvider'], names: ofLinks, words: linkErrorMap, unnamed: [] },
+  { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportErrorMap, unnamed: [] },
+  { workflows: ['manageWebhooks'], names: ofWebhooks, words: webhookErrorMap, unnamed: [] },
+  { workflows: ['bookAppointment'], names: ofAppointments, words: appointmentErrorMap, unnamed: [] },
 ];
 
 function exportedBy(module: object, name: string): unknown {
@@ -163,7 +163,7 @@ describe('the client error for a failure', () => {
 
   test.each(named)('$type is $word, with its message, fields and status', ({ type, word, words }) => {
     for (const rejection of rejections(type)) {
-      const error = inProductWords(rejection, words);
+      const error = toClientError(rejection, words);
       expect(error).toBeInstanceOf(LabOperationsError);
       expect(error).toBeInstanceOf(exportedBy(client, word));
       // A missing order is not the fault of any field.
@@ -174,7 +174,7 @@ describe('the client error for a failure', () => {
 
   test('has the error type of a link that failed, if there is one', () => {
     const [rejection] = rejections('LinkFailed');
-    expect(inProductWords(rejection, linkWords)).toMatchObject({ errorType: 'refused' });
+    expect(toClientError(rejection, linkErrorMap)).toMatchObject({ errorType: 'refused' });
     expect(new LinkFailed('failed').errorType).toBe('unknown');
   });
 
@@ -190,7 +190,7 @@ describe('the client error for a failure', () => {
 
   test('has no fields and no status if the failure has no details', () => {
     const bare = ApplicationFailure.nonRetryable('ended', 'OrderEnded');
-    expect(inProductWords(new WorkflowUpdateFailedError('failed', bare), orderWords)).toMatchObject({
+    expect(toClientError(new WorkflowUpdateFailedError('failed', bare), orderErrorMap)).toMatchObject({
       name: 'OrderEnded',
       fields: [],
       status: undefined,
@@ -202,7 +202,7 @@ describe('the client error for a failure', () => {
     (type) => {
       const withoutType = new WorkflowUpdateFailedError('failed', ApplicationFailure.create({ message: 'no type' }));
       for (const rejection of [...rejections(type), withoutType]) {
-        const error = inProductWords(rejection, orderWords);
+        const error = toClientError(rejection, orderErrorMap);
         expect(error).toBeInstanceOf(UnexpectedFailure);
         expect(error).toMatchObject({ cause: rejection });
         // An unknown failure's message might quote a person: its type is enough to search for it.
@@ -216,13 +216,13 @@ describe('the client error for a failure', () => {
       'Workflow Update failed',
       new CancelledFailure('cancelled by hand'),
     );
-    expect(inProductWords(cancelled, orderWords)).toBeInstanceOf(OrderInterrupted);
-    expect(inProductWords(cancelled, linkWords)).toBeInstanceOf(LinkInterrupted);
+    expect(toClientError(cancelled, orderErrorMap)).toBeInstanceOf(OrderInterrupted);
+    expect(toClientError(cancelled, linkErrorMap)).toBeInstanceOf(LinkInterrupted);
   });
 
   test('exists for a query that the worker does not know or was not allowed to answer', () => {
     for (const refused of [new QueryNotRegisteredError('unknown query', 3), new QueryRejectedError(2)]) {
-      expect(inProductWords(refused, orderWords)).toBeInstanceOf(UnexpectedFailure);
+      expect(toClientError(refused, orderErrorMap)).toBeInstanceOf(UnexpectedFailure);
     }
   });
 
@@ -230,13 +230,13 @@ describe('the client error for a failure', () => {
     for (const cause of [new TerminatedFailure('terminated by hand'), new CancelledFailure('cancelled by hand')]) {
       const failed = new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE');
       for (const [words, word] of [
-        [orderWords, OrderInterrupted],
-        [linkWords, LinkInterrupted],
-        [reportWords, ReportInterrupted],
-        [webhookWords, WebhooksInterrupted],
-        [appointmentWords, AppointmentInterrupted],
+        [orderErrorMap, OrderInterrupted],
+        [linkErrorMap, LinkInterrupted],
+        [reportErrorMap, ReportInterrupted],
+        [webhookErrorMap, WebhooksInterrupted],
+        [appointmentErrorMap, AppointmentInterrupted],
       ] as const) {
-        const error = inProductWords(failed, words);
+        const error = toClientError(failed, words);
         expect(error).toBeInstanceOf(word);
         expect((error as Error).message).toBe(`Workflow execution failed: ${cause.message}`);
       }
@@ -244,20 +244,20 @@ describe('the client error for a failure', () => {
   });
 
   test.each([new TypeError('a fault of ours'), 'text', undefined])('%s stays as it is', (error) => {
-    expect(inProductWords(error, orderWords)).toBe(error);
+    expect(toClientError(error, orderErrorMap)).toBe(error);
   });
 });
 
 /** Base classes; a caller gets only what derives from them. */
 const inner = new Set([
-  'inProductWords',
+  'toClientError',
   'Refusal',
-  'orderWords',
-  'linkWords',
+  'orderErrorMap',
+  'linkErrorMap',
   'forwardedTo',
-  'reportWords',
-  'webhookWords',
-  'appointmentWords',
+  'reportErrorMap',
+  'webhookErrorMap',
+  'appointmentErrorMap',
 ]);
 
 test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors, appointmentErrors])(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { TimeoutFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import { inProductWords } from '../../../client/errors.js';
+import { toClientError } from '../../../client/errors.js';
 import * as errors from '../../../client/rejected-events/errors.js';
 import * as client from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
@@ -18,7 +18,7 @@ test.each([
   ['StoreUnavailable', 'StoreUnavailable'],
 ] as const)('%s is %s, documented, and can be imported', async (type, word) => {
   const failure = ApplicationFailure.nonRetryable(`a ${type}`, type, { fields: [] });
-  const error = inProductWords(failed(failure), errors.rejectedEventWords);
+  const error = toClientError(failed(failure), errors.rejectedEventErrorMap);
   expect(error).toBeInstanceOf((client as Record<string, unknown>)[word]);
   expect(error).toMatchObject({ name: word, message: `a ${type}` });
   const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
@@ -27,5 +27,5 @@ test.each([
 
 test('a command that no worker accepted in time is interrupted', () => {
   const cause = new TimeoutFailure('too late', undefined, 'START_TO_CLOSE');
-  expect(inProductWords(failed(cause), errors.rejectedEventWords)).toBeInstanceOf(client.RejectedEventsInterrupted);
+  expect(toClientError(failed(cause), errors.rejectedEventErrorMap)).toBeInstanceOf(client.RejectedEventsInterrupted);
 });

@@ -11,7 +11,7 @@ import {
   TemporalUnreachable,
   TimedOut,
 } from '../../../client/index.js';
-import { linkWords } from '../../../client/links/errors.js';
+import { linkErrorMap } from '../../../client/links/errors.js';
 import { LinkHandle } from '../../../client/links/link-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
@@ -104,7 +104,7 @@ test('a query that finds no poller fails for lack of a worker, whichever workflo
   const noPoller = { code: 9, details: 'no poller seen for task queue recently' };
   const { client, close } = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? noPoller : undefined));
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline });
-  const kind = { words: linkWords, underWay: 'Ask again.' };
+  const kind = { words: linkErrorMap, underWay: 'Ask again.' };
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
   await close();
   expect(error).toBeInstanceOf(NoWorker);

@@ -3,7 +3,7 @@ import type { Deadline } from '../../../client/call-options.js';
 import type { Connect } from '../../../client/command-line/command-line.js';
 import { run } from '../../../client/command-line/program.js';
 import type { LabOperations } from '../../../client/lab-operations.js';
-import { RecordedTerminal } from './a-terminal.js';
+import { RecordedTerminal } from './recording-terminal.js';
 
 /** Lab operations whose appointment answers as the test says. */
 const answering = (handle: object): Connect => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Deadline } from '../../../client/call-options.js';
 import { CommandLine, type GlobalOptions } from '../../../client/command-line/command-line.js';
 import { LabOperations } from '../../../client/lab-operations.js';
-import { RecordedTerminal } from './a-terminal.js';
+import { RecordedTerminal } from './recording-terminal.js';
 
 const clearLine = '\r\u001B[2K';
 

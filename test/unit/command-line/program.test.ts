@@ -6,7 +6,7 @@ import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
 import { TemporalUnreachable } from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
-import { RecordedTerminal } from './a-terminal.js';
+import { RecordedTerminal } from './recording-terminal.js';
 
 /** Wrong usage is refused before anything is connected. */
 const neverConnects: Connect = () => Promise.reject(new Error('it connected'));

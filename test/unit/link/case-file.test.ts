@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hearResult, openLink, raise, hearConnection, end, endUnlessConnected } from '../../../workflows/link/link.js';
 import { caseFileOf, stateOf } from '../../../workflows/link/view.js';
-import { asked, claimed, handedOut, hour, minute, start } from './cases.js';
+import { asked, claimed, handedOut, hour, minute, start } from './links.js';
 
 const fileOf = (link: ReturnType<typeof asked>) => caseFileOf(stateOf(link));
 const linesOf = (link: ReturnType<typeof asked>) => fileOf(link).split('\n');

@@ -4,7 +4,7 @@ import { linkErrorTypes, type KnownLinkErrorType } from '../../../service/link.j
 import { consequenceOf, isAboutToken, mayBeConnected } from '../../../workflows/link/consequences.js';
 import { hearResult, hearConnection } from '../../../workflows/link/link.js';
 import { stateOf } from '../../../workflows/link/view.js';
-import { asked, minute, start } from './cases.js';
+import { asked, minute, start } from './links.js';
 
 /** The user's situation after one error while a code was awaited. */
 interface Left {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
 import { hearResult, hearWebhook, hearConnection, end, endWait, remind } from '../../../workflows/link/link.js';
-import { asked, claimed, day, handedOut, hour, minute, opened, second, start } from './cases.js';
+import { asked, claimed, day, handedOut, hour, minute, opened, second, start } from './links.js';
 
 /** Name and distance from the start, the earliest first. */
 const named = (link: Parameters<typeof deadlinesOf>[0]) =>

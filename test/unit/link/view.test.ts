@@ -11,7 +11,7 @@ import {
   endUnlessConnected,
 } from '../../../workflows/link/link.js';
 import { codeAnswerOf, resultOf, stateOf } from '../../../workflows/link/view.js';
-import { asked, claimed, handedOut, held, hour, minute, opened, start } from './cases.js';
+import { asked, claimed, handedOut, held, hour, minute, opened, start } from './links.js';
 
 const at = (span: number) => new Date(start + span).toISOString();
 

@@ -117,15 +117,15 @@ describe('the product is notified of', () => {
         'detail' in data && event.id === turn ? { ...event, detail: data.detail as string } : event,
       );
       // Received at once or one after the other: it is the same notification.
-      const atOnce = announcedBy(announce([{ orderId: 'order-1', method: 'testkit', events }])).at(-1);
+      const noSettling = announcedBy(announce([{ orderId: 'order-1', method: 'testkit', events }])).at(-1);
       const steps = events.map((_, index) => ({
         orderId: 'order-1',
         method: 'testkit',
         events: events.slice(0, index + 1),
       }));
-      expect(atOnce).toMatchObject({ id: `order-1/${turn}/phase_changed`, at: daysAfterStart(turn - 1) });
-      expect(atOnce?.data).toEqual(data);
-      expect(announcedBy(announce(steps)).at(-1)).toEqual(atOnce);
+      expect(noSettling).toMatchObject({ id: `order-1/${turn}/phase_changed`, at: daysAfterStart(turn - 1) });
+      expect(noSettling?.data).toEqual(data);
+      expect(announcedBy(announce(steps)).at(-1)).toEqual(noSettling);
     },
   );
 

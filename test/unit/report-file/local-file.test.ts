@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { demandBelow } from '../../../activities/report-file/local-file.js';
+import { requireBelow } from '../../../activities/report-file/local-file.js';
 import { createReportFiles, type ReportFiles } from '../../../activities/report-file/report-files.js';
 import { sampleReport } from '../../../sandbox/sample-report.js';
 import { outcomeOf, read } from './reading.js';
@@ -178,7 +178,7 @@ describe('a folder that is swapped with a link while a file in it is opened', ()
       await link(outside, inside);
       const handle = await open(outside);
       onTestFinished(async () => handle.close());
-      await expect(demandBelow(root, inside, handle)).rejects.toMatchObject({ reason: 'outside_root' });
+      await expect(requireBelow(root, inside, handle)).rejects.toMatchObject({ reason: 'outside_root' });
     },
   );
 
@@ -189,7 +189,7 @@ describe('a folder that is swapped with a link while a file in it is opened', ()
     for (const path of [outside, inside]) {
       const handle = await open(path);
       onTestFinished(async () => handle.close());
-      const demand = demandBelow(root, inside, handle, join(base, 'no-such-folder'));
+      const demand = requireBelow(root, inside, handle, join(base, 'no-such-folder'));
       outcomes.push(await demand.then(() => 'inside', String));
     }
     expect(outcomes).toEqual([expect.stringContaining('outside_root'), 'inside']);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { raise } from '../../../workflows/report/announcements.js';
 import { learnFromRead, learnFromWebhook } from '../../../workflows/report/job.js';
 import { deadlineOf, giveUpAt, nextMoment, pollAt } from '../../../workflows/report/deadlines.js';
-import { began, handedOver, snapshot } from './cases.js';
+import { began, handedOver, snapshot } from './jobs.js';
 
 test('the first read comes after firstPoll, and each that says nothing new doubles the pause up to longestPoll', () => {
   const job = handedOver();

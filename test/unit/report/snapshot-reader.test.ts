@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readReportSnapshot } from '../../../workflows/report/reports.js';
-import { counts, snapshot, jobId, userId } from './cases.js';
+import { counts, snapshot, jobId, userId } from './jobs.js';
 
 describe('a snapshot from a signal', () => {
   test('is taken unchanged', () => {

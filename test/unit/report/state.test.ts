@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
 import { rankOf } from '../../../protocol/report/lifecycle.js';
 import { hearOf, knownOf, readOf, type Reported } from '../../../workflows/report/reports.js';
-import { counts, snapshot } from './cases.js';
+import { counts, snapshot } from './jobs.js';
 
 const receivedAll = (snapshots: readonly ReportSnapshot[], from: Reported = {}) => snapshots.reduce(hearOf, from);
 

@@ -15,8 +15,8 @@ const answerCountsMs = 60_000;
  * else one that asks before it sends anything whether the workers encrypt.
  * @throws EncryptionKeysMissing
  */
-export function demandingKeys(temporal: Client, taskQueue: string, encryption: Encryption | undefined): Client {
-  if (encryption === 'required') demandKeys(temporal);
+export function withKeysRequired(temporal: Client, taskQueue: string, encryption: Encryption | undefined): Client {
+  if (encryption === 'required') requireKeys(temporal);
   if (hasKeys(temporal) || encryption === 'optional') return temporal;
   const { connection, options } = temporal;
   const { namespace, identity, interceptors, workflow } = options;
@@ -37,7 +37,7 @@ export function demandingKeys(temporal: Client, taskQueue: string, encryption: E
 }
 
 /** @throws EncryptionKeysMissing where the client has none */
-function demandKeys(temporal: Client): void {
+function requireKeys(temporal: Client): void {
   if (!hasKeys(temporal)) throw new EncryptionKeysMissing(encryptionRequired);
 }
 

@@ -23,7 +23,7 @@ export async function loseWebhooks({ sandbox }: Stage): Promise<void> {
 }
 
 /** An appointment in a story: the product on one side, the provider on the other. */
-export class AVisit {
+export class Visit {
   readonly handle: AppointmentHandle;
   readonly orderId: string;
   private readonly stage: Stage;
@@ -46,17 +46,17 @@ export class AVisit {
     return order.id;
   }
 
-  static async start(stage: Stage, options: Partial<AppointmentStart> = {}): Promise<AVisit> {
-    const orderId = options.orderId ?? (await AVisit.newOrder(stage));
-    const visit = new AVisit(stage, await stage.product.appointments.start({ ...options, orderId }));
+  static async start(stage: Stage, options: Partial<AppointmentStart> = {}): Promise<Visit> {
+    const orderId = options.orderId ?? (await Visit.newOrder(stage));
+    const visit = new Visit(stage, await stage.product.appointments.start({ ...options, orderId }));
     stage.onClear(() => visit.endAnyhow());
     return visit;
   }
 
   /** The workflow that a webhook has started. */
-  static async adopted(stage: Stage, orderId: string): Promise<AVisit> {
+  static async adopted(stage: Stage, orderId: string): Promise<Visit> {
     const handle = await eventually(() => stage.product.appointments.get({ orderId }));
-    const visit = new AVisit(stage, handle);
+    const visit = new Visit(stage, handle);
     stage.onClear(() => visit.endAnyhow());
     return visit;
   }

@@ -5,7 +5,7 @@ import { parsingFailureReasons } from '../../../service/reports.js';
 import { announceClaim, announceEnd, announceNews, clear, raise } from '../../../workflows/report/announcements.js';
 import { learnFromRead, learnFromWebhook, outcomeOf, type Job } from '../../../workflows/report/job.js';
 import { reportCaseFileOf, reportResultOf, reportStateOf } from '../../../workflows/report/view.js';
-import { began, counts, handedOver, snapshot, jobId, userId } from './cases.js';
+import { began, counts, handedOver, snapshot, jobId, userId } from './jobs.js';
 
 function notified(job: Job): string[] {
   return job.outbox.map(({ id }) => id.slice(jobId.length + 1));

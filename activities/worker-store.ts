@@ -5,13 +5,13 @@ import type { ReplayedMessage } from '../store/rejected-events.js';
 import type { StoreAccess } from '../store/store-access.js';
 
 /** What a worker with a store has: its health data and rejected events, and the road that events take. */
-export interface KeptData {
+export interface WorkerStore {
   store: StoreAccess;
   /** Brings a rejected event to where it belongs once more, as the ingress would. Never rejects. */
-  route: (message: ReplayedMessage) => Promise<Rerouted>;
+  route: (message: ReplayedMessage) => Promise<RouteOutcome>;
 }
 
-export interface Rerouted {
+export interface RouteOutcome {
   /** The webhook handler's word for what became of it: `delivered`, `not_handled` and so on. */
   answer: string;
   /** Whether somebody has it now. */
@@ -23,10 +23,10 @@ export interface Rerouted {
  * may be tried again: another worker may have one, and this one may get one.
  */
 export async function withStore<T>(
-  kept: KeptData | 'off' | undefined,
-  work: (store: HealthDataStore, kept: KeptData) => Promise<T>,
+  workerStore: WorkerStore | 'off' | undefined,
+  work: (store: HealthDataStore, workerStore: WorkerStore) => Promise<T>,
 ): Promise<T> {
-  if (kept === undefined || kept === 'off') {
+  if (workerStore === undefined || workerStore === 'off') {
     throw ApplicationFailure.retryable(
       'This worker has no store for health data and rejected events: set DATABASE_URL for every worker and ingress',
       'StoreNotConfigured',
@@ -34,7 +34,7 @@ export async function withStore<T>(
     );
   }
   try {
-    return await work(await kept.store.get(), kept);
+    return await work(await workerStore.store.get(), workerStore);
   } catch (error) {
     if (!(error instanceof StoreFailed)) throw error;
     throw ApplicationFailure.retryable(error.message, 'StoreUnavailable', { fields: [] });

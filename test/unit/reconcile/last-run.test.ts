@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isHeard, type LastRun } from '../../../activities/heard-ends.js';
+import { isEndKnown, type LastRun } from '../../../activities/last-run.js';
 
 const from = '2026-03-10T11:00:00.000Z';
 const order = { orderId: 'order-1', updatedAt: '2026-03-10T12:58:00.000Z' };
@@ -12,7 +12,7 @@ describe('an end without a run that is retained', () => {
     [true, 'lies weeks back', { id: 7, at: '2026-02-10T12:00:00.000Z' }],
     [false, 'is known from the status alone', undefined],
   ])('is known: %s, if its event %s', (heard, _what, event) => {
-    expect(isHeard(undefined, order, event, from)).toBe(heard);
+    expect(isEndKnown(undefined, order, event, from)).toBe(heard);
   });
 });
 
@@ -30,13 +30,13 @@ describe('an end after a run that ended by itself', () => {
     [false, 'knew that of another order', knowing('order-2', 7), last],
     [true, 'ended with that status and there is no event', knowing('order-1', 6), undefined],
   ])('is known: %s, if the run %s, whenever that is said to have been', (heard, _what, run, event) => {
-    expect(isHeard(run, order, event, from)).toBe(heard);
+    expect(isEndKnown(run, order, event, from)).toBe(heard);
   });
 
   test('is not known before its critical result is', () => {
     const critical = { ...order, interpretation: 'critical' };
-    expect(isHeard(knowing('order-1', 7), critical, last, from)).toBe(false);
-    expect(isHeard(knowing('order-3', 7), { ...critical, orderId: 'order-3' }, last, from)).toBe(true);
+    expect(isEndKnown(knowing('order-1', 7), critical, last, from)).toBe(false);
+    expect(isEndKnown(knowing('order-3', 7), { ...critical, orderId: 'order-3' }, last, from)).toBe(true);
   });
 });
 
@@ -46,10 +46,10 @@ describe('an end after a run that somebody ended', () => {
     [false, '2026-03-10T12:30:00.000Z'],
     [false, '2026-03-10T11:30:00.000Z'],
   ])('is known: %s, if that was at %s', (heard, at) => {
-    expect(isHeard({ ended: 'otherwise', at: new Date(at) }, order, last, from)).toBe(heard);
+    expect(isEndKnown({ ended: 'otherwise', at: new Date(at) }, order, last, from)).toBe(heard);
   });
 });
 
 test('an end is not known to a run that was started meanwhile', () => {
-  expect(isHeard({}, order, last, from)).toBe(false);
+  expect(isEndKnown({}, order, last, from)).toBe(false);
 });

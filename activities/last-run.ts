@@ -59,7 +59,7 @@ const backdating = 7 * 24 * 60 * 60_000;
  * @param last the order's last event; missing where its status alone says that it has ended
  * @param from the beginning of the range that is looked at, ISO 8601
  */
-export function isHeard(
+export function isEndKnown(
   run: LastRun | undefined,
   { orderId, updatedAt, interpretation }: Pick<OrderSnapshot, 'orderId' | 'updatedAt' | 'interpretation'>,
   last: Pick<OrderEvent, 'id' | 'at'> | undefined,

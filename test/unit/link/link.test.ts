@@ -18,7 +18,7 @@ import {
   endWait,
   remind,
 } from '../../../workflows/link/link.js';
-import { asked, claimed, day, entries, handedOut, held, hour, minute, opened, second, start } from './cases.js';
+import { asked, claimed, day, entries, handedOut, held, hour, minute, opened, second, start } from './links.js';
 
 const error = (errorType?: string): LinkReport => ({ state: 'error', ...(errorType !== undefined && { errorType }) });
 const newConnection = new Date(start + 3 * minute).toISOString();

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { KeptData, Rerouted } from '../activities/kept-data.js';
+import type { WorkerStore, RouteOutcome } from '../activities/worker-store.js';
 import { answers } from '../client/webhooks/answers.js';
 import { route } from '../client/webhooks/route.js';
 import type { ReplayedMessage } from '../store/rejected-events.js';
@@ -10,10 +10,10 @@ import { healthDataSinks } from './health-data.js';
 const deadlineMs = 10_000;
 
 /** The answers after which nobody has the event: it would only come up as the same rejected event again. */
-const letGo: readonly string[] = ['not_handled', 'unreadable', 'not_addressable', 'event_refused'];
+const notTaken: readonly string[] = ['not_handled', 'unreadable', 'not_addressable', 'event_refused'];
 
 /** What a worker's activities get of a store: with it, rejected events go the road that webhooks go in the ingress. */
-export function keptData(store: StoreAccess, temporal: Client, taskQueue: string): KeptData {
+export function workerStore(store: StoreAccess, temporal: Client, taskQueue: string): WorkerStore {
   return {
     store,
     route: async (message) => {
@@ -22,13 +22,13 @@ export function keptData(store: StoreAccess, temporal: Client, taskQueue: string
       const { healthData } = healthDataSinks(store, message.receivedAt);
       const to = { temporal, taskQueue, healthData, rejected: undefined, deadlineMs };
       const { name } = await route({ ...message, value }, to);
-      return reroutedAs(name);
+      return outcomeOf(name);
     },
   };
 }
 
-function reroutedAs(name: keyof typeof answers): Rerouted {
-  return { answer: name, isTaken: answers[name].status === 204 && !letGo.includes(name) };
+function outcomeOf(name: keyof typeof answers): RouteOutcome {
+  return { answer: name, isTaken: answers[name].status === 204 && !notTaken.includes(name) };
 }
 
 /** Undefined for what was put aside because it is no JSON object: that can only be discarded. */

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAttempt } from '../../../activities/attempt.js';
-import { placedBefore, type WantedOrder } from '../../../activities/earlier-attempts.js';
+import { placedBefore, type OrderCriteria } from '../../../activities/order-search.js';
 import type { ActivityDependencies } from '../../../activities/activities.js';
 import { SandboxControl } from '../../../sandbox/control.js';
 import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';
@@ -45,7 +45,7 @@ async function search(
   let last: unknown = heartbeatDetails;
   environment.on('heartbeat', (details: unknown) => (last = details));
   const dependencies = { service, echoesPassthrough } as ActivityDependencies;
-  const wanted: WantedOrder = {
+  const wanted: OrderCriteria = {
     ...{ passthrough: 'ours', reference: 'invented-1', userId, triedBefore: false, address: { zip: '00000' } },
     since: '2026-03-01T00:00:00.000Z',
     ...wants,
@@ -57,7 +57,7 @@ async function search(
   return last;
 }
 
-interface Looking extends Pick<Partial<WantedOrder>, 'triedBefore' | 'sentSince'> {
+interface Looking extends Pick<Partial<OrderCriteria>, 'triedBefore' | 'sentSince'> {
   heartbeatDetails?: unknown;
   echoesPassthrough?: boolean;
   fails?: boolean;

@@ -8,7 +8,7 @@ import { eventually } from '../rig/eventually.js';
 import type { Stage } from './story.js';
 
 /** A user in a story who is deleted, and what the product is notified of. */
-export class Leaver {
+export class LeavingUser {
   readonly userId: string;
   readonly clientUserId: string;
   private readonly stage: Stage;
@@ -19,13 +19,13 @@ export class Leaver {
     this.clientUserId = clientUserId;
   }
 
-  static async arrive(stage: Stage): Promise<Leaver> {
+  static async arrive(stage: Stage): Promise<LeavingUser> {
     await stage.syncClock();
     const { user } = await stage.sandbox.createUser();
     for (const provider of ['invented_watch', 'invented_ring']) {
       await stage.sandbox.connect(user.user_id, { provider, webhook: false });
     }
-    return new Leaver(stage, user);
+    return new LeavingUser(stage, user);
   }
 
   get path(): string {

@@ -7,7 +7,7 @@ import type { StoreAccess } from '../../store/store-access.js';
 import { referenceKeys } from '../rig/stores.js';
 
 /** The embedded database of a stage: ingress and worker share it, and it can be away. */
-export class KeptStore {
+export class TestStore {
   readonly store: HealthDataStore;
   isDown = false;
   /** What ingress and worker get of it. */
@@ -24,9 +24,9 @@ export class KeptStore {
     };
   }
 
-  static async open(): Promise<KeptStore> {
+  static async open(): Promise<TestStore> {
     const folder = await mkdtemp(join(tmpdir(), 'lab-operations-story-'));
-    return new KeptStore(await openStore({ directory: join(folder, 'data') }, { referenceKeys }), folder);
+    return new TestStore(await openStore({ directory: join(folder, 'data') }, { referenceKeys }), folder);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { isUuid, userKey } from './keys.js';
 
 /** Whom an event names that could not be read. */
-export interface NamedUsers {
+export interface MentionedUsers {
   userIds: string[];
   /** The product's own references. */
   clientUserIds: string[];
@@ -17,7 +17,7 @@ const member = /"(client_user_id|user_id)"\s*:\s*("(?:[^"\\]|\\.){1,1536}")/g;
  * Looks for whom a body names, anywhere in it, whether it is JSON or not. The product may have given its reference to
  * somebody else since, so that it counts only where no user is named by the service's id.
  */
-export function usersNamedIn(body: string): NamedUsers {
+export function usersMentionedIn(body: string): MentionedUsers {
   const userIds = new Set<string>();
   const clientUserIds = new Set<string>();
   for (const [, field, spelled = ''] of body.matchAll(member)) {

@@ -4,4 +4,4 @@
  * would cost the worker. Five minutes outlast that, and still end a step that loops. The SDK takes the option without naming it in
  * its types; a test holds it.
  */
-export const outlastingStandstill: object = { isolateExecutionTimeout: '5 minutes' };
+export const suspensionTolerance: object = { isolateExecutionTimeout: '5 minutes' };

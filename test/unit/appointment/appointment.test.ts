@@ -9,7 +9,7 @@ import {
   compareHeard,
   type Heard,
 } from '../../../workflows/appointment/appointment.js';
-import { day, hour, snapshot, start, wantedCase } from './cases.js';
+import { day, hour, snapshot, start, wantedCase } from './appointments.js';
 
 const booked = snapshot(['pending', 'confirmed']);
 const other = snapshot(['pending'], { appointmentId: 'appointment-2', from: day });

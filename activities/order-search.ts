@@ -8,10 +8,10 @@ import { kitOrderName } from '../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey } from '../protocol/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
 import type { Attempt } from './attempt.js';
-import { listed, presentRunsOf } from './earlier-runs.js';
+import { listed, presentRunsOf } from './workflow-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt has placed already. */
-export interface WantedOrder {
+export interface OrderCriteria {
   passthrough: string;
   reference: string;
   userId: string;
@@ -47,7 +47,7 @@ const anyZone = 24 * 60 * 60_000;
  */
 export async function placedBefore(
   dependencies: ActivityDependencies,
-  wanted: WantedOrder,
+  wanted: OrderCriteria,
   attempt: Attempt,
 ): Promise<Order | undefined> {
   const candidates = new Map<string, Order>();
@@ -58,11 +58,11 @@ export async function placedBefore(
     if (order.passthrough === wanted.passthrough) return order;
     if (couldBe(order, wanted, since)) candidates.set(order.id, order);
   }
-  return candidates.size === 0 ? undefined : theOneOf([...candidates.values()], dependencies, wanted);
+  return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, wanted);
 }
 
 /** How far earlier attempts have looked through all orders of the user; kept in heartbeats. */
-interface Looked {
+interface SearchProgress {
   /** The page that was being read. */
   page?: number;
   all?: true;
@@ -75,11 +75,11 @@ interface Looked {
  */
 async function* ordersOf(
   { service, echoesPassthrough }: ActivityDependencies,
-  wanted: WantedOrder,
+  wanted: OrderCriteria,
   attempt: Attempt,
 ): AsyncGenerator<Order, void, undefined> {
   const { userId } = wanted;
-  const looked = attempt.earlier as Looked | undefined;
+  const looked = attempt.earlier as SearchProgress | undefined;
   const mustRead = mayHaveBeenSent(wanted);
   const startDate = new Date(Date.parse(wanted.sentSince ?? wanted.since) - anyZone).toISOString();
   if (!echoesPassthrough || mustRead) {
@@ -88,9 +88,9 @@ async function* ordersOf(
   if (!echoesPassthrough || looked?.all) return;
   // Newest first: orders that have come meanwhile move the others back, and one that has gone moves them forward.
   const first = Math.max(1, (looked?.page ?? 1) - 1);
-  const read = (page: number) => service.orders.page({ userId }, page, attempt.call({ page } satisfies Looked));
+  const read = (page: number) => service.orders.page({ userId }, page, attempt.call({ page } satisfies SearchProgress));
   yield* readable((page) => read(first + page - 1), false);
-  attempt.call({ all: true } satisfies Looked);
+  attempt.call({ all: true } satisfies SearchProgress);
 }
 
 /**
@@ -144,11 +144,11 @@ function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): numb
  */
 export async function firstPlacing(
   { temporal, echoesPassthrough }: ActivityDependencies,
-  { reference, since, triedBefore }: Pick<WantedOrder, 'reference' | 'since' | 'triedBefore'>,
+  { reference, since, triedBefore }: Pick<OrderCriteria, 'reference' | 'since' | 'triedBefore'>,
   settling: number,
-): Promise<Pick<WantedOrder, 'since' | 'sentSince'>> {
+): Promise<Pick<OrderCriteria, 'since' | 'sentSince'>> {
   const runs = await presentRunsOf(temporal, placeKitOrderId(reference));
-  demandSettled(runs, settling);
+  requireSettled(runs, settling);
   const runId = activityInfo().workflowExecution?.runId;
   const isFirstRun = runs.every((run) => run.runId === runId);
   const first = earliest([since, ...runs.map(({ startTime }) => startTime.toISOString())]);
@@ -159,7 +159,7 @@ export async function firstPlacing(
   };
 }
 
-function demandSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'closeTime'>[], settling: number): void {
+function requireSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'closeTime'>[], settling: number): void {
   const endedOutside = runs.filter(({ status }) => ['TERMINATED', 'TIMED_OUT'].includes(status.name));
   const rest = Math.max(0, ...endedOutside.map(({ closeTime }) => closeTime?.getTime() ?? 0)) + settling - Date.now();
   if (rest <= 0) return;
@@ -176,18 +176,18 @@ function earliest(times: readonly string[]): string {
 }
 
 /** Whether this run has sent nothing for this order yet. */
-export function isFirstAttempt({ triedBefore }: Pick<WantedOrder, 'triedBefore'>): boolean {
+export function isFirstAttempt({ triedBefore }: Pick<OrderCriteria, 'triedBefore'>): boolean {
   return activityInfo().attempt === 1 && !triedBefore;
 }
 
-function mayHaveBeenSent({ triedBefore, sentSince }: WantedOrder): boolean {
+function mayHaveBeenSent({ triedBefore, sentSince }: OrderCriteria): boolean {
   return sentSince !== undefined || !isFirstAttempt({ triedBefore });
 }
 
-async function theOneOf(
+async function selectCandidate(
   candidates: Order[],
   { temporal, echoesPassthrough }: ActivityDependencies,
-  wanted: WantedOrder,
+  wanted: OrderCriteria,
 ): Promise<Order | undefined> {
   if (!echoesPassthrough) return onlyUnclaimed(temporal, candidates, wanted);
   // Where passthrough is echoed, an order without ours is somebody else's. After a failed attempt it may also mean that
@@ -203,7 +203,7 @@ function isFollowUp({ origin }: Order): boolean {
   return origin === 'redraw' || origin === 'recreation';
 }
 
-function couldBe(order: Order, wanted: WantedOrder, since: number): boolean {
+function couldBe(order: Order, wanted: OrderCriteria, since: number): boolean {
   const address = order.shipping_details ?? order.patient_address;
   return (
     wanted.noneOf?.includes(order.id) !== true &&
@@ -222,7 +222,7 @@ function same(a: string | null | undefined, b: string | null | undefined): boole
   return tidy(a) === tidy(b);
 }
 
-async function onlyUnclaimed(temporal: Client, candidates: Order[], wanted: WantedOrder): Promise<Order | undefined> {
+async function onlyUnclaimed(temporal: Client, candidates: Order[], wanted: OrderCriteria): Promise<Order | undefined> {
   const unclaimed: Order[] = [];
   for (const order of candidates) {
     const claim = await claimOn(temporal, order.id);

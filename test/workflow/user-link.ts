@@ -15,7 +15,7 @@ export function completeMfaPath(provider = '*'): string {
 export const tokenPath = '/v2/link/token';
 
 /** A link in a story: the product on one side, the user's browser on the other. */
-export class ALink {
+export class UserLink {
   readonly handle: LinkHandle;
   private readonly stage: Stage;
 
@@ -25,11 +25,11 @@ export class ALink {
   }
 
   /** Starts one of a new user with a provider that the sandbox knows. */
-  static async start(stage: Stage, options: Partial<LinkStart> = {}): Promise<ALink> {
+  static async start(stage: Stage, options: Partial<LinkStart> = {}): Promise<UserLink> {
     await stage.syncClock();
     const userId = options.userId ?? (await stage.newUser());
     const handle = await stage.product.links.start({ provider: 'invented_watch', ...options, userId });
-    const link = new ALink(stage, handle);
+    const link = new UserLink(stage, handle);
     stage.onClear(() => link.endAnyhow());
     return link;
   }
