@@ -21,15 +21,15 @@ export class Calendar {
   }
 
   /**
-   * The policy that an order gets: its own wishes or the defaults, with days as short as the sandbox's. What is measured
+   * The policy that an order gets: the requested one or the defaults, with days as short as the sandbox's. What is measured
    * in the time of networks instead of the post is not compressed.
    */
-  policy(wishes: OrderPolicy): OrderPolicy {
-    const compressed = Object.entries({ ...defaultPolicy, ...wishes }).map(([name, value]) => {
+  policy(requested: OrderPolicy): OrderPolicy {
+    const compressed = Object.entries({ ...defaultPolicy, ...requested }).map(([name, value]) => {
       if (Array.isArray(value)) return [name, value.map((span) => this.compressed(span))];
       return [name, isSpan(name, value) ? this.compressed(value) : value];
     });
-    const reminder = this.compressed(wishes.criticalResultReminder ?? defaultPolicy.criticalResultReminder);
+    const reminder = this.compressed(requested.criticalResultReminder ?? defaultPolicy.criticalResultReminder);
     const criticalResultReminder = Math.max(reminder, shortestReminderMs);
     return { ...(Object.fromEntries(compressed) as OrderPolicy), ...networkTime, criticalResultReminder };
   }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { programme } from './programme.js';
 
 export interface CommandLine {
-  /** End when the stories have been told, instead of staying up. */
+  /** End when the stories have been played, instead of staying up. */
   once: boolean;
   /** The only act to play, from 1; all acts when not given. */
   act: number | undefined;
@@ -18,11 +18,10 @@ export const usage = `Usage: npm run demo [-- <options>]
 
 Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays stories of
 orders, an appointment, a lab report, a provider link, health data and deletions through the public client, with days
-compressed to seconds. In a terminal the person who
-watches may type the code of the link. It then stays up until Ctrl-C.
+compressed to seconds. In a terminal you are asked for the code of the link. It then stays up until Ctrl-C.
 
 Options:
-  --once   ask nobody anything and end when the stories have been told; exit status 0 only if every one ended as told
+  --once   ask nothing and end when the stories have been played; exit status 0 only if all succeeded
   --act n  play only act n
   --help   show this
 

@@ -14,7 +14,7 @@ export interface DemoConfig {
   codecPort: number;
   sandboxPort: number;
   ingressPort: number;
-  /** Where the health data that were kept can be read. */
+  /** Serves the stored health data. */
   healthDataPort: number;
   /** How many real seconds a day of a story lasts. */
   daySeconds: number;
@@ -76,7 +76,7 @@ function isPort(value: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= 65_535;
 }
 
-/** Whoever works with a real deployment has its settings in the shell: the demo must never reach it. */
+/** The shell may have the settings of a real deployment: the demo must never reach it. */
 const deployment =
   /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC|DATABASE|HEALTH_DATA)_|^(NOTIFICATIONS|HEALTH_DATA|TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
 

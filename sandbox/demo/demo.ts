@@ -11,7 +11,7 @@ import { leaveLostOrder } from './left-over.js';
 import { OneAtATime, type Scenery } from './stage.js';
 import { showAddresses, showEndings } from './summary.js';
 import { isExact, takeTally } from './tally.js';
-import { tellStories } from './telling.js';
+import { playStories } from './playing.js';
 
 /** Somebody ended the demo before its stories had ended. */
 export class Interrupted extends Error {
@@ -40,7 +40,7 @@ export interface Demo {
 
 /**
  * Starts everything, plays the stories, and stays up unless it is to run once.
- * @returns the exit status: 0 when every story ended as told
+ * @returns the exit status: 0 if every story succeeded
  * @throws Interrupted, ProgramFailed, PortsBusy, or why there is no Temporal
  */
 export async function runDemo(demo: Demo): Promise<number> {
@@ -50,11 +50,13 @@ export async function runDemo(demo: Demo): Promise<number> {
     stopping.abort();
     throw new Interrupted(signal);
   });
-  // It matters only while something races with it.
+  // Only the races below use it.
   interruption.catch(() => undefined);
   const say = (text: string): void => screen.line(screen.styled('gray', `  … ${text}`));
 
-  screen.line(screen.styled('bold', `\n  Lab operations on Temporal: stories, a day in ${config.daySeconds} s\n`));
+  screen.line(
+    screen.styled('bold', `\n  Lab operations on Temporal: stories in which a day lasts ${config.daySeconds} s\n`),
+  );
   const servers = await Promise.race([startServers(config, logFolder, closing, say), interruption]);
   screen.line(`  Web UI     ${servers.uiUrl}/namespaces/default/workflows`);
   const scenery = await Promise.race([setUp(servers, keyboard, config, closing), interruption]);
@@ -63,11 +65,11 @@ export async function runDemo(demo: Demo): Promise<number> {
     stopping.abort();
     throw reason;
   });
-  const stories = tellStories(scenery, screen, stopping.signal, act);
+  const stories = playStories(scenery, screen, stopping.signal, act);
   const endings = await Promise.race([stories, broken, interruption]);
   const tally = await takeTally(scenery.control);
   showEndings(endings, tally, Math.round((Date.now() - began) / 1000), screen);
-  const status = endings.every(({ asTold }) => asTold) && isExact(tally) ? 0 : 1;
+  const status = endings.every(({ succeeded }) => succeeded) && isExact(tally) ? 0 : 1;
   if (once) return status;
   const lostOrderId = await Promise.race([leaveLostOrder(scenery), broken, interruption]);
   showAddresses(servers, lostOrderId, logFolder, screen);

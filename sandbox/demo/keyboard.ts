@@ -3,28 +3,28 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Screen } from './screen.js';
 
-/** How long the person who watches has for an answer. */
+/** How long the person who watches has to answer. */
 const answerWithinMs = 15_000;
 
 export interface KeyboardOptions {
   input: Readable & { isTTY?: boolean };
   screen: Screen;
-  /** Whether anybody is to be asked at all. */
+  /** False if nobody may be asked. */
   asks: boolean;
   /** Default `answerWithinMs`. */
   withinMs?: number;
 }
 
 /**
- * Where the person who watches may answer a question of a story. Nobody is waited for where nobody can answer: without a
- * terminal on both sides every answer is "nothing", at once.
+ * Lets the person who watches answer a question of a story. Without a terminal on both sides nobody is asked, and every
+ * answer is undefined at once.
  *
  * The terminal is left in its own mode, line by line: Ctrl-C stays the signal that it always is.
  */
 export class Keyboard {
   readonly withinMs: number;
   readonly #screen: Screen;
-  /** From the start on, so that what was typed before anything was asked answers nothing. */
+  /** Reads from the start, so a line that was typed before the question does not answer it. */
   readonly #lines: Interface | undefined;
 
   constructor({ input, screen, asks, withinMs = answerWithinMs }: KeyboardOptions) {
@@ -34,7 +34,7 @@ export class Keyboard {
   }
 
   /**
-   * What was typed, as it was typed; undefined where there is nobody, or they typed nothing in time.
+   * Returns the typed line; undefined if nobody is there, or typed nothing in time.
    *
    * @param question ends where the answer begins
    * @param signal ends the waiting: rejects with its AbortError

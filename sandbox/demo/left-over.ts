@@ -6,7 +6,7 @@ import type { Scenery } from './stage.js';
 export async function leaveLostOrder({ operations, control, calendar }: Scenery): Promise<string> {
   const { user } = await control.createUser();
   const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
-  // In compressed days the order would be given up half a minute later, before anybody has read what the demo says of it.
+  // In compressed days the order would be given up half a minute later, before anybody could look at it.
   const policy = { ...calendar.policy({}), decisionWait: '30d' } as const;
   const handle = await operations.orders.place({ reference: 'demo-left-over', kind: 'unregistered', order, policy });
   const orderId = await handle.orderId();

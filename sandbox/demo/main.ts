@@ -12,7 +12,7 @@ import { Screen } from './screen.js';
 /** After that whatever still runs is killed by its watchdog as soon as this process has gone. */
 const closeWithinMs = 10_000;
 
-/** @returns the exit status: 0 when all went as told, 1 when not, 2 for a wrong setting or argument, 128 + n by a signal */
+/** @returns the exit status: 0 if all succeeded, 1 if not, 2 for a wrong setting or argument, 128 + n by a signal */
 async function main(screen: Screen): Promise<number> {
   const { once, act, help } = readCommandLine(process.argv.slice(2));
   if (help) {

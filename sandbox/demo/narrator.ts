@@ -1,14 +1,16 @@
 import type { OrderState, TimelineEntry } from '../../client/index.js';
 import type { Calendar } from './calendar.js';
-import type { OrderNotification } from './notification-receiver.js';
+import type { EventOf } from './notifications.js';
 import type { Screen, Style } from './screen.js';
-import { happening, phaseWords, toldWords } from './words.js';
+import { eventWords, orderWords, phaseWords } from './words.js';
+
+type PhaseChanged = Extract<EventOf<'order'>, { type: 'labops.order.phase_changed' }>;
 
 export interface Voice {
   /** At the head of each line of the story. */
   label: string;
   colour: Style;
-  /** A story of people at a screen: told in real seconds instead of the days of the post. */
+  /** Shows real seconds instead of the days of the post: the story is about people at a screen. */
   inRealTime?: true;
 }
 
@@ -19,23 +21,23 @@ interface Group {
   entries: TimelineEntry[];
 }
 
-/** How much room the labels of the stories get. */
+/** The width of the stories' labels. */
 export const labelWidth = 10;
 
-/** What the signs at the heads of the lines mean. */
+/** Explains the sign at the head of each line. */
 export const legend =
-  '● lab, post, provider   ▸ product, operator, customer   ✉ what the product is told   ◷ what the workflow waits for';
+  '● lab, post, provider   ▸ product, operator, customer   ✉ notification to the product   ◷ the workflow waits for';
 
-/** Says what happens in one story, each line with the story's name and its own day. */
+/** Prints the lines of one story, each with the story's label and its day. */
 export class Narrator {
   readonly #screen: Screen;
   readonly #calendar: Calendar;
   readonly #voice: Voice;
-  readonly #told = new Set<string>();
-  /** Phases that the product was told of, by the event: they go into the event's line. */
-  readonly #phases = new Map<string, OrderNotification>();
+  readonly #shown = new Set<string>();
+  /** Notifications of phases by their event: they go into the event's line. */
+  readonly #phases = new Map<string, PhaseChanged>();
   #began = Date.now();
-  /** The latest moment that a line has shown: what happened before it is told of when it is known. */
+  /** The latest moment that a line has shown: the days never go back, though some events are known late. */
   #latest = 0;
   #waits = '';
 
@@ -51,23 +53,23 @@ export class Narrator {
     this.#latest = this.#began;
   }
 
-  /** What the product or a person does. */
+  /** The product or a person does something. */
   acts(text: string): void {
     this.#line(Date.now(), this.#screen.styled('bold', `▸ ${text}`));
   }
 
-  /** What the lab service or a provider does, now or at a moment of theirs. */
+  /** The lab service or a provider does something, now or at a moment of theirs. */
   happens(text: string, moment: number | string = Date.now()): void {
     this.#line(moment, `● ${text}`);
   }
 
-  /** What a workflow waits for now. */
+  /** A workflow waits for something. */
   waits(text: string): void {
     this.#line(Date.now(), this.#screen.styled('gray', `◷ ${text}`));
   }
 
-  /** What the product is told. */
-  tells(moment: string, text: string): void {
+  /** The product receives a notification. */
+  notifies(moment: string, text: string): void {
     this.#line(moment, this.#screen.styled('blueBright', `✉ ${text}`));
   }
 
@@ -81,52 +83,52 @@ export class Narrator {
     this.#screen.line(`  ${this.#label()} ${this.#screen.styled('gray', url)}`);
   }
 
-  /** What is new in an order's state: events of the lab and the post, and what the workflow waits for now. */
+  /** Shows what is new in an order's state: events of the lab and the post, and what the workflow waits for now. */
   state(state: OrderState): void {
-    const fresh = this.untold(state);
+    const fresh = this.unshown(state);
     const waits = this.#waitsFor(state);
     const changed = waits !== this.#waits;
     this.#waits = waits;
     const groups = this.#groups(fresh);
     for (const group of groups) this.#events(group, state, group === groups.at(-1) ? waits : '');
-    for (const entry of fresh) this.#told.add(keyOf(entry));
+    for (const entry of fresh) this.#shown.add(keyOf(entry));
     if (fresh.length === 0 && changed && waits !== '') this.waits(waits);
   }
 
-  /** The lab service's events that no line has shown yet. An acknowledgement has no event: its story says who acts. */
-  untold({ timeline }: OrderState): TimelineEntry[] {
-    return timeline.filter((entry) => entry.eventId !== undefined && !this.#told.has(keyOf(entry)));
+  /** The lab service's events that no line has shown yet. An acknowledgement has no event. */
+  unshown({ timeline }: OrderState): TimelineEntry[] {
+    return timeline.filter((entry) => entry.eventId !== undefined && !this.#shown.has(keyOf(entry)));
   }
 
-  /** Whether a line has told of the event: what the product is told of it comes after it. */
-  hasTold(orderId: string, eventId: string): boolean {
-    return this.#told.has(`${orderId}/${eventId}`);
+  /** True if a line has shown the event: a notification about it comes after it. */
+  hasShown(orderId: string, eventId: string): boolean {
+    return this.#shown.has(`${orderId}/${eventId}`);
   }
 
-  /** The product was told of a phase, perhaps before anybody has looked at the order again. */
-  phaseArrived(eventId: string, notification: OrderNotification): void {
-    this.#phases.set(`${notification.data.order_id}/${eventId}`, notification);
+  /** Keeps the notification of a phase for the line of its event. */
+  phaseArrived(eventId: string, event: PhaseChanged): void {
+    this.#phases.set(`${event.data.order_id}/${eventId}`, event);
   }
 
   hasPhaseOf({ orderId, eventId }: TimelineEntry): boolean {
     return this.#phases.has(`${orderId}/${eventId}`);
   }
 
-  /** What the product was told, unless the line of the event says so already. */
-  product(eventId: string, notification: OrderNotification): void {
-    const key = `${notification.data.order_id}/${eventId}`;
-    if (notification.type === 'phase_changed' && !this.#phases.delete(key)) return;
-    const urgent = notification.type === 'attention_raised';
-    const text = `✉ ${toldWords(notification)}`;
-    this.#line(notification.time, this.#screen.styled(urgent ? ['bold', 'yellow'] : 'blueBright', text));
+  /** Shows a notification about an order, unless the line of its event has shown it. */
+  product(eventId: string, event: EventOf<'order'>): void {
+    const key = `${event.data.order_id}/${eventId}`;
+    if (event.type === 'labops.order.phase_changed' && !this.#phases.delete(key)) return;
+    const isUrgent = event.type === 'labops.order.attention_raised';
+    const text = `✉ ${orderWords(event)}`;
+    this.#line(event.time, this.#screen.styled(isUrgent ? ['bold', 'yellow'] : 'blueBright', text));
   }
 
-  asTold(text: string): void {
+  succeeded(text: string): void {
     this.#line(Date.now(), this.#screen.styled(['bold', 'green'], `✔ ${text}`));
   }
 
-  notAsTold(text: string): void {
-    this.#line(Date.now(), this.#screen.styled(['bold', 'red'], `✘ not as told: ${text}`));
+  failed(text: string): void {
+    this.#line(Date.now(), this.#screen.styled(['bold', 'red'], `✘ failed: ${text}`));
   }
 
   #groups(entries: readonly TimelineEntry[]): Group[] {
@@ -142,10 +144,10 @@ export class Narrator {
 
   #events({ orderId, at, entries }: Group, { chain }: OrderState, waits: string): void {
     const kit = chain.findIndex((link) => link.orderId === orderId);
-    const what = entries.map(({ status, detail }) => happening(status, detail)).join(', ');
-    const told = this.#screen.styled('blueBright', this.#takePhase(entries));
+    const what = entries.map(({ status, detail }) => eventWords(status, detail)).join(', ');
+    const phase = this.#screen.styled('blueBright', this.#takePhase(entries));
     const rest = waits === '' ? '' : this.#screen.styled('gray', `  ◷ ${waits}`);
-    this.#line(at, `● ${kit > 0 ? ofKit(kit + 1, what) : what}${told}${rest}`);
+    this.#line(at, `● ${kit > 0 ? ofKit(kit + 1, what) : what}${phase}${rest}`);
   }
 
   #takePhase(entries: readonly TimelineEntry[]): string {

@@ -1,31 +1,31 @@
-/** Keeps what has happened, so that a story can wait for something that may be over already. */
+/** Keeps what has happened, so a story can wait for something that may have happened already. */
 export class Occurrences<T> {
   readonly #past: T[] = [];
-  readonly #waiting = new Set<(item: T) => void>();
+  readonly #listeners = new Set<(item: T) => void>();
 
   add(item: T): void {
     this.#past.push(item);
-    for (const told of this.#waiting) told(item);
+    for (const listener of this.#listeners) listener(item);
   }
 
-  /** The first that fits, past or to come. */
+  /** The first that fits, past or future. */
   first(fits: (item: T) => boolean): Promise<T> {
     const past = this.#past.find(fits);
     if (past !== undefined) return Promise.resolve(past);
     return new Promise((resolve) => {
-      const told = (item: T): void => {
+      const listener = (item: T): void => {
         if (!fits(item)) return;
-        this.#waiting.delete(told);
+        this.#listeners.delete(listener);
         resolve(item);
       };
-      this.#waiting.add(told);
+      this.#listeners.add(listener);
     });
   }
 
-  /** Calls back for each, past or to come. */
-  each(told: (item: T) => void): void {
-    for (const item of this.#past) told(item);
-    this.#waiting.add(told);
+  /** Calls the listener with each, past or future. */
+  each(listener: (item: T) => void): void {
+    for (const item of this.#past) listener(item);
+    this.#listeners.add(listener);
   }
 
   some(fits: (item: T) => boolean): boolean {

@@ -1,34 +1,21 @@
 import type { DeletionHandle } from '../../client/index.js';
 import type { Narrator } from './narrator.js';
-import type { NotificationReceiver, UserNotification } from './notification-receiver.js';
-import { Occurrences } from './occurrences.js';
+import type { NotificationReceiver } from './notification-receiver.js';
+import { Notifications } from './notifications.js';
 import { deletionWords } from './words.js';
 
-/** The deletion of a user in a story: the product's handle of it, and what the product is told. */
+/** The deletion of a user in a story. */
 export class PlayedDeletion {
   readonly handle: DeletionHandle;
-  readonly #narrator: Narrator;
-  readonly #notifications = new Occurrences<UserNotification>();
+  readonly notifications: Notifications<'user'>;
 
-  constructor(handle: DeletionHandle, narrator: Narrator, { users }: NotificationReceiver) {
+  constructor(handle: DeletionHandle, narrator: Narrator, receiver: NotificationReceiver) {
     this.handle = handle;
-    this.#narrator = narrator;
-    users.each((notification) => {
-      if (notification.data.user_id === handle.userId) this.#hear(notification);
-    });
-  }
-
-  /** Waits until the product is told of it. */
-  told(type: string): Promise<UserNotification> {
-    return this.#notifications.first((notification) => notification.type === type);
-  }
-
-  wasTold(type: string): boolean {
-    return this.#notifications.some((notification) => notification.type === type);
-  }
-
-  #hear(notification: UserNotification): void {
-    this.#narrator.tells(notification.time, deletionWords(notification));
-    this.#notifications.add(notification);
+    this.notifications = new Notifications(
+      receiver,
+      'user',
+      ({ data }) => data.user_id === handle.userId,
+      (event) => narrator.notifies(event.time, deletionWords(event)),
+    );
   }
 }

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxControl } from '../control.js';
 import type { Narrator } from './narrator.js';
 
-/** What the product finds of one user in the store. */
+/** The health data of one user that the product finds in the store. */
 export interface Found {
   /** The days of its summaries, YYYY-MM-DD. */
   days: string[];
   samples: number;
-  /** How many moments the stream of the workout has; none where there is none, or not yet. */
+  /** How many moments the stream of the workout has; absent if there is no stream yet. */
   moments?: number;
 }
 
@@ -81,7 +81,7 @@ export class PlayedHealthData {
     }
   }
 
-  /** Of a workout that nobody knows the body is an error, which has no stream either. */
+  /** The body for an unknown workout is an error, which has no stream either. */
   async #read<Body>(what: string): Promise<Body> {
     const answer = await fetch(`${this.#url}/users/${this.userId}/${what}`, { signal: this.#signal });
     if (!answer.ok && answer.status !== 404) throw new Error(`the health data cannot be read: ${answer.status}`);

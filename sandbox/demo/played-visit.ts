@@ -1,48 +1,46 @@
 import type { AppointmentHandle, AppointmentResult, AppointmentState, Slot } from '../../client/index.js';
 import type { Narrator } from './narrator.js';
-import type { AppointmentNotification, NotificationReceiver } from './notification-receiver.js';
-import { Occurrences } from './occurrences.js';
+import type { NotificationReceiver } from './notification-receiver.js';
+import { Notifications } from './notifications.js';
+import { appointmentWords } from './words.js';
 
-/** An appointment of a story: the product's handle of it, and what the product is told. */
+/** An appointment of a story. */
 export class PlayedVisit {
   readonly handle: AppointmentHandle;
   readonly #narrator: Narrator;
-  readonly #notifications = new Occurrences<AppointmentNotification>();
+  readonly #notifications: Notifications<'appointment'>;
 
-  constructor(handle: AppointmentHandle, narrator: Narrator, { appointments }: NotificationReceiver) {
+  constructor(handle: AppointmentHandle, narrator: Narrator, receiver: NotificationReceiver) {
     this.handle = handle;
     this.#narrator = narrator;
-    appointments.each((notification) => {
-      if (notification.data.order_id === handle.orderId) this.#hear(notification);
-    });
+    this.#notifications = new Notifications(
+      receiver,
+      'appointment',
+      ({ data }) => data.order_id === handle.orderId,
+      (event) => narrator.notifies(event.time, appointmentWords(event)),
+    );
   }
 
-  /** The customer is shown what can be chosen. */
-  async offered(): Promise<Slot[]> {
+  /** The slots that the customer can choose from. */
+  async slots(): Promise<Slot[]> {
     const { slots } = await this.handle.slots();
-    this.#narrator.happens(`${slots.length} slots in 14 days, the first on ${momentOf(slots[0]?.start)}`);
+    this.#narrator.happens(
+      `the lab service offers ${slots.length} slots in 14 days, from ${momentOf(slots[0]?.start)}`,
+    );
     return slots;
   }
 
-  /** The customer takes a slot. */
-  async takes(slot: Slot): Promise<AppointmentState> {
+  async choose(slot: Slot): Promise<AppointmentState> {
     const state = await this.handle.choose({ slotId: slot.id });
     this.#narrator.happens(`the lab service has booked ${momentOf(state.appointment?.startAt)}`);
     return state;
   }
 
+  /** Waits for the end of the workflow, and until the product is notified of it. */
   async end(): Promise<AppointmentResult> {
     const result = await this.handle.result();
-    await this.#notifications.first(({ type }) => type === 'ended');
+    await this.#notifications.first('ended');
     return result;
-  }
-
-  #hear(notification: AppointmentNotification): void {
-    const { type, data, time } = notification;
-    const what = data.phase ?? data.outcome ?? data.reason;
-    const words = type.replaceAll('_', ' ');
-    this.#narrator.tells(time, what === undefined ? words : `the appointment: ${what.replaceAll('_', ' ')}`);
-    this.#notifications.add(notification);
   }
 }
 

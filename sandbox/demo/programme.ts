@@ -18,15 +18,18 @@ export interface Act {
 /** One story to learn to read them; then several at once, as in life. */
 export const programme: readonly Act[] = [
   { title: 'One kit, from placing to results', stories: [firstKit] },
-  { title: 'Customers are people', stories: [lateCustomer, refusedName, earlyCancel, lateCancel] },
   {
-    title: 'Labs, the post and the network have bad days, and some results cannot wait',
+    title: 'Customers hesitate, mistype and change their minds',
+    stories: [lateCustomer, refusedName, earlyCancel, lateCancel],
+  },
+  {
+    title: 'Labs, the post and the network fail, and some results are critical',
     stories: [lostAnswer, lostKit, redrawnSample, correctedResult, criticalResult],
   },
   { title: 'Blood is drawn at home', stories: [drawAtHome] },
-  { title: 'A report that another lab wrote', stories: [oldReport] },
-  // By itself, because the person who watches may type in it.
-  { title: 'A provider is linked, with a code that only its user has', stories: [linkWithCode] },
+  { title: 'A report of another lab', stories: [oldReport] },
+  // Alone, because the person who watches may type in it.
+  { title: 'A user links a device with a code', stories: [linkWithCode] },
   { title: 'A watch sends health data, and its wearer leaves', stories: [watchWearer] },
-  { title: 'Customers leave, and some regret it', stories: [changedMind, leftForGood] },
+  { title: 'Customers leave, and some come back', stories: [changedMind, leftForGood] },
 ];

@@ -39,7 +39,7 @@ export interface Servers {
 type PortName = 'temporal' | 'ui' | 'codec' | 'sandbox' | 'ingress' | 'healthData';
 type Ports = Record<PortName, number>;
 
-/** Starts them all, each as its own process but for the receiver, which is a part of the product that the demo plays. */
+/** Starts all of them. The receiver is a part of the product, which the demo plays; the others are processes of their own. */
 export async function startServers(
   config: DemoConfig,
   logFolder: string,
@@ -103,21 +103,21 @@ const purposes: Readonly<Record<PortName, readonly [purpose: string, setting: st
   healthData: ['the reading of health data', 'HEALTH_DATA_PORT'],
 };
 
-/** Before anything is started, because a busy port would else be noticed late, and by programs that know less. */
+/** Before anything is started, because programs report a busy port late, and without the setting that changes it. */
 async function choosePorts(config: DemoConfig): Promise<Ports> {
   const busy: string[] = [];
-  const choose = async (name: PortName, wanted: number): Promise<number> => {
-    if (wanted === 0) return freePort();
+  const choose = async (name: PortName, port: number): Promise<number> => {
+    if (port === 0) return freePort();
     const [purpose, setting] = purposes[name];
     try {
-      await requireFree(wanted, purpose);
+      await requireFree(port, purpose);
     } catch (error) {
       if (!(error instanceof PortInUse)) throw error;
       busy.push(
-        `Port ${wanted} for ${purpose} is in use by another program: end that program, or set ${setting} to a free port (${setting}=0 takes any).`,
+        `Port ${port} for ${purpose} is in use by another program: end that program, or set ${setting} to a free port (${setting}=0 takes any).`,
       );
     }
-    return wanted;
+    return port;
   };
   const ports = {
     temporal: await choose('temporal', config.temporalPort),
@@ -151,7 +151,7 @@ async function startTemporal(
         log: (text) => log.write(text),
       }),
     async (starting) => {
-      // One that did not start has said so to whoever waits for it, and left nothing to stop.
+      // One that did not start has left nothing to stop.
       const server = await starting.catch(() => undefined);
       await server?.stop();
       log.end();
@@ -165,7 +165,7 @@ function codecUrl({ codec }: Ports): string {
 
 /** What the programs share. */
 async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string): Promise<Record<string, string>> {
-  // The user's own may hold the key of a real namespace.
+  // The user's own profiles may hold the key of a real namespace.
   const profiles = join(logFolder, 'temporal.toml');
   await writeFile(profiles, '[profile.default]\n');
   return {

@@ -33,21 +33,21 @@ import { PlayedOrder } from './played-order.js';
 import { PlayedReport } from './played-report.js';
 import { PlayedVisit } from './played-visit.js';
 
-/** A story did not go as it was told. */
-export class NotAsTold extends Error {
-  override readonly name = 'NotAsTold';
+/** A story did not end as it promised. */
+export class StoryFailed extends Error {
+  override readonly name = 'StoryFailed';
 }
 
 export interface Story extends Voice {
-  /** What will happen, in a sentence. */
+  /** One sentence on what will happen. */
   promise: string;
-  /** How long it may take at least, in real milliseconds, where it waits for the person who watches. */
+  /** The shortest time limit, in real milliseconds, of a story that waits for the person who watches. */
   patienceMs?: number;
   /** Plays it to its end, checks that it ended as promised, and says how it ended. */
   play(stage: Stage): Promise<string>;
 }
 
-/** What the stories share. */
+/** Shared by the stories. */
 export interface Scenery {
   operations: LabOperations;
   control: SandboxControl;
@@ -66,7 +66,7 @@ export interface Scenery {
   keyboard: Keyboard;
 }
 
-/** Lets one go after the other. */
+/** Runs one piece of work after the other. */
 export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -88,7 +88,7 @@ export class Stage {
   readonly #broken: (error: Error) => void;
   #uiUrl: string | undefined;
 
-  /** @param broken is told when an order cannot be followed any more */
+  /** @param broken is called when an order can no longer be followed */
   constructor(scenery: Scenery, voice: Voice, narrator: Narrator, signal: AbortSignal, broken: (error: Error) => void) {
     this.control = scenery.control;
     this.#scenery = scenery;
@@ -112,7 +112,7 @@ export class Stage {
     const { control, operations, calendar } = this.#scenery;
     const { user } = await control.createUser();
     const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
-    // One after the other, so that a lost answer is the one that is meant.
+    // One after the other, so the right answer is lost.
     const handle = await this.#scenery.placing.run(async () => {
       if (lostAnswer) await control.addFault({ ...creation, times: 1, action: { kind: 'drop_response' } });
       this.#narrator.begin();
@@ -130,14 +130,11 @@ export class Stage {
     const played = new PlayedOrder(handle, await handle.orderId(), {
       control,
       narrator: this.#narrator,
+      receiver: this.#scenery.receiver,
       signal: this.signal,
+      lost: this.#lost,
     });
     this.#showPageOf(kitOrderId(played.orderId));
-    this.#scenery.receiver.orders.each((notification) => {
-      if (notification.data.root_order_id === played.orderId) played.hear(notification).catch(this.#lose);
-    });
-    // Beside the story, until the order ends.
-    played.follow().catch(this.#lose);
     return played;
   }
 
@@ -176,7 +173,7 @@ export class Stage {
   }
 
   /**
-   * The product deletes a user, a new one with connections to these providers.
+   * The product deletes a new user.
    * @param connected the providers that the user is connected to
    */
   async deleteNewUser(connected: string[] = []): Promise<PlayedDeletion> {
@@ -262,39 +259,39 @@ export class Stage {
     return order.id;
   }
 
-  /** What the person who watches types; undefined when there is nobody, or nothing came in time. */
+  /** The answer of the person who watches; undefined if there is nobody, or no answer came in time. */
   async typed(question: string): Promise<string | undefined> {
     const { keyboard } = this.#scenery;
     const inTime = `(within ${keyboard.withinMs / 1000} s, else it is typed for you):`;
     return keyboard.ask(this.#narrator.question(`${question} ${inTime}`), this.signal);
   }
 
-  /** What the product, its operator or the customer does. */
+  /** The product, its operator or the customer does something. */
   acts(text: string): void {
     this.#narrator.acts(text);
   }
 
-  /** Some days of the story. */
+  /** Waits for some days of the story. */
   async days(count: number): Promise<void> {
     await pause(count * this.#scenery.calendar.dayMs, undefined, { signal: this.signal });
   }
 
-  /** Long enough to read a line, whatever a day is: people at a screen take longer than networks. */
+  /** Waits long enough for a line to be read, however short a day is. */
   async moment(): Promise<void> {
     await pause(Math.min(this.#scenery.calendar.dayMs, longestMomentMs), undefined, { signal: this.signal });
   }
 
-  /** The order is not heard of any more: its story cannot end as told. */
-  readonly #lose = (error: unknown): void => {
+  /** The order can no longer be followed, so its story cannot succeed. */
+  readonly #lost = (error: unknown): void => {
     const reason = error instanceof Error ? error.message : String(error);
-    this.#broken(new NotAsTold(`the order was lost sight of: ${reason}`, { cause: error }));
+    this.#broken(new StoryFailed(`the order could not be followed: ${reason}`, { cause: error }));
   };
 
   async #answerLost(): Promise<void> {
     const isLost = async (): Promise<boolean> =>
       (await this.control.requests(creation)).some(({ outcome }) => outcome === 'dropped');
     while (!(await isLost())) await pause(50, undefined, { signal: this.signal });
-    this.acts('the lab makes the kit, but its answer never arrives: is there a kit or not?');
+    this.acts('the lab makes the kit, but its answer never arrives');
   }
 
   #showPageOf(workflowId: string): void {
@@ -303,9 +300,9 @@ export class Stage {
     this.#narrator.address(this.#uiUrl);
   }
 
-  /** @throws NotAsTold */
+  /** @throws StoryFailed */
   check(claim: string, holds: boolean): void {
-    if (!holds) throw new NotAsTold(`it should be that ${claim}`);
+    if (!holds) throw new StoryFailed(`this does not hold: ${claim}`);
   }
 }
 

@@ -2,14 +2,14 @@ import { labelWidth } from './narrator.js';
 import type { Screen } from './screen.js';
 import type { Servers } from './servers.js';
 import { isExact, type Tally } from './tally.js';
-import type { Ending } from './telling.js';
+import type { Ending } from './playing.js';
 
-/** How every story ended, with the Web UI's page of its workflow. */
+/** Shows how every story ended, with the Web UI's page of its workflow. */
 export function showEndings(endings: readonly Ending[], tally: Tally, seconds: number, screen: Screen): void {
-  const asTold = endings.filter((ending) => ending.asTold).length;
-  screen.heading(`${asTold} of ${endings.length} stories ended as told, in ${seconds} s`);
+  const succeeded = endings.filter((ending) => ending.succeeded).length;
+  screen.heading(`${succeeded} of ${endings.length} stories succeeded, in ${seconds} s`);
   for (const ending of endings) {
-    const mark = ending.asTold ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
+    const mark = ending.succeeded ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
     screen.line(
       `  ${mark} ${screen.styled(ending.story.colour, ending.story.label.padEnd(labelWidth))} ${ending.text}`,
     );
@@ -20,12 +20,12 @@ export function showEndings(endings: readonly Ending[], tally: Tally, seconds: n
   const { placed, replacements, made, lostAnswers, redrawn, connected, codes } = tally;
   screen.line(
     `  ${mark} kits       ${made} for ${placed} orders and ${replacements} replacement, though ${lostAnswers} answer ` +
-      `was lost; ${redrawn} more by the lab itself`,
+      `was lost; the lab made ${redrawn} more by itself`,
   );
   screen.line(`    links      ${connected} connected, with ${codes} codes handed to the provider`);
 }
 
-/** Where to look while everything stays up. */
+/** Shows where to look while everything stays up. */
 export function showAddresses(servers: Servers, lostOrderId: string, logFolder: string, screen: Screen): void {
   const rows = [
     ['Web UI', `${servers.uiUrl}/namespaces/default/workflows`],
@@ -37,7 +37,7 @@ export function showAddresses(servers: Servers, lostOrderId: string, logFolder: 
   ];
   screen.heading('Everything stays up until Ctrl-C');
   for (const [name = '', where = ''] of rows) screen.line(`  ${screen.styled('bold', name.padEnd(12))} ${where}`);
-  screen.heading('One order asks for a person');
+  screen.heading('One order needs a person');
   screen.line(
     '  Its kit is lost. In the Web UI the search LabAttention IS NOT NULL finds it. From another terminal:\n',
   );

@@ -1,6 +1,6 @@
 import type { SandboxControl } from '../control.js';
 
-/** Kits against creations: what "exactly one kit" comes to over all stories; and what came of links. */
+/** How many kits and links all stories have made: exactly one kit for each that was ordered. */
 export interface Tally {
   /** Kits that somebody asked the lab service for, and that it made. */
   made: number;

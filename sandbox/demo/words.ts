@@ -1,8 +1,11 @@
+import type { CodeAnswer, LinkState, ReportTimelineEntry } from '../../client/index.js';
 import { lowLevel } from '../lab-service/lifecycle.js';
-import type { OrderNotification, UserNotification } from './notification-receiver.js';
+import type { EventOf } from './notifications.js';
 
-/** The lab service's statuses as a customer would say them. The list of statuses is open: the others keep their name. */
-const happenings: Readonly<Record<string, string>> = {
+/** What happens in the stories, in the words of a customer. */
+
+/** The list of statuses is open: those that are not here keep their name. */
+const statusWords: Readonly<Record<string, string>> = {
   ordered: 'kit ordered',
   awaiting_registration: 'not registered yet',
   requisition_created: 'requisition made',
@@ -21,65 +24,155 @@ const happenings: Readonly<Record<string, string>> = {
   cancelled: 'order cancelled',
 };
 
-export function happening(status: string, detail?: string): string {
+export function eventWords(status: string, detail?: string): string {
   const low = lowLevel(status);
-  const words = happenings[low] ?? spaced(low);
+  const words = statusWords[low] ?? spaced(low);
   return detail === undefined ? words : `${words} (${spaced(detail)})`;
 }
 
-export function phaseWords({ data }: Pick<OrderNotification, 'data'>): string {
-  return `${spaced(String(data.phase))}${data.problem === undefined ? '' : ', with a problem'}`;
+export function phaseWords({ data }: Extract<EventOf<'order'>, { type: 'labops.order.phase_changed' }>): string {
+  return `${spaced(data.phase)}${data.problem === undefined ? '' : ', with a problem'}`;
 }
 
-/** What a notification tells the product. Its portal link is a credential: that there is one is told, and no more. */
-export function toldWords({ type, data }: OrderNotification): string {
-  const reason = spaced(String(data.reason ?? ''));
-  switch (type) {
-    case 'phase_changed':
-      return phaseWords({ data });
-    case 'registration_reminder':
-      return `registration reminder ${data.reminder}${data.portal_url == null ? '' : ' with a portal link for the customer'}`;
-    case 'return_reminder':
-      return `return reminder ${data.reminder}`;
-    case 'attention_raised':
-      return `a person has to look: ${reason}`;
-    case 'attention_cleared':
-      return `no longer needs a person: ${reason}`;
-    case 'replacement':
+/** The portal link is a credential: only that there is one is shown. */
+export function orderWords(event: EventOf<'order'>): string {
+  switch (event.type) {
+    case 'labops.order.phase_changed':
+      return phaseWords(event);
+    case 'labops.order.registration_reminder':
+      return `registration reminder ${event.data.reminder}${event.data.portal_url == null ? '' : ' with a portal link for the customer'}`;
+    case 'labops.order.return_reminder':
+      return `return reminder ${event.data.reminder}`;
+    case 'labops.order.attention_raised':
+      return `a person has to look: ${spaced(event.data.reason)}`;
+    case 'labops.order.attention_cleared':
+      return `no person has to look any more: ${spaced(event.data.reason)}`;
+    case 'labops.order.replacement':
       return 'a replacement kit was ordered';
-    case 'critical_result':
-      return `a critical result (${data.status}): somebody must act now`;
-    case 'critical_result_reminder':
-      return `the critical result is not acknowledged yet, reminder ${data.reminder}`;
-    case 'result':
-      return `results can be read${interpretation(data.interpretation)}`;
-    case 'correction':
-      return `the results were corrected${interpretation(data.interpretation)}`;
-    case 'cancellation':
+    case 'labops.order.critical_result':
+      return `a critical result (${event.data.status}): somebody must act now`;
+    case 'labops.order.critical_result_reminder':
+      return `the critical result is not acknowledged yet, reminder ${event.data.reminder}`;
+    case 'labops.order.result':
+      return `results can be read${interpretation(event.data.interpretation)}`;
+    case 'labops.order.correction':
+      return `the results were corrected${interpretation(event.data.interpretation)}`;
+    case 'labops.order.cancellation':
       return 'the order is cancelled';
     default:
-      return spaced(type);
+      return lastWord(event.type);
   }
 }
 
-/** What the product is told of a user's deletion. */
-export function deletionWords({ type, data }: UserNotification): string {
-  switch (type) {
-    case 'deletion_scheduled':
-      return 'the deletion is scheduled, and can be undone until its grace is over';
-    case 'deletion_reminder':
-      return 'a reminder: it can still be undone';
-    case 'deletion_undone':
-      return `the deletion is undone${data.lost_connections?.length ? `, to be linked again: ${data.lost_connections.join(', ')}` : ''}`;
-    case 'deleted':
+export function deletionWords(event: EventOf<'user'>): string {
+  switch (event.type) {
+    case 'labops.user.deletion_scheduled':
+      return 'the deletion is scheduled; until its grace period is over it can be undone';
+    case 'labops.user.deletion_reminder':
+      return 'a reminder: the deletion can still be undone';
+    case 'labops.user.deletion_undone': {
+      const { lost_connections: lost = [] } = event.data;
+      return `the deletion is undone${lost.length === 0 ? '' : `; to be linked again: ${lost.join(', ')}`}`;
+    }
+    case 'labops.user.deleted':
       return 'the user is deleted for good';
     default:
-      return spaced(type);
+      return lastWord(event.type);
   }
 }
 
-function interpretation(value: unknown): string {
-  return typeof value === 'string' ? `: ${value}` : '';
+export function appointmentWords(event: EventOf<'appointment'>): string {
+  switch (event.type) {
+    case 'labops.appointment.phase_changed':
+      return `the appointment: ${spaced(event.data.phase)}`;
+    case 'labops.appointment.ended':
+      return `the appointment has ended: ${spaced(event.data.outcome)}`;
+    default:
+      return lastWord(event.type);
+  }
+}
+
+export function reportWords(event: EventOf<'report'>): string {
+  switch (event.type) {
+    case 'labops.report.phase_changed':
+      return spaced(event.data.phase);
+    case 'labops.report.completed':
+      return `${event.data.results ?? 0} biomarkers can be read`;
+    default:
+      return lastWord(event.type);
+  }
+}
+
+/** The list of statuses is open: those that are not here keep their name. */
+const parsingStatusWords: Readonly<Record<string, string>> = {
+  upload_pending: 'the lab service has the file',
+  started: 'the lab service reads the report',
+  processing: 'it matches the values to LOINC codes',
+  pending_review: 'a person at the lab service checks the values',
+  completed: 'the report is complete',
+  failed: 'the report could not be read',
+};
+
+export function parsingWords({ status, isReviewed }: ReportTimelineEntry): string {
+  const words = parsingStatusWords[status] ?? spaced(status);
+  return isReviewed === true ? `${words}, and reviewed` : words;
+}
+
+export function linkWords(event: EventOf<'link'>): string {
+  return event.type === 'labops.link.ended' ? `the link has ended: ${event.data.outcome}` : lastWord(event.type);
+}
+
+/** The page's address without its query, which is a credential. */
+export function shortened(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === '' ? '' : '?…'} (the rest is a credential)`;
+}
+
+export function linkStateWords({ phase, mfa, errorType = phase }: LinkState): string {
+  if (phase !== 'awaiting_code') return `the lab service answers: ${spaced(errorType)}`;
+  const to = mfa?.hint === undefined ? '' : ` to ${mfa.hint}`;
+  return `the provider asks for a code, and has sent one by ${mfa?.method ?? 'its own means'}${to}`;
+}
+
+export function linkWaits({ phase, until, codeAttemptsLeft }: LinkState): string {
+  const end = until === undefined ? '' : `, until ${until.slice(0, 16).replace('T', ' ')} UTC at the latest`;
+  if (phase === 'awaiting_password') return `the user to log in${end}`;
+  if (phase === 'awaiting_code') return `the code${end}; ${attempts(codeAttemptsLeft)}`;
+  return `${spaced(phase)}${end}`;
+}
+
+export function codeAnswerWords({ outcome, attemptsLeft, errorType, state }: CodeAnswer): string {
+  const error = spaced(errorType ?? 'no reason given');
+  switch (outcome) {
+    case 'connected':
+      return 'the code is right, and the lab service shows the new connection: connected';
+    case 'confirming':
+      return 'the code is right, but the lab service does not show the connection yet';
+    case 'wrong_code':
+      return `the code is wrong: ${attempts(attemptsLeft)}`;
+    case 'asked_again':
+      return linkStateWords(state);
+    case 'unknown':
+      return `it is unknown whether the code arrived (${error}); there is no connection, so it is asked for again`;
+    case 'ask_credentials_again':
+      return `the user has to log in again (${error})`;
+    case 'start_over':
+      return `the link token is no longer good (${error}): the user has to start over`;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function attempts(left: number): string {
+  return left === 1 ? '1 attempt left' : `${left} attempts left`;
+}
+
+function interpretation(value: string | undefined): string {
+  return value === undefined ? '' : `: ${value}`;
+}
+
+function lastWord(type: string): string {
+  return spaced(type.split('.').at(-1) ?? type);
 }
 
 function spaced(name: string): string {

@@ -1,5 +1,5 @@
 import type { PlayedOrder } from '../played-order.js';
-import { NotAsTold, type Stage, type Story } from '../stage.js';
+import { StoryFailed, type Stage, type Story } from '../stage.js';
 import { toCustomer, toLab } from './journeys.js';
 
 /** The product's id of the person: names stay out of acknowledgements. */
@@ -8,27 +8,28 @@ const nurse = 'nurse-17';
 export const criticalResult: Story = {
   label: 'critical',
   colour: 'yellow',
-  promise: 'One value cannot wait for the others. The product is reminded until a person acknowledges it.',
+  promise:
+    'A value is critical before the results are complete. The product is reminded until a person acknowledges it.',
   async play(stage) {
-    // Every hour by default, which is less than a moment of a story.
+    // The default is an hour, which is too short for a story.
     const order = await stage.place({ criticalResultReminder: '1d' });
-    await order.goes([...toCustomer, ...toLab]);
-    await order.comesTo('with_customer');
+    await order.plays([...toCustomer, ...toLab]);
+    await order.reaches('with_customer');
     stage.acts('the customer registers the kit');
     await order.register();
-    await order.comesTo('delivered_to_lab');
+    await order.reaches('delivered_to_lab');
     await stage.control.reportCritical(order.orderId, { status: 'partial' });
-    const { id: partial } = await order.told('critical_result', ({ data }) => data.status === 'partial');
-    await order.told('critical_result_reminder');
+    const { id: partial } = await order.notifications.first('critical_result', ({ data }) => data.status === 'partial');
+    await order.notifications.first('critical_result_reminder');
     await acknowledge(
       stage,
       order,
       partial,
-      'reaches the physician, who repeats the value, and acknowledges the result',
+      'calls the physician, who reads the value back, and acknowledges the result',
     );
-    await order.goes([{ after: '1d', status: 'completed', interpretation: 'critical' }]);
-    const { id: final } = await order.told('critical_result', ({ data }) => data.status === 'final');
-    await order.told('result');
+    await order.plays([{ after: '1d', status: 'completed', interpretation: 'critical' }]);
+    const { id: final } = await order.notifications.first('critical_result', ({ data }) => data.status === 'final');
+    await order.notifications.first('result');
     const { outcome: early, attention } = await stateOf(order);
     stage.check('the order waits for a person', early === 'completed' && attention.length === 1);
     await acknowledge(stage, order, final, 'calls again about the final result, and acknowledges it');
@@ -36,7 +37,7 @@ export const criticalResult: Story = {
     const versions = criticalResults.flatMap(({ acknowledgements }) => acknowledgements).length;
     stage.check('the order is completed', outcome === 'completed');
     stage.check('both versions were acknowledged', versions === 2 && criticalResults.every(({ isOpen }) => !isOpen));
-    return 'completed: both versions of the critical result acknowledged by a person';
+    return 'completed: a person acknowledged both versions of the critical result';
   },
 };
 
@@ -49,6 +50,6 @@ async function acknowledge(stage: Stage, order: PlayedOrder, alarm: string, how:
 
 async function stateOf({ handle }: PlayedOrder) {
   const state = await handle.state();
-  if (state.phase === 'placing') throw new NotAsTold('it should be that the order was placed');
+  if (state.phase === 'placing') throw new StoryFailed('the order was not placed');
   return state;
 }

@@ -1,16 +1,16 @@
 import { CancelRefused, RegistrationRefused } from '../../../client/index.js';
 import type { Change } from '../played-order.js';
-import { NotAsTold, type Story } from '../stage.js';
+import { StoryFailed, type Story } from '../stage.js';
 import { withResults } from './journeys.js';
 
 export const lateCustomer: Story = {
   label: 'late',
   colour: 'magenta',
-  promise: 'The kit lies on the table until the second reminder; each brings a link to the portal.',
+  promise: 'The customer registers the kit only after the second reminder. Each reminder has a link to the portal.',
   async play(stage) {
     const order = await stage.place({ registrationReminders: ['2d', '4d'] });
-    await order.goes(withResults);
-    const { data } = await order.told('registration_reminder', (told) => told.data.reminder === 2);
+    await order.plays(withResults);
+    const { data } = await order.notifications.first('registration_reminder', (event) => event.data.reminder === 2);
     const links = await stage.control.portalLinks();
     const sent = links.find(({ url }) => url === data.portal_url);
     stage.check('the reminder brings a portal link to this order', sent?.order_id === order.orderId);
@@ -25,11 +25,11 @@ export const lateCustomer: Story = {
 export const refusedName: Story = {
   label: 'typing',
   colour: 'yellow',
-  promise: 'A name that labs cannot take and a mistyped kit number are refused; the third try is accepted.',
+  promise: 'A name that labs do not accept and a mistyped kit number are refused. The third registration is accepted.',
   async play(stage) {
     const order = await stage.place();
-    await order.goes(withResults);
-    await order.comesTo('with_customer');
+    await order.plays(withResults);
+    await order.reaches('with_customer');
     stage.acts('the customer registers as José');
     const name = await refusal(RegistrationRefused, order.register(named('José')));
     stage.acts(`refused, ${explain(name)}`);
@@ -58,7 +58,7 @@ function named(firstName: string): Change {
   });
 }
 
-/** A line of the terminal has to hold it. */
+/** Fits into a line of the terminal. */
 const longestReason = 76;
 
 function explain({ fields }: RegistrationRefused): string {
@@ -66,7 +66,7 @@ function explain({ fields }: RegistrationRefused): string {
   return reasons.length > longestReason ? `${reasons.slice(0, longestReason)}…` : reasons;
 }
 
-/** What a command is refused with that has to be refused. */
+/** Returns the refusal of a command that must be refused. */
 async function refusal<Refusal extends Error>(
   expected: new (...details: never[]) => Refusal,
   command: Promise<unknown>,
@@ -77,13 +77,13 @@ async function refusal<Refusal extends Error>(
     if (error instanceof expected) return error;
     throw error;
   }
-  throw new NotAsTold(`it should be refused with ${expected.name}`);
+  throw new StoryFailed(`the command should be refused with ${expected.name}`);
 }
 
 export const earlyCancel: Story = {
   label: 'cancelled',
   colour: 'blue',
-  promise: 'The customer changes their mind before the kit ships.',
+  promise: 'The customer changes their mind before the kit ships, and the product cancels the order.',
   async play(stage) {
     const order = await stage.place();
     await order.until(({ timeline }) => timeline.length > 0);
@@ -92,7 +92,7 @@ export const earlyCancel: Story = {
     await order.handle.cancel();
     const { outcome } = await order.end();
     stage.check('the order is cancelled', outcome === 'cancelled');
-    stage.check('the product was told', order.wasTold('cancellation'));
+    stage.check('the product was notified', order.notifications.has('cancellation'));
     return 'cancelled, no kit was sent';
   },
 };
@@ -100,16 +100,16 @@ export const earlyCancel: Story = {
 export const lateCancel: Story = {
   label: 'too late',
   colour: 'green',
-  promise: 'A cancel after shipping is refused by the lab; the order goes on as if nobody had asked.',
+  promise: 'The lab refuses to cancel an order that has shipped. The order goes on.',
   async play(stage) {
     const order = await stage.place();
-    await order.goes(withResults);
-    await order.comesTo('transit_customer');
+    await order.plays(withResults);
+    await order.reaches('transit_customer');
     stage.acts('the product tries to cancel the order');
     const refused = await refusal(CancelRefused, order.handle.cancel());
     stage.check('the lab service refused it with 400', refused.status === 400);
     stage.acts(`refused with ${refused.status}: the kit is on its way, the order goes on`);
-    await order.comesTo('with_customer');
+    await order.reaches('with_customer');
     stage.acts('the customer registers the kit after all');
     await order.register();
     const { outcome } = await order.end();

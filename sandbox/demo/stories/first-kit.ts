@@ -5,11 +5,11 @@ import { readValues } from './values.js';
 export const firstKit: Story = {
   label: 'first kit',
   colour: 'cyan',
-  promise: 'The product places an order and registers the customer; everything between is waiting, done by a workflow.',
+  promise: 'The product places an order and registers the kit. A workflow waits for everything else.',
   async play(stage) {
     const order = await stage.place();
-    await order.goes('happy');
-    await order.comesTo('with_customer');
+    await order.plays('happy');
+    await order.reaches('with_customer');
     await stage.days(1);
     stage.acts('the customer types in the number on the kit; the product registers it');
     const { registered } = await order.register();

@@ -1,6 +1,6 @@
 import type { StoryStep } from '../../lab-service/stories.js';
 
-/** Shorter ways than the sandbox's own stories have: several are told side by side, and should be over together. */
+/** Shorter than the sandbox's own stories: several are played side by side, and should end together. */
 
 export const toCustomer: readonly StoryStep[] = [
   { after: '1d', status: 'transit_customer' },

@@ -7,39 +7,39 @@ const username = 'mfa-sms-testperson';
 const rightCodes: Readonly<Record<string, string>> = { sms: '123456', email: '654321' };
 const mistypedCode = '111111';
 
-/** After so many answers of the person who watches, the story types by itself: it has to end. */
+/** After so many answers of the person who watches, the story types the code itself, so that it ends. */
 const mostQuestions = 5;
 
 export const linkWithCode: Story = {
   label: 'link',
   colour: 'magenta',
   inRealTime: true,
-  promise: 'A user links a device. The provider wants a code that only the user has; the first one is mistyped.',
+  promise: 'A user links a device. The provider asks for a code that only the user has, and the user mistypes it once.',
   patienceMs: 180_000,
   async play(stage) {
     const link = await stage.link('invented_watch');
     await stage.moment();
-    const asked = await link.logsIn(username);
+    const asked = await link.logIn(username);
     stage.check('the provider asks for a code', asked.phase === 'awaiting_code' && asked.mfa?.hint !== undefined);
     await stage.moment();
     stage.acts(`the user mistypes it: ${mistypedCode}`);
-    const mistyped = await link.submits(mistypedCode);
+    const mistyped = await link.submit(mistypedCode);
     stage.check('a wrong code costs an attempt', mistyped?.outcome === 'wrong_code' && mistyped.attemptsLeft === 2);
     const answers = await typeCodes(stage, link);
     const { outcome, connectedAt, errorType } = await link.end();
-    // Whoever watches may have typed what ends a link.
+    // The person who watches may have typed a code that ends a link.
     const isConnected = outcome === 'connected' && connectedAt !== undefined;
     stage.check('the link is connected', isConnected || answers > 0);
     return isConnected ? 'connected after a wrong code, confirmed by the lab service' : `${outcome}: ${errorType}`;
   },
 };
 
-/** Types codes until the link has ended, whatever the provider makes of them. Returns how many a person has typed. */
+/** Types codes until the link has ended. Returns how many of them a person has typed. */
 async function typeCodes(stage: Stage, link: PlayedLink): Promise<number> {
   let answers = 0;
   for (;;) {
     const state = await link.handle.state();
-    if (state.phase === 'awaiting_password') await link.logsIn(username);
+    if (state.phase === 'awaiting_password') await link.logIn(username);
     else if (state.phase !== 'awaiting_code') return answers;
     else {
       await stage.moment();
@@ -47,7 +47,7 @@ async function typeCodes(stage: Stage, link: PlayedLink): Promise<number> {
       if (typed !== undefined) answers += 1;
       const code = typed ?? rightCode(state);
       stage.acts(`the user types ${code}`);
-      await link.submits(code);
+      await link.submit(code);
     }
   }
 }

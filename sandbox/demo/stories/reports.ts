@@ -4,13 +4,13 @@ export const oldReport: Story = {
   label: 'report',
   colour: 'cyan',
   promise:
-    'A customer has a report of another lab as a PDF: it is read, checked by a person, and its values come back.',
+    'A customer has the report of another lab as a PDF. It is read, reviewed by a person, and its values come back.',
   async play(stage) {
     const lines = ['Lab report of Testperson Invented', 'Invented Laboratory, Springfield', 'labops-sandbox: review'];
     const report = await stage.submitReport(lines, { needsHumanReview: true });
     const { outcome, isReviewed, counts } = await report.end(stage.signal);
     stage.check('the report was read and reviewed', outcome === 'completed' && isReviewed === true);
-    await report.told('completed');
+    await report.notifications.first('completed');
     stage.acts(
       'the product reads the biomarkers from the lab service; neither they nor the file were ever in Temporal',
     );

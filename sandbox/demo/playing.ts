@@ -3,26 +3,24 @@ import { labelWidth, legend, Narrator } from './narrator.js';
 import { Occurrences } from './occurrences.js';
 import { programme, type Act } from './programme.js';
 import type { Screen } from './screen.js';
-import { NotAsTold, Stage, type Scenery, type Story } from './stage.js';
+import { StoryFailed, Stage, type Scenery, type Story } from './stage.js';
 
 export interface Ending {
   story: Story;
-  /** How it ended, or why it did not end as told. */
+  /** How it ended, or why it failed. */
   text: string;
-  asTold: boolean;
+  succeeded: boolean;
   uiUrl?: string;
 }
 
-/** The longest story takes two weeks; one that stands still for so long stands still for ever. */
+/** The longest story takes two weeks; one that stands still for so long will never go on. */
 const longestStoryDays = 45;
 
 /** On a machine under load the days are not what takes the time. */
 const leastPatienceMs = 180_000;
 
-/**
- * Plays the stories, act after act, or those of one act, and answers with how each of them ended.
- */
-export async function tellStories(
+/** Plays the stories, act after act, or those of one act, and returns how each of them ended. */
+export async function playStories(
   scenery: Scenery,
   screen: Screen,
   signal: AbortSignal,
@@ -35,7 +33,7 @@ export async function tellStories(
     const number = index + 1;
     if (onlyAct !== undefined && onlyAct !== number) continue;
     announce(act, number, screen);
-    const stories = act.stories.map((story) => tell(story, scenery, screen, signal));
+    const stories = act.stories.map((story) => play(story, scenery, screen, signal));
     endings.push(...(await Promise.all(stories)));
   }
   return endings;
@@ -49,7 +47,7 @@ function announce({ title, stories }: Act, number: number, screen: Screen): void
   screen.line();
 }
 
-async function tell(story: Story, scenery: Scenery, screen: Screen, signal: AbortSignal): Promise<Ending> {
+async function play(story: Story, scenery: Scenery, screen: Screen, signal: AbortSignal): Promise<Ending> {
   const narrator = new Narrator(screen, scenery.calendar, story);
   const over = new AbortController();
   const troubles = new Occurrences<Error>();
@@ -66,12 +64,12 @@ async function tell(story: Story, scenery: Scenery, screen: Screen, signal: Abor
     trouble,
     tooLate(patienceFor(story, scenery), over.signal),
   ]).then(
-    (text) => ({ text, asTold: true }),
-    (error: unknown) => ({ text: error instanceof Error ? error.message : String(error), asTold: false }),
+    (text) => ({ text, succeeded: true }),
+    (error: unknown) => ({ text: error instanceof Error ? error.message : String(error), succeeded: false }),
   );
   over.abort();
-  if (ending.asTold) narrator.asTold(ending.text);
-  else if (!signal.aborted) narrator.notAsTold(ending.text);
+  if (ending.succeeded) narrator.succeeded(ending.text);
+  else if (!signal.aborted) narrator.failed(ending.text);
   return { story, ...ending, ...(stage.uiUrl !== undefined && { uiUrl: stage.uiUrl }) };
 }
 
@@ -81,5 +79,5 @@ function patienceFor({ patienceMs = leastPatienceMs }: Story, { calendar }: Scen
 
 async function tooLate(patienceMs: number, signal: AbortSignal): Promise<never> {
   await pause(patienceMs, undefined, { signal });
-  throw new NotAsTold(`the story stood still and was given up after ${patienceMs / 1000} s`);
+  throw new StoryFailed(`the story stood still and was given up after ${patienceMs / 1000} s`);
 }
