@@ -1,9 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { findDevServer } from './find.js';
 import { freePort, isListening, loopback, requireFree } from './ports.js';
-import { lastLines, watchdog } from './programs.js';
+import { startServer, type RunningServer } from './programs.js';
 import { asArgument, type SearchAttribute } from './search-attribute.js';
 
 export interface DevServerOptions {
@@ -27,28 +25,15 @@ export interface DevServerOptions {
   log?: (text: string) => void;
 }
 
-export interface DevServer {
+export interface DevServer extends RunningServer {
   /** `host:port` for TEMPORAL_ADDRESS. */
   address: string;
   namespace: string;
   uiUrl?: string;
-  pid: number;
-  /** Settles when the server has ended, by `stop` or by itself. */
-  ended: Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** As it comes the server waits up to 50 ms between two steps of a workflow: one shard, asked 20 times a second. */
 const quickSteps = ['history.transferProcessorMaxPollRPS=1000', 'history.timerProcessorMaxPollRPS=1000'];
-
-/** Ready in half a second on an idle machine. */
-const readyWithinMs = 60_000;
-const askEveryMs = 50;
-
-/** With a file it is given time to close it; it takes a second. */
-const stopWithinMs = 5_000;
-
-const errorLines = 5;
 
 /** Another program may take a free port before the server does. */
 const attempts = 3;
@@ -76,42 +61,17 @@ async function startOnce(program: string, options: DevServerOptions): Promise<De
   const port = options.port ?? (await freePort());
   const withUi = options.ui ?? options.uiPort !== undefined;
   const uiPort = withUi ? (options.uiPort ?? (await freePort())) : undefined;
-  const address = `${loopback}:${port}`;
-  const child = spawn(watchdog, [program, ...serverArguments(options, namespace, port, uiPort)], {
-    // A process group of its own: Ctrl-C in a terminal goes to the whole group of this process.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const server = await startServer({
+    name: 'The Temporal dev server',
+    program,
+    args: serverArguments(options, namespace, port, uiPort),
+    ready: () => requireAnswer(port, namespace, options.searchAttributes ?? []),
+    // With a file it is given time to close it; without one there is nothing that an orderly end could save.
+    orderlyEnd: options.dbFilename !== undefined,
+    ...(options.log && { log: options.log }),
   });
-  const tail = lastLines(errorLines);
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      tail.add(text);
-      options.log?.(text);
-    });
-  }
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', () => resolve());
-    child.once('error', (error) => {
-      tail.add(error.message);
-      resolve();
-    });
-  });
-  const stop = (): Promise<void> => end(child, ended, options.dbFilename !== undefined);
-  const waiting = new AbortController();
-  try {
-    await Promise.race([
-      ready(port, namespace, options.searchAttributes ?? [], waiting.signal),
-      ended.then(() => {
-        throw new Error(`The Temporal dev server (${program}) ended before it was ready: ${tail.text()}`);
-      }),
-    ]);
-  } catch (error) {
-    waiting.abort();
-    await stop();
-    throw error;
-  }
   const uiUrl = uiPort === undefined ? {} : { uiUrl: `http://${loopback}:${uiPort}` };
-  return { address, namespace, ...uiUrl, pid: child.pid ?? 0, ended, stop };
+  return { address: `${loopback}:${port}`, namespace, ...uiUrl, ...server };
 }
 
 function serverArguments(options: DevServerOptions, namespace: string, port: number, uiPort?: number): string[] {
@@ -127,35 +87,11 @@ function serverArguments(options: DevServerOptions, namespace: string, port: num
   ];
 }
 
-async function ready(
-  port: number,
-  namespace: string,
-  attributes: readonly SearchAttribute[],
-  signal: AbortSignal,
-): Promise<void> {
-  const deadline = Date.now() + readyWithinMs;
-  while (!signal.aborted) {
-    try {
-      // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
-      if (!(await isListening(port))) throw new Error(`nobody listens on port ${port}`);
-      await requireAnswer(`${loopback}:${port}`, namespace, attributes);
-      return;
-    } catch (error) {
-      if (Date.now() < deadline) await sleep(askEveryMs);
-      else
-        throw new Error(`The Temporal dev server was not ready in ${readyWithinMs / 1000} s: ${String(error)}`, {
-          cause: error,
-        });
-    }
-  }
-}
-
 /** Throws until the server answers, knows the namespace and knows each search attribute. */
-async function requireAnswer(
-  address: string,
-  namespace: string,
-  attributes: readonly SearchAttribute[],
-): Promise<void> {
+async function requireAnswer(port: number, namespace: string, attributes: readonly SearchAttribute[]): Promise<void> {
+  // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
+  if (!(await isListening(port))) throw new Error(`nobody listens on port ${port}`);
+  const address = `${loopback}:${port}`;
   const connection = await Connection.connect({ address, connectTimeout: '1 second' });
   try {
     await connection.workflowService.describeNamespace({ namespace });
@@ -165,11 +101,4 @@ async function requireAnswer(
   } finally {
     await connection.close();
   }
-}
-
-/** Without a file there is nothing that an orderly end could save. */
-async function end(child: ChildProcess, ended: Promise<void>, graceful: boolean): Promise<void> {
-  child.kill(graceful ? 'SIGTERM' : 'SIGKILL');
-  const force = setTimeout(() => child.kill('SIGKILL'), stopWithinMs);
-  await ended.finally(() => clearTimeout(force));
 }

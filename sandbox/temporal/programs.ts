@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -32,8 +33,8 @@ export interface RunOptions {
   signal?: AbortSignal;
 }
 
-/** How much of what a program wrote an error repeats. */
-const errorLines = 3;
+/** How many lines of what a program wrote an error repeats. */
+const errorLines = 5;
 
 /** Runs a program to its end; its output is shown only when it fails, and then its last lines. */
 export async function run(program: string, args: readonly string[], options: RunOptions): Promise<void> {
@@ -78,4 +79,87 @@ export async function serverVersion(cli: string): Promise<string> {
   const version = /\bServer (\d+\.\d+\.\d+)/.exec(stdout)?.[1];
   if (version === undefined) throw new Error(`its --version names no server: ${stdout.trim().slice(0, 200)}`);
   return version;
+}
+
+export interface ServerOptions {
+  /** For messages. */
+  name: string;
+  program: string;
+  args: readonly string[];
+  /** Fails until the server is ready. */
+  ready: () => Promise<void>;
+  /** True if the server is to end in its own way; otherwise it is killed. */
+  orderlyEnd: boolean;
+  /** Gets what the server writes. */
+  log?: (text: string) => void;
+}
+
+export interface RunningServer {
+  pid: number;
+  /** Settles when the server has ended, by `stop` or by itself. */
+  ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** It takes a second or two on an idle machine. */
+const readyWithinMs = 60_000;
+const askEveryMs = 50;
+const stopWithinMs = 5_000;
+
+/** Starts a server that does not outlive this process, and returns once it is ready. Ctrl-C does not reach it. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { name, program, args, orderlyEnd, log } = options;
+  const child = spawn(watchdog, [program, ...args], {
+    // A process group of its own: Ctrl-C in a terminal goes to the whole group of this process.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const tail = lastLines(errorLines);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      tail.add(text);
+      log?.(text);
+    });
+  }
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', (error) => {
+      tail.add(error.message);
+      resolve();
+    });
+  });
+  const stop = async (): Promise<void> => {
+    child.kill(orderlyEnd ? 'SIGTERM' : 'SIGKILL');
+    const force = setTimeout(() => child.kill('SIGKILL'), stopWithinMs);
+    await ended.finally(() => clearTimeout(force));
+  };
+  const waiting = new AbortController();
+  try {
+    await Promise.race([
+      untilReady(options, waiting.signal),
+      ended.then(() => {
+        throw new Error(`${name} (${program}) ended before it was ready: ${tail.text()}`);
+      }),
+    ]);
+  } catch (error) {
+    waiting.abort();
+    await stop();
+    throw error;
+  }
+  return { pid: child.pid ?? 0, ended, stop };
+}
+
+async function untilReady({ name, ready }: ServerOptions, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + readyWithinMs;
+  while (!signal.aborted) {
+    try {
+      await ready();
+      return;
+    } catch (error) {
+      if (Date.now() >= deadline) {
+        throw new Error(`${name} was not ready in ${readyWithinMs / 1000} s: ${String(error)}`, { cause: error });
+      }
+      await sleep(askEveryMs);
+    }
+  }
 }

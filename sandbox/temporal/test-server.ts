@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { findTestServer } from './find.js';
-import { requireFree } from './ports.js';
+import { freePort, isListening, requireFree } from './ports.js';
+import { startServer, type RunningServer } from './programs.js';
 import { asRequest, type SearchAttribute } from './search-attribute.js';
 
 export interface TestServerOptions {
@@ -15,47 +16,65 @@ export interface TestServerOptions {
   client?: ClientOptions;
 }
 
+export interface TestServer {
+  environment: TestWorkflowEnvironment;
+  stop(): Promise<void>;
+}
+
 type CreateOptions = NonNullable<Parameters<typeof TestWorkflowEnvironment.createTimeSkipping>[0]>;
 type ClientOptions = NonNullable<CreateOptions['client']>;
 
 /** The only namespace that the test server has. The environment itself names none. */
-const testServerNamespace = 'default';
+export const testServerNamespace = 'default';
 
-const startScript = fileURLToPath(new URL('test-server.sh', import.meta.url));
-
-/** The SDK waits five seconds for the port, which Java does not always make on a busy machine. */
-const attempts = 3;
+/** What the SDK starts in the server's place: see `startTestServer`. */
+const placeholder = fileURLToPath(new URL('placeholder.sh', import.meta.url));
 
 /**
- * Starts a time-skipping test server, which does not outlive this process. End it with the environment's `teardown`.
+ * Starts a time-skipping test server, which does not outlive this process.
  * It can neither list nor count workflows, nor does it know schedules: that is tested on the dev server.
+ *
+ * The SDK would start the server itself, but gives up after five seconds, in which Java does not always start on a busy
+ * machine. So the server is started here, and the SDK gets a program that does nothing and the port of the server.
  */
-export async function startTestServer(options: TestServerOptions = {}): Promise<TestWorkflowEnvironment> {
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const program = options.program ?? (await findTestServer());
   if (options.port !== undefined) await requireFree(options.port, 'the time-skipping test server');
-  const environment = await create({
-    server: {
-      executable: { type: 'existing-path', path: startScript },
-      extraArgs: [program],
-      ...(options.port !== undefined && { port: options.port }),
+  const port = options.port ?? (await freePort());
+  const server = await startServer({
+    name: 'The time-skipping test server',
+    program,
+    args: [String(port)],
+    ready: async () => {
+      if (!(await isListening(port))) throw new Error(`nobody listens on port ${port}`);
     },
-    ...(options.client && { client: options.client }),
+    orderlyEnd: false,
   });
-  await environment.connection.operatorService.addSearchAttributes({
-    namespace: testServerNamespace,
-    searchAttributes: asRequest(options.searchAttributes ?? []),
-  });
-  return environment;
+  try {
+    return await connect(port, server, options);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
 }
 
-async function create(options: CreateOptions): Promise<TestWorkflowEnvironment> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await TestWorkflowEnvironment.createTimeSkipping(options);
-    } catch (error) {
-      if (attempt === attempts) {
-        throw new Error(`The time-skipping test server did not start in ${attempts} attempts.`, { cause: error });
-      }
-    }
+async function connect(port: number, server: RunningServer, options: TestServerOptions): Promise<TestServer> {
+  const environment = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: placeholder }, port },
+    ...(options.client && { client: options.client }),
+  });
+  const stop = async (): Promise<void> => {
+    await environment.teardown();
+    await server.stop();
+  };
+  try {
+    await environment.connection.operatorService.addSearchAttributes({
+      namespace: testServerNamespace,
+      searchAttributes: asRequest(options.searchAttributes ?? []),
+    });
+  } catch (error) {
+    await stop();
+    throw error;
   }
+  return { environment, stop };
 }

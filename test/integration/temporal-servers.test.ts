@@ -263,15 +263,15 @@ describe('the servers', () => {
     await expect(startDevServer({ program })).rejects.toThrow(/no-server\) ended before it was ready: unknown command/);
   });
 
-  test('the test server answers with its search attributes, and teardown leaves no process', async () => {
-    const environment = await startTestServer({
+  test('the test server answers with its search attributes, and stopping it leaves no process', async () => {
+    const { environment, stop } = await startTestServer({
       program: inject('testServerProgram'),
       searchAttributes: searchAttributeKeys,
     });
     const before = await environment.currentTimeMs();
     await environment.sleep('30 days');
     expect((await environment.currentTimeMs()) - before).toBeGreaterThan(29 * 86_400_000);
-    await environment.teardown();
+    await stop();
     await gone(environment.address);
   });
 
@@ -281,7 +281,7 @@ describe('the servers', () => {
       TEMPORAL_TEST_SERVER: inject('testServerProgram'),
     };
     const holder = await startProgram('test/rig/hold-servers.ts', { env });
-    const [, devServer = '', testServer = ''] = await holder.waitFor(/holding (\S+) (\S+)/, 60_000);
+    const [, devServer = '', testServer = ''] = await holder.waitFor(/holding (\S+) (\S+)/);
     expect(await answers(devServer)).toBe(true);
     expect(await answers(testServer)).toBe(true);
     await holder.stop('SIGKILL');

@@ -71,12 +71,12 @@ export function devServer(options: RigOptions = {}): Rig {
  */
 export function testServer(options: RigOptions = {}): Rig {
   return rig(options, async () => {
-    const env = await startTestServer({
+    const { environment: env, stop } = await startTestServer({
       program: inject('testServerProgram'),
       searchAttributes: searchAttributeKeys,
       ...(options.client && { client: options.client }),
     });
-    return { env, end: () => env.teardown() };
+    return { env, end: stop };
   });
 }
 
