@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { createLabService, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
-import { SandboxControl } from '../control.js';
+import { sandboxControl } from '../control.js';
 import { Calendar } from './calendar.js';
 import type { Closing } from './closing.js';
 import type { DemoConfig } from './config.js';
@@ -98,7 +98,7 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
     () => createLabService({ baseUrl: servers.sandboxUrl, apiKey: 'a-browser-has-none' }),
     (started) => started.close(),
   );
-  const control = new SandboxControl(servers.sandboxUrl);
+  const control = sandboxControl(servers.sandboxUrl);
   const calendar = new Calendar(config.daySeconds);
   await control.changeSettings({
     // A real lab knows the numbers on its kits.

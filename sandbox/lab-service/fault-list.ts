@@ -1,4 +1,4 @@
-/** A list of faults of which each meets so many of the things that fit it; the first that is left applies. */
+/** A list of faults, each for a number of requests or messages that fit it; the first that is left applies. */
 export class FaultList<Fault extends { readonly skip: number; readonly times: number | null }, Facts> {
   readonly #fits: (fault: Fault, facts: Facts) => boolean;
   readonly #faults = new Map<string, { readonly fault: Fault; skip: number; left: number }>();
@@ -15,12 +15,10 @@ export class FaultList<Fault extends { readonly skip: number; readonly times: nu
     return id;
   }
 
-  remove(id: string): boolean {
-    return this.#faults.delete(id);
-  }
-
-  clear(): void {
-    this.#faults.clear();
+  /** Removes one fault, or all. */
+  remove(id?: string): void {
+    if (id === undefined) this.#faults.clear();
+    else this.#faults.delete(id);
   }
 
   /** The fault that applies to this one, counted off. */
@@ -36,13 +34,5 @@ export class FaultList<Fault extends { readonly skip: number; readonly times: nu
       return { id, fault: entry.fault };
     }
     return undefined;
-  }
-
-  list(): ({ readonly id: string; readonly left: number | null } & Fault)[] {
-    return [...this.#faults].map(([id, { fault, left }]) => ({
-      ...fault,
-      id,
-      left: Number.isFinite(left) ? left : null,
-    }));
   }
 }

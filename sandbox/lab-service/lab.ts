@@ -84,7 +84,7 @@ export class Lab {
     this.reports.clear();
     this.state.clear();
     this.idempotency.clear();
-    this.faults.clear();
+    this.faults.remove();
     this.requests.clear();
   }
 

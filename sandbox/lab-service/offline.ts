@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { controlBody, offlineSchema } from './control-requests.js';
+import { z } from 'zod';
 
-/** A port that somebody took meanwhile is tried again after this. */
+/** Real milliseconds, at most an hour: nothing can call the stand-in back. */
+const offlineSchema = z.tuple([z.number().positive().max(3_600_000)]);
+
+/** A port that another program took meanwhile is tried again after this. */
 const AGAIN_MS = 100;
 
 /**
@@ -12,8 +15,8 @@ const AGAIN_MS = 100;
  * @param closing ends the wait, so that the stand-in can stop
  */
 export function offlineRoutes(app: FastifyInstance, host: string, closing: AbortSignal): void {
-  app.post('/_sandbox/offline', (request, reply) => {
-    const { forMs } = controlBody(offlineSchema, request.body);
+  app.post('/_sandbox/goOffline', (request, reply) => {
+    const [forMs] = offlineSchema.parse(request.body);
     const address = app.server.address();
     if (address === null || typeof address === 'string') throw new Error('the stand-in has no port to come back to');
     // From here on connections are refused; the answer still goes out, and then every connection that stands is cut.

@@ -80,9 +80,9 @@ export interface Registration {
 export interface Move {
   /** Low-level ("transit_lab") or full ("collecting_sample.testkit.transit_lab"); unknown ones too. */
   readonly status: string;
-  readonly statusDetail?: string | null;
-  readonly interpretation?: Interpretation;
-  readonly hasMissingResults?: boolean;
+  readonly statusDetail?: string | null | undefined;
+  readonly interpretation?: Interpretation | undefined;
+  readonly hasMissingResults?: boolean | undefined;
   /** Whether a webhook tells of it. Default true. */
   readonly webhook?: boolean;
 }
@@ -154,7 +154,10 @@ export class Orders {
   }
 
   /** A webhook of its own tells of a critical result. The order stays as it is, and may not say so (yet). */
-  reportCritical(order: Order, { status, interpretation }: { status: string; interpretation?: string | null }): void {
+  reportCritical(
+    order: Order,
+    { status, interpretation }: { status: string; interpretation?: string | null | undefined },
+  ): void {
     const usual = { order: order.interpretation ?? 'critical', normal: 'normal', absent: null }[
       this.#settings.current.criticalInterpretation
     ];

@@ -8,10 +8,10 @@ import type { Duration } from './duration.js';
 /** What a move of a job changes; what is left out stays. */
 export interface JobChange {
   readonly status: string;
-  readonly failureReason?: string | null;
+  readonly failureReason?: string | null | undefined;
   /** What the job's data have: three invented biomarkers, none, or no data at all (null). */
-  readonly results?: 'sample' | 'none' | null;
-  readonly isReviewed?: boolean;
+  readonly results?: 'sample' | 'none' | null | undefined;
+  readonly isReviewed?: boolean | undefined;
 }
 
 export interface JobStep {

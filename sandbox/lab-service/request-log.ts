@@ -25,13 +25,7 @@ interface Entry extends LoggedRequest {
   outcome: RequestOutcome;
 }
 
-export interface RequestFilter {
-  readonly method?: string | undefined;
-  readonly path?: string | undefined;
-  readonly status?: number | undefined;
-}
-
-/** Who asked for what: enough to count creations. The control surface is not logged. */
+/** The requests so far: enough to count creations. The control interface is not logged. */
 export class RequestLog {
   #entries: Entry[] = [];
 
@@ -64,13 +58,9 @@ export class RequestLog {
     };
   }
 
-  find(filter: RequestFilter): LoggedRequest[] {
-    return this.#entries.filter(
-      (entry) =>
-        (filter.method === undefined || filter.method.toUpperCase() === entry.method) &&
-        (filter.path === undefined || filter.path === entry.path) &&
-        (filter.status === undefined || filter.status === entry.status),
-    );
+  /** In the order in which they came. */
+  entries(): readonly LoggedRequest[] {
+    return this.#entries;
   }
 
   clear(): void {

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { appointmentRoutes } from './appointment-routes.js';
 import { closedFeatures } from './closed-features.js';
-import { controlRoutes } from './control-routes.js';
+import { controlRoutes } from './control.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
 import { refuseWebPages } from './local-callers.js';
 import { Lab } from './lab.js';

@@ -23,7 +23,8 @@ export const storyStepsSchema = z
       error: 'a step has either status or creates',
     }),
   )
-  .min(1);
+  .min(1)
+  .readonly();
 
 export type StoryStep = z.infer<typeof stepSchema>;
 

@@ -207,17 +207,13 @@ export class Webhooks {
     }));
   }
 
-  get isEndpointDisabled(): boolean {
-    return this.#disabled;
-  }
-
   enableEndpoint(): void {
     this.#disabled = false;
     this.#failingSince = undefined;
   }
 
   clear(): void {
-    this.faults.clear();
+    this.faults.remove();
     this.#held.clear();
     this.#messages.clear();
     this.enableEndpoint();

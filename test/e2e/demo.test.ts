@@ -142,7 +142,7 @@ test('the demo stays up after its stories, and Ctrl-C then ends everything with 
   const [, webUi = ''] = await demo.waitFor(/Web UI {7}(http\S+)/);
   const [, lab = ''] = await demo.waitFor(/Lab service {2}(http\S+)/);
   expect((await fetch(webUi)).status).toBe(200);
-  expect((await fetch(`${lab}/_sandbox/health`)).status).toBe(200);
+  expect((await fetch(`${lab}/_sandbox/health`, { method: 'POST' })).status).toBe(200);
   await expectDecryptedFor(webUi);
   const [, address = '', keys = ''] = await demo.waitFor(/export TEMPORAL_ADDRESS=(\S+) LABOPS_ENCRYPTION_KEYS=(\S+)/);
   const env = { TEMPORAL_ADDRESS: address, LABOPS_ENCRYPTION_KEYS: keys };

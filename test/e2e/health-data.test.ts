@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LabOperations } from '../../client/index.js';
-import { SandboxControl } from '../../sandbox/control.js';
+import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import { workoutStreamId } from '../../protocol/ids.js';
 import { devServer, type Rig } from '../rig/environments.js';
@@ -47,7 +47,7 @@ let labs: LabOperations;
 beforeAll(async () => {
   const env = { SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: webhookSecret, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
   sandbox = await startBuilt('sandbox/main.ts', { env, ready: /sandbox: (http\S+?),/ });
-  control = new SandboxControl(sandboxUrl());
+  control = sandboxControl(sandboxUrl());
   labs = new LabOperations(rig.client, { taskQueue: rig.taskQueue });
 });
 afterAll(async () => {

@@ -8,7 +8,7 @@ import {
   type KitOrderHandle,
   type OrderPolicy,
 } from '../../client/index.js';
-import { SandboxControl, type RevealedOrder } from '../../sandbox/control.js';
+import { sandboxControl, type SandboxControl, type RevealedOrder } from '../../sandbox/control.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { devServer, type Rig } from '../rig/environments.js';
 import { patienceMs } from '../rig/patience.js';
@@ -106,11 +106,11 @@ export function stack(options: StackOptions = {}): Stack {
     ]);
     const sandboxUrl = addressIn(sandbox, /sandbox: (http\S+?),/);
     parts = { receiver, ingress, sandbox, sandboxUrl, labs: labOperations(rig, sandboxUrl), worker: ingress };
-    await new SandboxControl(sandboxUrl).changeSettings(settingsFor(ingress));
+    await sandboxControl(sandboxUrl).changeSettings(settingsFor(ingress));
     await startWorker();
   });
   afterEach(async () => {
-    const control = new SandboxControl(up().sandboxUrl);
+    const control = sandboxControl(up().sandboxUrl);
     await control.removeFaults();
     await control.removeWebhookFaults();
     await control.releaseWebhooks();
@@ -131,7 +131,7 @@ export function stack(options: StackOptions = {}): Stack {
       return up().labs;
     },
     get sandbox() {
-      return new SandboxControl(up().sandboxUrl);
+      return sandboxControl(up().sandboxUrl);
     },
     get ingress() {
       return up().ingress;
@@ -162,7 +162,7 @@ export function stack(options: StackOptions = {}): Stack {
       const handle = await this.labs.orders.place(kitFor(userId, reference, policy));
       return { handle, orderId: await handle.orderId(), userId, reference };
     },
-    newUser: async () => (await new SandboxControl(up().sandboxUrl).createUser()).user.user_id,
+    newUser: async () => (await sandboxControl(up().sandboxUrl).createUser()).user.user_id,
     async ordersOf(userId) {
       return (await this.sandbox.orders()).filter(({ order }) => order.user_id === userId);
     },

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { SandboxConfigError, readSandboxConfig } from '../../sandbox/config.js';
-import { SandboxControl } from '../../sandbox/control.js';
+import { sandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { API_KEY, SECRET, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
@@ -239,7 +239,7 @@ describe('a web page', () => {
   /** Sent manually: `fetch` does not let a caller choose these headers. */
   async function settle(url: string, headers: Record<string, string>): Promise<number | undefined> {
     const { hostname, port } = new URL(url);
-    const asked = request({ hostname, port, path: '/_sandbox/webhooks/settle', method: 'POST', headers });
+    const asked = request({ hostname, port, path: '/_sandbox/settleWebhooks', method: 'POST', headers });
     asked.end();
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     answer.resume();
@@ -311,7 +311,7 @@ describe('the program', () => {
     const { child, output, ended } = run({ SANDBOX_PORT: '0' });
     await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 60_000 });
     const url = /http:\/\/[\d.:]+/.exec(output())?.[0] ?? '';
-    const control = new SandboxControl(url);
+    const control = sandboxControl(url);
     await control.playStory((await control.createOrder()).order.id, 'happy');
     child.kill(signal);
     expect(await ended).toBe(0);
@@ -336,7 +336,7 @@ test('a stand-in that has ended leaves no timer and no socket', async () => {
     apiKey: API_KEY,
     settings: { webhookUrl: receiver.url, webhookSecrets: [SECRET] },
   });
-  const control = new SandboxControl(service.url);
+  const control = sandboxControl(service.url);
   const { order } = await control.createOrder();
   await control.playStory(order.id, 'happy');
   await control.settleWebhooks();

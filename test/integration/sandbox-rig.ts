@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { afterEach } from 'vitest';
-import { SandboxControl } from '../../sandbox/control.js';
+import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService } from '../../sandbox/lab-service/server.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
@@ -87,7 +87,7 @@ afterEach(async () => {
 export async function startSandbox(settings: Partial<Settings> = {}): Promise<Sandbox> {
   const service = await startLabService({ port: 0, apiKey: API_KEY, managementKey: MANAGEMENT_KEY, settings });
   open.push(async () => service.close());
-  const control = new SandboxControl(service.url);
+  const control = sandboxControl(service.url);
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     callService(service.url, method, path, body, { 'x-service-api-key': API_KEY, ...headers });
   const newUser = async (): Promise<string> => (await control.createUser()).user.user_id;

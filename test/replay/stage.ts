@@ -19,7 +19,7 @@ import {
   type ReportHandle,
   type ReportPolicy,
 } from '../../client/index.js';
-import { SandboxControl } from '../../sandbox/control.js';
+import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
@@ -117,7 +117,7 @@ export async function openStage(eventsPerRun?: number): Promise<Stage> {
   const connection = await Connection.connect({ address: server.address });
   const temporal = new Client({ connection });
   const labs = new LabOperations(temporal, { deadline: 'none' });
-  const sandbox = new SandboxControl(service.url);
+  const sandbox = sandboxControl(service.url);
   const browser = createLabService({ baseUrl: service.url, apiKey });
   return {
     temporal,

@@ -10,7 +10,7 @@ import { createActivities } from '../../activities/activities.js';
 import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { LabOperations } from '../../client/lab-operations.js';
 import { createWebhookHandler } from '../../client/webhooks/handler.js';
-import { SandboxControl } from '../../sandbox/control.js';
+import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
@@ -135,7 +135,7 @@ export class Stage {
       echoPassthrough: echoesPassthrough,
     };
     const lab = await startLabService({ port: 0, apiKey, settings });
-    this.sandbox = new SandboxControl(lab.url);
+    this.sandbox = sandboxControl(lab.url);
     this.service = createLabService({ baseUrl: lab.url, apiKey });
     // A story may skip weeks while a call waits: the time of the test is the limit.
     this.product = new LabOperations(this.temporal, {

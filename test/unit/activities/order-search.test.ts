@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startAttempt } from '../../../activities/attempt.js';
 import { placedBefore, type OrderCriteria } from '../../../activities/order-search.js';
 import type { ActivityDependencies } from '../../../activities/activities.js';
-import { SandboxControl } from '../../../sandbox/control.js';
+import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
 import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';
 import { ServiceError } from '../../../service/errors.js';
 import { createLabService, type LabService } from '../../../service/lab-service.js';
@@ -21,7 +21,7 @@ let userId: string;
 beforeAll(async () => {
   standIn = await startLabService({ port: 0, apiKey });
   service = createLabService({ baseUrl: standIn.url, apiKey });
-  sandbox = new SandboxControl(standIn.url);
+  sandbox = sandboxControl(standIn.url);
   userId = (await sandbox.createUser()).user.user_id;
   await sandbox.setClock(new Date('2026-01-01T00:00:00Z'));
   for (let count = 0; count < orderCount; count += 1) await sandbox.createOrder({ user_id: userId });

@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import { appointmentBody } from './appointment-body.js';
+import type { Appointment } from './appointments.js';
+import {
+  command,
+  interpretations,
+  orText,
+  refused,
+  required,
+  requiredOrder,
+  userIdOrNew,
+  webhook,
+} from './control-command.js';
+import { inventedAddress, inventedPatient } from './invented-user.js';
+import type { Lab } from './lab.js';
+import { orderBody, type Json } from './order-body.js';
+import { requisitionNotes } from './ordering.js';
+import { LAB_TEST_IDS, LAB_TESTS } from './seed.js';
+import type { Order } from './state.js';
+import { STORIES, storyStepsSchema, type StoryStep } from './stories.js';
+
+const moveSchema = z.strictObject({
+  /** Low-level ("transit_lab") or full ("collecting_sample.testkit.transit_lab"); unknown ones too. */
+  status: z.string().min(1),
+  status_detail: z.string().nullable().optional(),
+  interpretation: interpretations.optional(),
+  has_missing_results: z.boolean().optional(),
+  webhook,
+});
+
+const newOrderSchema = z.strictObject({
+  /** Default: a new user with demographics. */
+  user_id: z.uuid().optional(),
+  /** Default: the seed's first kit. */
+  lab_test_id: z.uuid().default(LAB_TEST_IDS.kit),
+  passthrough: z.string().nullable().default(null),
+  lab_account_id: z.uuid().nullable().default(null),
+  /** true: the patient is known from the start. Default false: a kit then awaits its registration. */
+  patientKnown: z.boolean().default(false),
+  webhook,
+});
+
+const appointmentMoveSchema = z
+  .strictObject({
+    /** `in_progress`, `completed`, `cancelled`, …; unknown ones too. */
+    event_status: z.string().min(1).optional(),
+    can_reschedule: z.boolean().optional(),
+    webhook,
+  })
+  .refine((move) => move.event_status !== undefined || move.can_reschedule !== undefined, {
+    error: 'give event_status or can_reschedule',
+  });
+
+/** An order as the service shows it, and what the service does not show. */
+export interface RevealedOrder {
+  readonly order: Json & {
+    readonly id: string;
+    readonly user_id: string;
+    readonly status: string;
+    readonly sample_id: string | null;
+    readonly events: readonly {
+      readonly id: number;
+      readonly created_at: string;
+      readonly status: string;
+      readonly status_detail: string | null;
+    }[];
+  };
+  /** Printed on the kit; a register request must name it. Null if there is no kit. */
+  readonly kit_sample_id: string | null;
+  readonly parent_id: string | null;
+  readonly order_transaction_id: string;
+  /** As it was sent, even if the deployment does not echo it. */
+  readonly passthrough: string | null;
+  /** True if a registration would be accepted now. */
+  readonly isRegistrable: boolean;
+  /** The account's standing comment and the order's own. */
+  readonly requisitionNotes: string | null;
+}
+
+type RevealedAppointment = Json & {
+  readonly id: string;
+  readonly order_id: string;
+  readonly status: string;
+  readonly event_status: string;
+  readonly start_at: string | null;
+};
+
+/** Commands about orders. */
+export function orderCommands(lab: Lab) {
+  const orderId = z.string();
+  const revealed = (order: Order): RevealedOrder => ({
+    order: orderBody(order, lab.state, lab.settings.current, 'answer') as RevealedOrder['order'],
+    kit_sample_id: order.kitSampleId,
+    parent_id: order.parentId,
+    order_transaction_id: order.transactionId,
+    passthrough: order.passthrough,
+    isRegistrable: lab.orders.isRegistrable(order),
+    requisitionNotes: requisitionNotes(order),
+  });
+
+  return {
+    /** Every order, in order of creation. */
+    orders: command(z.tuple([]), () => [...lab.state.orders.values()].map(revealed)),
+
+    /** One order, with the number that is printed on its kit. */
+    order: command(z.tuple([orderId]), (id) => revealed(requiredOrder(lab, id))),
+
+    /** Makes an order in the dashboard: no product placed it, but its webhooks are sent. */
+    createOrder: command(z.tuple([newOrderSchema.prefault({})]), (order) => revealed(dashboardOrder(lab, order))),
+
+    /** Adds an event of any status, even one that is unknown or impossible now. */
+    move: command(z.tuple([orderId, orText(moveSchema, 'status')]), (id, move) => {
+      const order = requiredOrder(lab, id);
+      const { status_detail: statusDetail, has_missing_results: hasMissingResults, ...rest } = move;
+      lab.orders.move(order, { ...rest, statusDetail, hasMissingResults });
+      return revealed(order);
+    }),
+
+    /** Sets the interpretation of an order's results, without an event of the order. */
+    interpret: command(
+      z.tuple([orderId, z.strictObject({ interpretation: interpretations, webhook })]),
+      (id, { interpretation, ...options }) => {
+        const order = requiredOrder(lab, id);
+        lab.orders.interpret(order, interpretation, options);
+        return revealed(order);
+      },
+    ),
+
+    /** Sends the webhook of a critical result, by default a final one. The order stays as it is. */
+    reportCritical: command(
+      z.tuple([
+        orderId,
+        z
+          .strictObject({
+            status: z.string().min(1).default('final'),
+            /** null leaves the field out. Default: as the setting `criticalInterpretation` says. */
+            interpretation: z.string().nullable().optional(),
+          })
+          .prefault({}),
+      ]),
+      (id, result) => {
+        const order = requiredOrder(lab, id);
+        lab.orders.reportCritical(order, result);
+        return revealed(order);
+      },
+    ),
+
+    /** Plays a story: one of `stories()`, or steps. It ends early if the order is cancelled or deleted. */
+    playStory: command(z.tuple([orderId, z.union([z.string(), storyStepsSchema])]), (id, story) =>
+      lab.stories.play(requiredOrder(lab, id), typeof story === 'string' ? storySteps(story) : story),
+    ),
+
+    /** The stories that can be played by name. */
+    stories: command(z.tuple([]), () => STORIES),
+
+    /** The service makes a redraw (or recreation) order in the same transaction, with this one as its parent. */
+    redraw: command(
+      z.tuple([
+        orderId,
+        z
+          .strictObject({
+            origin: z.enum(['redraw', 'recreation']).default('redraw'),
+            /** Not documented for an order that the service made; default null. */
+            passthrough: z.string().nullable().default(null),
+            webhook,
+          })
+          .prefault({}),
+      ]),
+      (id, { origin, ...options }) => revealed(lab.orders.follow(requiredOrder(lab, id), origin, options)),
+    ),
+
+    /** The service forgets the order: reading it is answered 404, and its story ends. */
+    deleteOrder: command(z.tuple([orderId]), (id) => lab.state.removeOrder(requiredOrder(lab, id))),
+  };
+}
+
+/** Commands about appointments. */
+export function appointmentCommands(lab: Lab) {
+  const shown = (appointment: Appointment): RevealedAppointment =>
+    appointmentBody(appointment, lab.settings.current) as RevealedAppointment;
+
+  return {
+    /** The latest appointment of each order, as the service shows it. */
+    appointments: command(z.tuple([]), () => lab.appointments.all().map(shown)),
+
+    /** Gives an order's appointment any status, or another rule on rescheduling; the order follows. */
+    moveAppointment: command(
+      z.tuple([
+        z.string(),
+        z
+          .union([z.string(), appointmentMoveSchema])
+          .transform((move) => (typeof move === 'string' ? { event_status: move, webhook: true } : move)),
+      ]),
+      (orderId, { event_status: status, webhook: isReported, ...move }) => {
+        const order = requiredOrder(lab, orderId);
+        const appointment = required(lab.appointments.of(order), `appointment of the order ${orderId}`);
+        if ('can_reschedule' in move && move.can_reschedule !== undefined) {
+          appointment.canReschedule = move.can_reschedule;
+        }
+        if (status !== undefined) lab.appointments.move(appointment, status, { webhook: isReported });
+        return shown(appointment);
+      },
+    ),
+
+    /** Another customer books the slot that was offered under this key. */
+    takeSlot: command(z.tuple([z.string()]), (bookingKey) =>
+      lab.slots.occupy(required(lab.slots.offeredAs(bookingKey), 'slot under this booking key')),
+    ),
+  };
+}
+
+/** The steps of a named story. */
+export function storySteps(name: string): readonly StoryStep[] {
+  const steps = STORIES[name];
+  if (steps === undefined) throw refused(`no story "${name}"; there are ${Object.keys(STORIES).join(', ')}`);
+  return steps;
+}
+
+function dashboardOrder(lab: Lab, request: z.output<typeof newOrderSchema>): Order {
+  const labTest = LAB_TESTS.find(({ id }) => id === request.lab_test_id);
+  if (labTest === undefined) throw refused(`there is no lab test ${request.lab_test_id}`);
+  const userId = userIdOrNew(lab, request.user_id);
+  const address = inventedAddress();
+  const isKit = labTest.method === 'testkit';
+  // Only a kit can be ordered without its patient.
+  const patientKnown = request.patientKnown || !isKit;
+  return lab.orders.place(
+    {
+      userId,
+      labTest,
+      passthrough: request.passthrough,
+      labAccountId: request.lab_account_id,
+      shippingDetails: isKit ? address : null,
+      patientDetails: patientKnown ? inventedPatient() : null,
+      patientAddress: patientKnown ? address : null,
+    },
+    { webhook: request.webhook },
+  );
+}

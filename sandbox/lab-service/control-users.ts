@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { connectedSource } from './connections.js';
+import { command, orText, refused, required, requiredUser, userIdOrNew, webhook } from './control-command.js';
+import { healthDataSchema } from './health-data.js';
+import { createInventedUser } from './invented-user.js';
+import type { Lab } from './lab.js';
+import type { Json } from './order-body.js';
+import { jobBody } from './report-body.js';
+import { OUTCOMES, stepsOf } from './report-outcomes.js';
+import type { FileFacts, ParsingJob } from './reports.js';
+import { deleteUser, undoDeletion } from './user-deletion.js';
+import { userBody } from './users.js';
+
+const newUserSchema = z.strictObject({
+  /** Default: an invented one. */
+  client_user_id: z.string().optional(),
+  /** true (default): invented demographics; false: none. */
+  demographics: z.boolean().default(true),
+});
+
+const jobMoveSchema = z.strictObject({
+  /** Unknown ones too. */
+  status: z.string().min(1),
+  failure_reason: z.string().nullable().optional(),
+  /** `sample`: three invented biomarkers; `none`: an empty list; null: no data. */
+  results: z.enum(['sample', 'none']).nullable().optional(),
+  is_reviewed: z.boolean().optional(),
+  webhook,
+});
+
+const newJobSchema = z.strictObject({
+  /** Default: a new user with demographics. */
+  user_id: z.uuid().optional(),
+  needs_human_review: z.boolean().default(false),
+  /** As a file's marker names it. */
+  outcome: z.string().default('completed'),
+  /** false: no webhook reports it, now or later. */
+  webhook,
+});
+
+const connectionSchema = z.strictObject({
+  provider: z.string().min(1),
+  /** A timestamp with zone. Default: now. */
+  created_on: z.iso.datetime({ offset: true }).optional(),
+  webhook,
+});
+
+const connectionWebhookSchema = z.strictObject({
+  provider: z.string().min(1),
+  event_type: z
+    .enum(['provider.connection.created', 'provider.connection.error'])
+    .default('provider.connection.created'),
+});
+
+/** An entry of a user's `connected_sources`. */
+interface ConnectedSource {
+  readonly created_on: string;
+  readonly source: { readonly name: string; readonly slug: string; readonly logo: string };
+}
+
+/** A parsing job as the service shows it, and what the service does not show. */
+interface RevealedJob {
+  readonly id: string;
+  readonly job: Json & { readonly status: string; readonly failure_reason: string | null };
+  readonly user_id: string;
+  /** The outcome that its file asked for. */
+  readonly outcome: string;
+  readonly files: readonly FileFacts[];
+  readonly history: readonly { readonly status: string; readonly at: string }[];
+}
+
+const userId = z.string();
+
+/** Commands about users, their portal links and their health data. */
+export function userCommands(lab: Lab) {
+  return {
+    /** Makes a user with invented demographics, or without any. */
+    createUser: command(z.tuple([newUserSchema.prefault({})]), ({ client_user_id: clientUserId, demographics }) => {
+      const user = createInventedUser(lab, demographics, clientUserId);
+      const body = userBody(user, lab.settings.current);
+      return { user: body as Json & { user_id: string; client_user_id: string }, info: user.info };
+    }),
+
+    /** The users whose deletion is scheduled and can be undone, in order of their deletion. */
+    deletedUsers: command(z.tuple([]), () =>
+      [...lab.state.deletedUsers.values()].map(({ user, since }) => ({ user_id: user.id, since: iso(since) })),
+    ),
+
+    /** Deletes a user in the dashboard, with the same grace period as through the service's own endpoint. */
+    deleteUser: command(z.tuple([userId]), (id) => deleteUser(lab, id)),
+
+    /** Undoes a deletion in the dashboard. */
+    restoreUser: command(z.tuple([userId]), (id) => undoDeletion(lab, { user_id: id })),
+
+    /** The portal links that were made, with what a shortened one leads to. */
+    portalLinks: command(z.tuple([]), () =>
+      lab.state.portalLinks.map((link) => ({
+        url: link.url,
+        context: link.context,
+        user_id: link.userId,
+        order_id: link.orderId,
+        created_at: iso(link.createdAt),
+        expires_at: iso(link.createdAt + link.expiresInSeconds * 1_000),
+      })),
+    ),
+
+    /** Sends a user's health data: a summary, a batch of samples, a notice, or a payload as untidy as real ones. */
+    sendHealthData: command(z.tuple([userId, healthDataSchema]), (id, data) =>
+      lab.healthData.send(requiredUser(lab, id), data, lab.clock.now()),
+    ),
+  };
+}
+
+/** Commands about links and connections. */
+export function linkCommands(lab: Lab) {
+  return {
+    /** The link tokens that were made, with the state of each. */
+    linkTokens: command(z.tuple([]), () =>
+      lab.links.tokens().map(({ token, user, provider, createdAt, state, waiting }) => ({
+        link_token: token,
+        user_id: user.id,
+        /** The only provider that it is good for; null: any. */
+        provider,
+        created_at: iso(createdAt),
+        state,
+        /** The provider that waits for a code; null if none does. */
+        awaitsCodeOf: waiting?.provider ?? null,
+      })),
+    ),
+
+    /** Connects a user without a link, in the past too; a connection of the same source gives way to it. */
+    connect: command(z.tuple([userId, connectionSchema]), (id, { provider, created_on: createdOn, ...options }) => {
+      const at = createdOn === undefined ? lab.clock.now() : Date.parse(createdOn);
+      const connection = lab.connections.connect(requiredUser(lab, id), provider, at, options);
+      return connectedSource(connection, lab.settings.current) as unknown as ConnectedSource;
+    }),
+
+    /** Ends a connection without a webhook. Returns false if there was none. */
+    disconnect: command(z.tuple([userId, z.string()]), (id, provider) =>
+      lab.connections.disconnect(requiredUser(lab, id), provider),
+    ),
+
+    /** Sends the webhook of a connection, even if there is none: a stale one, or an error. */
+    sendConnectionWebhook: command(
+      z.tuple([userId, connectionWebhookSchema]),
+      (id, { provider, event_type: eventType }) => lab.connections.announce(requiredUser(lab, id), provider, eventType),
+    ),
+  };
+}
+
+/** Commands about parsing jobs. */
+export function reportCommands(lab: Lab) {
+  const jobId = z.string();
+  const found = (id: string): ParsingJob => required(lab.reports.jobs.get(id.toLowerCase()), `parsing job ${id}`);
+  const revealed = (job: ParsingJob): RevealedJob => ({
+    id: job.id,
+    job: jobBody(job, lab.settings.current) as RevealedJob['job'],
+    user_id: job.userId,
+    outcome: job.outcome,
+    files: job.files,
+    history: job.history.map(({ status, at }) => ({ status, at: iso(at) })),
+  });
+
+  return {
+    /** Every parsing job, in order of creation. */
+    jobs: command(z.tuple([]), () => [...lab.reports.jobs.values()].map(revealed)),
+
+    /** One parsing job, with what was kept of its file. */
+    job: command(z.tuple([jobId]), (id) => revealed(found(id))),
+
+    /** Makes a parsing job elsewhere: no product uploaded its file, but its webhooks are sent. */
+    createJob: command(z.tuple([newJobSchema.prefault({})]), (job) => {
+      const { user_id: user, needs_human_review: needsHumanReview, outcome } = job;
+      const steps = stepsOf(outcome, needsHumanReview);
+      if (steps === undefined) throw refused(`no outcome "${outcome}"; there are ${OUTCOMES.join(', ')}`);
+      const request = { userId: userIdOrNew(lab, user), needsHumanReview, files: [], outcome, steps };
+      return revealed(lab.reports.create({ ...request, webhook: job.webhook }));
+    }),
+
+    /** Gives a parsing job any status. What was planned for it no longer happens. */
+    moveJob: command(z.tuple([jobId, orText(jobMoveSchema, 'status')]), (id, move) => {
+      const job = found(id);
+      const { failure_reason: failureReason, is_reviewed: isReviewed, webhook: isReported, ...rest } = move;
+      lab.reports.move(job, { ...rest, failureReason, isReviewed }, isReported);
+      return revealed(job);
+    }),
+
+    /** The service forgets the parsing job: reading it is answered 404, and nothing more happens to it. */
+    deleteJob: command(z.tuple([jobId]), (id) => lab.reports.remove(found(id))),
+  };
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,164 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { command, refused, required, type Command } from './control-command.js';
+import { appointmentCommands, orderCommands, storySteps } from './control-orders.js';
+import { linkCommands, reportCommands, userCommands } from './control-users.js';
+import { durationSchema } from './duration.js';
+import { httpFaultSchema } from './http-faults.js';
+import type { Lab } from './lab.js';
+import { pathText } from './path-ids.js';
+import { settingsSchema, type Settings } from './settings.js';
+import { webhookFaultSchema } from './webhook-faults.js';
+
+/**
+ * The control interface: what tests and the demo do to the outside world. `POST /_sandbox/<command>` takes the
+ * arguments as a JSON list; a single one may stand without the list. It has no authentication, and no service has it.
+ */
+export function controlRoutes(app: FastifyInstance, lab: Lab): void {
+  const commands: Readonly<Record<string, Command>> = controlCommands(lab);
+  app.post('/_sandbox/:command', async (request, reply) => {
+    const name = pathText(request, 'command');
+    const { input, run } = required(Object.hasOwn(commands, name) ? commands[name] : undefined, `command ${name}`);
+    const parsed = input.safeParse(listed(request.body, input.def.items.length));
+    if (!parsed.success) throw refused(z.prettifyError(parsed.error));
+    const answer = await run(...parsed.data);
+    return reply.type('application/json').send(JSON.stringify(answer ?? null));
+  });
+}
+
+/** As many as there are parameters, so that missing ones get their defaults. */
+function listed(body: unknown, length: number): unknown[] {
+  const given: readonly unknown[] = Array.isArray(body) ? body : [body];
+  return Array.from(
+    { length: Math.max(length, body === undefined ? 0 : given.length) },
+    (_, n) => given[n] ?? undefined,
+  );
+}
+
+/** Every command but `goOffline`. */
+export type Commands = ReturnType<typeof controlCommands>;
+
+function controlCommands(lab: Lab) {
+  return {
+    /** Does nothing: its answer shows that the stand-in is there. */
+    health: command(z.tuple([]), () => undefined),
+
+    /** Starts over: no users, orders, faults, plans, logs; the wall clock's time; the settings of the start. */
+    reset: command(z.tuple([]), () => lab.reset()),
+
+    ...settingsCommands(lab),
+    ...faultCommands(lab),
+    ...webhookCommands(lab),
+    ...requestCommands(lab),
+    ...userCommands(lab),
+    ...linkCommands(lab),
+    ...orderCommands(lab),
+    ...appointmentCommands(lab),
+    ...reportCommands(lab),
+  };
+}
+
+function settingsCommands(lab: Lab) {
+  // Secrets are taken, never shown.
+  const shownSettings = (): Omit<Settings, 'webhookSecrets'> => {
+    const { webhookSecrets: _, ...rest } = lab.settings.current;
+    return rest;
+  };
+  const shownClock = () => ({ now: new Date(lab.clock.now()).toISOString(), daySeconds: lab.clock.daySeconds });
+
+  return {
+    /** The settings in force, without secrets. */
+    settings: command(z.tuple([]), shownSettings),
+
+    /** Changes some settings at once; the others stay. `daySeconds` also changes the pace of what is under way. */
+    changeSettings: command(z.tuple([settingsSchema.partial()]), (changes) => {
+      if (typeof changes.storyForNewOrders === 'string') storySteps(changes.storyForNewOrders);
+      lab.changeSettings(Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)));
+      return shownSettings();
+    }),
+
+    /** The stand-in's time. */
+    clock: command(z.tuple([]), shownClock),
+
+    /**
+     * Sets the stand-in's time, which then runs on with the wall clock. Everything that falls due on the way forward
+     * happens, in order and each at its own time.
+     */
+    setClock: command(z.tuple([z.union([z.date(), z.iso.datetime({ offset: true })])]), (time) => {
+      lab.clock.setTo(new Date(time).getTime());
+      return shownClock();
+    }),
+
+    /** Goes forward by a span of the stand-in's own time, which is not compressed: with a day of 2 s, 2 s are a day. */
+    advanceClock: command(z.tuple([durationSchema]), (span) => {
+      lab.clock.advance(span);
+      return shownClock();
+    }),
+  };
+}
+
+function faultCommands({ faults, webhooks }: Lab) {
+  const faultId = z.string().optional();
+  return {
+    /** Makes requests fail. Returns the fault's id. */
+    addFault: command(z.tuple([httpFaultSchema]), (fault) => faults.add(fault)),
+
+    /** Removes one fault, or all. One that has met its last request is gone already; that is no error. */
+    removeFaults: command(z.tuple([faultId]), (id?) => faults.remove(id)),
+
+    /** Makes webhooks arrive twice, late, in another order, damaged or never. Returns the fault's id. */
+    addWebhookFault: command(z.tuple([webhookFaultSchema]), (fault) => webhooks.faults.add(fault)),
+
+    /** Removes one webhook fault, or all. What was held stays held until it is released. */
+    removeWebhookFaults: command(z.tuple([faultId]), (id?) => webhooks.faults.remove(id)),
+  };
+}
+
+const deliveryFilterSchema = z.strictObject({
+  order_id: z.string().optional(),
+  job_id: z.string().optional(),
+  event_type: z.string().optional(),
+  state: z.enum(['waiting', 'held', 'delivered', 'failed', 'lost', 'endpoint_disabled']).optional(),
+});
+
+function webhookCommands({ webhooks }: Lab) {
+  return {
+    /** The messages so far, in order, with their attempts and the receiver's answers. */
+    deliveries: command(z.tuple([deliveryFilterSchema.prefault({})]), (filter) =>
+      webhooks.deliveries().filter((delivery) => fits(delivery, filter)),
+    ),
+
+    /** Sends what was held, one after the other. Resolves, with their number, when each has had its first attempt. */
+    releaseWebhooks: command(z.tuple([z.enum(['kept', 'reversed']).default('kept')]), (order) =>
+      webhooks.release(order),
+    ),
+
+    /** Resolves when no webhook is on its way; retries may still be planned. */
+    settleWebhooks: command(z.tuple([]), () => webhooks.settle()),
+  };
+}
+
+const requestFilterSchema = z.strictObject({
+  method: z.string().toUpperCase().optional(),
+  /** The whole path. */
+  path: z.string().optional(),
+  status: z.number().optional(),
+});
+
+function requestCommands({ requests }: Lab) {
+  return {
+    /** The requests that reached the service (not this interface), in order. */
+    requests: command(z.tuple([requestFilterSchema.prefault({})]), (filter) =>
+      requests.entries().filter((entry) => fits(entry, filter)),
+    ),
+
+    /** Forgets the requests so far. */
+    clearRequests: command(z.tuple([]), () => requests.clear()),
+  };
+}
+
+/** True if every field that the filter names has its value. */
+function fits(entry: object, filter: object): boolean {
+  const values: Record<string, unknown> = { ...entry };
+  return Object.entries(filter).every(([name, value]) => value === undefined || values[name] === value);
+}
