@@ -17,17 +17,17 @@ import { rejectedEventActivities } from './rejected-events.js';
 import { workoutStreamActivities } from './workout-streams.js';
 import { webhookActivities } from './webhooks.js';
 
-/** What the activities work with. */
+/** The dependencies of the activities. */
 export interface ActivityDependencies {
   service: LabService;
   /** For signals to our own workflows. */
   temporal: Client;
   taskQueue: string;
-  /** Whether the deployment returns `passthrough` on orders; where it does not, orders are recognised by what they are. */
+  /** True if the deployment returns `passthrough` on orders; otherwise orders are recognised by their content. */
   echoesPassthrough: boolean;
-  /** Where reports' files are read from. */
+  /** The source of reports' files. */
   reportFiles: ReportFiles;
-  /** Whether payloads are encrypted before they reach Temporal; where they are not, no credential may be in one. */
+  /** True if payloads are encrypted before they reach Temporal. Otherwise no payload may contain a credential. */
   encrypts: boolean;
   /**
    * The product's endpoint for notifications. `off`: the deployment has none on purpose, and no notification is scheduled.

@@ -19,7 +19,7 @@ import { translateRefusal } from './appointment-refusals.js';
 import { addressOf, bookingKeyFor } from './appointment-slots.js';
 import { startAttempt, type Attempt } from './attempt.js';
 
-/* What changes an appointment looks first, and again where the answer was lost: none of the calls is idempotent. */
+/* Changes of an appointment read before they act, and again if the answer was lost: none of the calls is idempotent. */
 
 interface Wish {
   orderId: string;
@@ -30,7 +30,7 @@ interface Wish {
 
 export interface BookSlot extends Wish {
   slotId: string;
-  /** Milliseconds that the provider has to confirm; without it the booking waits for the provider's word. */
+  /** Milliseconds that the provider has to confirm; without it the booking waits for the provider's answer. */
   confirmWithin?: number;
 }
 
@@ -39,14 +39,14 @@ export interface RequestAppointment extends Wish {
 }
 
 export interface RescheduleAppointment extends Wish {
-  /** Of the appointment that is meant: another one is not moved. */
+  /** Another appointment is not moved. */
   appointmentId: string;
   slotId: string;
 }
 
 export interface CancelAppointment {
   orderId: string;
-  /** Of the appointment that is meant: another one is not cancelled. */
+  /** Another appointment is not cancelled. */
   appointmentId: string;
   reasonId?: string;
   notes?: string;
@@ -61,7 +61,7 @@ export async function bookOnce(service: LabService, input: BookSlot): Promise<Ap
     look: async (options) => {
       const found = await present(service, orderId, options);
       if (!found || !isOpen(found)) return undefined;
-      // Made by an attempt whose answer was lost, or by somebody else for the same time.
+      // Booked by an attempt whose answer was lost, or by somebody else for the same time.
       if (found.startAt === start) return found;
       throw exists();
     },
@@ -107,7 +107,7 @@ export async function moveOnce(service: LabService, input: RescheduleAppointment
     look: async (options) => {
       const found = await present(service, orderId, options);
       if (!found || !isOpen(found)) throw another();
-      // Whatever the service calls it now: somebody comes at the time that was wanted.
+      // The status does not matter: the visit is at the requested time.
       if (found.startAt === start) return found;
       if (found.appointmentId !== appointmentId) throw another();
       if (found.canReschedule === false) throw immovable();
@@ -145,18 +145,18 @@ async function withFreshKey(
 }
 
 interface Arrangement {
-  /** What is there already of what is wanted; fails where something else is there. */
+  /** Reads what was requested, if it exists already; fails if something else exists instead. */
   look: (options: CallOptions) => Promise<AppointmentSnapshot | undefined>;
   act: () => Promise<Appointment>;
   attempt: Attempt;
   bookingTimeout: number;
-  /** What an answer means after which nothing that is wanted is there. */
+  /** Translates an error after which nothing that was requested exists. */
   translateError?: (error: unknown) => Promise<unknown>;
 }
 
 /**
- * Acts only where what is wanted is not there, and looks once more where the answer does not say whether it is now: an
- * answer that was lost, and a refusal too, for the first of two attempts may have been slow.
+ * Acts only if the requested appointment does not exist, and reads again if the answer leaves that open: after a lost
+ * answer, and after a refusal too, because the first of two attempts may have been slow.
  */
 async function checkThenAct(arrangement: Arrangement): Promise<AppointmentSnapshot> {
   const { look, act, attempt, bookingTimeout, translateError = async (error) => error } = arrangement;
@@ -173,7 +173,7 @@ async function checkThenAct(arrangement: Arrangement): Promise<AppointmentSnapsh
   }
 }
 
-/** Nothing can have been done, or nothing would be learnt by looking. */
+/** Nothing can have been done, or another read would show nothing new. */
 function isCertain(error: unknown): boolean {
   if (error instanceof ApplicationFailure) return error.type !== 'SlotUnavailable';
   if (!(error instanceof ServiceError)) return true;
@@ -182,15 +182,15 @@ function isCertain(error: unknown): boolean {
   );
 }
 
-/** A look that fails says nothing; that something else is there says more than the answer did. */
+/** A failed read shows nothing, but an existing appointment outweighs the answer. */
 function unlessExisting(error: unknown): undefined {
   if (error instanceof ServiceError) return undefined;
   throw error;
 }
 
 /**
- * An earlier attempt whose answer was lost has cancelled it already where it is not open any more. Another appointment,
- * which somebody made meanwhile, is left alone.
+ * If the appointment is no longer open, an earlier attempt whose answer was lost has cancelled it. Another appointment,
+ * made in the meantime, is left alone.
  */
 export async function cancelOnce(
   service: LabService,

@@ -10,9 +10,9 @@ import { readIfKnown } from './orders.js';
 
 /** The appointment and its order as they are now. */
 export interface AppointmentReading {
-  /** Missing where the order has none. */
+  /** Absent if the order has none. */
   appointment?: AppointmentSnapshot;
-  /** `gone` when the service says that it does not know the order, which may be too early a look. */
+  /** `gone` if the service answers that it does not know the order; the read may have been too early. */
   order: OrderEffect | 'gone';
   /** The order's user. */
   userId?: string;
@@ -36,13 +36,13 @@ export async function readWithOrder(
   };
 }
 
-/** What an order says about its appointment. */
+/** What an order's state means for its appointment. */
 export function effectOn({ events, status, method }: OrderSnapshot): OrderEffect {
   const { phase, last } = standingOf(events, status);
   return orderEffect(phase, readStatus(last?.status ?? '').low, method);
 }
 
-/** A service that does not answer holds nobody up. */
+/** If the service does not answer, the caller continues without the reading. */
 export async function readIfReadable(
   service: LabService,
   orderId: string,
@@ -58,7 +58,7 @@ export async function readIfReadable(
   }
 }
 
-/** The order's present appointment, where it has one. */
+/** The order's current appointment, if any. */
 export async function present(
   service: LabService,
   orderId: string,

@@ -5,11 +5,11 @@ import { snapshotOf } from '../service/order-snapshot.js';
 import { effectOn } from './appointment-reading.js';
 
 /**
- * A conflict over a slot that only the status speaks of is one where the order may wait for a draw at home. With one that
- * is over, or known to be collected otherwise, no slot would help, and the refusal is what it is. Where the order cannot be
- * read, or its collection method is not known, another choice does no harm.
+ * A slot conflict that is recognised only by its status is one only if the order may wait for a draw at home. If the
+ * order has ended, or is known to be collected otherwise, no slot would help, and the refusal is reported as it is. If
+ * the order cannot be read, or its collection method is not known, offering another choice is harmless.
  *
- * @param timeoutMs milliseconds that the look at the order may take
+ * @param timeoutMs milliseconds for reading the order
  */
 export async function translateRefusal(
   service: LabService,

@@ -7,9 +7,9 @@ import { isCalendarDate, utcInstant } from '../service/timestamps.js';
 import { slotIdOf, slotOf } from '../protocol/appointment/slots.js';
 import type { Slot, Slots } from '../protocol/appointment/messages.js';
 
-/* Where an appointment can be had. The address and the booking keys stay in here: neither enters Temporal. */
+/* Available slots. The address and the booking keys stay in here: neither enters Temporal. */
 
-/** More would make a history that nobody can carry; the days after them are asked for by `startDate`. */
+/** More would make the history too large; `startDate` requests the days after them. */
 const mostSlots = 2_000;
 
 interface Offer extends Slot {
@@ -23,7 +23,7 @@ export async function slotsFor(service: LabService, orderId: string, startDate: 
   return { slots, ...(timezone !== undefined && { timezone }) };
 }
 
-/** A key for the slot that was chosen, as good as new; `undefined` where it is offered no longer, or for another price. */
+/** A fresh key for the chosen slot; `undefined` if the slot is no longer offered, or has another price. */
 export async function bookingKeyFor(
   service: LabService,
   orderId: string,
@@ -47,7 +47,7 @@ async function offersFor(
   return { offers: offersOf(availability), ...(timezone != null && { timezone }) };
 }
 
-/** What cannot be booked, or names no time, is left out. */
+/** Slots that cannot be booked, or have no time, are skipped. */
 function offersOf({ slots }: Availability): Offer[] {
   const offers = (slots ?? []).flatMap(({ date, slots: ofDay }) =>
     (ofDay ?? []).flatMap((slot) => offerOf(date ?? undefined, slot) ?? []),
@@ -69,7 +69,7 @@ function offerOf(date: string | undefined, slot: TimeSlot): Offer | undefined {
   return { id, start, end, ...cost, ...(isPriority != null && { isPriority }), bookingKey };
 }
 
-/** Somebody comes to the patient's: the order's own address, read where it is needed and kept nowhere. */
+/** The visit is at the order's own address, which is read when it is needed and not stored. */
 export function addressOf(order: Order): AppointmentAddress {
   const { patient_address: home } = order;
   if (home == null) {

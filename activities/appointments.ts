@@ -20,12 +20,12 @@ import { lastResultOf } from './workflow-runs.js';
 import { asFailures } from './failures.js';
 import { hasEndpoint } from './notifications.js';
 
-/** What a run learns before it does anything. */
+/** Information that a run needs before it does anything. */
 export interface AppointmentFound {
-  /** Missing where the service could not be asked. */
+  /** Absent if the service did not answer. */
   reading?: AppointmentReading;
   notifies: boolean;
-  /** What the last run for the same order ended with. */
+  /** The result of the last run for the same order. */
   previous?: AppointmentResult;
 }
 
@@ -38,7 +38,7 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
       return asFailures('ServiceRefused', () => readWithOrder(service, orderId, notifies));
     },
 
-    /** An error of Temporal's rises as it is, which makes it retried; one of the service holds nobody up. */
+    /** An error of Temporal's is rethrown, so it is retried; an error of the service delays nothing. */
     async identifyAppointment(orderId: string): Promise<AppointmentFound> {
       const previous = await lastResultOf<AppointmentResult>(temporal, bookAppointmentId(orderId));
       const reading = await readIfReadable(service, orderId, notifies);
@@ -61,7 +61,7 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
       return asFailures('RescheduleRefused', () => moveOnce(service, input), settlingAfter(input.bookingTimeout));
     },
 
-    /** null where there is nothing to cancel any more. */
+    /** null if there is nothing left to cancel. */
     async cancelAppointment(input: CancelAppointment): Promise<AppointmentSnapshot | null> {
       return asFailures('CancellationRefused', () =>
         endingWithActivity((options) => cancelOnce(service, input, options)),

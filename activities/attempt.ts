@@ -10,11 +10,12 @@ import type { CallOptions } from '../service/http.js';
 import { usualSettling } from './failures.js';
 
 /**
- * One attempt to create an order or a parsing job. The server gives an attempt up that shows no life or takes too long, and the next one
- * looks for its fruit; so an attempt that was held up must not create any more.
+ * One attempt to create an order or a parsing job. The server gives up an attempt that sends no heartbeats or takes too
+ * long, and the next one looks for what it may have created. So an attempt that was delayed must not create anything
+ * any more.
  */
 export interface Attempt {
-  /** What the attempt before this one had sent with its last heartbeat. Undefined if there was none, or its worker died. */
+  /** The details of the previous attempt's last heartbeat. Undefined if there was none, or its worker died. */
   readonly earlier: unknown;
   /** Sends a heartbeat, with the progress given last, and bounds the call that follows. */
   call(progress?: object): CallOptions;

@@ -20,16 +20,16 @@ import { hasEndpoint } from './notifications.js';
 import { readIfKnown } from './orders.js';
 import { lastResultOf } from './workflow-runs.js';
 
-/** What a run that a webhook started learns before it does anything. */
+/** Information that a run started by a webhook needs before it does anything. */
 export interface ChainReading {
   /** Every order of the chain that can be read now. */
   snapshots: OrderSnapshot[];
   /** The service does not know the order. */
   gone: boolean;
-  /** Where the chain's workflow really lives. */
+  /** The root whose workflow follows the chain. */
   rootOrderId: string;
   notifies: boolean;
-  /** What the last run for the same root ended with; it has announced everything in its timeline. */
+  /** The result of the last run for the same root; that run announced everything in its timeline. */
   previous?: KitOrderResult;
 }
 
@@ -67,8 +67,8 @@ export function chainActivities(dependencies: ActivityDependencies) {
     },
 
     /**
-     * The order's webhooks do not say which chain it joined: they come to a workflow of its own, which is told here to
-     * pass them on.
+     * The order's webhooks do not name the chain that it joined. They arrive at the order's own workflow, which is told
+     * here to pass them on.
      */
     async joinChain(placed: ReplacementPlaced): Promise<void> {
       const { snapshot } = placed;
@@ -81,8 +81,8 @@ export function chainActivities(dependencies: ActivityDependencies) {
     },
 
     /**
-     * Reads an order, its transaction's orders and the last run of its workflow. An error rises as it is, which makes it
-     * retried: what a run is for cannot be decided without an answer.
+     * Reads an order, its transaction's orders and the last run of its workflow. An error is rethrown, so it is
+     * retried: without an answer the run cannot know what to follow.
      */
     async readChain(rootOrderId: string): Promise<ChainReading> {
       const own = await readIfReadable(service, rootOrderId);
@@ -91,7 +91,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
       return {
         snapshots,
         gone: own.gone,
-        // A replacement is known as one only by whoever placed it: what was passed on before still is.
+        // Only the worker that placed a replacement knows it as one: keep the orders that were passed on before.
         rootOrderId: previous?.outcome === 'forwarded' ? previous.rootOrderId : realRoot(rootOrderId, snapshots),
         notifies: hasEndpoint(target),
         ...(previous && { previous }),
@@ -100,7 +100,9 @@ export function chainActivities(dependencies: ActivityDependencies) {
   };
 }
 
-/** The service refuses ids that are no UUIDs though it hands some out: such an order lives from its webhooks alone. */
+/**
+ * The service refuses ids that are not UUIDs although it issues some: such an order is followed by its webhooks alone.
+ */
 async function readIfReadable(
   service: LabService,
   orderId: string,
@@ -122,7 +124,7 @@ async function readSiblings(service: LabService, own: OrderSnapshot): Promise<Or
   for (const { id } of own.transaction?.orders ?? []) {
     if (id === own.orderId) continue;
     const { snapshot } = await readIfReadable(service, id).catch((error: unknown) => {
-      // Only the root decides whose chain it is; another order is read later, or tells of itself.
+      // Only the root determines the chain; another order is read later, or sends webhooks of its own.
       if (!(error instanceof ServiceError) || id === rootOf(own)) throw error;
       return { snapshot: undefined };
     });
@@ -131,7 +133,7 @@ async function readSiblings(service: LabService, own: OrderSnapshot): Promise<Or
   return siblings;
 }
 
-/** The transaction's root may itself be a replacement, whose passthrough names the root of the whole chain. */
+/** The transaction's root may itself be a replacement whose passthrough names the chain's root. */
 function realRoot(orderId: string, snapshots: readonly OrderSnapshot[]): string {
   const own = snapshots.find((snapshot) => snapshot.orderId === orderId);
   if (!own) return orderId;

@@ -12,8 +12,8 @@ export function erasureActivities({
 }: Pick<ActivityDependencies, 'service' | 'temporal' | 'workerStore'>) {
   return {
     /**
-     * Erases what the store has of a user, and has it refuse what comes later. The database may have been away for days:
-     * the user is read once more, and one who is there again loses nothing.
+     * Erases a user's data from the store, which then refuses later data of this user. The database may have been down
+     * for days, so the user is read again first: if the user exists, nothing is erased.
      */
     async eraseHealthData({ userId, clientUserId }: DeletedUser): Promise<'erased' | 'present'> {
       return asFailures('DeletionRefused', async () => {

@@ -15,12 +15,12 @@ import {
 import type { FailureDetails } from '../protocol/failure-details.js';
 
 /*
- * What a failed call means to a workflow, in one place: the failure's type, whether the same call may be made again,
- * and how long to wait first. Its message is logged, and holds nothing personal (service/errors.ts). The service's own
- * sentences may quote a person: they go into the details only, which are a payload, and are encrypted like all others.
+ * Translates a failed call for a workflow, in one place: the failure's type, whether the call may be repeated, and how
+ * long to wait first. The message is logged and contains nothing personal (service/errors.ts). The service's own
+ * sentences may quote a person, so they are only in the details, which are a payload and encrypted like all others.
  */
 
-/** The refusal's type by what was asked for: the caller of an update reads it. */
+/** The type of a refusal, by the kind of request: the caller of an update reads it. */
 export type RefusedAs =
   | 'RegistrationRefused'
   | 'CancelRefused'
@@ -40,10 +40,10 @@ export type RefusedAs =
 export const usualSettling = 35_000;
 
 /**
- * Runs calls of the service; every `ServiceError` leaves as the `ApplicationFailure` that this table gives it.
+ * Runs calls of the service and translates every `ServiceError` to the `ApplicationFailure` of this table.
  *
- * @param settling milliseconds that a creation may still be under way after its answer was lost; nothing is tried again
- * before, whatever the service says about when to retry
+ * @param settling milliseconds that a creation may still be running after its answer was lost; it is not retried
+ * before, even if the service asks for an earlier retry
  */
 export async function asFailures<T>(refusedAs: RefusedAs, calls: () => Promise<T>, settling?: number): Promise<T> {
   try {
@@ -61,13 +61,13 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   if (error instanceof Unauthorized) return failure('Unauthorized', never);
   if (error instanceof FeatureNotEnabled) return failure('FeatureNotEnabled', never);
   if (error instanceof TooManyRequests) return failure('TooManyRequests', after(error.retryAfterMs, settling));
-  // Somebody has to choose again, whatever was asked for.
+  // Somebody has to choose again, whatever was requested.
   if (error instanceof SlotUnavailable) return failure('SlotUnavailable', never);
   if (error instanceof BookingKeyExpired) return failure('BookingKeyExpired', never);
   if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
   if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
   if (error instanceof AnswerLost) return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);
-  // What the service answers today it may answer better after its next release; until then nothing is lost by asking.
+  // The service may answer better after its next release; until then a retry costs nothing.
   if (error instanceof AnswerUnreadable) return failure('AnswerUnreadable', soon);
   return failure('ServiceUnreachable', soon);
 }
@@ -76,10 +76,10 @@ type Retry = { nonRetryable: true } | { nonRetryable: false; nextRetryDelay?: nu
 
 const never: Retry = { nonRetryable: true };
 
-/** When the activity's own retry policy says so; for creations that is never before the settling has passed. */
+/** When the activity's own retry policy says; for creations never before the settling has passed. */
 const soon: Retry = { nonRetryable: false };
 
-/** When the service asked for it, but not before the settling has passed. */
+/** When the service asked for the retry, but not before the settling has passed. */
 function after(asked: number | undefined, settling = 0): Retry {
   return asked === undefined ? soon : { nonRetryable: false, nextRetryDelay: Math.max(asked, settling) };
 }

@@ -4,16 +4,17 @@ import { kitOrderId } from '../protocol/ids.js';
 import type { KitOrderResult } from '../protocol/order/messages.js';
 
 /*
- * Whether the end of an order has been heard, when its workflow does not run any more, as it should, or never did. When an
- * event happened tells little of that: it may be dated back, or be listed late, and a run may have ended without it. So
- * the last run is asked what it knew; a new one is started only for an end that none has heard.
+ * Decides whether the end of an order has already been processed, if its workflow is not running: it may have ended, or
+ * never existed. The time of an event is not enough to decide it: the event may be backdated or listed late, and a run
+ * may have ended without it. So the events of the last run's result are compared, and a new run is started only for an
+ * end that no run has processed.
  */
 
 /** The last run of an order's workflow, as far as the namespace retains it. */
 export type LastRun =
   /** It ended by itself, and knew these events, and these orders' critical results, which were acknowledged. */
   | { ended: 'by_itself'; timeline: KitOrderResult['timeline']; criticalOrders: string[] }
-  /** Somebody ended it, or it failed. */
+  /** An operator ended it, or it failed. */
   | { ended: 'otherwise'; at: Date }
   /** It was started a moment ago. */
   | { ended?: undefined };
@@ -40,8 +41,8 @@ export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<
 }
 
 /**
- * The critical results of which a chain's workflow knows. A forwarder has passed on what it knew: while the chain's
- * workflow runs, the alarm is raised there, and stays until somebody acknowledges it.
+ * The critical results that a chain's workflow has. A forwarder has passed its own on: while the chain's workflow runs,
+ * the alarm is raised there and stays until somebody acknowledges it.
  */
 function criticalOrdersAfter(passedOn: KitOrderResult['chain'], ofChain: LastRun | undefined): string[] {
   if (ofChain?.ended === 'by_itself') return ofChain.criticalOrders;
@@ -50,14 +51,14 @@ function criticalOrdersAfter(passedOn: KitOrderResult['chain'], ofChain: LastRun
 }
 
 /**
- * How far an event may be dated back, or be listed late (not documented; assumed). An end that lies further back and that
- * no run tells of was heard by one that is not retained any more, rather than by none.
+ * The longest time by which an event may be backdated or listed late (not documented; assumed). If no run is left to
+ * compare, an older end is assumed to have been processed by a run that is no longer retained.
  */
 const backdating = 7 * 24 * 60 * 60_000;
 
 /**
- * @param last the order's last event; missing where its status alone says that it has ended
- * @param from the beginning of the range that is looked at, ISO 8601
+ * @param last the order's last event; undefined if only its status shows that it has ended
+ * @param from start of the range, ISO 8601
  */
 export function isEndKnown(
   run: LastRun | undefined,
@@ -74,7 +75,7 @@ export function isEndKnown(
       if (isCritical(interpretation) && !run.criticalOrders.includes(orderId)) return false;
       return last === undefined || run.timeline.some((event) => event.orderId === orderId && event.eventId === last.id);
     case 'otherwise':
-      // Whoever ended it did not want to hear more, until there is more.
+      // An operator ended the run: start another only for something newer.
       return Math.max(at, Date.parse(updatedAt ?? '') || at) <= run.at.getTime();
     default:
       return run satisfies never;

@@ -39,19 +39,19 @@ export interface SubmitCode extends ConnectionQuery {
   code: string;
 }
 
-/** A second token does no harm, and a reading none at all: nothing needs to settle before they are repeated. */
+/** A second token or a repeated read does no harm, so neither waits for an earlier call to settle. */
 const noSettling = 0;
 
 export function linkActivities({ service, target }: Pick<ActivityDependencies, 'service' | 'target'>) {
   return {
-    /** The token and its page are credentials: they go to whoever asked for them, and nowhere else. */
+    /** The token and its page are credentials: they go to the caller, and nowhere else. */
     async createLinkToken({ userId, provider, redirectUrl }: CreateLinkToken) {
       const request = { user_id: userId, provider, ...(redirectUrl !== undefined && { redirect_url: redirectUrl }) };
       const made = await asFailures('LinkRefused', () => service.links.createToken(request), noSettling);
       return { linkToken: made.link_token, linkWebUrl: made.link_web_url, notifies: hasEndpoint(target) };
     },
 
-    /** Hands the code on, once. After a success it looks for the connection at once, which spares an activity. */
+    /** Submits the code, once. After a success it looks for the connection at once, which saves an activity. */
     async completeMfa(input: SubmitCode): Promise<{ report: LinkReport; connection?: ConnectionFound }> {
       return heartbeating(async () => {
         const report = await asFailures('LinkRefused', () => sendCode(service, input));
@@ -83,10 +83,10 @@ function reportOf(answer: LinkResult): LinkReport {
   return linkResultOf(answer) ?? { state: 'unrecognised' };
 }
 
-/** Seconds between tries: 20 in all, then the user is told. */
+/** Seconds between attempts: 20 in all, then the user gets the error. */
 const pauses = [1, 2, 4, 6, 7] as const;
 
-/** A refused connection has carried nothing: only then the same code may be sent again. */
+/** A refused connection has sent nothing: only then may the same code be sent again. */
 async function retryWhileUnreachable<T>(call: () => Promise<T>): Promise<T> {
   for (const pause of pauses) {
     try {
@@ -99,7 +99,7 @@ async function retryWhileUnreachable<T>(call: () => Promise<T>): Promise<T> {
   return call();
 }
 
-/** What cannot be looked up now is looked up later: the success itself must not be lost. */
+/** If the read fails, it is repeated later: the success itself must not be lost. */
 async function connectionIfReadable(
   service: LabService,
   query: ConnectionQuery,
@@ -112,7 +112,7 @@ async function connectionIfReadable(
   }
 }
 
-/** The look is short: it is repeated by whoever asks, and one after a success must not take that success along. */
+/** The read is short: the caller repeats it, and a failed read must not discard a success. */
 const readTimeoutMs = 10_000;
 
 async function find(service: LabService, query: ConnectionQuery): Promise<ConnectionFound> {
@@ -121,7 +121,7 @@ async function find(service: LabService, query: ConnectionQuery): Promise<Connec
   const instants = connectionsWith(user, query.sourceSlug);
   if (instants.length === 0) return { found: 'none' };
   const newest = instants.toSorted(compareText).at(-1) ?? '';
-  // Where any connection will do, one without a date does too.
+  // If any connection counts, one without a date does too.
   const isNew = query.since === 0 || (newest !== '' && Date.parse(newest) >= query.since);
   return { found: isNew ? 'new' : 'older', ...(newest !== '' && { createdAt: newest }) };
 }
@@ -130,13 +130,13 @@ async function readIfKnown(service: LabService, userId: string): Promise<User | 
   try {
     return await service.users.get(userId, { timeoutMs: readTimeoutMs });
   } catch (error) {
-    // A 404 in other words is somebody else's, and says as little of the connection as an outage does.
+    // A 404 with another message is not the service's own, and says as little about the connection as an outage.
     if (isStatedUnknown(error) || isScheduledForDeletion(error)) return undefined;
     throw error;
   }
 }
 
-/** When each was made; the empty text where that is not shown, so that it cannot be told from an older one. */
+/** Each connection's time; an empty text if it is not shown: such a connection may be an older one. */
 function connectionsWith({ connected_sources: connected }: User, slug: string): string[] {
   return (connected ?? [])
     .filter(({ source }) => [source?.slug, source?.provider].some((name) => name != null && isSameSource(slug, name)))

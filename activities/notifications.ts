@@ -41,18 +41,18 @@ export interface NotifyOutcome {
   handedOver: boolean;
 }
 
-/** For one call of the portal or the target. The target's is what the service itself allows a webhook receiver. */
+/** For one call of the portal or the target. The target gets as long as the service allows a webhook receiver. */
 const callMs = 15_000;
 
-/** What was delivered must be told before the activity's time is up, or all of it is sent again. */
+/** Deliveries must be reported before the activity times out; otherwise all of them are sent again. */
 const enoughMs = 60_000;
 
-/** From this attempt on a reminder goes out without its link: one that cannot be made must not hold back results. */
+/** From this attempt on a reminder is sent without its link: a link that cannot be made must not delay results. */
 const attemptsForLink = 5;
 
 /**
- * True unless the deployment says that it sends none. A worker that merely lacks the target does not decide for the
- * workflows of all others.
+ * True unless the deployment states that it sends none. A worker that merely lacks the target does not decide for all
+ * workflows.
  */
 export function hasEndpoint(target: ActivityDependencies['target']): boolean {
   return target !== 'off';
@@ -64,9 +64,9 @@ export function notificationActivities(
   const { service, target } = dependencies;
   return {
     /**
-     * Delivers notifications in their order, and says which arrived and which the receiver refused for good. Fails only if
-     * nothing came of the first, so that what arrived is not sent again. A worker without a target delivers nothing, whatever
-     * it says: what waits in an outbox was promised by a worker with one.
+     * Delivers notifications in order, and reports which arrived and which the receiver refused for good. Fails only if
+     * the first did not arrive, so those that arrived are not sent again. A worker without a target never reports a
+     * delivery: the outbox was filled because another worker has one.
      */
     async notify({ notifications, mayBeBehind }: NotifyCall): Promise<NotifyOutcome> {
       const outcome: NotifyOutcome = { delivered: [], refused: [], handedOver: false };
@@ -93,9 +93,9 @@ export function notificationActivities(
       return outcome;
     },
 
-    /** Gives what a workflow could not deliver to `deliver-notifications/<its ID>`, which goes on trying. */
+    /** Hands undelivered notifications of a workflow to `deliver-notifications/<its ID>`, which keeps trying. */
     async handOverNotifications({ isPromised, ...left }: NotificationsLeft & { isPromised: boolean }): Promise<void> {
-      // No worker had said that there is a receiver, and the deployment has none on purpose: nobody waits for them.
+      // No worker has reported a receiver, and this deployment states that it has none: drop them.
       if (!isPromised && target === 'off') return;
       await handOver(dependencies, left);
     },
@@ -120,7 +120,7 @@ async function handOver(
   });
 }
 
-/** Whether an earlier run's notifications are still on their way: the later ones must not overtake them. */
+/** True if an earlier run's notifications are still being delivered: later ones must not overtake them. */
 async function isDelivering(
   { temporal }: Pick<ActivityDependencies, 'temporal'>,
   [first]: readonly Notification[],
@@ -158,8 +158,8 @@ async function eventOf(service: LabService, notification: Notification): Promise
 }
 
 /**
- * A link is a credential: it is made where it is sent and nowhere kept. A user without demographics, or a team without
- * the portal, gets the reminder without a link and with the reason.
+ * A link is a credential: it is made when it is sent and never stored. For a user without demographics, or a team
+ * without the portal, the reminder has no link but states the reason.
  */
 async function linkTo(
   service: LabService,
@@ -208,12 +208,12 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
   });
 }
 
-/** What a later attempt cannot change, other than a timeout, a conflict, "too early" and "too many". */
+/** A refusal that a later attempt cannot change: any 4xx but a timeout, a conflict, "too early" and "too many". */
 function isFinal(status: number): boolean {
   return status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status);
 }
 
-/** A receiver may ask for patience, but not for more than this. */
+/** The longest pause that a receiver may request. */
 const longestPauseMs = 60 * 60_000;
 
 /** In milliseconds. The header's value is seconds or a date. */
@@ -223,7 +223,7 @@ function retryAfterMs(value: string | null): number | undefined {
   return pause > 0 ? Math.min(pause, longestPauseMs) : undefined;
 }
 
-/** As the types of protocol/notification-events.ts say. */
+/** Converts the names as the types of protocol/notification-events.ts do. */
 function snakeCased(data: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [

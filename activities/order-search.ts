@@ -10,20 +10,20 @@ import type { ActivityDependencies } from './activities.js';
 import type { Attempt } from './attempt.js';
 import { listed, presentRunsOf } from './workflow-runs.js';
 
-/** The order that a creation is about to place, or that an earlier attempt has placed already. */
+/** The order that a creation is about to place, or that an earlier attempt may have placed. */
 export interface OrderCriteria {
   passthrough: string;
   reference: string;
   userId: string;
-  /** Absent where a set of tests was ordered, which the service may make a test of its own of. */
+  /** Absent if a set of tests was ordered, which the service may turn into a test of its own. */
   labTestId?: string;
-  /** ISO 8601: no order that is older can be it. */
+  /** ISO 8601: older orders do not match. */
   since: string;
-  /** Earlier executions have failed, so that something may have been sent before this one's first attempt. */
+  /** Earlier executions have failed, so something may have been sent before this one's first attempt. */
   triedBefore: boolean;
-  /** ISO 8601: when an earlier run may have begun to send something for this order. Absent if none can have. */
+  /** ISO 8601: when an earlier run may have started to send something for this order. Absent if none can have. */
   sentSince?: string;
-  /** Orders that are known to be others. */
+  /** Orders that are known not to match. */
   noneOf?: readonly string[];
   address: {
     zip?: string | null | undefined;
@@ -32,18 +32,18 @@ export interface OrderCriteria {
   };
 }
 
-/** Clocks differ: an order that seems a little older than the first attempt may still be its fruit. */
+/** Clocks differ: an order that seems slightly older than the first attempt may still come from it. */
 const clockSkew = 5 * 60_000;
 
-/** The list's filter by time is not documented: whichever zone the service takes a time for, this much earlier is early enough. */
+/** The list's filter by time does not document its time zone: starting this much earlier covers all zones. */
 const anyZone = 24 * 60 * 60_000;
 
 /**
- * Looks through the user's orders for the one that an earlier attempt placed. Where the deployment echoes passthrough
- * this is exact. Where it does not, an order is recognised by user, lab test, address and time, unless another
- * reference has claimed it.
+ * Looks through the user's orders for the one that an earlier attempt placed. If the deployment echoes passthrough,
+ * this is exact. Otherwise an order is recognised by user, lab test, address and time, unless another reference has
+ * claimed it.
  *
- * @throws ApplicationFailure `AmbiguousOrder` when more than one could be it: nothing may be created then
+ * @throws ApplicationFailure `AmbiguousOrder` if more than one order matches: then nothing must be created
  */
 export async function placedBefore(
   dependencies: ActivityDependencies,
@@ -61,7 +61,7 @@ export async function placedBefore(
   return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, wanted);
 }
 
-/** How far earlier attempts have looked through all orders of the user; kept in heartbeats. */
+/** How far earlier attempts have read all orders of the user; stored in heartbeats. */
 interface SearchProgress {
   /** The page that was being read. */
   page?: number;
@@ -69,9 +69,9 @@ interface SearchProgress {
 }
 
 /**
- * The user's orders that could be the one. Once something may have been sent, those since then are read by every attempt, and
- * none of them is passed over: one that cannot be read may be the one. An older order can only be it by its passthrough, so
- * all of them are looked through once. A user may have more than one attempt can read: the next one goes on.
+ * The user's orders that may match. Once something may have been sent, every attempt reads the orders since then and
+ * skips none: an unreadable one may be the match. An older order can match only by its passthrough, so the older orders
+ * are read through once. A user may have more orders than one attempt can read: the next attempt continues.
  */
 async function* ordersOf(
   { service, echoesPassthrough }: ActivityDependencies,
@@ -114,8 +114,8 @@ function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean)
 }
 
 /**
- * The order that already has the reference, where the service shows no passthrough: its placing may be past Temporal's
- * retention, and nothing at the service says whose the order is.
+ * Finds the order of a reference if the service shows no passthrough: its placing may be past Temporal's retention, and
+ * nothing at the service names the reference.
  */
 export async function orderOfReference(
   { service, temporal, echoesPassthrough }: ActivityDependencies,
@@ -135,12 +135,13 @@ function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): numb
 }
 
 /**
- * Since when an order of this reference may be there, and since when something may have been sent for it: an earlier run may
- * have ended after a creation whose answer it never got. `sentSince` is absent if nothing can have been sent yet.
+ * The time since which an order of this reference may exist, and the time since which something may have been sent for
+ * it: an earlier run may have ended after a creation whose answer it never got. `sentSince` is absent if nothing can
+ * have been sent yet.
  *
  * @param settling milliseconds
- * @throws ApplicationFailure `EarlierPlacingUnsettled` while a creation of a run that was ended from outside may still be
- * under way. A run that failed by itself or was cancelled has nothing under way: it waited for its creations, or got an answer
+ * @throws ApplicationFailure `EarlierPlacingUnsettled` while a creation of a run that was ended from outside may still
+ * be running. A run that failed by itself or was cancelled has none: it waited for its creations, or got an answer
  */
 export async function firstPlacing(
   { temporal, echoesPassthrough }: ActivityDependencies,
@@ -153,7 +154,7 @@ export async function firstPlacing(
   const isFirstRun = runs.every((run) => run.runId === runId);
   const first = earliest([since, ...runs.map(({ startTime }) => startTime.toISOString())]);
   return {
-    // Where passthrough is echoed, an earlier run's order is known by it, and one without it is not this run's either.
+    // If passthrough is echoed, an earlier run's order is recognised by it, and an order without it is not this run's.
     since: echoesPassthrough ? since : first,
     ...((!isFirstAttempt({ triedBefore }) || !isFirstRun) && { sentSince: first }),
   };
@@ -175,7 +176,7 @@ function earliest(times: readonly string[]): string {
   return times.toSorted()[0] ?? '';
 }
 
-/** Whether this run has sent nothing for this order yet. */
+/** True if this run has sent nothing for this order yet. */
 export function isFirstAttempt({ triedBefore }: Pick<OrderCriteria, 'triedBefore'>): boolean {
   return activityInfo().attempt === 1 && !triedBefore;
 }
@@ -190,8 +191,8 @@ async function selectCandidate(
   wanted: OrderCriteria,
 ): Promise<Order | undefined> {
   if (!echoesPassthrough) return onlyUnclaimed(temporal, candidates, wanted);
-  // Where passthrough is echoed, an order without ours is somebody else's. After a failed attempt it may also mean that
-  // the deployment does not echo it after all: better nothing than a second kit.
+  // If passthrough is echoed, an order without ours belongs to somebody else. After a failed attempt it may also mean
+  // that the deployment does not echo it after all: better no kit than a second one.
   if (isFirstAttempt(wanted)) return undefined;
   const unclaimed = await Promise.all(candidates.map(async ({ id }) => (await claimOn(temporal, id)) === undefined));
   if (unclaimed.includes(true)) throw ambiguous(candidates);
@@ -216,7 +217,7 @@ function couldBe(order: Order, wanted: OrderCriteria, since: number): boolean {
   );
 }
 
-/** Addresses come back tidied: letter case and white space say nothing. */
+/** The service normalises addresses: letter case and white space do not matter. */
 function same(a: string | null | undefined, b: string | null | undefined): boolean {
   const tidy = (text: string | null | undefined) => (text ?? '').toLowerCase().replaceAll(/\s+/g, ' ').trim();
   return tidy(a) === tidy(b);
@@ -231,8 +232,8 @@ async function onlyUnclaimed(temporal: Client, candidates: Order[], wanted: Orde
   }
   if (unclaimed.length > 1) throw ambiguous(unclaimed);
   const [only] = unclaimed;
-  // On the first attempt nothing has been sent yet: the order may be another reference's, about to be handed over.
-  // The next attempt sees whose it is.
+  // On the first attempt nothing has been sent yet: the order may belong to another reference that is about to hand it
+  // over. The next attempt sees which.
   if (only && isFirstAttempt(wanted)) {
     throw ApplicationFailure.retryable(`Order ${only.id} may be this one, or another reference's`, 'OrderUnclaimed');
   }

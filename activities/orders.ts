@@ -15,14 +15,16 @@ export interface RegisterKit {
   registration: RegisterRequest;
   /** Orders of the same chain, which the patient's sample id may belong to just as well. */
   chain: string[];
-  /** Used where the order itself does not name its lab account. */
+  /** Used if the order itself does not name its lab account. */
   labAccountId?: string;
 }
 
 /** Reads and commands of one order. */
 export function orderActivities({ service }: Pick<ActivityDependencies, 'service'>) {
   return {
-    /** The order as it is now; null when the service says that it does not know it, which may be too early a look. */
+    /**
+     * The order's current state; null if the service answers that it does not know it, which may be too early a read.
+     */
     async readOrder(orderId: string): Promise<OrderSnapshot | null> {
       return asFailures('ServiceRefused', () => readIfKnown(service, orderId));
     },
@@ -30,7 +32,7 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
     async cancelOrder(orderId: string): Promise<OrderSnapshot> {
       return command('CancelRefused', async (options) => {
         const before = await service.orders.get(orderId, options);
-        // An earlier attempt whose answer was lost has done it already.
+        // An earlier attempt whose answer was lost has already done it.
         if (standingOf(snapshotOf(before).events, before.status ?? undefined).phase === 'cancelled') {
           return snapshotOf(before);
         }
@@ -40,8 +42,8 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
     },
 
     /**
-     * Registers the kit of an order with its patient. The order is read first: an earlier attempt whose answer was
-     * lost has registered it already when it carries this sample id.
+     * Registers the kit of an order with its patient. The order is read first: if it carries this sample id, an earlier
+     * attempt whose answer was lost has registered it.
      */
     async registerKit({ orderId, registration, chain, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
       return command('RegistrationRefused', async (options) => {
@@ -57,7 +59,7 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
   };
 }
 
-/** What a person waits for: it ends with its activity. */
+/** A person waits for it, so it ends with its activity. */
 function command<T>(refusedAs: RefusedAs, calls: (options: CallOptions) => Promise<T>): Promise<T> {
   return asFailures(refusedAs, () => endingWithActivity(calls));
 }
@@ -103,7 +105,7 @@ function registeredAnotherOrder(meant: string, registered: string): ApplicationF
   );
 }
 
-/** How long the list of lab accounts is waited for: it saves a person a refusal, which comes all the same without it. */
+/** The timeout of the list of lab accounts: it spares a person a refusal, which would come without the list as well. */
 const longestCourtesyMs = 10_000;
 
 async function accountsIfListed(service: LabService, labAccountId: string, options: CallOptions = {}) {

@@ -21,7 +21,7 @@ import { firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './
 export interface CreateKitOrder {
   request: KitRequest;
   reference: string;
-  /** When the placing began, ISO 8601. */
+  /** When the placing started, ISO 8601. */
   since: string;
   /** Earlier executions of this activity have failed: one of them may have created the order. */
   triedBefore: boolean;
@@ -32,14 +32,14 @@ export interface CreateKitOrder {
 
 export interface ReplaceKitOrder {
   failedOrderId: string;
-  /** What was known of the failed order when its replacement was decided. */
+  /** What was known about the failed order when its replacement was decided. */
   decidedOn: DecidedOn;
   rootOrderId: string;
   reference: string;
   n: number;
   /** The chain's orders that are known: none of them is the replacement. */
   chain: string[];
-  /** When the replacement was first wanted, ISO 8601: no earlier order can be it. */
+  /** When the replacement was first requested, ISO 8601: older orders do not match. */
   claimedAt: string;
   /** As in `CreateKitOrder`. */
   triedBefore: boolean;
@@ -62,13 +62,13 @@ export interface PlacedOrder {
   adopted: boolean;
 }
 
-/** Creations, which the service does not make idempotent: every attempt looks first whether the order is there. */
+/** Creations, which are not idempotent at the service: every attempt first looks for the order. */
 export function placingActivities(dependencies: ActivityDependencies) {
   return {
     createKitOrder: (input: CreateKitOrder): Promise<PlacedOrder> =>
       asFailures('OrderRefused', () => placeFirst(dependencies, input), input.creationSettling),
 
-    /** Looks for the order that an attempt may have created, and creates none. */
+    /** Looks for the order that an attempt may have created, without creating one. */
     findKitOrder: (input: CreateKitOrder): Promise<PlacedOrder | null> =>
       asFailures(
         'OrderRefused',
@@ -116,15 +116,18 @@ function adopted(order: Order): PlacedOrder {
 }
 
 /**
- * Lets the placing know what a cancellation has to find out. The first attempt, which usually succeeds, reports nothing unless
- * it ends before it sends anything; a later one reports before it sends.
+ * Tells the placing what a cancellation has to find out. The first attempt, which usually succeeds, reports nothing
+ * unless it ends before it sends anything; a later one reports before it sends.
  */
 async function reportProgress({ temporal }: ActivityDependencies, progress: CreationProgress): Promise<void> {
   const { workflowId = '', runId } = activityInfo().workflowExecution ?? {};
   await temporal.workflow.getHandle(workflowId, runId).signal(creationProgressSignal, progress);
 }
 
-/** What another language's backend started was checked by nobody; a look with half an order could find anybody's. */
+/**
+ * Nobody has checked input from a backend in another language; with incomplete data the search could match another's
+ * order.
+ */
 function requireValid({ kind, order }: KitRequest): void {
   const rules = brokenRulesOf(kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema, order);
   if (rules.length === 0) return;

@@ -27,22 +27,28 @@ export interface PageToReconcile {
 
 export interface PageReconciled {
   counts: ReconcileCounts;
-  /** Orders that the service listed though they were not updated in the range; nobody was told of them. */
+  /** Orders that the service listed although they were not updated in the range; no workflow was notified of them. */
   outside: number;
   /** The page before; missing after the first. */
   nextPage?: number;
 }
 
-/** As many as one answer holds, however large the orders are (`maxResponseBytes`): a page that is cut off would stop every pass. */
+/**
+ * As many as one answer holds, however large the orders are (`maxResponseBytes`): a truncated page would stop every
+ * pass.
+ */
 const pageSize = 50;
 
-/** Between two signals: ten a second leave Temporal and the workers free for what is under way. */
+/** Between two signals: ten a second leave Temporal and the workers capacity for other work. */
 const pauseMs = 100;
 
 export function reconcileActivities(dependencies: ActivityDependencies) {
   const { service } = dependencies;
   return {
-    /** Tells the workflows of one page's orders what the service shows. Telling twice does no harm: the fold converges. */
+    /**
+     * Signals the workflows of one page's orders with the service's current state. Repeating it does no harm: the fold
+     * converges.
+     */
     async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
       return asFailures('ServiceRefused', async () => {
         const { pages, nextPage } = await readPages(service, range, page);
@@ -76,7 +82,7 @@ interface Pages {
   nextPage?: number;
 }
 
-/** A service that does not say how many there are is read from the first page to the last, in one go. */
+/** If the service does not return the number of orders, all pages are read in one go. */
 async function readPages(service: LabService, range: PageToReconcile, page?: number): Promise<Pages> {
   const filter = filterOf(range);
   const read = await service.orders.page(filter, page ?? 1, { pageSize });
@@ -97,7 +103,10 @@ function filterOf({ from, to, critical }: PageToReconcile): OrderFilter {
   return { ...filter, startDate: new Date(Date.parse(to) - criticalRangeMs).toISOString() };
 }
 
-/** A page that is not full is the last one; one that brings nothing new is, too: a service may not know pages. */
+/**
+ * A page that is not full is the last one; so is a page without new orders, because a service may ignore the page
+ * number.
+ */
 async function* andAllAfter(
   first: OrderPage,
   read: (page: number) => Promise<OrderPage>,
@@ -114,8 +123,8 @@ async function* andAllAfter(
 }
 
 /**
- * The list's filters are not in the specification: a service that does not know them lists everything it has. An order that
- * does not say when it was updated is told of: that does no harm.
+ * The list's filters are not in the specification: a service that ignores them lists everything. An order without an
+ * update time is signalled as well, which does no harm.
  */
 function isWithin({ from, to, critical }: PageToReconcile, { updatedAt, interpretation }: OrderSnapshot): boolean {
   if (critical) return isCritical(interpretation);
@@ -124,7 +133,7 @@ function isWithin({ from, to, critical }: PageToReconcile, { updatedAt, interpre
   return Date.parse(from) <= at && at <= Date.parse(to);
 }
 
-/** One order that nobody can read must not keep the others unheard. */
+/** An unreadable order must not block the others. */
 function passOver(unreadable: number, counts: ReconcileCounts): void {
   if (unreadable === 0) return;
   log.warn('orders that cannot be read were passed over', { unreadable });

@@ -57,7 +57,7 @@ export function rejectedEventActivities({ workerStore }: Pick<ActivityDependenci
       });
     },
 
-    /** Each on its own: one that nobody takes goes on waiting, and keeps no other waiting. */
+    /** Each event on its own: one that still cannot be handled keeps waiting and delays no other. */
     async replayRejected(
       page: { id: string } | (RejectedEventFilter & { limit: number }),
     ): Promise<ReplayRejectedEventsResult> {
@@ -76,7 +76,7 @@ export function rejectedEventActivities({ workerStore }: Pick<ActivityDependenci
   };
 }
 
-/** Why a replayed event goes on waiting: the handler's word. */
+/** Why a replayed event keeps waiting: the handler's answer. */
 class NotTaken extends Error {
   override readonly name = 'NotTaken';
   readonly answer: string;
@@ -120,7 +120,7 @@ function unlessSettled(error: unknown): void {
   if (!isSettled) throw error;
 }
 
-/** An attempt before this one may have replayed it, and nobody heard its answer. */
+/** An earlier attempt may have replayed it before its answer was lost. */
 function unlessReplayedBefore(error: unknown): void {
   const isOurs = error instanceof ApplicationFailure && error.type === 'RejectedEventSettled';
   if (!isOurs || activityInfo().attempt === 1) throw error;
@@ -137,7 +137,7 @@ function invalid(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
 }
 
-/** What another language's backend sends is checked by nobody else. */
+/** Input from a backend in another language is checked nowhere else. */
 function filterOf({ eventType, reason, before }: RejectedEventFilter): RejectedEventFilter {
   for (const [field, value] of Object.entries({ eventType, reason, before })) {
     if (value != null && typeof value !== 'string') throw invalid(`${field} must be a text`);

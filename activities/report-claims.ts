@@ -11,60 +11,63 @@ import { runsOf, listed } from './workflow-runs.js';
 import { standingOf, type Standing } from './report-submissions.js';
 
 /*
- * Whose a parsing job is that nobody has claimed. A job says nothing of its file, so after a lost answer all that is known
- * of it is its user and when its webhook came. With two uploads of one user at once that is not enough: then nothing is
- * claimed and nothing marked, because a second job of a file costs less than the results of another file.
+ * Decides which submission an unclaimed parsing job belongs to. A job does not name its file, so after a lost answer
+ * only its user and the time of its webhook are known. With two uploads for one user at once that is not enough: then
+ * nothing is claimed and nothing marked, because a second job for a file costs less than the results of another file.
  */
 
-/** What is looked for after a lost answer. */
+/** A search after a lost answer. */
 export interface LostJob {
   reference: string;
   userId: string;
-  /** Another job was made elsewhere, where the service says so of it. */
+  /** Another job was made elsewhere, if the service reports this option. */
   needsHumanReview: boolean;
-  /** The uploads whose answers were lost, by Temporal's clock: the job appeared in the time of one of them. */
+  /** The uploads whose answers were lost, by Temporal's clock: the job appeared during one of them. */
   lostUploads: LostUpload[];
 }
 
 export interface FoundJob {
   jobId: string;
-  /** The lost uploads less the one that the job is the fruit of. */
+  /** The lost uploads without the one that made the job. */
   remaining: LostUpload[];
 }
 
-/** Whose an unclaimed job is. */
+/** The owner of an unclaimed job. */
 export type JobOwner =
-  /** Nobody's of ours: it was made elsewhere. */
+  /** None of ours: the job was made elsewhere. */
   | { kind: 'none' }
-  /** An upload of the same user is under way, which may claim it: ask again later. */
+  /** An upload for the same user is running and may claim it: ask again later. */
   | { kind: 'open' }
-  /** It is the fruit of a lost answer; the file was uploaded once more, as this job. */
+  /** It comes from an upload whose answer was lost; the file was uploaded again, as this job. */
   | { kind: 'superseded'; by: string }
   /** It may be. */
   | { kind: 'ambiguous' };
 
-/** The one job that can be the fruit of a lost answer; undefined where there is none yet, or more than one could be. */
+/**
+ * The only job that an upload with a lost answer can have made; undefined if there is none yet, or more than one
+ * matches.
+ */
 export async function findLostJob(temporal: Client, lost: LostJob): Promise<FoundJob | undefined> {
   const { reference, userId, lostUploads } = lost;
   const unclaimed = await unclaimedJobs(temporal, userId, lostUploads);
-  // Asked after the jobs: whoever could have made one of them has been listed by now.
+  // Read after the jobs: by now every submission that could have made one of them is listed.
   const others = await submissionsOf(temporal, earliestOf(lostUploads), { userId, except: submitReportId(reference) });
   // Still under way, or with a lost answer of its own: the job may be the other's.
   if (others.some(({ isRunning, lostUploads: theirs }) => isRunning || theirs.length > 0)) return undefined;
   const [job, another] = unclaimed.filter(({ jobId }) => others.every((other) => other.jobId !== jobId));
   if (job === undefined || another !== undefined) return undefined;
   const { jobId, appearedAt } = job;
-  // The list lags; the workflow itself knows whether it was claimed.
+  // The list lags; the workflow itself knows if it was claimed.
   const { typedSearchAttributes } = await temporal.workflow.getHandle(parsingJobId(jobId)).describe();
   if (typedSearchAttributes.get(labReferenceKey) !== undefined) return undefined;
   const of = lostUploads.findIndex((upload) => couldBeOf(upload, appearedAt));
   return { jobId, remaining: lostUploads.filter((_, index) => index !== of) };
 }
 
-/** For how long after an answer was given up a job may still appear: three of the service's attempts at a webhook. */
+/** How long after a lost answer a job may still appear: three of the service's attempts at a webhook. */
 const appearsWithin = 60 * 60_000;
 
-/** Whether a job that was first heard of then can be the fruit of this upload. Milliseconds since the epoch. */
+/** True if this upload can have made a job that was first reported then. Milliseconds since the epoch. */
 function couldBeOf({ from, until }: LostUpload, appearedAt: number): boolean {
   return Date.parse(from) <= appearedAt && appearedAt <= Date.parse(until) + appearsWithin;
 }
@@ -73,7 +76,7 @@ function earliestOf(lostUploads: readonly LostUpload[]): string {
   return lostUploads.map(({ from }) => from).toSorted()[0] ?? new Date().toISOString();
 }
 
-/** @param since when the job was first heard of, ISO 8601 by Temporal's clock */
+/** @param since when the job was first reported, ISO 8601 by Temporal's clock */
 export async function ownerOf(
   temporal: Client,
   { jobId, userId, since }: { jobId: string; userId?: string; since: string },
@@ -104,8 +107,8 @@ export async function ownerOf(
 }
 
 /**
- * A job that says nothing of its user is neither found nor superseded: it could be anybody's. While there are lost answers
- * a person is asked. An upload that began after the job was heard of did not make it.
+ * A job that does not name its user is neither claimed nor superseded: it could be anybody's. While there are lost
+ * answers a person is asked. An upload that started after the job was reported did not make it.
  */
 async function ownerOfAnybodys(temporal: Client, from: string, appearedAt: number): Promise<JobOwner> {
   const submissions = await submissionsOf(temporal, from, { startedBefore: appearedAt });
@@ -116,8 +119,8 @@ async function ownerOfAnybodys(temporal: Client, from: string, appearedAt: numbe
 }
 
 /**
- * Jobs of the user that a webhook started in the time of one of these uploads and nobody has claimed. One that was known
- * before is no new job.
+ * The user's jobs that a webhook started during one of these uploads and nobody has claimed. A job that was known
+ * before is not new.
  */
 async function unclaimedJobs(
   temporal: Client,
@@ -166,7 +169,7 @@ async function submissionsOf(
     ({ workflowId, status, startTime }) =>
       workflowId !== except && status.name !== 'CONTINUED_AS_NEW' && startTime.getTime() <= startedBefore,
   );
-  // A run that ended with a job has taken over what earlier ones of its reference had lost.
+  // A run that ended with a job has taken over what earlier runs of its reference had lost.
   const settled = new Set(
     relevant.filter(({ status }) => status.name === 'COMPLETED').map(({ workflowId }) => workflowId),
   );

@@ -5,16 +5,16 @@ import type { LostUpload, SubmitReportResult } from '../protocol/report/messages
 import { uploadOutcomeOf } from '../protocol/report/upload-outcome.js';
 import { runsOf } from './workflow-runs.js';
 
-/** What is known of a submission from how its run ended. */
+/** What the end of a submission's run shows about its job. */
 export interface Standing {
   isRunning: boolean;
   /** The job that it ended with. */
   jobId?: string;
-  /** What it may have made beside that, without ever learning the id. Of a running one nobody knows. */
+  /** Uploads that may have made a job whose id was never received. Not known for a running submission. */
   lostUploads: LostUpload[];
 }
 
-/** @param began when its first run began, where it has continued as new; else its own start */
+/** @param began the start of its first run if it has continued as new; else its own start */
 export async function standingOf(
   temporal: Client,
   run: WorkflowExecutionInfo,
@@ -36,18 +36,18 @@ export async function standingOf(
   }
 }
 
-/** What a run may have made, and of which report. */
+/** What a run may have made, and for which report. */
 interface LostByRun {
   digest: unknown;
   uploads: LostUpload[];
 }
 
 /**
- * What earlier runs of a reference may have made and left to nobody. A run that was refused, by the service or before
- * anything was sent, made nothing: to look for its job would find somebody else's.
+ * Uploads of earlier runs of a reference whose jobs were never claimed. A run that was refused, by the service or
+ * before anything was sent, made nothing: a search for its job would find somebody else's.
  *
- * @throws ReferenceConflict when one of them was for another report: to take its job over would give this report the results of
- * another file, and to upload beside it would follow a second job for the reference
+ * @throws ReferenceConflict if one of them was for another report: taking its job over would give this report the
+ * results of another file, and a new upload would be a second job for the reference
  */
 export async function lostByEarlierRuns(
   temporal: Client,
@@ -65,12 +65,12 @@ export async function lostByEarlierRuns(
     // The list lags: two runs of one ID are never under way together.
     const uploads = isRunning ? [{ from: began.toISOString(), until: new Date().toISOString() }] : lostUploads;
     const its = uploads.length > 0 ? [{ digest: digestOf(first), uploads }] : [];
-    // One that ended with a job has taken over what was lost before it.
+    // A run that ended with a job has taken over what was lost before it.
     lost = jobId === undefined ? [...lost, ...its] : its;
     first = undefined;
   }
   if (lost.length === 0) return [];
-  // The list lags: where it does not have the current run yet, Temporal itself does.
+  // The list lags: if it does not have the current run yet, Temporal itself does.
   const current = first ?? (await temporal.workflow.getHandle(submitReportId(reference), currentRunId).describe());
   const digest = digestOf(current);
   if (lost.some((other) => other.digest !== digest)) throw anotherReport(reference);
@@ -78,7 +78,9 @@ export async function lostByEarlierRuns(
   return [...new Map(all.map((upload) => [`${upload.from} ${upload.until}`, upload])).values()];
 }
 
-/** The client's digest of the report that a run is for; a backend that gives none says that it is always the same one. */
+/**
+ * The client's digest of the report that a run is for; without a digest, a backend's runs all count as the same report.
+ */
 function digestOf({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): unknown {
   return memo?.['inputDigest'];
 }
@@ -90,7 +92,7 @@ function anotherReport(reference: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'ReferenceConflict', { fields: [{ field: 'reference', message }] });
 }
 
-/** A submission that fails after a lost answer says so in its failure's details; a fault of ours says nothing. */
+/** A submission that fails after a lost answer has it in its failure's details; an internal error has nothing. */
 async function lostByFailed(temporal: Client, run: WorkflowExecutionInfo, whole: LostUpload): Promise<LostUpload[]> {
   const failure = await resultOf(temporal, run).catch((error: unknown) => error);
   const cause = failure instanceof WorkflowFailedError ? failure.cause : undefined;

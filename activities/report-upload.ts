@@ -18,19 +18,19 @@ export interface UploadReport {
   /** Milliseconds; see `ReportPolicy`. */
   creationTimeout: number;
   uploadTimeout: number;
-  /** Whether earlier runs of the reference are still to be asked about. */
+  /** True if the earlier runs of the reference must still be read. */
   looksBack: boolean;
 }
 
 /** The job that was made; or nothing was sent, because earlier runs of the reference may have made one. */
 export type UploadAnswer = { snapshot: ReportSnapshot } | { lostBefore: LostUpload[] };
 
-/** Life is shown this often at least, also while a slow host or the service is waited for. */
+/** The longest time between two heartbeats, also while waiting for a slow host or the service. */
 const showEveryMs = 5_000;
 
 /**
- * Streams the file from where it lies to the service, and shows how far it has come. Nothing of it is held: a piece is
- * read when the connection has taken the one before it.
+ * Streams the file to the service and reports the progress. Nothing is buffered: a chunk is read when the connection
+ * has taken the one before it.
  */
 export async function uploadFile(dependencies: ActivityDependencies, input: UploadReport): Promise<UploadAnswer> {
   const { creationTimeout, uploadTimeout, reference, looksBack } = input;
@@ -46,7 +46,7 @@ export async function uploadFile(dependencies: ActivityDependencies, input: Uplo
   return asFailures('ReportRefused', () => fileFailures(upload), settlingAfter(creationTimeout));
 }
 
-/** Said again here, because a backend in another language has not asked the client. */
+/** Checked again here, because a backend in another language has not used the client. */
 export function requireUnsigned({ file }: UploadReport, encrypts: boolean): void {
   if (encrypts || !('url' in file) || !isSignedUrl(file.url)) return;
   const message = 'is a credential by itself, and payloads are not encrypted: use headersFrom, or encryption keys';
@@ -57,14 +57,14 @@ export function requireUnsigned({ file }: UploadReport, encrypts: boolean): void
 
 interface Progress {
   sentBytes: number;
-  /** Shows life; throws when nothing may be created any more. */
+  /** Sends a heartbeat; throws if nothing may be created any more. */
   show(): void;
   attempt: Attempt;
-  /** Aborts with why nothing may be created any more: a file that stands still is not waited for. */
+  /** Aborts with the reason why nothing may be created any more: a stalled file is not waited for. */
   outdated: AbortController;
 }
 
-/** Runs an upload as one attempt that shows life all the time: whoever dies with it is missed soon. */
+/** Runs an upload as one attempt with regular heartbeats, so a crashed worker is noticed soon. */
 async function inTime<T>({ creationTimeout }: UploadReport, run: (progress: Progress) => Promise<T>): Promise<T> {
   const attempt = startAttempt(creationTimeout);
   const progress: Progress = {
@@ -113,8 +113,8 @@ async function send(
 }
 
 /**
- * The file's bytes, each piece with a sign of life. The end of the form follows the last byte, and only with it the
- * service can make a job: an attempt that is outdated by then fails here, and nothing was made.
+ * The file's bytes, with a heartbeat for each chunk. The end of the form follows the last byte, and only then can the
+ * service make a job: an attempt that is outdated by then fails here, and nothing was made.
  */
 async function* shown({ bytes }: OpenReportFile, progress: Progress): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of bytes) {
@@ -125,7 +125,7 @@ async function* shown({ bytes }: OpenReportFile, progress: Progress): AsyncGener
   progress.attempt.requireFresh();
 }
 
-/** What is wrong with the file itself, as failures: neither carries a path, an address or a header. */
+/** Errors of the file itself, as failures: none contains a path, an address or a header. */
 async function fileFailures<T>(calls: () => Promise<T>): Promise<T> {
   try {
     return await calls();

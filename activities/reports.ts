@@ -22,34 +22,34 @@ import { requireUnsigned, uploadFile, type UploadAnswer, type UploadReport } fro
 export interface IdentifyJob {
   jobId: string;
   userId?: string;
-  /** When the job was first heard of, ISO 8601. */
+  /** When the job was first reported, ISO 8601. */
   since: string;
 }
 
-/** What a run that a webhook started learns before it does anything. */
+/** Information that a run started by a webhook needs before it does anything. */
 export interface JobReading {
-  /** The job as it is now, where it can be read. */
+  /** The job's current state, if it can be read. */
   snapshot?: ReportSnapshot;
-  /** The service does not know the job, and says so in its own words. */
+  /** The service itself answered that it does not know the job. */
   gone: boolean;
-  /** A 404 that may be a proxy's, or a path's: it is believed only when a later read says the same. */
+  /** A 404 that may come from a proxy or a wrong path: it counts only if a later read repeats it. */
   unsure?: boolean;
   notifies: boolean;
-  /** What the last run for the same job ended with. */
+  /** The result of the last run for the same job. */
   previous?: ParsingJobResult;
   owner: JobOwner;
 }
 
-/** A 404 that is not in the service's own words. */
+/** A 404 that is not the service's own answer. */
 export interface UnsureAbsence {
   unsure: true;
 }
 
-/** The job of a lost answer, and the lost uploads that remain; neither where there is none. */
+/** The job of a lost answer, and the lost uploads that remain; neither if no job was found. */
 export type FoundReport =
   { found: ReportSnapshot; remaining: LostUpload[] } | { found?: undefined; remaining?: undefined };
 
-/** Lab reports: uploading them, reading their jobs, and finding whose a job is. */
+/** Lab reports: uploads, reads of their jobs, and the search for a job's owner. */
 export function reportActivities(dependencies: ActivityDependencies) {
   const { service, temporal, taskQueue, target, encrypts } = dependencies;
   return {
@@ -77,14 +77,17 @@ export function reportActivities(dependencies: ActivityDependencies) {
       });
     },
 
-    /** The job as it is now; null when the service does not know it, `unsure` when somebody else may say so. */
+    /**
+     * The job's current state; null if the service does not know it, `unsure` if the answer may not be the service's
+     * own.
+     */
     async readParsingJob(jobId: string): Promise<ReportSnapshot | UnsureAbsence | null> {
       return asFailures('ServiceRefused', () => readIfKnown(service, jobId));
     },
 
     /**
-     * Reads a job, the last run of its workflow, and whose it may be. An error of Temporal's rises as it is, which makes it
-     * retried: what a run is for cannot be decided without those answers.
+     * Reads a job, the last run of its workflow, and its possible owners. An error of Temporal's is rethrown, so it is
+     * retried: without these answers the run cannot know what to follow.
      */
     async identifyJob({ jobId, userId, since }: IdentifyJob): Promise<JobReading> {
       const { snapshot, gone, unsure } = await readIfReadable(service, jobId);
@@ -116,7 +119,7 @@ async function readIfKnown(service: LabService, jobId: string): Promise<ReportSn
 /** Shorter than the activity: a service that hangs must not keep the submission from going on. */
 const jobTimeoutMs = 10_000;
 
-/** Whether the job was made with this wish, as far as the service tells. */
+/** True if the job was made with this option, as far as the service shows it. */
 async function hasReviewOption(service: LabService, jobId: string, needsHumanReview: boolean): Promise<boolean> {
   try {
     const job = await service.reports.getJob(jobId, { timeoutMs: jobTimeoutMs });
@@ -128,8 +131,8 @@ async function hasReviewOption(service: LabService, jobId: string, needsHumanRev
 }
 
 /**
- * A job that cannot be read now lives from its webhooks, and is read again in time: nothing that is heard of it waits for a
- * key that is wrong, or for a service that is down.
+ * A job that cannot be read now is followed by its webhooks, and is read again later: nothing waits for a wrong key or
+ * a service that is down.
  */
 async function readIfReadable(
   service: LabService,

@@ -48,8 +48,8 @@ const cancelledBy: Readonly<Record<string, string | undefined>> = {
 };
 
 /**
- * The phases in which a workflow of this name has ended and only waits for the product's receiver, or, forwarded, passes
- * on what it hears. An order that has `failed` may wait for somebody's decision, and is running work therefore.
+ * The phases in which a workflow of this name has ended and only waits for the product's receiver, or is a forwarder.
+ * An order that has `failed` may wait for a decision, so it is running work.
  */
 const endedIn: Readonly<Record<string, readonly string[]>> = {
   [kitOrderName]: ['completed', 'cancelled', forwardedPhase] satisfies (OrderPhase | typeof forwardedPhase)[],
@@ -66,12 +66,12 @@ const endedIn: Readonly<Record<string, readonly string[]>> = {
   ] satisfies AppointmentOutcome[],
 };
 
-/** Shorter than the activity may take: what comes after it would be heard by nobody. */
+/** Shorter than the activity's timeout: a later answer would be lost. */
 const longestCancelMs = 200_000;
 
 export function runningWorkActivities({ temporal, target }: Pick<ActivityDependencies, 'temporal' | 'target'>) {
   return {
-    /** What runs for a user, as far as visibility has it: it lags by about a second behind a start. */
+    /** A user's running workflows, as visibility lists them: it lags by about a second. */
     async findRunningWork(userId: string): Promise<{ work: RunningWork[]; notifies: boolean }> {
       const notifies = hasEndpoint(target);
       // Nothing that goes into a query may end its quotes.
@@ -87,8 +87,8 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
     },
 
     /**
-     * How the last deletion of a user that did anything ended: `deleted` or `undone`. One that was also started
-     * just now may not be found.
+     * The outcome of the user's last deletion that changed anything: `deleted` or `undone`. One that was started just
+     * now may not be found.
      */
     async findEarlierDeletion(userId: string): Promise<{ outcome?: 'deleted' | 'undone' }> {
       if (!isAddressable(userId)) return {};
@@ -100,7 +100,7 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       return {};
     },
 
-    /** Sends a workflow its own cancel command. What has ended meanwhile needs none. */
+    /** Sends a workflow its own cancel command. Work that has ended in the meantime needs none. */
     async cancelWork({ workflowId, name }: RunningWork): Promise<WorkFate> {
       const update = Object.hasOwn(cancelledBy, name) ? cancelledBy[name] : undefined;
       if (update === undefined) return { fate: 'not_cancelled', reason: 'NoCancelCommand' };
@@ -115,10 +115,10 @@ async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, upd
     const answer = await temporal.withDeadline(Date.now() + longestCancelMs, () =>
       workflow.executeUpdate(update, { args: [{}] }),
     );
-    // An upload that was too far gone has left its job.
+    // An upload that could no longer be cancelled has made its job.
     const job = name === submitReportName ? jobOf(answer as SubmissionEnd) : undefined;
     if (job !== undefined) return await cancelBy(temporal, job, cancelReportUpdate.name);
-    // So has a placing left its order.
+    // In the same way, a placing has made its order.
     const order = name === placeKitOrderName ? orderOf(answer as PlacingEnd) : undefined;
     if (order !== undefined) return await cancelPlaced(temporal, order);
     // The service cannot cancel a report, and whatever it reports later is followed again.
@@ -136,7 +136,7 @@ async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, upd
   }
 }
 
-/** An order whose placing was cancelled also cancels itself, which may have ended it already. */
+/** An order whose placing was cancelled also cancels itself, so it may have ended already. */
 async function cancelPlaced(temporal: Client, order: RunningWork): Promise<WorkFate> {
   const met = await cancelBy(temporal, order, cancelUpdate.name);
   if (met.fate !== 'ended') return met;
@@ -153,7 +153,7 @@ function orderOf(end: PlacingEnd): RunningWork | undefined {
 }
 
 /**
- * The failure types by which a command says that its work is over: `OrderEnded` and its like, and Temporal's own where
- * the run ended between accepting the command and carrying it out.
+ * The failure types of a command whose work has ended: `OrderEnded` and the like, and Temporal's own if the run ended
+ * between accepting the command and carrying it out.
  */
 const endedTypes = /Ended$|^AcceptedUpdateCompletedWorkflow$/;

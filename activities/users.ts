@@ -7,22 +7,24 @@ import type { ActivityDependencies } from './activities.js';
 import { endingWithActivity, heartbeating } from './attempt.js';
 import { asFailures, failureOf } from './failures.js';
 
-/** How a user stands at the service, without anything that says who it is. */
+/** A user's state at the service, without anything personal. */
 export interface UserStanding {
   standing: 'present' | 'scheduled' | 'unknown';
   /** Slugs of the connected sources, of a user that is present. */
   connections?: string[];
-  /** With `unknown`: the service did not say so in its own words, so that the answer may be somebody else's. */
+  /** With `unknown`: the answer is not the service's own, so it may come from a proxy. */
   unsure?: true;
-  /** The deployment keeps no health data on purpose. Else they have to be erased when the user is gone for good. */
+  /**
+   * The deployment states that it stores no health data. Otherwise they must be erased when the user is gone for good.
+   */
   keepsNoHealthData?: true;
 }
 
 export interface DeletedUser {
   userId: string;
   /**
-   * Where it is known. A new user who has taken it makes the undo impossible; and rejected events that name nothing else
-   * of the user are found by it.
+   * If known. A new user who has taken it makes the undo impossible, and it finds rejected events that contain no other
+   * id of the user.
    */
   clientUserId?: string;
 }
@@ -43,7 +45,7 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
       });
     },
 
-    /** An attempt whose answer was lost is answered "scheduled" the next time: what that means the workflow knows. */
+    /** After a lost answer, the next attempt is answered "scheduled": the workflow knows what that means. */
     async scheduleDeletion(userId: string): Promise<'accepted' | 'scheduled' | 'unknown'> {
       return asFailures('DeletionRefused', async () => {
         try {
@@ -58,9 +60,9 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
     },
 
     /**
-     * The user is read first: an earlier attempt whose answer was lost has restored it already when it is there. That
-     * alone spares the undo; whatever else the reads say or fail with, it is the service that decides. A refusal of one
-     * that an earlier attempt has carried out is success too.
+     * The user is read first: if the user exists, an earlier attempt whose answer was lost has restored it, and no undo
+     * is needed. In all other cases the service decides, whatever the reads show. A refused undo is a success if an
+     * earlier attempt has carried it out.
      */
     async undoDeletion(deleted: DeletedUser): Promise<void> {
       await asFailures('UndoRefused', () => endingWithActivity((options) => undo(service, deleted, options)));
@@ -95,7 +97,7 @@ export async function isThere(service: LabService, userId: string, options?: Cal
   }
 }
 
-/** Whether the customer's own reference leads to another user by now: a reason that the service need not give. */
+/** True if the product's reference now belongs to another user: a reason that the service need not give. */
 async function isTakenByNow(
   service: LabService,
   { userId, clientUserId }: DeletedUser,
@@ -105,19 +107,19 @@ async function isTakenByNow(
   return (await service.users.resolve(clientUserId, options)).user_id.toLowerCase() !== userId.toLowerCase();
 }
 
-/** A look that the service does not answer says nothing. */
+/** A read without an answer shows nothing. */
 function unlessUnexpected(error: unknown): undefined {
   if (!(error instanceof ServiceError)) throw error;
 }
 
-/** A refused undo is no refusal while it is open whether an earlier attempt has restored the user: it is tried again. */
+/** A refused undo is not final while an earlier attempt may have restored the user: it is retried. */
 function unlessPassing(error: unknown): undefined {
   if (!(error instanceof ServiceError)) throw error;
   const isPassing = !(error instanceof ServiceRefused) || error instanceof TooManyRequests;
   if (isPassing && !(error instanceof AnswerUnreadable)) throw error;
 }
 
-/** What the service answers to an undo whose client_user_id is taken is not documented; a PATCH to a taken one gets 409. */
+/** The service's answer to an undo whose client_user_id is taken is not documented; a PATCH to a taken one gets 409. */
 function isTakenReason({ status, reason }: ServiceRefused): boolean {
   return status === 409 || /client.?user.?id/i.test(reason ?? '');
 }

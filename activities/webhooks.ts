@@ -18,7 +18,7 @@ export interface WebhookToRegister {
   eventTypes: string[];
 }
 
-/** Webhook endpoints of a team, through the management API. A secret is answered with only where payloads are encrypted. */
+/** Webhook endpoints of a team, through the management API. A secret is returned only if payloads are encrypted. */
 export function webhookActivities({ service, encrypts }: Pick<ActivityDependencies, 'service' | 'encrypts'>) {
   const { webhooks } = service.management;
   const shown = (webhook: Webhook) => endpointOf(webhook, encrypts);
@@ -36,7 +36,7 @@ export function webhookActivities({ service, encrypts }: Pick<ActivityDependenci
       });
     },
 
-    /** The endpoint that has this address, or a new one: a creation whose answer was lost is found again. */
+    /** The endpoint with this address, or a new one: a creation whose answer was lost is found again. */
     async registerWebhook({ place, url, eventTypes }: WebhookToRegister): Promise<Omit<WebhookRegistered, 'secret'>> {
       if (!encrypts && isSignedUrl(url)) throw unprotected('The address is a credential by itself');
       return calling(async () => {
@@ -48,13 +48,13 @@ export function webhookActivities({ service, encrypts }: Pick<ActivityDependenci
       }, usualSettling);
     },
 
-    /** Nothing where payloads are not encrypted: the secret would be readable in Temporal. */
+    /** Undefined if payloads are not encrypted: the secret would be readable in Temporal. */
     async readWebhookSecret({ place, webhookId }: OneWebhook): Promise<Pick<WebhookRegistered, 'secret'>> {
       if (!encrypts) return {};
       return callingOne(async () => ({ secret: await webhooks.getSecret(place, webhookId) }));
     },
 
-    /** Tells one secret from another, and nothing else of it. */
+    /** Identifies a secret without revealing it. */
     async fingerprintWebhookSecret(one: OneWebhook): Promise<string> {
       if (!encrypts) throw unprotected('A new signing secret is a credential');
       return callingOne(() => fingerprint(one));
@@ -70,7 +70,7 @@ export function webhookActivities({ service, encrypts }: Pick<ActivityDependenci
       }, usualSettling);
     },
 
-    /** Whether there was one to delete. */
+    /** True if there was one to delete. */
     async deleteWebhook({ place, webhookId }: OneWebhook): Promise<boolean> {
       return calling(async () => {
         try {
@@ -85,7 +85,7 @@ export function webhookActivities({ service, encrypts }: Pick<ActivityDependenci
   };
 }
 
-/** An endpoint that is not there has a word of its own. */
+/** A missing endpoint has its own failure type. */
 async function callingOne<T>(calls: () => Promise<T>, settling?: number): Promise<T> {
   const typed = async () => {
     try {
@@ -134,7 +134,7 @@ function endpointOf({ id, url, disabled, filter_types, created_at }: Webhook, en
   };
 }
 
-/** An address that cannot be read may hold anything. */
+/** An address that cannot be parsed may contain anything. */
 function withoutCredentials(url: string): string {
   if (!URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);

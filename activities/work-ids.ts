@@ -11,8 +11,8 @@ import { parsingJobName } from '../protocol/report/messages.js';
 import { listed } from './workflow-runs.js';
 
 /**
- * Ids of a user's orders, their transactions, parsing jobs and appointments, as far as Temporal retains their workflows:
- * events that name nobody else may have one of them.
+ * Ids of a user's orders, their transactions, parsing jobs and appointments, as far as Temporal retains their
+ * workflows: rejected events without a user's id may contain one of them.
  */
 export async function workIdsOf(temporal: Client, userId: string): Promise<string[]> {
   // Nothing that goes into a query may end its quotes.
@@ -32,7 +32,7 @@ export async function workIdsOf(temporal: Client, userId: string): Promise<strin
   return [...ids];
 }
 
-/** The present appointment, or the last one. One whose workflow was ended by an operator is not known. */
+/** The current appointment, or the last one. Unknown if an operator ended its workflow. */
 async function appointmentIdOf(
   temporal: Client,
   { workflowId, runId, status }: WorkflowExecutionInfo,
@@ -53,5 +53,5 @@ async function appointmentIdOf(
 /** A query takes milliseconds; several appointments fit into one activity. */
 const queryTimeoutMs = 5_000;
 
-/** Its worker may just be restarting; one that cannot go on must not hold up the erasure of everything else. */
+/** The worker may just be restarting; a workflow that cannot continue must not delay the erasure of everything else. */
 const patientAttempts = 3;

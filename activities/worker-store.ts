@@ -4,17 +4,17 @@ import type { HealthDataStore } from '../store/health-data-store.js';
 import type { ReplayedMessage } from '../store/rejected-events.js';
 import type { StoreAccess } from '../store/store-access.js';
 
-/** What a worker with a store has: its health data and rejected events, and the road that events take. */
+/** The store of a worker: its health data and rejected events, and the route that events take. */
 export interface WorkerStore {
   store: StoreAccess;
-  /** Brings a rejected event to where it belongs once more, as the ingress would. Never rejects. */
+  /** Routes a rejected event again, as the ingress would. Never rejects. */
   route: (message: ReplayedMessage) => Promise<RouteOutcome>;
 }
 
 export interface RouteOutcome {
-  /** The webhook handler's word for what became of it: `delivered`, `not_handled` and so on. */
+  /** The webhook handler's answer: `delivered`, `not_handled` and so on. */
   answer: string;
-  /** Whether somebody has it now. */
+  /** True if the event was accepted. */
   isTaken: boolean;
 }
 

@@ -3,7 +3,10 @@ import { isGrpcServiceError, WorkflowNotFoundError, type Client, type WorkflowEx
 /** gRPC's number of UNIMPLEMENTED. */
 const unimplemented = 12;
 
-/** What a query finds. Visibility lags by moments. A server without it answers UNIMPLEMENTED: nothing is found there. */
+/**
+ * The runs that match a query. Visibility lags by moments. A server without visibility answers UNIMPLEMENTED: the
+ * result is empty then.
+ */
 export async function listed(temporal: Client, query: string): Promise<WorkflowExecutionInfo[]> {
   const runs: WorkflowExecutionInfo[] = [];
   try {
@@ -14,14 +17,14 @@ export async function listed(temporal: Client, query: string): Promise<WorkflowE
   return runs;
 }
 
-/** The runs that a workflow ID has had, as far as the namespace retains them; none where the server has no visibility. */
+/** A workflow ID's runs, as far as the namespace retains them; none if the server has no visibility. */
 export async function runsOf(temporal: Client, workflowId: string): Promise<WorkflowExecutionInfo[]> {
   return listed(temporal, `WorkflowId = '${workflowId}'`);
 }
 
 type Run = Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'startTime' | 'closeTime'>;
 
-/** The same, each as it is now. */
+/** The same, with each run's current state. */
 export async function presentRunsOf(temporal: Client, workflowId: string): Promise<Run[]> {
   return Promise.all((await runsOf(temporal, workflowId)).map((run) => asItIs(temporal, run)));
 }
@@ -32,7 +35,7 @@ export async function endedRunsOf(temporal: Client, workflowId: string): Promise
   return ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
 }
 
-/** Visibility may not have heard yet that a run has ended; the run itself knows. */
+/** Visibility may not know yet that a run has ended; the run itself does. */
 async function asItIs(temporal: Client, listedAs: WorkflowExecutionInfo): Promise<Run> {
   const { workflowId, runId, status } = listedAs;
   if (status.name !== 'RUNNING') return listedAs;
@@ -45,8 +48,8 @@ async function asItIs(temporal: Client, listedAs: WorkflowExecutionInfo): Promis
 }
 
 /**
- * What the last run with this workflow ID that ended by itself ended with. One that was also started just now may not be
- * found; what it announced is announced once more with the same ids, which a receiver drops.
+ * The result of the last completed run with this workflow ID. A run that was started and ended just now may be missing;
+ * what it announced is then announced again with the same ids, which a receiver drops.
  */
 export async function lastResultOf<Result>(temporal: Client, workflowId: string): Promise<Result | undefined> {
   const [last] = await endedRunsOf(temporal, workflowId);
@@ -54,7 +57,7 @@ export async function lastResultOf<Result>(temporal: Client, workflowId: string)
 }
 
 function hasNoVisibility(error: unknown): boolean {
-  // The client wraps what gRPC says.
+  // The client wraps gRPC's error.
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === unimplemented;
 }

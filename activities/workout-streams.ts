@@ -7,7 +7,7 @@ import type { ActivityDependencies } from './activities.js';
 import { failureOf } from './failures.js';
 import { withStore } from './worker-store.js';
 
-/** A key that is refused, or a feature that is off, stays so until a person has changed it. */
+/** A refused key or a disabled feature stays that way until a person changes it. */
 const untilCorrected = '1 hour';
 
 export function workoutStreamActivities({
@@ -15,7 +15,7 @@ export function workoutStreamActivities({
   workerStore,
 }: Pick<ActivityDependencies, 'service' | 'workerStore'>) {
   return {
-    /** Brings a stream from the service into the store; nothing of it leaves the worker. */
+    /** Copies a stream from the service into the store; nothing of it leaves the worker. */
     async fetchStream(workout: FetchWorkoutStreamInput): Promise<Omit<FetchWorkoutStreamResult, 'workoutId'>> {
       return withStore(workerStore, async (store) => {
         const { standing, notice } = await store.streamStanding(workout);
@@ -28,7 +28,7 @@ export function workoutStreamActivities({
   };
 }
 
-/** Nobody waits for it, so that everything that may change is waited for: the stream, the service, its key. */
+/** Nobody waits for the result, so everything that may change is retried: the stream, the service, its key. */
 async function read(service: LabService, workoutId: string): Promise<WorkoutStream> {
   try {
     return await service.timeseries.workoutStream(workoutId);

@@ -1,8 +1,8 @@
 import { ReportFileRefused } from './errors.js';
 
 /**
- * Reads the address of a file, a relative one against the URL that named it. Throws ReportFileRefused for what is never
- * fetched; whether its host may be reached is another question.
+ * Reads the address of a file, a relative one against the URL that named it. Throws ReportFileRefused for addresses
+ * that are never fetched; whether the host may be reached is checked elsewhere.
  */
 export function allowedUrl(text: string, from?: URL): URL {
   if (text === '' || !URL.canParse(text, from?.href)) throw notAllowed('it leads to something that is not a URL');

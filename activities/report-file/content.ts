@@ -1,16 +1,16 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { ReportFileRefused, ReportFileUnavailable } from './errors.js';
 
-/** An open source of bytes of which nobody knows yet what they are. */
+/** An open source of bytes whose type is not known yet. */
 export interface ByteSource {
-  /** Bytes in all, where they are known. */
+  /** Total number of bytes, if known. */
   size?: number;
   bytes: AsyncIterable<Uint8Array>;
-  /** Gives back what it holds; may be called at any time and again. */
+  /** Releases its resources; may be called at any time and more than once. */
   close(): Promise<void>;
 }
 
-/** A report's file, looked at and ready to be uploaded. */
+/** A report's file, inspected and ready to be uploaded. */
 export interface OpenReportFile extends ByteSource {
   contentType: ReportType;
 }
@@ -20,12 +20,12 @@ type ReportType = (typeof reportTypes)[number];
 
 const pdfHeaderWithin = 1_024;
 
-/** What file-type asks for to know every format; the formats here show within the first bytes. */
+/** The number of bytes that file-type needs for every format; the formats here show within the first bytes. */
 const headBytes = 4_100;
 
 /**
- * Looks at the first bytes of a source and hands it on, whole. Its type is judged by content, never by name; its size
- * before the first byte where it is known, and again while it is read. Throws ReportFileRefused or
+ * Inspects the first bytes of a source and returns the whole source. The type is judged by content, never by name; the
+ * size is checked before the first byte if it is known, and again while reading. Throws ReportFileRefused or
  * ReportFileUnavailable, now or from the bytes; closes the source when it throws.
  */
 export async function inspected(source: ByteSource, maxBytes: number): Promise<OpenReportFile> {
@@ -71,7 +71,7 @@ async function firstChunks(bytes: AsyncGenerator<Uint8Array, void, undefined>): 
 }
 
 async function typeOf(head: Buffer): Promise<ReportType> {
-  // A parser that chokes on what it took for its format has found no report.
+  // If a parser fails on its own format, the file is not a report.
   const found = await fileTypeFromBuffer(head.subarray(0, headBytes)).catch(() => undefined);
   if (found !== undefined && isReportType(found.mime)) return found.mime;
   // Scanners and mail gateways put bytes before a PDF's header; readers accept it within the first 1,024 bytes.
@@ -89,7 +89,7 @@ async function* resumed(
   close: () => Promise<void>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    // Taken out as they go, so that they are not held for as long as the rest takes.
+    // Removed as they are sent, so they are not held for as long as the rest takes.
     for (let chunk = head.shift(); chunk !== undefined; chunk = head.shift()) yield chunk;
     yield* rest;
   } finally {

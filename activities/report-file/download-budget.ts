@@ -1,13 +1,16 @@
-/** 10 MiB in two minutes: slower than any line that a file store has, and what a report of the usual limit may take. */
+/**
+ * 10 MiB in two minutes: slower than any file store's connection, and the time that a report of the usual limit may
+ * take.
+ */
 const leastBytesPerMs = 10_485_760 / 120_000;
 
-/** By so much the connection's own timers may be late, which say that a host stands still. */
+/** The tolerance for the connection's own timers, which detect a stalled host. */
 const latenessMs = 1_000;
 
 /**
- * How long the hosts of one download may be waited for: twice the idle timeout, redirects included, and as long as what
- * they have sent takes at the least rate. A host that sends a byte now and then never stands still, and would hold an
- * upload's slot until its timeout. Only waiting counts: what the service takes its time for is not the host's fault.
+ * Limits how long the hosts of one download may be waited for: twice the idle timeout, redirects included, plus the
+ * time that the sent bytes take at the lowest rate. A host that sends a byte now and then never stalls, and would
+ * occupy an upload's slot until its timeout. Only waiting counts: time that the service takes is not the host's fault.
  */
 export class DownloadBudget {
   readonly #graceMs: number;
@@ -19,7 +22,7 @@ export class DownloadBudget {
     this.#graceMs = 2 * idleTimeoutMs + latenessMs;
   }
 
-  /** True once a wait was ended because nothing was left. */
+  /** True once a wait was ended because the budget was spent. */
   get isSpent(): boolean {
     return this.#isSpent;
   }

@@ -7,11 +7,11 @@
 export type ReportFileRefusal =
   /** Nothing at the path, or 404 or 410 at the URL. */
   | 'not_found'
-  /** The path, or what its links lead to, is not below the root; or there is no root. */
+  /** The path, or the target of its links, is not below the root; or there is no root. */
   | 'outside_root'
   /** A directory, pipe, device or socket. */
   | 'not_a_file'
-  /** The worker may not read the path, or 401, 403 or 407 at the URL. */
+  /** The worker must not read the path, or 401, 403 or 407 at the URL. */
   | 'access_denied'
   | 'empty'
   | 'too_large'
@@ -23,16 +23,16 @@ export type ReportFileRefusal =
   | 'private_address'
   | 'too_many_redirects'
   | 'header_set_unknown'
-  /** The host answered with a status that is no file, or sent more bytes than it said. */
+  /** The host answered with a status without a file, or sent more bytes than it announced. */
   | 'unexpected_answer';
 
 /** The file may be there later, or be read whole the next time. */
 export type ReportFileTrouble =
-  /** No connection to the host, or no address of it. */
+  /** No connection to the host, or no address for it. */
   | 'unreachable'
   /** The host stood still for longer than the idle timeout. */
   | 'timeout'
-  /** The host did not stand still, and was slower than 10 MiB in two minutes all the same. */
+  /** The host did not stall but was slower than 10 MiB in two minutes. */
   | 'too_slow'
   /** 408, 425, 429 or 5xx. */
   | 'host_failed'
@@ -56,7 +56,7 @@ export class ReportFileRefused extends Error {
 export class ReportFileUnavailable extends Error {
   override readonly name = 'ReportFileUnavailable';
   readonly reason: ReportFileTrouble;
-  /** Milliseconds that the host asks to wait, where it does. */
+  /** Milliseconds that the host asks to wait, if it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor(reason: ReportFileTrouble, sentence: string, retryAfterMs?: number) {

@@ -2,12 +2,15 @@ import { ReportFileRefused } from './errors.js';
 
 /** Headers for some hosts, under a name that a reference may use: the secret itself stays in the configuration. */
 export interface HeaderSet {
-  /** Where the headers may go, also after a redirect: `files.example.com`, or with its port `files.example.com:8443`. */
+  /**
+   * Hosts that may receive the headers, also after a redirect: `files.example.com`, or with its port
+   * `files.example.com:8443`.
+   */
   hosts: readonly string[];
   headers: Readonly<Record<string, string>>;
 }
 
-/** Whether a list of hosts names the host of this URL, with its port or for all ports. No wildcards. */
+/** True if a list of hosts names the host of this URL, with its port or for all ports. No wildcards. */
 export function namesHost(hosts: readonly string[], url: URL): boolean {
   const hostname = url.hostname.replace(/\.$/, '');
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
@@ -15,7 +18,7 @@ export function namesHost(hosts: readonly string[], url: URL): boolean {
 }
 
 /**
- * The headers for one step of a download; none where the set does not name its host. They go in the clear only to
+ * The headers for one step of a download; none if the set does not name its host. They are sent unencrypted only to
  * allowed hosts, which are the deployment's own.
  */
 export function headersFor(set: HeaderSet, url: URL, allowedHosts: readonly string[]): Record<string, string> {
@@ -29,7 +32,7 @@ export function headerSetNamed(sets: Readonly<Record<string, HeaderSet>>, name: 
   throw new ReportFileRefused('header_set_unknown', 'headersFrom names no configured set of headers');
 }
 
-/** Throws a TypeError for a set that could never be sent, in words that repeat no value. */
+/** Throws a TypeError for a set that could never be sent; its message repeats no value. */
 export function checkHeaderSets(sets: Readonly<Record<string, HeaderSet>>): void {
   for (const [name, { hosts, headers }] of Object.entries(sets)) {
     if (hosts.length === 0 || hosts.includes(''))

@@ -18,11 +18,11 @@ export async function openLocalFile(root: string | undefined, path: string, sign
 
 async function openBelow(root: string, path: string): Promise<{ handle: FileHandle; size: number }> {
   const realRoot = await realpath(root).catch((error: unknown) => {
-    // A root that is not mounted yet is no fault of the file.
+    // A root that is not mounted yet is not the file's fault.
     throw new ReportFileUnavailable('not_readable', `the root for paths cannot be read (${codeOf(error)})`);
   });
   const named = resolve(root, path);
-  // Said before the disk is asked: the answer must not tell what exists outside.
+  // Thrown before the disk is read: the answer must not reveal what exists outside.
   if (!isBelow(root, named) && !isBelow(realRoot, named)) throw outsideRoot();
   const real = await realpath(named);
   if (!isBelow(realRoot, real)) throw outsideRoot();
@@ -40,9 +40,9 @@ async function openBelow(root: string, path: string): Promise<{ handle: FileHand
 }
 
 /**
- * Throws unless an open file lies below the root: somebody may have put a link into the way since its path was looked up.
- * Linux says where it lies. Elsewhere what is open must still be what lies at the path, which whoever swaps folders fast
- * enough can get round.
+ * Throws unless an open file lies below the root: somebody may have inserted a link since its path was resolved. Linux
+ * reports the open file's path. On other systems the open file must still be the one at the path, a check that fast
+ * folder swaps can bypass.
  *
  * @param openFiles the folder in which the system shows this process's open files as links
  */
@@ -63,7 +63,7 @@ async function isStillAt(real: string, handle: FileHandle): Promise<boolean> {
   return there.ino === opened.ino && there.dev === opened.dev;
 }
 
-/** The root itself is no file, so it need not be below. */
+/** The root itself is not a file, so it need not be below. */
 function isBelow(root: string, path: string): boolean {
   const way = relative(root, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
@@ -90,7 +90,7 @@ async function* chunksOf(
   }
 }
 
-/** Node's errors name the path: what leaves here does not. */
+/** Node's errors contain the path: the errors thrown here do not. */
 async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -108,7 +108,7 @@ function diskFailure(code: string): Error {
     // A path with a NUL in it.
     case 'ERR_INVALID_ARG_VALUE':
       return new ReportFileRefused('not_found', 'there is no file at the path');
-    // A circle of links, or a link where the file was a moment ago.
+    // A loop of links, or a link that replaced the file a moment ago.
     case 'ELOOP':
       return new ReportFileRefused('outside_root', 'the links in the path lead nowhere');
     case 'EACCES':

@@ -10,34 +10,34 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 export const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
-/** Azure's machines reach their host here: it looks public, and is theirs alone. */
+/** Azure's machines reach their host here: it looks public, but is internal. */
 const azureHost = '168.63.129.16';
 
 const globalUnicastV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Whether an address is one of the public internet: no loopback, private, link-local, carrier or documentation range,
- * no multicast, and nothing that carries an IPv4 address inside an IPv6 one. What is not known is not public.
+ * True if an address is on the public internet: not loopback, private, link-local, carrier, documentation or multicast,
+ * and not an IPv4 address inside an IPv6 one. An unknown range is not public.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // IPv4 addresses in IPv6 clothes (`::ffff:127.0.0.1`) count as what they are.
+  // IPv4-mapped IPv6 addresses (`::ffff:127.0.0.1`) are treated as IPv4.
   const parsed = ipaddr.process(address);
   if (parsed.toString() === azureHost) return false;
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv4' || parsed.match(globalUnicastV6);
 }
 
-/** Throws for a URL whose host is itself an address that may not be reached: such a host is never looked up. */
+/** Throws for a URL whose host is itself a forbidden address: such a host is never resolved. */
 export function requirePublicLiteral({ hostname }: URL): void {
   const literal = hostname.replace(/^\[|\]$/g, '');
   if (isIP(literal) !== 0 && !isPublicAddress(literal)) throw privateAddress();
 }
 
 /**
- * The look-up of a connection that may go to public addresses only. The check sits inside the look-up, so that the
- * address that was checked is the one that is connected to: a name that resolves differently the next time
- * (DNS rebinding) gains nothing.
+ * The name resolution of a connection that may reach only public addresses. The check is part of the resolution, so the
+ * connection uses the address that was checked: a name that resolves differently the next time (DNS rebinding) gains
+ * nothing.
  */
 export function publicLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, answer) => {

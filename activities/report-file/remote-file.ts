@@ -110,15 +110,15 @@ class Download {
       this.#budget.received(next.value.length);
       yield next.value;
     }
-    // HTTP ends a file at the length that was promised. A host that goes on sending is seen by what happens to the
-    // connection: the rest is no answer to anything.
+    // HTTP ends a file at the announced length. A host that sends more is detected by what happens to the connection:
+    // the rest is not an answer to any request.
     await this.#client.close();
     if (this.#lastError !== undefined && codeOf(this.#lastError) === 'UND_ERR_SOCKET') {
       throw new ReportFileRefused('unexpected_answer', 'its host sent more bytes than it promised');
     }
   }
 
-  /** undici's errors name addresses: what leaves here does not. */
+  /** undici's errors contain addresses: the errors thrown here do not. */
   async #heard<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.#budget.spend(work, () => void this.close());

@@ -7,7 +7,7 @@ import { openRemoteFile } from './remote-file.js';
 export type { OpenReportFile } from './content.js';
 export type { HeaderSet } from './hosts.js';
 
-/** Where a report's file lies. Only this enters a workflow: never bytes, never a secret. */
+/** A reference to a report's file. Only this enters a workflow: never bytes, never a secret. */
 type ReportFileReference =
   /** Below the configured root. */
   | { path: string }
@@ -22,7 +22,10 @@ export interface ReportFilesConfig {
   /** Hosts that may have addresses that are not public: a store of one's own, or a test's. `host` or `host:port`. */
   allowedHosts?: readonly string[];
   headerSets?: Readonly<Record<string, HeaderSet>>;
-  /** Milliseconds for a host to connect, to answer, and between two pieces. Default 30,000, as long as an upload may stand still. In all a host may be waited for twice as long, and as long as its bytes take at 10 MiB in two minutes. */
+  /**
+   * Milliseconds for a host to connect, to answer, and between two chunks. Default 30,000, as long as an upload may
+   * stall. In total a host may be waited for twice as long, plus the time that its bytes take at 10 MiB in two minutes.
+   */
   idleTimeoutMs?: number;
   /** How names become addresses. Default: as the machine does it. */
   resolve?: Resolve;
@@ -30,8 +33,9 @@ export interface ReportFilesConfig {
 
 export interface ReportFiles {
   /**
-   * Opens a file and looks at its first bytes. Rejects with ReportFileRefused, ReportFileUnavailable or the signal's
-   * reason; so may the bytes later. A file whose bytes are not read to their end has to be closed.
+   * Opens a file and inspects its first bytes. Rejects with ReportFileRefused, ReportFileUnavailable or the signal's
+   * reason; reading the bytes later may reject in the same way. A file whose bytes are not read to the end must be
+   * closed.
    */
   open(file: ReportFileReference, options?: { signal?: AbortSignal }): Promise<OpenReportFile>;
 }
