@@ -4,15 +4,15 @@ import type { Duration } from '../protocol/policy-settings.js';
 /** How long something may take: a span of time, or `'none'` for no limit. */
 export type Deadline = Duration | 'none';
 
-/** What every method of the client understands. */
+/** Options of every method of the client. */
 export interface CallOptions {
   /**
-   * How long the call may take, in milliseconds or as `'5s'`. The call rejects with `TimedOut` then, at most two seconds
-   * later with `NoWorker`, `WorkerFailing` or `TemporalUnreachable` if one of them is the reason. `'none'` waits without a
-   * limit. Default: 30 seconds, unless the method says otherwise, or the `deadline` of `LabOperations` takes its place.
+   * The time limit of the call, in milliseconds or as `'5s'`. The call then rejects with `TimedOut`, or at most two
+   * seconds later with `NoWorker`, `WorkerFailing` or `TemporalUnreachable` if one of them is the reason. `'none'`
+   * waits without a limit. Default: 30 seconds, unless the method says otherwise or `LabOperations` has a `deadline`.
    */
   deadline?: Deadline;
-  /** Ends the call: it rejects with the signal's reason. What was sent by then may still be carried out. */
+  /** Ends the call: it rejects with the signal's reason. Anything sent by then may still be carried out. */
   signal?: AbortSignal;
 }
 
@@ -30,7 +30,7 @@ export function millisecondsOf(deadline: Deadline): number {
 /** Node fires a longer timer at once. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Calls back after a span of any length, unless it is taken back by what this returns. */
+/** Calls back after a span of any length, unless cancelled by the function that this returns. */
 export function after(milliseconds: number, callback: () => void): () => void {
   if (milliseconds === Infinity) return () => undefined;
   const endsAt = performance.now() + milliseconds;

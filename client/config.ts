@@ -19,7 +19,7 @@ function keysOf(env: Readonly<Record<string, string | undefined>>): string | und
   }
 }
 
-/** Whether what is not encrypted is refused, or taken for the time of a migration. */
+/** States if unencrypted input is refused, or accepted during a migration. */
 export type Encryption = 'required' | 'optional';
 
 type Env = Readonly<Record<string, string | undefined>>;

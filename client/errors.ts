@@ -12,9 +12,9 @@ import type { FailureDetails } from '../protocol/failure-details.js';
 import { encryptedEncoding } from './encryption/payload-codec.js';
 
 /*
- * The client's errors. Every error that a caller can do something about has a class of its own: its doc comment says when
- * it is thrown, its `remedy` what to do. `npm run docs` writes docs/errors.md from the two, and labops shows the remedy.
- * This file has the errors that all areas share; each area has an errors.ts of its own.
+ * The client's errors. Every error that a caller can react to has its own class: its doc comment says when it is
+ * thrown, its `remedy` what to do. `npm run docs` writes docs/errors.md from the two, and labops shows the remedy. This
+ * file has the errors that all areas share; each area has an errors.ts of its own.
  */
 
 /** Base of the errors of workflows and of Temporal. */
@@ -22,7 +22,7 @@ export class LabOperationsError extends Error {
   override readonly name: string = 'LabOperationsError';
 }
 
-/** A field and what is wrong with it: a rule of ours, or the service's own sentence, which may quote the person. */
+/** A field and its fault: a rule of ours, or the service's own sentence, which may quote the person. */
 export interface RefusedField {
   field: string;
   message: string;
@@ -36,7 +36,7 @@ export class Refusal extends LabOperationsError {
   /** The service's own sentence, if it was the service that refused and it gave one. */
   readonly sentence: string | undefined;
   readonly fields: readonly RefusedField[];
-  /** The service's HTTP status, where it was the service that refused. */
+  /** The service's HTTP status, if the service refused. */
   readonly status: number | undefined;
 
   constructor(message: string, details: Partial<FailureDetails> = {}) {
@@ -152,7 +152,7 @@ export class UnexpectedFailure extends LabOperationsError {
 
 export type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => Refusal;
 
-/** The words of one area: what the failure types of its workflows and activities are called in the product. */
+/** The errors of one area: client errors by the failure types of its workflows and activities. */
 export interface ErrorMap {
   refusals: Readonly<Record<string, RefusalClass>>;
   notFound: new (message: string) => LabOperationsError;
@@ -173,10 +173,7 @@ const commonRefusals: Readonly<Record<string, RefusalClass>> = {
   CommandTimedOut: ServiceDown,
 };
 
-/**
- * The client error for what Temporal's client rejects with when a workflow, an update or a query fails. What is not of
- * that kind stays as it is.
- */
+/** The client error for a failed workflow, update or query. Other errors are returned unchanged. */
 export function toClientError(error: unknown, { refusals, notFound, interrupted }: ErrorMap): unknown {
   if (isUnreadable(error)) return new EncryptionKeysMissing(undefined, { cause: error });
   if (error instanceof WorkflowNotFoundError) return new notFound(`${error.workflowId} does not exist`);
@@ -204,7 +201,7 @@ function unexpected(failure: string, cause: Error): UnexpectedFailure {
   return new UnexpectedFailure(`${message}: use the same version of client and worker`, { cause });
 }
 
-/** The SDK's own words; a test holds them. */
+/** The SDK's own message; a test checks it. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof ValueError && error.message === `Unknown encoding: ${encryptedEncoding}`;
 }

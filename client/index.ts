@@ -1,4 +1,4 @@
-/** What a product backend imports. */
+/** The exports for a product backend. */
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
 export type { OrderFilter, OrderOperations, ReconcileOptions, WhichHandle } from './orders/orders.js';
 export type { OrderSummary } from './orders/order-list.js';

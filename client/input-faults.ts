@@ -2,7 +2,7 @@ import { referencePattern } from '../protocol/ids.js';
 import { PolicyInvalid } from '../protocol/policy-settings.js';
 import type { RefusedField } from './errors.js';
 
-/* What is wrong with what a caller gave, by field, before anything is started. */
+/* Faults of a caller's input, by field, before anything is started. */
 
 /** @param resolve reads the policy, as the workflow will */
 export function policyFaults(resolve: () => unknown): RefusedField[] {
@@ -20,7 +20,7 @@ export function referenceFaults(reference: unknown): RefusedField[] {
   return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
 }
 
-/** `reference must …; policy choiceWait must …`: as messages say it. */
+/** `reference must …; policy choiceWait must …`: the form used in messages. */
 export function inOneLine(fields: readonly RefusedField[]): string {
   return fields.map(({ field, message }) => `${field} ${message}`).join('; ');
 }

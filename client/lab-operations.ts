@@ -24,16 +24,17 @@ export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * How to reach the lab service, for what is never in Temporal: lab values, biomarkers, the reasons for
-   * cancelling an appointment, and users but for their deletion. Without it everything else works, and these are `ServiceNotConfigured`.
+   * Access to the lab service, for data that are never in Temporal: lab values, biomarkers, the reasons for cancelling
+   * an appointment, and users except for their deletion. Without it everything else works, and these throw
+   * `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
-  /** How long a call may take that is given no `deadline` of its own. Default: what is written beside each method. */
+  /** The default deadline of calls. Without it, each method has its own, stated in its doc. */
   deadline?: Deadline;
   /**
-   * `required`: a client without encryption keys is `EncryptionKeysMissing` at once. `optional`: it sends what it has to
-   * send, readable in Temporal. Default: the setting ENCRYPTION, else `required` where NODE_ENV is production. Where none
-   * of them says anything, a client without keys asks before it sends whether the workers encrypt, and is refused if so.
+   * `required`: a client without encryption keys throws `EncryptionKeysMissing` at once. `optional`: it sends payloads
+   * readable in Temporal. Default: the setting ENCRYPTION, else `required` if NODE_ENV is production. If none of them
+   * is set, a client without keys checks, before it sends, if the workers encrypt, and throws if they do.
    */
   encryption?: Encryption;
 }
@@ -53,9 +54,9 @@ export class LabOperations {
   readonly users: UserOperations;
   readonly reports: ReportOperations;
   readonly rejectedEvents: RejectedEventOperations;
-  /** What your endpoint did not take before its workflow ended. */
+  /** Notifications that your endpoint did not accept before their workflow ended. */
   readonly notifications: UndeliveredNotifications;
-  /** Where the service delivers events; what receives them is `createWebhookHandler`. */
+  /** The endpoints that the service delivers events to; `createWebhookHandler` receives the events. */
   readonly webhooks: WebhookOperations;
   readonly appointments: AppointmentOperations;
   private readonly calls: TemporalCalls;
@@ -109,7 +110,7 @@ export class LabOperations {
     return new LabOperations(temporal, options, () => connection.close());
   }
 
-  /** Closes what it opened itself: its connection to Temporal, if it connected, and to the service. */
+  /** Closes the connections that it opened: to Temporal, if it connected, and to the service. */
   async close(): Promise<void> {
     await this.service?.close();
     if (!this.closeConnection) return;

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 
 /*
- * Secrets may stand in files, as container platforms mount them: a process's environment shows in /proc and in `docker inspect`.
+ * Secrets may be in files, as container platforms mount them: a process's environment is visible in /proc and in
+ * `docker inspect`.
  */
 
-/** What is wrong with `<SETTING>_FILE`, in words that follow its name; never what the file holds. */
+/** The fault of `<SETTING>_FILE`, as a text that follows its name; never the file's content. */
 export class SecretFileInvalid extends Error {
   override readonly name = 'SecretFileInvalid';
 }

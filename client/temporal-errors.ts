@@ -2,7 +2,7 @@ import { isGrpcServiceError, isRetryableError, type Client, type Connection } fr
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { type LabOperationsError, TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
 
-/* What is wrong with Temporal itself, or with the way to it, in errors that say what to do. */
+/* Problems of Temporal itself, or of the connection to it, as errors with a remedy. */
 
 /** Where a client calls. */
 export interface Endpoint {
@@ -56,8 +56,9 @@ function isLate(error: unknown): boolean {
 }
 
 /**
- * The client error for a call that Temporal did not answer, or refused; nothing for an error that is not about that.
- * @param underWay what may go on nevertheless, and what to do: the last sentence of TemporalUnreachable
+ * The client error for a call that Temporal did not answer, or refused; undefined for other errors.
+ *
+ * @param underWay what may continue nevertheless, and what to do: the last sentence of TemporalUnreachable
  */
 export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = ''): LabOperationsError | undefined {
   const { address, namespace } = endpoint;

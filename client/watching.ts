@@ -12,7 +12,9 @@ export interface WatchOptions {
   minInterval?: Duration;
   /** The longest pause, reached by doubling while nothing changes. Default 1 minute. */
   maxInterval?: Duration;
-  /** How long the watching may last; the iterator rejects with TimedOut then. Default `'none'`: as long as what is watched. */
+  /**
+   * The limit of watching; the iterator then rejects with TimedOut. Default `'none'`: until the watched workflow ends.
+   */
   deadline?: Deadline;
   /** Ends the watching: the iterator rejects with the signal's reason. */
   signal?: AbortSignal;

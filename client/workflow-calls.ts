@@ -24,7 +24,7 @@ import {
  * deadline or signal, and only client errors leave it.
  */
 
-/** What goes on when a call has timed out, and what to do: the second sentence of `TimedOut`. */
+/** What continues after a timeout, and what to do: the second sentence of `TimedOut`. */
 export const underWay = {
   reading: 'Nothing was changed: ask again.',
   starting: 'It may have been started nevertheless: call again with the same input, which starts nothing twice.',
@@ -45,7 +45,7 @@ export interface TemporalCallsOptions {
 
 export interface CallKind {
   words: ErrorMap;
-  /** What goes on when the call has timed out; each wait inside may say more. */
+  /** What continues after a timeout; each wait inside may be more specific. */
   underWay: string;
   /** The method's own default. Default: 30 seconds. */
   usually?: Deadline;
@@ -86,15 +86,15 @@ export class TemporalCalls {
     }
   }
 
-  /** Whatever a call has begun and may have given up. */
+  /** The requests that a call has started and may have abandoned. */
   track(work: Promise<unknown>): void {
     const settled: Promise<unknown> = work.catch(() => undefined).finally(() => this.unsettled.delete(settled));
     this.unsettled.add(settled);
   }
 
   /**
-   * Waits until no attempt of a call that was given up is still to come, a few seconds at most: one that finds its
-   * connection closed throws where nobody can catch it.
+   * Waits until no attempt of an abandoned call is still to come, a few seconds at most: one that finds its connection
+   * closed would throw where nobody can catch it.
    */
   async settled(): Promise<void> {
     await Promise.all(this.unsettled);
@@ -120,12 +120,12 @@ export class TemporalCalls {
     if (isDeadlineError(error) || isWithoutPoller(error)) return this.whyUnanswered(error, call);
     const known = toClientError(error, words);
     if (known !== error) return known;
-    // What Temporal refused was not carried out.
+    // A request that Temporal refused was not carried out.
     const sentence = isPassing(error) ? call.underWay : '';
     return temporalErrorOf(error, endpointOf(this.client), sentence) ?? causeOfOurs(error);
   }
 
-  /** Asks Temporal, which may be what does not answer. */
+  /** Asks Temporal, which may be the party that does not answer. */
   private async whyUnanswered(error: unknown, call: OneCall): Promise<LabOperationsError> {
     const { workflowId, underWay: sentence } = call;
     const cause = { cause: error };
@@ -180,7 +180,7 @@ const pollingMs = 120_000;
 /** TASK_QUEUE_TYPE_WORKFLOW of Temporal's API. */
 const workflowTasks = 1;
 
-/** A wait is made of shorter ones, so that nothing of it is kept for weeks and a connection that died is noticed. */
+/** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
 const longestWaitMs = 60_000;
 
 /** The server ends a long poll a second before its deadline. */
@@ -212,12 +212,15 @@ export class OneCall {
     return this.milliseconds < 1_000 ? `${this.milliseconds} ms` : `${Math.round(this.milliseconds / 1_000)} s`;
   }
 
-  /** Aborted at the end of the call, for what is not Temporal's. */
+  /** Aborted at the end of the call, for requests that do not go to Temporal. */
   get signal(): AbortSignal {
     return this.ended.signal;
   }
 
-  /** From here on a worker is waited for: which workflow it is to serve, and what goes on should it not answer. */
+  /**
+   * From here on the call waits for a worker: the workflow that it must serve, and what continues if it does not
+   * answer.
+   */
   waitFor<T extends { workflowId: string }>(workflow: T, sentence: string = this.underWay): T {
     this.workflowId = workflow.workflowId;
     this.underWay = sentence;
@@ -249,7 +252,7 @@ export class OneCall {
     }
   }
 
-  /** Rejects when the time is up, or the call was ended; what it has begun is given up then. */
+  /** Rejects when the time is up, or the call was ended; its requests are then abandoned. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this.ended;
     let stop = (): void => undefined;
@@ -262,8 +265,9 @@ export class OneCall {
         signal.removeEventListener('abort', isEnded);
       };
     });
-    // gRPC's deadline ends what the signal does not reach, which are the pauses between attempts. It is a little later, for
-    // the server answers a long poll shortly before it, and Temporal's client would ask again at once, over and over.
+    // gRPC's deadline ends the pauses between attempts, which the signal does not reach. It is a little later, because
+    // the server answers a long poll shortly before the deadline, and Temporal's client would then ask again at once,
+    // over and over.
     const whole = this.calls.client.connection.withAbortSignal(signal, () =>
       this.endsAt === Infinity ? work() : this.calls.client.withDeadline(this.endsAt + catchMs, work),
     );
@@ -275,7 +279,7 @@ export class OneCall {
     }
   }
 
-  /** Gives up what is still under way. */
+  /** Abandons the requests that are still running. */
   end(reason?: unknown): void {
     this.ended.abort(reason);
   }
@@ -300,7 +304,7 @@ function isDeadlineError(error: unknown): boolean {
   return error instanceof DeadlinePassed || grpcErrorOf(error)?.code === code.deadlineExceeded;
 }
 
-/** What the SDK wraps though it is ours, such as an error of the encryption. */
+/** Unwraps our own errors that the SDK wraps, such as one of the encryption. */
 function causeOfOurs(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof LabOperationsError ? cause : error;
@@ -315,7 +319,10 @@ async function description(workflow: WorkflowHandle): Promise<WorkflowExecutionD
   }
 }
 
-/** Whether there is or was a workflow. An update of one that has ended is "not found", as one of one that never was. */
+/**
+ * True if there is or was a workflow. An update of an ended one is "not found", as is one of a workflow that never
+ * existed.
+ */
 export async function exists(workflow: WorkflowHandle): Promise<boolean> {
   return (await description(workflow)) !== undefined;
 }

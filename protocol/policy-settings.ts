@@ -1,11 +1,11 @@
 import ms, { type StringValue } from 'ms';
 
-/** What every workflow's policy is made of, and how a wrong one is told. */
+/** The parts that every workflow's policy is made of, and how faults are reported. */
 
 /** A span of time: milliseconds, or a string such as `'36 hours'`, `'7d'`, `'1.5h'` (the `ms` package's grammar). */
 export type Duration = number | StringValue;
 
-/** A policy that cannot be followed: says which setting and why. */
+/** A policy that cannot be followed: the message names the setting and the reason. */
 export class PolicyInvalid extends Error {
   override readonly name = 'PolicyInvalid';
   readonly faults: string[];
@@ -17,12 +17,12 @@ export class PolicyInvalid extends Error {
   }
 }
 
-/** Takes what is wrong with one setting, in words that follow its name. */
+/** Receives the fault of one setting, as a text that follows its name. */
 export type Fault = (problem: string) => void;
 
 const longest = ms('10y');
 
-/** A whole number within the bounds; a fault where it is none. */
+/** A whole number within the bounds; anything else is a fault. */
 export function readCount(value: unknown, fault: Fault, least: number, most: number): unknown {
   if (!Number.isInteger(value) || Number(value) < least || Number(value) > most) {
     fault(`must be a whole number from ${least} to ${most}`);
@@ -30,7 +30,7 @@ export function readCount(value: unknown, fault: Fault, least: number, most: num
   return value;
 }
 
-/** Milliseconds, rounded up. A fault where it is no duration within the bounds, which are milliseconds too. */
+/** Milliseconds, rounded up. A fault unless it is a duration within the bounds, which are milliseconds too. */
 export function readDuration(value: unknown, fault: Fault, least = 1, most = longest): number {
   // `ms` throws on an empty string; here every fault is collected.
   const span = typeof value === 'string' && value !== '' && value.length <= 100 ? ms(value as StringValue) : value;

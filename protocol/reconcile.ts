@@ -1,8 +1,8 @@
 import { defineQuery } from '@temporalio/workflow';
 
 /**
- * Who the reconciliation is: its name, IDs, input, result and query. A schedule runs it, so that what an outage of the ingress
- * swallowed is heard all the same; an operator may run it for a range of time.
+ * The reconciliation: its name, IDs, input, result and query. A schedule runs it to catch up on webhooks that an outage
+ * of the ingress lost; an operator may run it for a range of time.
  */
 
 export const reconcileOrdersName = 'reconcileOrders';
@@ -24,8 +24,8 @@ export interface ReconcileInput {
   /** Orders updated at or after, ISO 8601: a date (its midnight in UTC), or a time with its zone. Without it: since the last complete pass of the schedule. */
   from?: string;
   /**
-   * Orders updated at or before; the day of a date is not included. Ten minutes ago at the latest, and without it: what is
-   * fresher is the webhooks' work.
+   * Orders updated at or before; the day of a date is not included. At the latest, and by default, ten minutes ago:
+   * webhooks deliver newer updates.
    */
   to?: string;
 }
@@ -33,13 +33,13 @@ export interface ReconcileInput {
 export interface ReconcileCounts {
   /** Orders that the service listed and that were updated in the range. */
   listed: number;
-  /** Unfinished orders whose workflow was told, and started where there was none. */
+  /** Unfinished orders whose workflow was signalled, or started if there was none. */
   told: number;
-  /** Finished orders whose end had been heard, or whose workflow still ran and was told. */
+  /** Finished orders whose end was known already, or whose workflow was still running and was signalled. */
   finished: number;
-  /** Finished orders that nobody had heard the end of: a run reads and announces it. */
+  /** Finished orders whose end no run had processed: a run reads and announces it. */
   reopened: number;
-  /** Orders that cannot be read or addressed; the worker's log tells of them. */
+  /** Orders that cannot be read or addressed; they are in the worker's log. */
   passedOver: number;
   /** Orders that the service lists as critical, whenever they were updated; only the schedule's passes look for them. */
   critical: number;
@@ -58,7 +58,7 @@ export interface ReconcileResult extends ReconcileCounts {
   watermark: string;
 }
 
-/** What one pass looks at; ISO 8601 in UTC. */
+/** The range of one pass; ISO 8601 in UTC. */
 export interface ReconcileRange {
   from: string;
   to: string;
@@ -67,11 +67,11 @@ export interface ReconcileRange {
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** What is fresher is the webhooks' work: it may be on its way. */
+/** Newer updates are left to webhooks, which may be on their way. */
 const settling = 10 * minute;
 /** Clocks differ, and the service may list an update late. */
 const overlap = hour;
-/** How far a first pass looks back. Webhooks are tried again for two days; this is a long weekend more. */
+/** How far back a first pass reads. Webhooks are retried for two days; this is a long weekend more. */
 const firstLook = 5 * 24 * hour;
 
 /** @throws RangeError when a time is none, or the range is empty */
@@ -84,7 +84,7 @@ export function rangeOf(input: ReconcileInput, watermark: string | undefined, no
   return { from: iso(from), to: iso(to) };
 }
 
-/** What is wrong with a range that somebody asks for, by field. A caller in plain JavaScript is checked by no compiler. */
+/** Faults of a requested range, by field. Plain JavaScript has no compiler to check it. */
 export function rangeFaults(range: unknown): { field: string; message: string }[] {
   const given = (typeof range === 'object' && range !== null ? range : {}) as Record<string, unknown>;
   const faults = (['from', 'to'] as const).filter((field) => !isTime(given[field]));
@@ -93,7 +93,7 @@ export function rangeFaults(range: unknown): { field: string; message: string }[
   return Date.parse(from) > Date.parse(to) ? [{ field: 'from', message: 'is later than to' }] : [];
 }
 
-/** A watermark of a clock that ran ahead is no reason to look at nothing. */
+/** A watermark from a clock that ran ahead is no reason to skip a pass. */
 function sinceWatermark(watermark: string | undefined, to: number): number {
   return Math.min(watermark === undefined ? to - firstLook : Date.parse(watermark), to);
 }

@@ -1,13 +1,16 @@
 /**
- * Who the commands on rejected events are: names, IDs, inputs and results. Each is a short run of a worker with a store,
- * for whoever speaks to Temporal only. Nothing of an event is in them but its ids, its type, its reason and its times.
+ * The commands on rejected events: names, IDs, inputs and results. Each is a short run of a worker with a store, for
+ * callers that connect only to Temporal. They contain only an event's ids, type, reason and times.
  */
 
 export const listRejectedEventsName = 'listRejectedEvents';
 export const replayRejectedEventsName = 'replayRejectedEvents';
 export const discardRejectedEventName = 'discardRejectedEvent';
 
-/** @param unique what no other run has: two commands may run at once, the store takes them one after the other */
+/**
+ * @param unique an id that no other run has: two commands may run at once, and the store handles them one after the
+ * other
+ */
 export function rejectedEventsId(command: 'list' | 'replay' | 'discard', unique: string): string {
   return `rejected-events/${command}/${unique}`;
 }
@@ -35,9 +38,9 @@ export interface RejectedEventEntry {
   id: string;
   /** The webhook's, as the service shows it. */
   messageId: string;
-  /** Absent where the event has none, or one that does not look like a type. */
+  /** Absent if the event has none, or one that does not look like a type. */
   eventType?: string;
-  /** What was wrong, without a value of the event. */
+  /** The reason for the rejection, without a value of the event. */
   reason: string;
   /** ISO 8601 in UTC. */
   receivedAt: string;
@@ -62,18 +65,18 @@ export type ReplayRejectedEventsInput = { id: string } | (RejectedEventFilter & 
 export const replayLimit = { usual: 1_000, most: 10_000 } as const;
 
 export interface ReplayRejectedEventsResult {
-  /** By the webhook handler's word for what became of each: `delivered`, `health_data_accepted` and so on. */
+  /** Counts by the webhook handler's answer: `delivered`, `health_data_accepted` and so on. */
   replayed: Record<string, number>;
-  /** Those that nobody took, and which go on waiting: how many, by the handler's word. */
+  /** Counts of those that still could not be handled and keep waiting, by the handler's answer. */
   left: Record<string, number>;
   /** The first hundred of those. */
   leftEvents: { id: string; answer: string }[];
-  /** `before` of what was not looked at because of the limit; absent where everything was. */
+  /** `before` for the rest beyond the limit; absent if there is none. */
   next?: string;
 }
 
 export interface DiscardRejectedEventInput {
   id: string;
-  /** For whoever looks later, at most 500 characters; nothing personal. */
+  /** For later readers, at most 500 characters; nothing personal. */
   reason: string;
 }

@@ -1,14 +1,14 @@
 /*
- * What a worker with keys makes of a value that came without encryption: the codec wraps it, because the codec sees a payload
- * and not what it is for, and the interceptors decide (workflows/interceptors.ts). It wraps it in either mode, because what one
- * worker dropped another must not take in a replay; the mode of the worker stands beside the value.
+ * A value that came without encryption, as a worker with keys wraps it: the codec sees a payload but not what it is
+ * for, so the interceptors decide (workflows/interceptors.ts). It is wrapped in either mode, because a replay must not
+ * accept what another worker dropped; the worker's mode is stored with the value.
  */
 
 export const unencryptedKey = 'labops-unencrypted';
 
 interface Unencrypted {
   [unencryptedKey]: {
-    /** Whether this worker refuses it. */
+    /** True if this worker refuses it. */
     refused: boolean;
     /** Absent where nothing came. */
     value?: unknown;

@@ -9,7 +9,7 @@ export const manageWebhooksName = 'manageWebhooks';
 
 export type WebhookCommand =
   | { do: 'list' }
-  /** An endpoint with the same address is not made twice; it is answered with as it is. */
+  /** An endpoint with the same address is not created twice; the existing one is returned. */
   | { do: 'register'; url: string; eventTypes?: string[] }
   | { do: 'rotate'; webhookId: string }
   | { do: 'delete'; webhookId: string };
@@ -21,7 +21,7 @@ export interface ManageWebhooksInput extends WebhookPlace {
 /** Where a team's events are delivered. */
 export interface WebhookEndpoint {
   id: string;
-  /** Where payloads are not encrypted, an address that is a credential by itself is shown without what makes it one. */
+  /** If payloads are not encrypted, an address that contains a credential is shown without it. */
   url?: string;
   disabled: boolean;
   /** The event types that are delivered; none: all. */
@@ -36,9 +36,9 @@ export interface WebhooksListed {
 
 export interface WebhookRegistered {
   endpoint: WebhookEndpoint;
-  /** False where there was an endpoint with this address already. */
+  /** False if there was an endpoint with this address already. */
   created: boolean;
-  /** What deliveries are signed with, `whsec_…`: a credential. Only where payloads are encrypted. */
+  /** The signing secret of deliveries, `whsec_…`: a credential. Only if payloads are encrypted. */
   secret?: string;
 }
 
@@ -50,7 +50,7 @@ export interface WebhookSecretRotated {
 
 export interface WebhookDeleted {
   webhookId: string;
-  /** False where there was none with this id, or not any more. */
+  /** False if there was none with this id. */
   deleted: boolean;
 }
 

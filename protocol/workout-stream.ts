@@ -4,7 +4,7 @@ import { workoutStreamId } from './ids.js';
 import { ofUser } from './search-attributes.js';
 
 /**
- * Who the fetching of a workout's stream is: its name, input, result and signal. Only ids, words and counts: the stream
+ * The fetching of a workout's stream: its name, input, result and signal. Only ids, outcomes and counts: the stream
  * itself goes from the service to the store in the worker. docs/messages.md shows the same as JSON.
  */
 
@@ -22,20 +22,20 @@ export interface StreamNotice {
   userId: string;
 }
 
-/** Sent together with the start (signal-with-start), so that no notice is lost on a run that is about to end. */
+/** Sent together with the start (signal-with-start), so no notice is lost on a run that is about to end. */
 export const streamNoticedSignal = defineSignal<[StreamNotice]>('streamNoticed');
 
 export type WorkoutStreamOutcome =
   | 'stored'
-  /** The store had it already: another notice told of the same. */
+  /** The store had it already: another notice announced the same. */
   | 'current'
-  /** The user's data were deleted: the service was not asked, or what it answered was not kept. */
+  /** The user's data were deleted: the service was not called, or its answer was dropped. */
   | 'user_deleted'
-  /** For a day the service had no such stream, though it had told of it. A later notice asks again. */
+  /** For a day the service had no such stream, although it had announced it. A later notice retries. */
   | 'not_found'
   /** The service refuses to give it, and would again. */
   | 'refused'
-  /** The database cannot hold what the service answered. */
+  /** The database cannot store the service's answer. */
   | 'unstorable';
 
 export interface FetchWorkoutStreamResult {

@@ -25,10 +25,10 @@ const isCommand = { words: appointmentErrorMap, underWay: underWay.command };
 const isWaiting = { words: appointmentErrorMap, underWay: goesOn('The appointment') };
 
 /**
- * The appointment of one order. Every command answers with the state after it, and rejects with AppointmentEnded where
- * nothing is arranged any more, FeatureNotEnabled, ServiceAccessDenied, or ServiceDown: then send the same command
- * again, for each looks before it acts. Every method also rejects with TimedOut, NoWorker, WorkerFailing,
- * TemporalUnreachable, TemporalRefused and UnexpectedFailure. The default deadline of each is 30 seconds.
+ * The appointment of one order. Every command answers with the new state, and rejects with AppointmentEnded after the
+ * end, FeatureNotEnabled, ServiceAccessDenied, or ServiceDown: then send the same command again, because each reads
+ * before it acts. Every method also rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable,
+ * TemporalRefused and UnexpectedFailure. The default deadline of each is 30 seconds.
  */
 export class AppointmentHandle {
   readonly orderId: string;
@@ -42,7 +42,8 @@ export class AppointmentHandle {
   }
 
   /**
-   * What can be chosen near the order's address, for 14 days. Ask again before each choice: somebody else may be faster.
+   * The slots near the order's address, for 14 days. Ask again before each choice: somebody else may be faster.
+   *
    * @throws AvailabilityRefused, AddressMissing
    */
   async slots(question: SlotQuestion = {}, options: CallOptions = {}): Promise<Slots> {
@@ -51,7 +52,8 @@ export class AppointmentHandle {
 
   /**
    * Books a slot of `slots`. The same choice twice is one booking. With the policy `later` the appointment is
-   * `awaiting_confirmation` until the provider says more.
+   * `awaiting_confirmation` until the provider confirms or cancels it.
+   *
    * @throws SlotGone: let the person choose again; AppointmentExists, BookingRefused, AddressMissing
    */
   async choose(choice: SlotChoice, options: CallOptions = {}): Promise<AppointmentState> {
@@ -73,15 +75,16 @@ export class AppointmentHandle {
   }
 
   /**
-   * Cancels the appointment at the service, with one of `cancellationReasons`. With `rebook` another slot is to be chosen
-   * then; without, this is the end.
-   * @throws CancellationRefused, NothingBooked with `rebook` where there is none
+   * Cancels the appointment at the service, with one of `cancellationReasons`. With `rebook` another slot must be
+   * chosen afterwards; without, the workflow ends.
+   *
+   * @throws CancellationRefused, NothingBooked with `rebook` if there is none
    */
   async cancel(cancellation: AppointmentCancellation = {}, options: CallOptions = {}): Promise<AppointmentState> {
     return this.update(cancelAppointmentUpdate, cancellation, options);
   }
 
-  /** Where the appointment stands. Wakes the workflow and is billed as an action. */
+  /** The appointment's current state. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<AppointmentState> {
     return this.calls.call(isReading, options, (call) => call.waitFor(this.workflow).query(appointmentStateQuery));
   }

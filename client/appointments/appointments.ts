@@ -14,7 +14,7 @@ import { AppointmentInvalid, AppointmentNotFound, appointmentErrorMap } from './
 export interface AppointmentStart {
   /** The service's id of an order with the collection method `at_home_phlebotomy`. */
   orderId: string;
-  /** Of whoever wanted the appointment first: a start that joins a running one does not change it. */
+  /** The policy of the first start: a start that joins a running workflow does not change it. */
   policy?: AppointmentPolicy;
 }
 
@@ -22,8 +22,8 @@ const isStarting = { words: appointmentErrorMap, underWay: underWay.starting };
 const isReading = { words: appointmentErrorMap, underWay: underWay.reading };
 
 /**
- * Appointments for a blood draw at home. Beside what is named, every method rejects with TimedOut, NoWorker,
- * WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * Appointments for a blood draw at home. In addition to the errors listed, every method rejects with TimedOut,
+ * NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class AppointmentOperations {
   private readonly calls: TemporalCalls;
@@ -35,9 +35,10 @@ export class AppointmentOperations {
   }
 
   /**
-   * Wants an appointment for an order: joins the workflow that runs for it, also one that a webhook has started, or
-   * starts a new one. Returns as soon as that is durable. An appointment that the order has already is found, not made
-   * again; then `slots` and `choose`. Deadline: 30 seconds.
+   * Requests an appointment for an order: joins the workflow that runs for it, even if a webhook started it, or starts
+   * a new one. Returns as soon as that is durable. An existing appointment of the order is found, not made again; then
+   * call `slots` and `choose`. Deadline: 30 seconds.
+   *
    * @throws AppointmentInvalid naming each field and its rule, before anything is started
    */
   async start(start: AppointmentStart, options: CallOptions = {}): Promise<AppointmentHandle> {
@@ -64,8 +65,9 @@ export class AppointmentOperations {
   }
 
   /**
-   * What `cancel` takes as its reason, straight from the service: the list is the same for every order.
-   * Deadline: 30 seconds.
+   * The reasons that `cancel` takes, straight from the service: the list is the same for every order. Deadline: 30
+   * seconds.
+   *
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async cancellationReasons(options: CallOptions = {}): Promise<CancellationReason[]> {

@@ -94,7 +94,7 @@ export const appointmentErrorMap: ErrorMap = {
     RescheduleRefused,
     CancellationRefused,
     ServiceRefused: BookingRefused,
-    // An attempt was held up for too long to send anything.
+    // An attempt was delayed for too long to send anything.
     AttemptOutdated: ServiceDown,
     // The run ended between accepting a command and carrying it out.
     AcceptedUpdateCompletedWorkflow: AppointmentEnded,

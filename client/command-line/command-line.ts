@@ -10,7 +10,7 @@ import type { Terminal } from './terminal.js';
 /** Adds the commands of one area to the program: a file per area. */
 export type Area = (program: Command, commandLine: CommandLine) => void;
 
-/** What every command understands. */
+/** Options of every command. */
 export interface GlobalOptions {
   json?: boolean;
   verbose?: boolean;
@@ -19,7 +19,7 @@ export interface GlobalOptions {
   timeout?: number;
 }
 
-/** What a command works with while it is connected. */
+/** The context of a command while it is connected. */
 export interface Call {
   lab: LabOperations;
   progress: Progress;
@@ -28,12 +28,12 @@ export interface Call {
 }
 
 /**
- * A service that is down is reported after three minutes; longer than that, nobody is there who could. Of `endless`
- * commands the waiting itself is what they are for.
+ * A service that is down is reported after three minutes; nobody waits longer than that. `endless` commands are meant
+ * to wait.
  */
 export type Patience = Duration | 'endless';
 
-/** Connects to Temporal; no call of what it answers with takes longer than the deadline. */
+/** Connects to Temporal; no call of the result takes longer than the deadline. */
 export type Connect = (taskQueue: string, deadline: Deadline) => Promise<LabOperations>;
 
 const usualPatience: Patience = '5m';
@@ -72,7 +72,7 @@ export class CommandLine {
     }
   }
 
-  /** The command's one answer: a JSON document, or words. */
+  /** The command's one answer: a JSON document, or text. */
   print(answer: object, inWords: () => string): void {
     this.answer(this.json ? JSON.stringify(answer, undefined, 2) : inWords());
   }
@@ -82,19 +82,19 @@ export class CommandLine {
     this.answer(this.json ? JSON.stringify(answer) : inWords());
   }
 
-  /** On a terminal the line of progress stands where the answer is to begin. */
+  /** On a terminal the progress line must be cleared before the answer. */
   private answer(text: string): void {
     this.progress.end();
     this.terminal.out(`${text}\n`);
   }
 
-  /** What a person should know beside the answer. */
+  /** A message for a person in addition to the answer. */
   note(text: string): void {
     this.progress.end();
     if (!this.json) this.terminal.err(`${text}\n`);
   }
 
-  /** Asks before something that cannot be taken back; a program says so beforehand, with `--yes`. */
+  /** Asks before an irreversible command; a program confirms beforehand, with `--yes`. */
   async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return;
     if (this.json || !this.terminal.canAsk) throw new UsageError('This needs a confirmation: use --yes');

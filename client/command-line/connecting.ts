@@ -9,12 +9,12 @@ export async function connect(taskQueue: string, deadline: Deadline): Promise<La
   return LabOperations.connect({ taskQueue, deadline });
 }
 
-/** What is wrong with the settings is known before anything is tried. */
+/** Faults of the settings are reported before anything is tried. */
 function requireSettings(): void {
   try {
     loadClientConnectConfig();
   } catch (error) {
-    // The first line: what follows quotes the file, which may hold a key.
+    // The first line: the rest quotes the file, which may contain a key.
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
     throw new UsageError(`Temporal's settings or its configuration file are invalid: ${reason}`, { cause: error });
   }

@@ -14,7 +14,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An error of the command line itself. Its message says everything. */
+/** An error of the command line itself. Its message is complete. */
 abstract class CommandLineError extends Error {}
 
 /** The command line, or a file named on it, is not valid. */
@@ -32,12 +32,12 @@ export class NotConfirmed extends CommandLineError {
 export interface FailureReport {
   name: string;
   message: string;
-  /** What to do about it. */
+  /** The remedy. */
   remedy?: string;
   /** The lab service's own sentence. */
   sentence?: string;
   fields?: readonly RefusedField[];
-  /** The lab service's HTTP status, where it was the service that refused. */
+  /** The lab service's HTTP status, if the service refused. */
   status?: number;
 }
 
@@ -61,13 +61,13 @@ export function failureReport(error: unknown): FailureReport {
   };
 }
 
-/** What to do about an error, as its class says it. */
+/** The remedy of an error, as its class states it. */
 export function remedyOf(error: Error): string | undefined {
   const { remedy } = error.constructor as { remedy?: unknown };
   return typeof remedy === 'string' ? remedy : undefined;
 }
 
-/** Temporal's own errors often say only that something failed; their cause says why. */
+/** Temporal's own errors often only say that something failed; their cause has the reason. */
 function messageOf(error: Error): string {
   const { message, cause } = error;
   const isComplete = error instanceof LabOperationsError || error instanceof CommandLineError;

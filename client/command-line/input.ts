@@ -2,8 +2,8 @@ import { UsageError } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
 
 /*
- * What a command is given beside its options. Persons and addresses come in a file or on standard input, because a
- * command line ends in the shell's history and is shown to everybody on the machine.
+ * Input of a command beyond its options. Persons and addresses are passed in a file or on standard input, because a
+ * command line ends up in the shell's history and is visible to everybody on the machine.
  */
 
 /** The text of a file, or of standard input for `-`. */
@@ -17,7 +17,7 @@ export async function readText(terminal: Terminal, path: string): Promise<string
   }
 }
 
-/** A JSON object; the lab operations check what is in it. What is wrong is said without a word of the text. */
+/** A JSON object; the lab operations check its content. An error quotes nothing of the text. */
 export async function readObject(terminal: Terminal, path: string): Promise<object> {
   const name = path === '-' ? 'Standard input' : `The file ${path}`;
   const value = parsed(await readText(terminal, path), name);

@@ -3,7 +3,7 @@ import { connect } from './connecting.js';
 import { run } from './program.js';
 import { processTerminal } from './terminal.js';
 
-// Whoever reads may have read enough, as `head` does.
+// The reader may stop early, as `head` does.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
 
 const status = await run(process.argv.slice(2), processTerminal, connect);

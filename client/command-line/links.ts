@@ -11,7 +11,7 @@ interface WhichLink {
   provider: string;
 }
 
-/** Links of users with providers. Only `url` prints credentials, which is what it is for. */
+/** Links of users with providers. Only `url` prints credentials. */
 export function linkCommands(program: Command, commandLine: CommandLine): void {
   const links = program.command('links').description('link users with the providers of their devices and apps');
   const onLink = (name: string, description: string) =>

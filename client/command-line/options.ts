@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
 
-/* How the texts of options are read. What they throw is wrong usage, with the option's name before it. */
+/* Parsers of option values. Their errors are wrong usage, with the option's name in front. */
 
 /** A duration such as `90s` or `5m`, in milliseconds. */
 export function duration(text: string): number {
@@ -21,7 +21,7 @@ export function days(text: string): number {
   throw new InvalidArgumentError('It must be a number of days above 0.');
 }
 
-/** A name as it is shown in tables, with spaces, or as it is written on the wire. */
+/** A name as shown in tables, with spaces, or as written on the wire. */
 export function name(text: string): string {
   const written = text.trim().toLowerCase().replaceAll(/[ -]+/g, '_');
   if (/^[a-z0-9_]{1,64}$/.test(written)) return written;

@@ -1,6 +1,6 @@
 import type { AttentionReason, OrderPhase } from '../../protocol/order/messages.js';
 
-/* What orders can be listed by. The compiler sees to it that nothing is missing. */
+/* The filters of the list of orders. The compiler checks that none is missing. */
 
 const phases: Readonly<Record<OrderPhase | 'placing', true>> = {
   placing: true,

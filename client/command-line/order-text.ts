@@ -3,7 +3,7 @@ import type { CancelledPlacing } from '../orders/order-handle.js';
 import type { OrderSummary } from '../orders/order-list.js';
 import { facts, line, moment, sections, table, waiting, words } from './output.js';
 
-/* How orders look to people. */
+/* Orders as text for people. */
 
 export function orderTable(orders: readonly OrderSummary[]): string {
   if (orders.length === 0) return 'No orders.';
@@ -21,7 +21,7 @@ export function orderTable(orders: readonly OrderSummary[]): string {
   );
 }
 
-/** The case file: where the order is, what it waits for, and what happened. */
+/** The case file: the order's phase, what it waits for, and its timeline. */
 export function orderText(state: OrderState | PlacingState | CancelledPlacing): string {
   if (!('chain' in state)) return placingText(state);
   const { chain, timeline, attention, problem } = state;

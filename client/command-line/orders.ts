@@ -83,7 +83,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
   acknowledgeCriticalCommand(orders, commandLine);
 }
 
-/** It takes an id only: the order that a reference stands for may be another one when the command is repeated. */
+/** It takes only an id: the current order of a reference may have changed when the command is repeated. */
 function resolveCommand(orders: Command, commandLine: CommandLine): void {
   orders
     .command('resolve <order-id>')
@@ -123,7 +123,7 @@ function listCommand(orders: Command, commandLine: CommandLine): void {
     });
 }
 
-/** A worker that is newer than this command may know more: what is not known here is looked for all the same. */
+/** The worker may be newer than this command and know more values, so unknown ones are searched for too. */
 function noteUnknown(commandLine: CommandLine, { phase, attention }: ListOptions): void {
   if (phase !== undefined && !isKnownPhase(phase)) {
     commandLine.note(`Unknown phase ${phase}. Known phases: ${knownPhases.join(', ')}.`);
@@ -221,7 +221,7 @@ function whichOrder(orderId: string | undefined, reference: string | undefined):
 
 function filterOf({ phase, attention, user, ended }: ListOptions): OrderFilter {
   return {
-    // The lists of both grow; one that nobody has finds nothing.
+    // Both lists grow; an unknown value finds nothing.
     ...(phase !== undefined && { phase: phase as NonNullable<OrderFilter['phase']> }),
     ...(attention !== undefined && { attention: attention as NonNullable<OrderFilter['attention']> }),
     ...(user !== undefined && { userId: user }),

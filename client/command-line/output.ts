@@ -1,5 +1,5 @@
 /*
- * How answers look: for people lists of facts and tables, for programs JSON. Whatever came from outside is shown without
+ * Formats answers: lists of facts and tables for people, JSON for programs. Text from outside is printed without
  * control characters, which a terminal would obey.
  */
 
@@ -44,12 +44,12 @@ export function moment(at: string | Date | undefined): string | undefined {
   return text?.slice(0, 19).replace('T', ' ');
 }
 
-/** One change in a line: what there is of it. */
+/** One change in a line, without absent parts. */
 export function line(...cells: readonly string[]): string {
   return cells.filter((cell) => cell !== '').join('  ');
 }
 
-/** What happened when, in our own words. */
+/** The timeline, in our own texts. */
 export function timelineTable(timeline: readonly { at: string; what: string }[]): string {
   return table(
     ['When (UTC)', 'What happened'],

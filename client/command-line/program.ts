@@ -57,7 +57,7 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
       writeErr: (text) => {
         if (!isJson) terminal.err(text);
       },
-      // What is wrong with the command line is told like any other error: see `tell`.
+      // Faults of the command line are reported like any other error: see `tell`.
       outputError: () => undefined,
     })
     .addHelpText('after', exitStatus)
@@ -81,7 +81,7 @@ export async function run(argv: readonly string[], terminal: Terminal, connect: 
   }
 }
 
-/** What commander throws is wrong usage; where it has shown the help already there is nothing to add. */
+/** commander's errors are wrong usage; if it has printed the help already, nothing is added. */
 function usageOf(error: unknown): unknown {
   if (!(error instanceof CommanderError)) return error;
   const message = error.code === 'commander.help' ? 'A command is missing' : error.message.replace(/^error: /, '');

@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.js';
 const clearLine = '\r\u001B[2K';
 const beatMs = 1_000;
 
-/** One line on standard error that tells how far something is, with the seconds it takes; only where somebody looks. */
+/** One line on standard error with the progress and the seconds it takes; only on a terminal. */
 export class Progress {
   private readonly terminal: Terminal;
   private begunAt = 0;

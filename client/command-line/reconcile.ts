@@ -3,7 +3,7 @@ import type { ReconcileProgress } from '../../protocol/reconcile.js';
 import type { CommandLine } from './command-line.js';
 import { facts, moment } from './output.js';
 
-/** Hears what an outage swallowed, for a range of time. */
+/** Catches up on the webhooks of a range of time that an outage lost. */
 export function reconcileCommand(program: Command, commandLine: CommandLine): void {
   program
     .command('reconcile')

@@ -28,7 +28,7 @@ interface ReplayOptions extends Filter {
 
 const states = ['waiting', 'replayed', 'discarded', 'expired'] as const;
 
-/** Verified events that could not be handled. What they hold stays in the worker's database. */
+/** Verified events that could not be handled. Their content stays in the worker's database. */
 export function rejectedEventCommands(program: Command, commandLine: CommandLine): void {
   const rejected = program.command('rejected').description('verified webhooks that could not be handled');
   const filtered = (command: Command): Command =>

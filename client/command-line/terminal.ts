@@ -4,18 +4,18 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { NotConfirmed } from './exit-codes.js';
 
-/** What the program reads and writes. */
+/** The program's input and output. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Whether a person looks at what `err` writes. */
+  /** True if `err` writes to a terminal. */
   readonly isWatched: boolean;
-  /** Whether a person can be asked. */
+  /** True if a person can answer questions. */
   readonly canAsk: boolean;
   /** All of standard input. */
   readAll(): Promise<string>;
   readFile(path: string): Promise<string>;
-  /** One line; with `hidden`, what is typed is not shown. */
+  /** One line; with `hidden`, the input is not shown. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string>;
 }
 
@@ -27,7 +27,7 @@ export const processTerminal: Terminal = {
   readAll: () => text(process.stdin),
   readFile: (path) => readFile(path, 'utf8'),
   ask: async (question, { hidden = false } = {}) => {
-    // Readline itself would write the question where it writes what is typed: nowhere.
+    // Readline itself would write the question to the output of the typed text, which is discarded.
     if (hidden) process.stderr.write(question);
     const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
     const lines = createInterface({ input: process.stdin, output: hidden ? nowhere : process.stderr, terminal: true });

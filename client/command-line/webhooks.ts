@@ -85,7 +85,7 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
     });
 }
 
-/** The secret only where it was asked for: answers end in logs. */
+/** The secret only if it was requested: answers end up in logs. */
 function showRegistered(
   commandLine: CommandLine,
   { secret, ...registered }: WebhookRegistered,

@@ -3,7 +3,7 @@ import type { Encryption } from '../config.js';
 import { EncryptionKeysMissing } from '../errors.js';
 import { isOfEncryptingWorker } from './worker-identity.js';
 
-/** What is wrong without keys if encryption is required. */
+/** The error without keys if encryption is required. */
 export const encryptionRequired =
   'Encryption is required (ENCRYPTION, or NODE_ENV is production), and this client has no keys';
 
@@ -11,8 +11,9 @@ export const encryptionRequired =
 const answerCountsMs = 60_000;
 
 /**
- * The client itself where it has keys, or where `optional` was said. Without keys: none at all where encryption is required,
- * else one that asks before it sends anything whether the workers encrypt.
+ * The client itself if it has keys, or with `optional`. Without keys: none if encryption is required, else a client
+ * that checks, before it sends anything, if the workers encrypt.
+ *
  * @throws EncryptionKeysMissing
  */
 export function withKeysRequired(temporal: Client, taskQueue: string, encryption: Encryption | undefined): Client {
@@ -70,8 +71,8 @@ function guardOf(temporal: Client, taskQueue: string): WorkflowClientInterceptor
 }
 
 /**
- * Undefined where Temporal shows no worker, which it remembers for five minutes after its last poll, and where it does not
- * answer: why, the call itself will say.
+ * Undefined if Temporal does not answer or shows no worker, which it remembers for five minutes after its last poll:
+ * the call itself will report the reason.
  */
 async function isEncryptedBy({ connection, options }: Client, taskQueue: string): Promise<boolean | undefined> {
   const asked = { namespace: options.namespace, taskQueue: { name: taskQueue } };

@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
-/** A key with the name that payloads carry. The bytes are held by Node's crypto, so that no log can show them. */
+/** A key with the name that payloads carry. Node's crypto holds the bytes, so no log can show them. */
 export interface EncryptionKey {
-  /** Stands readable beside every payload that the key encrypted. */
+  /** Stored in plain text with every payload that the key encrypted. */
   readonly id: string;
   readonly key: KeyObject;
 }
@@ -14,7 +14,7 @@ export type KeyRing = readonly [EncryptionKey, ...EncryptionKey[]];
 export class KeyRingInvalid extends Error {
   static readonly remedy = 'Correct LABOPS_ENCRYPTION_KEYS.';
   override readonly name = 'KeyRingInvalid';
-  /** Each is what is wrong, in words that follow the setting's name. */
+  /** The faults, each a text that follows the setting's name. */
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -26,16 +26,20 @@ export class KeyRingInvalid extends Error {
 /** AES-256. */
 const keyBytes = 32;
 
-/** Of 32 random bytes about 30 differ; fewer than 12 in one key of 10^25. A key of zeros, or of a repeated word, has fewer. */
+/**
+ * Of 32 random bytes about 30 differ; only one key in 10^25 has fewer than 12 different ones. A key of zeros, or of a
+ * repeated word, has fewer.
+ */
 const leastDistinctBytes = 12;
 
 /** Short, and free of the characters that separate ids and keys. */
 const idPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Reads `<key id>:<32 bytes in base64>`, comma-separated; 32 bytes: `openssl rand -base64 32`. To change keys add the new
- * one at the end everywhere, so that all can read it, and then put it in front. Keep the old ones for as long as there
- * are histories that they encrypted.
+ * Reads `<key id>:<32 bytes in base64>`, comma-separated; 32 bytes: `openssl rand -base64 32`. To change keys, add the
+ * new one at the end everywhere, so all can read it, and then move it to the front. Keep old keys as long as there are
+ * histories encrypted with them.
+ *
  * @throws KeyRingInvalid with every fault
  */
 export function parseKeyRing(text: string): KeyRing {
@@ -53,12 +57,12 @@ export function parseKeyRing(text: string): KeyRing {
   return [first, ...others];
 }
 
-/** The key, or what is wrong with it. */
+/** The key, or its fault. */
 function readKey(text: string): EncryptionKey | string {
   const [, id, base64] = /^([^:]*):(.*)$/s.exec(text) ?? [];
   if (id === undefined || base64 === undefined) return 'is not <key id>:<32 bytes in base64>';
   if (!idPattern.test(id)) return 'has a key id that is not 1 to 64 letters, digits, dots, hyphens or underscores';
-  // Node's decoder passes over what is no base64, and a damaged key would become another one.
+  // Node's decoder skips characters that are not base64, so a damaged key would become a different one.
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) return 'has a key that is not base64';
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length !== keyBytes) return `has a key of ${bytes.length} bytes instead of ${keyBytes}`;

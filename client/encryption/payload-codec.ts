@@ -16,7 +16,7 @@ export class EncryptionKeyUnknown extends Error {
   }
 }
 
-/** An encrypted payload does not decrypt: it was changed or cut, or its key id now stands for other bytes. */
+/** An encrypted payload cannot be decrypted: it was changed or truncated, or its key id now belongs to another key. */
 export class PayloadNotAuthentic extends Error {
   static readonly remedy = "Set LABOPS_ENCRYPTION_KEYS to the worker's keys (docs/operations.md).";
   override readonly name = 'PayloadNotAuthentic';
@@ -27,11 +27,11 @@ export class PayloadNotAuthentic extends Error {
 }
 
 export interface PayloadCodecOptions {
-  /** Is told how many payloads of a message came unencrypted and were passed on as they are. */
+  /** Receives the number of payloads of a message that were not encrypted and were accepted as they are. */
   onUnencrypted?: (count: number) => void;
 }
 
-/** What says that a payload is one of ours, in Temporal's own words for encrypted payloads. */
+/** The encoding that marks our payloads; Temporal's own samples use the same name. */
 export const encryptedEncoding = 'binary/encrypted';
 const keyIdName = 'encryption-key-id';
 
@@ -56,7 +56,7 @@ export function createPayloadCodec(ring: KeyRing, options: PayloadCodecOptions =
   const keys = new Map(ring.map(({ id, key }) => [id, key]));
   return {
     encode: (payloads) => Promise.resolve(payloads.map((payload) => encrypt(payload, ring[0]))),
-    // Asynchronous, so that what cannot be read rejects.
+    // Asynchronous, so unreadable payloads reject.
     decode: async (payloads) => {
       const unencrypted = payloads.filter((payload) => !isEncrypted(payload)).length;
       if (unencrypted > 0) options.onUnencrypted?.(unencrypted);
@@ -107,7 +107,7 @@ function textOf(bytes: Uint8Array | null | undefined): string {
   return Buffer.from(bytes ?? []).toString('utf8');
 }
 
-/** An id that is none of ours is told within bounds: it may be anything. */
+/** An unknown id is quoted only in part: it may be anything. */
 function shown(id: string): string {
   return id.replaceAll(/[^A-Za-z0-9._-]/g, '?').slice(0, 64);
 }

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 
 /*
- * How a worker shows whether it encrypts: at the end of its identity, which Temporal tells about everybody who polls a task
- * queue. So a client without keys learns it before it sends anything.
+ * Shows that a worker encrypts: at the end of its identity, which Temporal returns for every poller of a task queue. So
+ * a client without keys knows it before it sends anything.
  */
 
 const suffix = ' (encrypts)';

@@ -28,7 +28,7 @@ export class LinkRefused extends Refusal {
   override readonly name = 'LinkRefused';
 }
 
-/** The code ended the link for good. `errorType` says why, in the service's word or one of ours (docs/messages.md). */
+/** The code ended the link for good. `errorType` has the reason, the service's or one of ours (docs/messages.md). */
 export class LinkFailed extends Refusal {
   static readonly remedy = 'Start a new link.';
   override readonly name = 'LinkFailed';

@@ -20,7 +20,7 @@ import { watchState, type WatchOptions } from '../watching.js';
 import { exists, goesOn, underWay, type OneCall, type TemporalCalls } from '../workflow-calls.js';
 import { LinkEnded, LinkInvalid, linkErrorMap } from './errors.js';
 
-/** What a link was just started with, and how to start it once more. */
+/** The start of a link, and how to repeat it. */
 export interface StartedLink {
   options: LinkOptions;
   again: () => Promise<unknown>;
@@ -37,8 +37,8 @@ const urlDeadline: Deadline = '60s';
 const codeDeadline: Deadline = '150s';
 
 /**
- * One link of a user with a provider. No method rejects with, logs or keeps a token, a URL or a code; `linkUrl` alone
- * answers with the first two. Beside what is named, every method rejects with TimedOut, NoWorker, WorkerFailing,
+ * One link of a user with a provider. No method rejects with, logs or stores a token, a URL or a code; only `linkUrl`
+ * returns the first two. In addition to the errors listed, every method rejects with TimedOut, NoWorker, WorkerFailing,
  * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class LinkHandle {
@@ -71,16 +71,20 @@ export class LinkHandle {
     return url;
   }
 
-  /** Where the link stands. Wakes the workflow and is billed as an action. Neither token nor URL is in it. Deadline: 30 seconds. */
+  /**
+   * The link's current state. Wakes the workflow and is billed as an action. Contains neither token nor URL. Deadline:
+   * 30 seconds.
+   */
   async state(options: CallOptions = {}): Promise<LinkState> {
     return this.calls.call(isReading, options, (call) => this.read(call));
   }
 
   /**
-   * Hands on what the password step answered the user's browser: the service's JSON as it is, or `LinkReport`. Only
-   * state, error type, method and hint are passed on. A link that its webhook has connected already answers so. Deadline:
-   * 30 seconds.
-   * @throws LinkInvalid where there is no state, LinkEnded, ServiceDown while it is open whether the link has ended
+   * Reports the answer of the password step to the user's browser: the service's JSON unchanged, or `LinkReport`. Only
+   * state, error type, method and hint are sent. If the webhook has connected the link already, the answer says so.
+   * Deadline: 30 seconds.
+   *
+   * @throws LinkInvalid if there is no state, LinkEnded, ServiceDown while it is not known if the link has ended
    */
   async reportLinkResult(answer: LinkReport | Record<string, unknown>, options: CallOptions = {}): Promise<LinkState> {
     const report = linkResultOf(answer);
@@ -98,11 +102,12 @@ export class LinkHandle {
   }
 
   /**
-   * Hands the user's code to the provider and waits for what it says, up to two minutes. The answer tells a wrong code,
-   * with the attempts left, from a new question and from a login that is lost. A link that is connected already answers so.
-   * Deadline: 150 seconds.
-   * @throws InvalidCode before anything is sent, LinkFailed when it ended the link for good, LinkEnded, LinkRefused,
-   * ServiceDown when the service could not be reached: nothing is lost, ask the user for the code again
+   * Submits the user's code to the provider and waits for the result, up to two minutes. The answer distinguishes a
+   * wrong code, with the attempts left, a new code request and a lost login. If the link is connected already, the
+   * answer says so. Deadline: 150 seconds.
+   *
+   * @throws InvalidCode before anything is sent, LinkFailed if it ended the link for good, LinkEnded, LinkRefused,
+   * ServiceDown if the service could not be reached: nothing is lost, ask the user for the code again
    */
   async submitMfaCode(code: string, options: CallOptions = {}): Promise<CodeAnswer> {
     return this.calls.call({ ...isCommand, usually: codeDeadline }, options, (call) =>
@@ -127,8 +132,10 @@ export class LinkHandle {
   }
 
   /**
-   * Waits for the end: 30 seconds, or the `deadline`, which may be `'none'`. The policy says how long the user may take. Where a link is started anew while the end of the one
-   * before could not be told yet, that link goes on in its workflow, and this waits for its end: see `startedAt`.
+   * Waits for the end: 30 seconds, or the `deadline`, which may be `'none'`. The policy limits how long the user may
+   * take. If a new link starts before the end of the last one could be announced, it continues in the same workflow,
+   * and this waits for the new link's end: see `startedAt`.
+   *
    * @throws LinkNotFound, LinkInterrupted
    */
   async result(options: CallOptions = {}): Promise<LinkResult> {
@@ -140,8 +147,8 @@ export class LinkHandle {
   }
 
   /**
-   * The link that was joined by the start may have ended at the same moment: then it is started once more. One that has
-   * connected is not: the user is not asked for what they have just done.
+   * The link that was joined by the start may have ended at the same moment: then the start is repeated. Not if it has
+   * connected: the user need not repeat a login that succeeded.
    */
   private async firstUrl(call: OneCall, { options, again }: StartedLink): Promise<LinkUrl> {
     try {
@@ -180,7 +187,7 @@ export class LinkHandle {
       if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) {
         throw new LinkEnded('The link has ended: start a new one');
       }
-      // What an ended link means is decided by the callers.
+      // The callers decide what an ended link means.
       throw toClientError(error, linkErrorMap);
     }
   }

@@ -16,8 +16,9 @@ const isStarting = { words: linkErrorMap, underWay: underWay.starting };
 const isReading = { words: linkErrorMap, underWay: underWay.reading };
 
 /**
- * Links of users with providers that they log in to with a password, and perhaps a code. Beside what is named, every
- * method rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * Links of users with providers that they log in to with a password, and perhaps a code. In addition to the errors
+ * listed, every method rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and
+ * UnexpectedFailure.
  */
 export class LinkOperations {
   private readonly calls: TemporalCalls;

@@ -1,8 +1,8 @@
 import { type Answer, commonAnswers, type Refusal } from '../webhooks/common-answers.js';
 
 /**
- * Every answer that the notification handler gives, in the order in which it decides: what comes first wins. The worker
- * takes any 2xx as delivered, and sends the notification again after anything else.
+ * Every answer of the notification handler, in the order of its checks: the first match wins. The worker takes any 2xx
+ * as delivered, and sends the notification again after anything else.
  */
 export const answers = {
   method_not_allowed: commonAnswers.method_not_allowed,

@@ -12,7 +12,7 @@ export class NotificationsInvalid extends Refusal {
   override readonly name = 'NotificationsInvalid';
 }
 
-/** An operator ended the delivery: what was left is not sent. */
+/** An operator ended the delivery: the remaining notifications are not sent. */
 export class DeliveryInterrupted extends LabOperationsError {
   static readonly remedy = 'Read the state of the order, link, report, appointment or deletion instead.';
   override readonly name = 'DeliveryInterrupted';

@@ -56,7 +56,7 @@ export interface NotificationHandlerOptions {
 
 export interface NotificationHandler {
   /**
-   * For any framework: takes the request with its raw bytes and says what to answer. Never rejects. If it has not read
+   * For any framework: takes the request with its raw bytes and returns the answer. Never rejects. If it has not read
    * the body, the connection must be closed after the answer, as the answer's `connection` header says.
    */
   handle(request: WebhookRequest): Promise<WebhookAnswer>;
@@ -107,13 +107,14 @@ async function decide(
 ): Promise<Decision<AnswerName>> {
   const parsed = parseObject(bytes);
   if ('reason' in parsed) return { name: parsed.reason, messageId: id };
-  // An id may have dots, which separate what is signed: that the event names the same one leaves a single reading.
+  // An id may contain dots, which separate the signed parts: the event must have the same id, so there is only one
+  // reading.
   const event = parsed.value;
   if (!isEvent(event) || event.id !== id) return { name: 'not_an_event', messageId: id };
   return { ...(await handOver(event, options)), eventType: event.type, messageId: id };
 }
 
-/** Of `data` only that it is an object: the rest is the worker's word, and it signed it. */
+/** Only checks that `data` is an object: the worker signed the rest. */
 function isEvent(value: object): value is CloudEvent {
   const { specversion, data, ...event }: Partial<Record<keyof CloudEvent, unknown>> = value;
   const texts = [event.id, event.type, event.source, event.subject, event.time];
@@ -143,7 +144,7 @@ async function handOver(
   }
 }
 
-/** The type says which data an event has: that is what `NotificationEvent` promises, and the worker keeps. */
+/** The type determines the event's data: the worker guarantees it, as `NotificationEvent` states. */
 function handlerFor(type: string, on: NotificationHandlers): ((event: CloudEvent) => unknown) | undefined {
   return Object.hasOwn(on, type) ? (on[type as NotificationType] as (event: CloudEvent) => unknown) : undefined;
 }

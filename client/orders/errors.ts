@@ -44,7 +44,7 @@ export class CancelRefused extends Refusal {
   override readonly name = 'CancelRefused';
 }
 
-/** The sample id registered another order than the one you meant. The order carries attention. */
+/** The sample id registered a different order than the one you named. The order carries attention. */
 export class RegisteredAnotherOrder extends Refusal {
   static readonly remedy = 'Have a person compare the two kits.';
   override readonly name = 'RegisteredAnotherOrder';

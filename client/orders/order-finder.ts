@@ -9,7 +9,7 @@ import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../
 import type { OneCall, TemporalCalls } from '../workflow-calls.js';
 import { OrderNotFound } from './errors.js';
 
-/** What an order is looked for with. */
+/** The key of a search for an order. */
 export interface OrderFinder {
   calls: TemporalCalls;
   service?: LabService;
@@ -29,8 +29,8 @@ export async function findRootOrder(finder: OrderFinder, call: OneCall, orderId:
 }
 
 /**
- * Whether a reference was placed: its placing workflow, or, where that is past retention or did not end by itself, the
- * order's own workflow, which a webhook may have started.
+ * True if a reference was placed: its placing workflow, or, if that is past retention or was interrupted, the order's
+ * own workflow, which a webhook may have started.
  */
 export async function findPlacement({ calls }: OrderFinder, reference: string): Promise<{ rootOrderId?: string }> {
   const placing = await describe(calls.client, placeKitOrderId(reference));
@@ -56,7 +56,7 @@ async function forwardingRoot(temporal: Client, call: OneCall, orderId: string):
   return forwardsTo;
 }
 
-/** Both attributes hold only what the patterns of `address.ts` allow: no quote can stand in them. */
+/** Both attributes contain only what their patterns allow, so never a quote. */
 async function rootByVisibility(temporal: Client, attribute: string, value: string): Promise<string | undefined> {
   const query = `WorkflowType = '${kitOrderName}' AND ${attribute} = '${value}' AND LabPhase != '${forwardedPhase}'`;
   for await (const { workflowId } of temporal.workflow.list({ query })) return workflowId.slice(kitOrderId('').length);

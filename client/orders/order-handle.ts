@@ -43,10 +43,10 @@ export interface ProblemOrder extends NamedOrder {
   /** Changes an earlier `wait` before its time is over. */
   insteadOf?: 'wait';
 }
-/** What the cancellation of an order answers with that was still being placed. */
+/** The answer to the cancellation of an order that was still being placed. */
 export type CancelledPlacing = Extract<PlacingEnd, { outcome: 'cancelled' }>;
 
-/** A creation that is under way is waited for: 30 seconds for its answer, 45 until it has settled, and a look. */
+/** Waits for a running creation: 30 seconds for its answer, 45 until it has settled, and a read. */
 const cancelDeadline = '2m';
 
 const isReading = { words: orderErrorMap, underWay: underWay.reading };
@@ -222,13 +222,13 @@ export class KitOrderHandle {
       const end = await call.waitFor(placing).executeUpdate(cancelPlacingUpdate);
       return end.outcome === 'cancelled' ? end : undefined;
     } catch (error) {
-      // It has ended meanwhile; what it came to is read from its end.
+      // It has ended in the meantime; its result has the outcome.
       if (error instanceof WorkflowNotFoundError && (await exists(placing))) return this.cancelledBefore(call);
       throw error;
     }
   }
 
-  /** A placing that is over may have been cancelled; what else it came to, its order or its failure, is seen later. */
+  /** A placing that is over may have been cancelled; its order or its failure is read later. */
   private async cancelledBefore(call: OneCall): Promise<CancelledPlacing | undefined> {
     try {
       await this.placed(call);
@@ -245,7 +245,7 @@ export class KitOrderHandle {
     return (await placing.describe()).status.name === 'RUNNING' ? placing : undefined;
   }
 
-  /** The workflow that follows the order; from here on it is what is waited for. */
+  /** The workflow that follows the order; from here on the call waits for that one. */
   private async workflow(call: OneCall): Promise<WorkflowHandle> {
     return call.waitFor(this.finder.calls.client.workflow.getHandle(kitOrderId(await this.placed(call))));
   }
@@ -254,7 +254,7 @@ export class KitOrderHandle {
     return (await this.workflow(call)).query(stateQuery);
   }
 
-  /** Once the order has ended, its result says what is current: a history needs no worker. */
+  /** After the order's end its result names the current order: reading a history needs no worker. */
   private async current(call: OneCall): Promise<{ orderId: string }> {
     const workflow = await this.workflow(call);
     const { status } = await workflow.describe();
@@ -267,7 +267,7 @@ export class KitOrderHandle {
     return new KitOrderHandle(this.finder, { rootOrderId: result.rootOrderId }).ended(call);
   }
 
-  /** @param isDone whether the state shows what the command asks for: sent again after the end it is success */
+  /** @param isDone true if the state shows the command's effect: repeated after the end it is a success */
   private async command<T>(
     update: UpdateDefinition<OrderState, [T]>,
     argument: T,
@@ -302,7 +302,7 @@ export class KitOrderHandle {
   }
 }
 
-/** Without what is not given: the worker's rules take no `undefined`. */
+/** Removes undefined fields: the worker's rules do not accept them. */
 function whichOf(orderId: string | undefined): WhichOrder {
   return orderId === undefined ? {} : { orderId };
 }

@@ -86,7 +86,7 @@ function queryOf({ phase, attention, userId, ended = false }: OrderFilter): stri
   // A placing that has completed is its order, which has a workflow of its own.
   const placings = `(WorkflowType = '${placeKitOrderName}' AND ExecutionStatus IN ('Running', 'Failed'))`;
   const conditions = [`(WorkflowType = '${kitOrderName}' OR ${placings})`];
-  // A run that another one goes on from says what was.
+  // A run that was continued is superseded by the next one.
   conditions.push(ended ? `ExecutionStatus != 'ContinuedAsNew'` : `ExecutionStatus = 'Running'`);
   if (phase === undefined) conditions.push(`${labPhaseKey.name} != '${forwardedPhase}'`);
   else conditions.push(`${labPhaseKey.name} = '${quotable('phase', phase)}'`);

@@ -47,7 +47,7 @@ const isReconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), u
 const isReading = { words: orderErrorMap, underWay: underWay.reading };
 
 /**
- * Orders of test kits. Beside what is named, every method rejects with TimedOut, NoWorker, WorkerFailing,
+ * Orders of test kits. In addition to the errors listed, every method rejects with TimedOut, NoWorker, WorkerFailing,
  * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class OrderOperations {
@@ -109,8 +109,8 @@ export class OrderOperations {
   }
 
   /**
-   * Orders by what their search attributes say, a page per call to Temporal; no workflow is woken. Lags by moments.
-   * Deadline: 30 seconds a page.
+   * Orders by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30
+   * seconds a page.
    */
   list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
     return this.finder.calls.iterate(isReading, options, () => listOrders(this.finder.calls.client, filter));
@@ -180,8 +180,8 @@ function withCanonicalUser(input: PlaceKitOrderInput): PlaceKitOrderInput {
 }
 
 /**
- * Tells one order from another without keeping its details in the clear. The policy is not part of it: a product that
- * changes its policy between a call and its retry means the same order, which keeps the first policy.
+ * Identifies an order without keeping its details readable. The policy is not part of it: a product that changes its
+ * policy between a call and its retry means the same order, which keeps the first policy.
  */
 function digestOf({ kind, order }: PlaceKitOrderInput): string {
   return createHash('sha256').update(canonicalJson({ kind, order })).digest('hex');

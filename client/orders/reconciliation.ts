@@ -47,6 +47,6 @@ async function report(
       onProgress(progress);
     }
   } catch {
-    // A question that cannot be answered ends the telling, not the run: what is wrong, its result says.
+    // A failed progress query ends the reports, not the run: the result has the error.
   }
 }

@@ -17,7 +17,7 @@ import type { CallOptions, Deadline } from '../call-options.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { rejectedEventErrorMap } from './errors.js';
 
-/** Somebody waits: what no worker takes by then is not done behind their back hours later. */
+/** Somebody waits: a command that no worker has taken by then must not run hours later. */
 const quickly: Duration = '10 minutes';
 
 /** A page of fifty may take twenty minutes where everything is slow, and there may be many. */
@@ -73,9 +73,10 @@ export class RejectedEventOperations {
   }
 
   /**
-   * Handles events once more, after what was wrong has been mended: one by its id, or those that wait and fit the filter,
-   * at most `limit` (default 1,000, at most 10,000). One that nobody takes goes on waiting, and is in `left`.
+   * Handles events again after the cause has been fixed: one by its id, or waiting ones that match the filter, at most
+   * `limit` (default 1,000, at most 10,000). An event that still cannot be handled keeps waiting, and is in `left`.
    * Deadline: 10 minutes; the replay itself may take a day.
+   *
    * @throws RejectedEventNotFound, RejectedEventSettled for an id; RejectedEventsInvalid
    */
   async replay(
@@ -93,9 +94,10 @@ export class RejectedEventOperations {
   }
 
   /**
-   * Gives an event up: what it held is erased, its row stays with the reason. The same once more is success.
-   * Deadline: 30 seconds.
-   * @param reason for whoever looks later, at most 500 characters; nothing personal
+   * Discards an event: its content is erased, its row stays with the reason. Repeating it is a success. Deadline: 30
+   * seconds.
+   *
+   * @param reason for later readers, at most 500 characters; nothing personal
    * @throws RejectedEventNotFound, RejectedEventSettled, RejectedEventsInvalid
    */
   async discard(id: string, reason: string, options: CallOptions = {}): Promise<void> {

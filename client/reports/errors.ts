@@ -55,7 +55,7 @@ export class ReportSubmissionExpired extends Refusal {
 export class ReportSubmissionCancelled extends Refusal {
   static readonly remedy = 'If you want the report after all, submit it again with the same reference.';
   override readonly name = 'ReportSubmissionCancelled';
-  /** Uploads whose answers were lost: the service may read the file all the same. */
+  /** Uploads whose answers were lost: the service may parse the file nevertheless. */
   readonly lostUploads: readonly LostUpload[];
 
   constructor(message: string, details: Partial<FailureDetails> & { lostUploads?: LostUpload[] } = {}) {

@@ -6,7 +6,7 @@ import { labReferenceKey } from '../../protocol/search-attributes.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { ReportNotFound } from './errors.js';
 
-/** What a report is looked for with. */
+/** The key of a search for a report. */
 export interface ReportFinder {
   calls: TemporalCalls;
   service?: LabService;
@@ -20,8 +20,8 @@ export async function requireJob({ calls }: ReportFinder, jobId: string): Promis
 }
 
 /**
- * Whether a reference was submitted: its own workflow, or, where that is past retention or did not end by itself, the
- * job's, which is named here then.
+ * True if a reference was submitted: its own workflow, or, if that is past retention or was interrupted, the job's,
+ * which is named then.
  */
 export async function findSubmission({ calls }: ReportFinder, reference: string): Promise<{ jobId?: string }> {
   const submission = await describe(calls.client, submitReportId(reference));
@@ -41,7 +41,7 @@ async function describe(temporal: Client, workflowId: string): Promise<WorkflowE
   }
 }
 
-/** A reference holds only what its pattern allows: no quote can stand in it. */
+/** A reference contains only what its pattern allows, so never a quote. */
 async function jobByReference(temporal: Client, reference: string): Promise<string | undefined> {
   const query = `WorkflowType = '${parsingJobName}' AND ${labReferenceKey.name} = '${reference}'`;
   for await (const { workflowId } of temporal.workflow.list({ query }))

@@ -53,7 +53,7 @@ export class ReportHandle {
     return this.finder.calls.call(isReading, options, (call) => this.submitted(call));
   }
 
-  /** Where the report stands now. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
+  /** The report's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<ReportState> {
     return this.finder.calls.call(isReading, options, async (call) =>
       (await this.workflow(call)).query(reportStateQuery),
@@ -78,9 +78,10 @@ export class ReportHandle {
   }
 
   /**
-   * What was read from the report, with ranges, LOINC matches and their confidence, straight from the service; it is never
-   * in Temporal. Deadline: 30 seconds.
-   * @throws ReportNotRead while there is nothing, ServiceNotConfigured, and the service's own errors
+   * The report's values with ranges, LOINC matches and their confidence, straight from the service; they are never in
+   * Temporal. Deadline: 30 seconds.
+   *
+   * @throws ReportNotRead while there are none, ServiceNotConfigured, and the service's own errors
    */
   async biomarkers(options: CallOptions = {}): Promise<LabReportResult[]> {
     const { service } = this.finder;
@@ -131,7 +132,7 @@ export class ReportHandle {
     }
   }
 
-  /** What a submission that is over came to. */
+  /** The outcome of an ended submission. */
   private async endedSubmission(call: OneCall): Promise<SubmissionEnd> {
     try {
       return { outcome: 'uploaded', jobId: await this.submitted(call) };
@@ -153,7 +154,7 @@ export class ReportHandle {
     return jobId;
   }
 
-  /** The workflow that follows the job; from here on it is what is waited for. */
+  /** The workflow that follows the job; from here on the call waits for that one. */
   private async workflow(call: OneCall): Promise<WorkflowHandle> {
     return call.waitFor(this.finder.calls.client.workflow.getHandle(parsingJobId(await this.submitted(call))));
   }

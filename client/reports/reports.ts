@@ -15,15 +15,15 @@ import { ReportInvalid, ReportReferenceConflict, reportErrorMap, SignedUrlRefuse
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
 import { ReportHandle } from './report-handle.js';
 
-/** What a product gives to `submit`. */
+/** The product's input to `submit`. */
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
 
 const isStarting = { words: reportErrorMap, underWay: underWay.starting };
 const isReading = { words: reportErrorMap, underWay: underWay.reading };
 
 /**
- * Lab reports: files from which the service reads biomarkers. Beside what is named, every method rejects with TimedOut,
- * NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * Lab reports: files from which the service reads biomarkers. In addition to the errors listed, every method rejects
+ * with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class ReportOperations {
   private readonly finder: ReportFinder;
@@ -102,7 +102,7 @@ export class ReportOperations {
     return new ReportHandle(this.finder, { reference });
   }
 
-  /** Whether this client encrypts what it sends; a signed URL must not reach Temporal in the clear. */
+  /** True if this client encrypts its payloads; a signed URL must not reach Temporal unencrypted. */
   private requireUnsigned({ file }: ReportSubmission): void {
     if (!('url' in file) || !isSignedUrl(file.url)) return;
     if (this.finder.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
@@ -149,14 +149,14 @@ function invalid(fields: RefusedField[]): ReportInvalid {
   return new ReportInvalid(`The report is not valid: ${inOneLine(fields)}`, { fields });
 }
 
-/** Tells one report from another without keeping its details in the clear. */
+/** Identifies a report without keeping its details readable. */
 function digestOf({ userId, file, needsHumanReview = false, policy }: SubmitReportInput): string {
   const isUsual = Object.values(policy ?? {}).every((setting) => setting === undefined);
   const told = { userId, file: identityOf(file), needsHumanReview, ...(!isUsual && { policy }) };
   return createHash('sha256').update(canonicalJson(told)).digest('hex');
 }
 
-/** A URL that is signed anew for each submission names the same file by what stands before its signature. */
+/** A URL that is signed again for each submission names the same file by the part before its signature. */
 function identityOf(file: ReportSource): ReportSource {
   return 'url' in file && isSignedUrl(file.url) ? { ...file, url: file.url.replace(/[?#].*$/s, '') } : file;
 }

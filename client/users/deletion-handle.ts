@@ -12,14 +12,14 @@ const isCommand = { words: userErrorMap, underWay: underWay.command };
 const isWaiting = { words: userErrorMap, underWay: goesOn('The deletion') };
 
 /**
- * The latest deletion of one user, while it can be undone and after. Beside what is named, every method rejects with
- * TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * The latest deletion of one user, while it can be undone and after. In addition to the errors listed, every method
+ * rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class DeletionHandle {
   readonly userId: string;
   /**
-   * What the request was answered with: the phase is `grace`, with the time until which it can be undone; or `requested`
-   * where the service did not answer, and the deletion goes on by itself. Absent on a handle that was looked up.
+   * The answer to the request: the phase is `grace`, with the end of the grace period; or `requested` if the service
+   * did not answer, and the deletion continues by itself. Absent on a handle that was looked up.
    */
   readonly requested: DeletionState | undefined;
   private readonly calls: TemporalCalls;
@@ -32,7 +32,7 @@ export class DeletionHandle {
     this.workflow = calls.client.workflow.getHandle(deleteUserId(userId));
   }
 
-  /** Where the deletion stands now. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
+  /** The deletion's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<DeletionState> {
     return this.calls.call(isReading, options, (call) => call.waitFor(this.workflow).query(stateQuery));
   }
@@ -71,7 +71,7 @@ export class DeletionHandle {
     return this.calls.call(isWaiting, options, (call) => call.result(this.workflow, goesOn('The deletion')));
   }
 
-  /** What an undo of a deletion that has ended is answered with. */
+  /** The answer to an undo of an ended deletion. */
   private async undone(call: OneCall): Promise<DeletionState> {
     const ended = call.result<DeleteUserResult>(this.workflow, underWay.command);
     const result = await ended.catch((error: unknown) => {

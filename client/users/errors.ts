@@ -38,7 +38,7 @@ export class UserUnknown extends Refusal {
 export class DeletionRefused extends Refusal {
   static readonly remedy = 'Remove the reason and request the deletion again.';
   override readonly name = 'DeletionRefused';
-  /** Running work that was found before, and what became of it: what was cancelled stays so. */
+  /** Running work that was found before, with its fate: cancelled work stays cancelled. */
   readonly work: readonly FoundWork[];
 
   constructor(message: string, details: Partial<FailureDetails> & { work?: FoundWork[] } = {}) {

@@ -123,7 +123,7 @@ export class UserOperations {
     return this.ask(isReading, options, ({ users }, signal) => users.resolve(clientUserId, signal));
   }
 
-  /** Changes what is given; what is left out stays. */
+  /** Changes the given fields; the others stay. */
   async update(userId: string, changes: UpdateUserRequest, options: CallOptions = {}): Promise<void> {
     return this.ask(isChanging, options, ({ users }, signal) => users.update(userId, changes, signal));
   }
@@ -143,8 +143,8 @@ export class UserOperations {
   }
 
   /**
-   * A link to the hosted portal. It is a credential: whoever has it is in. `ServiceRefused` with status 422 where the
-   * user has no demographics.
+   * A link to the hosted portal. It is a credential: whoever has it is logged in. `ServiceRefused` with status 422 if
+   * the user has no demographics.
    */
   async portalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {
     return this.ask(isChanging, options, ({ portal }, signal) => portal.createUrl(userId, request, signal));
@@ -168,7 +168,7 @@ export class UserOperations {
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ userId, clientUserId, graceDays, policy, ...unknown }: Omit<DeleteUserInput, 'carried'>): void {
   const faults = userIdFaults(userId);
-  // A wish that nobody hears, such as a part of the policy beside it, would delete in another way than was meant.
+  // An option that is ignored, such as a part of the policy beside it, would change the meaning of the deletion.
   for (const field of Object.keys(unknown)) faults.push({ field, message: 'is not known here' });
   if (clientUserId != null && typeof clientUserId !== 'string') {
     faults.push({ field: 'clientUserId', message: 'must be a string' });

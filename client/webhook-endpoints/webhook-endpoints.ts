@@ -90,7 +90,7 @@ export class WebhookOperations {
     return this.carryOut(isRotating, place, { do: 'rotate', webhookId }, options);
   }
 
-  /** Has nothing delivered there any more. One that is not there is no error. */
+  /** Deletes an endpoint. One that does not exist is not an error. */
   async delete(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookDeleted> {
     check(place, idFaults({ webhookId }));
     return this.carryOut(isCarriedOut, place, { do: 'delete', webhookId }, options);
@@ -130,7 +130,7 @@ export class WebhookOperations {
     }
   }
 
-  /** What became of another command is its caller's business. */
+  /** The result of another command belongs to its caller. */
   private async untilEnded(call: OneCall, workflowId: string): Promise<void> {
     try {
       await call.result(
@@ -142,7 +142,7 @@ export class WebhookOperations {
     }
   }
 
-  /** Whether this client encrypts what it sends and can read what comes back. */
+  /** True if this client encrypts its payloads and can read encrypted answers. */
   private requireEncryption(what: string): void {
     if (this.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     throw new EncryptionRequired(
@@ -158,7 +158,7 @@ function check({ orgId, teamId, environment }: WebhookPlace, others: RefusedFiel
   throw new WebhookInvalid(`The command is not valid: ${inOneLine(fields)}`, { fields });
 }
 
-/** They stand in a workflow ID, which is readable: an e-mail address, for one, cannot. */
+/** They are part of a workflow ID, which is readable: an e-mail address, for example, must not be. */
 function idFaults(ids: Readonly<Record<string, unknown>>): RefusedField[] {
   return Object.entries(ids)
     .filter(([, id]) => typeof id !== 'string' || !isAddressable(id))

@@ -8,7 +8,7 @@ export type BodyRead = { bytes: Uint8Array } | { refusal: BodyRefusal; error?: u
 
 type BodyRefusal = 'body_already_read' | 'body_too_large' | 'too_many_bodies' | 'body_broke_off';
 
-/** What the bodies of one request may take of the memory that all requests share. */
+/** The share of one request's body in the memory that all requests share. */
 export interface BodyLease {
   /** Takes so many bytes more; false when all requests together would hold too many. */
   take(bytes: number): boolean;
@@ -78,13 +78,15 @@ async function gather(pieces: AsyncIterable<unknown>, maxBytes: number, lease: B
   return { bytes: Buffer.concat(gathered, size) };
 }
 
-/** A length that is missing or no number says nothing: what comes is measured anyway. */
+/** A length that is missing or not a number is ignored: the received bytes are measured anyway. */
 function declaredLength(headers: WebhookHeaders): number {
   const declared = Number(headers['content-length'] ?? 0);
   return Number.isNaN(declared) ? 0 : declared;
 }
 
-/** A signed body as a JSON object, with its text; or, with its text as far as it is readable, why it is not one. */
+/**
+ * A signed body as a JSON object, with its text; or the reason why it is not one, with the readable part of its text.
+ */
 export function parseObject(
   bytes: Uint8Array,
 ): { value: object; body: string } | { reason: 'not_json' | 'not_an_object'; body: string } {
@@ -103,5 +105,5 @@ export function parseObject(
 /** Strict: a decoder that repairs broken text would let two different bodies mean the same. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** For a person's eyes only: shows what is not UTF-8 as U+FFFD. */
+/** For people only: bytes that are not UTF-8 become U+FFFD. */
 const readableUtf8 = new TextDecoder('utf-8');

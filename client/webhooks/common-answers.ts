@@ -4,11 +4,11 @@ export interface Answer {
   /** `rarely`: once for each event type, then at its 10th, 100th and so on. */
   log: 'info' | 'warn' | 'error' | 'rarely';
   meaning: string;
-  /** Says what to do to those who read the log or the answer. */
+  /** The remedy, for readers of the log or the answer. */
   fix: string;
 }
 
-/** The answers that mean the same whoever the sender is. */
+/** The answers that are the same for every sender. */
 export const commonAnswers = {
   method_not_allowed: {
     status: 405,
@@ -60,7 +60,7 @@ export const commonAnswers = {
   },
 } as const satisfies Record<string, Answer>;
 
-/** The refusals of a request before anybody looks at what was signed. */
+/** The refusals of a request before its content is read. */
 export type Refusal = Exclude<keyof typeof commonAnswers, 'internal_error'> | 'body_too_large' | 'signature_mismatch';
 
 /** An answer as HTTP, for any framework. */
@@ -90,7 +90,7 @@ export function httpAnswer(name: string, { status, meaning, fix }: Answer): Webh
     'content-length': String(Buffer.byteLength(body)),
   };
   if (name === 'method_not_allowed') headers['allow'] = 'POST';
-  // The rest of the body cannot be told from a next request, and to read it is what the refusal spares us.
+  // The rest of the body could be mistaken for the next request, and the refusal saves reading it.
   if (unread.has(name)) headers['connection'] = 'close';
   return { status, headers, body };
 }

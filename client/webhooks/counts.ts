@@ -4,7 +4,7 @@ import type { Answer } from './common-answers.js';
 /** How many requests got which answer since the handler was made. */
 export interface AnswerCounts<Name extends string> {
   answers: Record<Name, number>;
-  /** Events that were not handled, by event type. At most 100 types; what comes beyond them is `(others)`. */
+  /** Events that were not handled, by event type. At most 100 types; further ones are counted as `(others)`. */
   passedOver: Record<string, number>;
 }
 
@@ -12,9 +12,9 @@ const mostTypes = 100;
 const others = '(others)';
 
 export interface Counter<Name extends string> {
-  /** Counts an answer; for a type that was passed over it tells how often that was. */
+  /** Counts an answer; for a skipped type it returns how often that has happened. */
   add(name: Name, eventType: string): number;
-  /** Counts what else became of an event that was taken. */
+  /** Counts a second result of an event that was accepted. */
   addToo(name: Name): void;
   snapshot(): AnswerCounts<Name>;
 }
@@ -44,7 +44,7 @@ function increment<Key>(counts: Map<Key, number>, key: Key): number {
   return count;
 }
 
-/** An event type as it may stand in a log or a count. */
+/** An event type in a form that is safe for logs and counts. */
 export function countableType(eventType: string | undefined): string {
   if (eventType === undefined) return '(none)';
   return isShowableType(eventType) ? eventType : others;

@@ -11,8 +11,8 @@ import { type Answer, httpAnswer, type Refusal, type WebhookAnswer } from './com
 import { type AnswerCounts, countableType, createCounter } from './counts.js';
 
 /**
- * An endpoint that takes requests signed as Standard Webhooks: reads and verifies them, counts and logs what it answers.
- * The webhook handler and the notification handler are both one, and differ in what they do with a verified request.
+ * An endpoint for requests signed as Standard Webhooks: reads and verifies them, counts and logs its answers. The
+ * webhook handler and the notification handler both use it, and differ in what they do with a verified request.
  */
 
 /** Where a handler writes. pino fits, and so does anything that takes fields and a message. */
@@ -35,14 +35,14 @@ export interface Endpoint<Name extends string> {
   counts(): AnswerCounts<Name>;
 }
 
-/** What is answered to a request, with what the log may say about it: ids and types, nothing personal. */
+/** The answer to a request, with what may be logged about it: ids and types, nothing personal. */
 export interface Decision<Name extends string> {
   name: Name;
-  /** What else became of the request, which is counted too. */
+  /** A second result of the request, which is counted too. */
   also?: Name | undefined;
   eventType?: string | undefined;
   messageId?: string | undefined;
-  /** Ids and the like. What is undefined is left out. */
+  /** Ids and the like. Undefined ones are omitted. */
   about?: Record<string, string | undefined>;
   error?: unknown;
   /** Logged as an error, although its answer is logged rarely and as information. */
@@ -54,7 +54,7 @@ type Own = 'internal_error' | 'body_already_read';
 
 export interface EndpointOptions<Name extends string> {
   answers: Readonly<Record<Name | Own, Answer>>;
-  /** Says what to answer. Where it rejects, `internal_error` is answered. */
+  /** Returns the answer. If it rejects, the answer is `internal_error`. */
   decide(request: WebhookRequest): Promise<Decision<Name | Own>>;
   /** Answers whose error is the caller's own code or ours: the log shows its stack. */
   withStack: ReadonlySet<Name | Own>;
@@ -87,7 +87,7 @@ export function createEndpoint<Name extends string>(options: EndpointOptions<Nam
   };
 }
 
-/** The bytes that a raw body parser left, or the stream if nobody has read from it yet. */
+/** The bytes that a raw body parser left, or the stream if it has not been read yet. */
 function rawBody(request: IncomingMessage & { body?: unknown }): WebhookBody | undefined {
   if (request.body instanceof Uint8Array) return request.body;
   return request.readableDidRead ? undefined : request;
@@ -115,7 +115,7 @@ function report<Name extends string>(
   logger[level](fields, log === 'info' ? meaning : `${meaning} ${fix}`);
 }
 
-/** Of an error only what describes it: further properties may quote data (a database's `detail` quotes the row). */
+/** Only the describing properties of an error: others may quote data (a database's `detail` quotes the row). */
 function describeError(error: unknown, withStack: boolean): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name: type, message, stack, cause } = error;
@@ -129,7 +129,7 @@ function describeError(error: unknown, withStack: boolean): Record<string, unkno
   };
 }
 
-/** What signed requests are read by. */
+/** The settings for reading signed requests. */
 export interface Receiving<Name extends string> {
   secrets: readonly string[];
   maxBytes: number;
@@ -146,8 +146,8 @@ export interface SignedMessage {
 }
 
 /**
- * Reads a request in the fixed order of refusals: method, headers, size, signature. The headers come before the body, so
- * nobody makes the process hold a byte without a timestamp of these minutes. Then `decide` says what is answered.
+ * Reads a request and checks it in a fixed order: method, headers, size, signature. The headers come before the body,
+ * so the process buffers nothing for a request without a recent timestamp. Then `decide` returns the answer.
  */
 export async function receive<Name extends string>(
   request: WebhookRequest,

@@ -54,13 +54,14 @@ export interface WebhookHandlerOptions {
   /** Takes health data and news of provider connections. Without it they are counted and let go. */
   healthData?: HealthDataSink;
   /**
-   * Takes verified events that are unknown, unreadable or not addressable, and signed bodies that are no JSON object.
-   * Without it the former are let go, and the latter refused with 400.
+   * Takes verified events that are unknown, unreadable or not addressable, and signed bodies that are not a JSON
+   * object. Without it the former are dropped, and the latter refused with 400.
    */
   rejected?: RejectedEventSink;
   /**
-   * Remembers the messages that Temporal took, for all processes that share it: a message that was captured and is sent to
-   * another process is recognised too. Without it each process knows its own. While it fails, events are delivered all the same.
+   * Remembers the messages that Temporal took, for all processes that share it: a captured message that is sent to
+   * another process is recognised too. Without it each process knows only its own. While it fails, events are delivered
+   * nevertheless.
    */
   taken?: TakenMessages;
   /** The service's id of the team that the endpoint belongs to: events of another team are counted and let go. */
@@ -75,8 +76,8 @@ export interface WebhookHandlerOptions {
 
 export interface WebhookHandler {
   /**
-   * For any framework: takes the request with its raw bytes and says what to answer. Never rejects. Where it has not read
-   * the body, the connection has to be closed after the answer, as the answer's `connection` header says.
+   * For any framework: takes the request with its raw bytes and returns the answer. Never rejects. If it has not read
+   * the body, the connection must be closed after the answer, as the answer's `connection` header says.
    */
   handle(request: WebhookRequest): Promise<WebhookAnswer>;
   /** For node:http, express (before its body parsers, or behind `express.raw`) and fastify's raw request and reply. */
@@ -85,10 +86,11 @@ export interface WebhookHandler {
 }
 
 /**
- * Receives the service's webhooks: verify, parse, project, route, each a step of its own. It answers 204 once Temporal
- * holds an order's or a report's event; `answers` lists everything that it answers and what each means.
- * @throws WebhookSecretInvalid and TypeError at once, for secrets or limits that cannot be worked with;
- *   EncryptionKeysMissing, EncryptionSettingInvalid
+ * Receives the service's webhooks: verify, parse, project, route, each as a separate step. It answers 204 once Temporal
+ * holds an order's or a report's event; `answers` lists all of its answers with their meanings.
+ *
+ * @throws WebhookSecretInvalid and TypeError at once, for unusable secrets or limits; EncryptionKeysMissing,
+ * EncryptionSettingInvalid
  */
 export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHandler {
   const settings = checked(options);
@@ -135,7 +137,7 @@ function checked(options: WebhookHandlerOptions): Settings {
   const limits = { maxBytes, maxBytesAtOnce, deadlineMs };
   checkOptions('createWebhookHandler', { secrets, setting: 'WEBHOOK_SECRETS', limits });
   return {
-    // A worker that requires encryption would drop what a handler without keys sends.
+    // A worker that requires encryption would drop the signals of a handler without keys.
     temporal: withKeysRequired(temporal, taskQueue, encryption),
     secrets,
     taskQueue,
@@ -151,12 +153,12 @@ function checked(options: WebhookHandlerOptions): Settings {
 }
 
 /**
- * The ids of the senders that are known: `msg_…`, UUIDs and the like. A dot is refused, because it separates what is
- * signed, so one signature would fit two messages; and so is the slash of our own ids of replayed events.
+ * The known forms of senders' ids: `msg_…`, UUIDs and the like. A dot is refused, because it separates the signed
+ * parts, so one signature would fit two messages; so is the slash, which our own ids of replayed events contain.
  */
 const messageIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Parses and routes what no request of the last minutes has brought already. */
+/** Parses and routes a message unless a request of the last minutes has brought it already. */
 async function routeOnce(
   { id, bytes }: SignedMessage,
   settings: Settings,
@@ -171,7 +173,9 @@ async function routeOnce(
   return routed;
 }
 
-/** Only what somebody holds may be called repeated. A connection that woke no link may still wake one. */
+/**
+ * Only an event that was accepted may be answered as repeated. A connection that reached no link may still reach one.
+ */
 function isDurable({ name, also }: Routed): boolean {
   return also === undefined && durable.has(name);
 }

@@ -50,7 +50,7 @@ export type HealthDataSink = (
 /** An event that is let go with 204, because it will never be handled; or a signed body that is not a JSON object. */
 export interface RejectedEventReceived {
   reason: DroppedRoute['name'] | 'refused_by_temporal' | UnparsedBody['reason'];
-  /** What cannot be read, without a value of the event. */
+  /** The unreadable part, without a value of the event. */
   problem?: string;
   eventType?: string;
   /** The envelope's user, else the one inside the data. */
@@ -59,10 +59,10 @@ export interface RejectedEventReceived {
   body: string;
 }
 
-/** A signed body of which no event can be told: Python writes NaN where JSON has no word for it, for instance. */
+/** A signed body that contains no readable event: Python, for instance, writes NaN, which is not JSON. */
 export interface UnparsedBody {
   reason: 'not_json' | 'not_an_object';
-  /** What is no UTF-8 in it is U+FFFD. */
+  /** Bytes that are not UTF-8 are U+FFFD. */
   body: string;
 }
 
@@ -73,8 +73,8 @@ export interface UnparsedBody {
 export type RejectedEventSink = (event: RejectedEventReceived, messageId: string) => Promise<unknown>;
 
 /**
- * A memory of messages by keys of `<namespace>/<task queue>/<message id>`: handlers of several deployments may share it. It is
- * a hint: where it rejects or is slow, the message counts as new.
+ * A memory of messages by keys of `<namespace>/<task queue>/<message id>`: handlers of several deployments may share
+ * it. It is a hint: if it rejects or is slow, the message counts as new.
  */
 export interface TakenMessages {
   has(key: string, withinSeconds: number): Promise<boolean>;
@@ -102,10 +102,10 @@ export interface Destinations {
   deadlineMs: number;
 }
 
-/** What became of an event, with what the log may say about it: ids and types, nothing personal. */
+/** The result of an event, with what may be logged about it: ids and types, nothing personal. */
 export interface Routed {
   name: AnswerName;
-  /** What else became of it, which is counted too. */
+  /** A second result, which is counted too. */
   also?: AnswerName;
   orderId?: string;
   jobId?: string;
@@ -116,7 +116,7 @@ export interface Routed {
   isOwnTeam?: boolean;
 }
 
-/** Brings a message to where it belongs. Never rejects: a failure is an answer too. */
+/** Routes a message. Never rejects: a failure is an answer too. */
 export async function route(message: Message, destinations: Destinations): Promise<Routed & { eventType?: string }> {
   const event = readEvent(message.value);
   const { eventType } = event;
@@ -162,8 +162,8 @@ async function bring(event: ReceivedEvent, message: Message, destinations: Desti
 const rememberWithinMs = 1_000;
 
 /**
- * Delivers to Temporal what no process has delivered in the last minutes. Only those: what the service itself sends again later,
- * for somebody who asked for it, is delivered again.
+ * Delivers a message to Temporal unless a process has delivered it in the last minutes. Later repeats, which somebody
+ * requested from the service, are delivered again.
  */
 async function once({ id }: Message, to: Destinations, deliverIt: () => Promise<Routed>): Promise<Routed> {
   const { taken, temporal, taskQueue } = to;
@@ -179,7 +179,7 @@ async function once({ id }: Message, to: Destinations, deliverIt: () => Promise<
 type DroppedRoute = Routed & { name: 'not_handled' | 'unreadable' | 'not_addressable' };
 type Refused = Routed & { name: 'event_refused' };
 
-/** Nobody holds the event, and the sender could not change that by sending it again. */
+/** Nobody has accepted the event, and sending it again would not change that. */
 function isLeft(routed: Routed): routed is DroppedRoute | Refused {
   return ['not_handled', 'unreadable', 'not_addressable', 'event_refused'].includes(routed.name);
 }
@@ -202,7 +202,9 @@ async function putAside(
   return handToRejected(event, id, destinations, { kept, without: routed });
 }
 
-/** Has a signed body kept of which no event can be told; without a sink the sender, who alone has it then, is told. */
+/**
+ * Stores a signed body without a readable event; without a sink the sender, who alone has it then, gets the refusal.
+ */
 export async function putBodyAside(
   { id, reason, body }: UnparsedBody & { id: string },
   destinations: Destinations,
@@ -228,7 +230,10 @@ async function handToRejected(
   }
 }
 
-/** A link that waits for this connection is woken by it; the sink gets it all the same. Both at once: the sender waits. */
+/**
+ * A link that waits for this connection is signalled, and the sink gets the event too. Both at once, because the sender
+ * waits.
+ */
 async function deliverConnection(event: ConnectionEventReceived, message: Message, to: Destinations): Promise<Routed> {
   const [woken, taken] = await Promise.all([
     event.eventType === connectionCreated ? signalLink(event, to) : undefined,
@@ -259,7 +264,7 @@ async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: D
   }
 }
 
-/** From here on nobody's name, address or birth date is held. */
+/** From here on there is no name, address or birth date. */
 function project({ order, userId }: Pick<OrderEventReceived, 'order' | 'userId'>): OrderSnapshot {
   const snapshot = snapshotOf(order);
   return userId === undefined ? snapshot : { userId, ...snapshot };
@@ -276,8 +281,8 @@ async function deliverOrder(snapshot: OrderSnapshot, destinations: Destinations)
 }
 
 /**
- * To the workflow of the order that it names, which is started where there is none, and passes the alarm on where the
- * order belongs to another chain.
+ * Signals the workflow of the named order, which is started if there is none, and passes the alarm on if the order
+ * belongs to another chain.
  */
 async function deliverCriticalResult(event: CriticalResultReceived, destinations: Destinations): Promise<Routed> {
   const { userId, order } = event;
@@ -311,7 +316,7 @@ async function deliverParsingJob(event: ParsingJobReceived, destinations: Destin
   );
 }
 
-/** Where somebody lives, who comes and what was noted stays behind. */
+/** Address, visitor and notes are left out. */
 async function deliverAppointment(event: AppointmentReceived, destinations: Destinations): Promise<Routed> {
   const { orderId, userId } = event;
   if (!isAddressable(orderId)) return { name: 'not_addressable' };
@@ -356,7 +361,10 @@ function temporalAnswer(
     : 'temporal_refused';
 }
 
-/** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth a retry on the spot, but nobody's configuration either. */
+/**
+ * gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth an immediate retry, but not a fault of the configuration
+ * either.
+ */
 const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
 /** A run takes ten thousand signals. It is about to go on in a new run, which takes more. */
@@ -368,8 +376,9 @@ const invalidArgument = 3;
 const resourceExhausted = 8;
 
 /**
- * INVALID_ARGUMENT is about what was sent, which is the same the next time. Two kinds are not: search attributes that the
- * namespace does not have yet, which the worker registers, and a run that has had too many signals. A message that is too large for gRPC itself has a code of its own.
+ * INVALID_ARGUMENT refers to the message, so a retry would fail as well. There are two exceptions: search attributes
+ * that the namespace does not have yet, which the worker registers, and a run that has had too many signals. A message
+ * that is too large for gRPC itself has a code of its own.
  */
 function isOfTheEvent(error: { code: number; details: string }): boolean {
   const { code, details } = error;
@@ -377,7 +386,7 @@ function isOfTheEvent(error: { code: number; details: string }): boolean {
   return code === resourceExhausted && /larger than max/.test(details);
 }
 
-/** The stream of a workout is too large for its event: it is fetched once the event is kept, where the sink wants it. */
+/** A workout's stream is too large for its event: it is fetched after the event is stored, if the sink requests it. */
 async function deliverHealthData(event: HealthDataReceived, message: Message, to: Destinations): Promise<Routed> {
   const taken = await handOver(event, message, to);
   return taken.isStreamDue === true ? startStreamFetch(event, to) : taken;
@@ -419,7 +428,7 @@ class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
-/** Rejects when the work takes longer; the work itself goes on, and what it comes to is no longer heard. */
+/** Rejects if the work takes longer; the work itself continues, and its result is ignored. */
 async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_resolve, reject) => {

@@ -1,7 +1,7 @@
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import type { AppointmentPhase } from './messages.js';
 
-/** What an appointment's status means (docs/lab-service.md, "Appointments"). Neither list is closed. */
+/** The meaning of an appointment's status (docs/lab-service.md, "Appointments"). Neither list is closed. */
 
 /** The phase that a status brings an appointment to; `cancelled` brings the case back to a choice. */
 export type VisitPhase = Extract<AppointmentPhase, 'awaiting_confirmation' | 'confirmed' | 'in_progress' | 'completed'>;
@@ -25,21 +25,21 @@ export function visitPhaseOf({ status, events }: AppointmentSnapshot): VisitPhas
   return known(status) ?? known(before()) ?? 'awaiting_confirmation';
 }
 
-/** Somebody still means to come, or has come and is not done. */
+/** A visit is still to come, or is not finished. */
 export function isOpen(snapshot: AppointmentSnapshot): boolean {
   const phase = visitPhaseOf(snapshot);
   return phase !== 'completed' && phase !== 'cancelled';
 }
 
-/** What the order says about its appointment. */
+/** What the order's state means for its appointment. */
 export type OrderEffect =
   /** Nothing: it waits for the draw. */
   | 'open'
   /** It was cancelled, and its appointment with it. */
   | 'cancelled'
-  /** The sample was taken, or results are there, or the order failed after that: nobody comes any more. */
+  /** The sample was taken, or results are available, or the order failed after that: no visit is needed any more. */
   | 'collected'
-  /** It is collected by another method, for which nobody comes. */
+  /** It is collected by another method, without a visit. */
   | 'not_at_home';
 
 /** For people. */
@@ -49,15 +49,17 @@ export const whyNobodyComes: Readonly<Record<Exclude<OrderEffect, 'open'>, strin
   not_at_home: 'the order is not collected at home',
 };
 
-/** @param phase of the order; @param low the last part of its last status; @param method of collection, where it is said */
+/**
+ * @param phase of the order; @param low the last part of its last status; @param method of collection, if it is known
+ */
 export function orderEffect(phase: string, low: string, method = ''): OrderEffect {
   if (phase === 'cancelled') return 'cancelled';
   if (['at_lab', 'completed', 'failed'].includes(phase) || collected.includes(low)) return 'collected';
   return elsewhere.includes(method) ? 'not_at_home' : 'open';
 }
 
-/** Collection methods without a visit. What becomes of one that is not known yet, the service decides. */
+/** Collection methods without a visit. For an unknown method the service decides. */
 const elsewhere: readonly string[] = ['testkit', 'walk_in_test', 'on_site_collection'];
 
-/** Statuses below `collecting_sample` after which nobody comes for this order any more. */
+/** Statuses below `collecting_sample` after which this order needs no visit any more. */
 const collected: readonly string[] = ['draw_completed', 'redraw_available'];

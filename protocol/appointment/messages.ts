@@ -16,43 +16,43 @@ export interface BookAppointmentInput {
   carried?: unknown;
 }
 
-/** Sent with the start by whoever wants an appointment. */
+/** Sent with the start by a product that requests an appointment. */
 export interface AppointmentWanted {
   policy?: AppointmentPolicy;
 }
 
 /**
- * The product wants an appointment: it will choose, and is asked to when an appointment falls away. A run that only
- * webhooks have started follows what others book, and ends when that is cancelled.
+ * The product requests an appointment: it will choose a slot, and is asked again if an appointment falls through. A run
+ * that only webhooks have started follows what others book, and ends when that is cancelled.
  */
 export const appointmentWantedSignal = defineSignal<[AppointmentWanted]>('appointmentWanted');
 export const appointmentChangedSignal = defineSignal<[AppointmentSnapshot]>('appointmentChanged');
 
 export interface SlotQuestion {
-  /** First of the 14 days, YYYY-MM-DD; the service decides where it is absent. */
+  /** First of the 14 days, YYYY-MM-DD; if absent, the service decides. */
   startDate?: string;
 }
 
 export interface SlotChoice {
   /** `id` of a slot that `findSlots` answered with. */
   slotId: string;
-  /** For whoever comes; at most 1,000 characters. It stays in the history: see docs/operations.md. */
+  /** For the visitor; at most 1,000 characters. It stays in the history: see docs/operations.md. */
   notes?: string;
 }
 
 export interface AppointmentRequest {
   /** The service's slug of the company that is to come. */
   provider: string;
-  /** For whoever comes, for instance which days suit; at most 1,000 characters. It stays in the history. */
+  /** For the visitor, for instance suitable days; at most 1,000 characters. It stays in the history. */
   notes?: string;
 }
 
 export interface AppointmentCancellation {
-  /** One of the service's cancellation reasons; where it is absent, the first of its list. */
+  /** One of the service's cancellation reasons; if absent, the first of its list. */
   reasonId?: string;
   /** It stays in the history. */
   notes?: string;
-  /** true: only this appointment is cancelled, and another one is to be chosen. Default false: it is the end. */
+  /** true: only this appointment is cancelled, and another slot must be chosen. Default false: the workflow ends. */
   rebook?: boolean;
 }
 
@@ -63,7 +63,7 @@ export const rescheduleUpdate = defineUpdate<AppointmentState, [SlotChoice]>('re
 export const cancelAppointmentUpdate = defineUpdate<AppointmentState, [AppointmentCancellation]>('cancel');
 export const appointmentStateQuery = defineQuery<AppointmentState>('state');
 
-/** What can be chosen near the order's address at the moment. Somebody else may be faster. */
+/** The current slots near the order's address. Somebody else may be faster. */
 export interface Slots {
   slots: Slot[];
   /** IANA name of the zone in which the days are counted. */
@@ -71,7 +71,7 @@ export interface Slots {
 }
 
 export interface Slot {
-  /** What it is chosen by. It is none of the service's ids, and nothing can be booked with it elsewhere. */
+  /** The key for choosing the slot. It is not an id of the service's, and cannot be used to book anywhere else. */
   id: string;
   /** ISO 8601 in UTC. */
   start: string;
@@ -81,14 +81,14 @@ export interface Slot {
   isPriority?: boolean;
 }
 
-/** Where the appointment stands. LabPhase carries it. */
+/** The appointment's progress, also in LabPhase. */
 export type AppointmentPhase =
-  /** There is none: somebody has to choose. */
+  /** There is none: a slot must be chosen. */
   | 'awaiting_choice'
-  /** The provider has still to say whether and when. */
+  /** The provider has not confirmed yet. */
   | 'awaiting_confirmation'
   | 'confirmed'
-  /** Somebody is there. */
+  /** The visit is going on. */
   | 'in_progress'
   | AppointmentOutcome;
 
@@ -97,7 +97,7 @@ export type AppointmentOutcome =
   | 'completed'
   /** By the product; or, where the product never asked for one, by anybody. */
   | 'cancelled'
-  /** Nobody chose in time. */
+  /** No slot was chosen in time. */
   | 'expired'
   /** The order was cancelled, or needs no appointment any more: see `order`. */
   | 'order_ended'
@@ -108,18 +108,18 @@ export type AppointmentOutcome =
   /** An operator ended the workflow; at the service everything is as it was. */
   | 'abandoned';
 
-/** Why a person should look. */
+/** The reason why a person should look. */
 export type AppointmentAttention =
   /** Pending for longer than `confirmationWait`. */
   | 'confirmation_overdue'
-  /** The time is over, and nobody said that blood was drawn. */
+  /** The time is over, and nobody reported a blood draw. */
   | 'visit_overdue'
   | 'notifications_undelivered';
 
-/** The order's appointment. Where it is, who comes and what was noted stays in the service. */
+/** The order's appointment. Address, visitor and notes stay in the service. */
 export interface AppointmentShown {
   appointmentId: string;
-  /** The service's own, also one that is not known yet; `unknown` where it never said. */
+  /** The service's own, possibly an unknown one; `unknown` if it reported none. */
   status: string;
   startAt?: string;
   endAt?: string;
@@ -128,12 +128,12 @@ export interface AppointmentShown {
   canReschedule?: boolean;
 }
 
-/** What `state` and most updates answer with. Nothing personal. */
+/** The answer of `state` and most updates. Nothing personal. */
 export interface AppointmentState {
   orderId: string;
   userId?: string;
   phase: AppointmentPhase;
-  /** The present one, or the last one where it was cancelled. */
+  /** The current one, or the last one if it was cancelled. */
   appointment?: AppointmentShown;
   waiting: { for: string; until?: string };
   attention: AppointmentAttention[];
@@ -146,7 +146,7 @@ export interface AppointmentState {
 
 export interface AppointmentEntry {
   at: string;
-  /** In our own words and the service's statuses: nothing personal. */
+  /** Our own texts and the service's statuses: nothing personal. */
   what: string;
 }
 
@@ -157,8 +157,8 @@ export interface AppointmentResult {
   appointment?: AppointmentShown;
   order?: AppointmentState['order'];
   timeline: AppointmentEntry[];
-  /** Of whoever wanted the appointment. */
+  /** The policy of the first request. */
   policy: ResolvedAppointmentPolicy;
-  /** What the product was told of: ids of notifications. A later run does not repeat them. */
+  /** The ids of notifications that the product got. A later run does not repeat them. */
   announced: string[];
 }

@@ -1,13 +1,13 @@
 import type { AppointmentAttention, AppointmentOutcome, AppointmentPhase, AppointmentState } from './messages.js';
 
 /**
- * What the product is told of an appointment, as CloudEvents of type `labops.appointment.<type>`. An id is never derived
- * from a run, so that a receiver can drop repeats: `<order id>/<what it is about>/<type>`.
+ * Notifications about an appointment, CloudEvents of type `labops.appointment.<type>`. An id is never derived from a
+ * run, so a receiver can drop repeats: `<order id>/<what it is about>/<type>`.
  */
 export type AppointmentNotification = AppointmentNotificationHead &
   (
     | { type: 'phase_changed'; data: { phase: AppointmentPhase; status: string; startAt?: string; endAt?: string } }
-    /** The appointment fell away, and not by the product: somebody has to choose again. */
+    /** The appointment fell through, but not because of the product: another slot must be chosen. */
     | { type: 'choice_needed'; data: { reason: 'cancelled' | 'not_shown'; until: string } }
     | { type: 'choice_reminder'; data: { reminder: number; until: string } }
     | { type: 'visit_reminder'; data: { reminder: number; startAt: string } }

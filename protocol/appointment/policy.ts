@@ -3,8 +3,8 @@ import { PolicyInvalid, readDuration, readDurations, type Duration } from '../po
 
 /**
  * How long each part of an appointment may take, and how slots are booked. The service documents no duration but the
- * bounds of two waits (docs/lab-service.md, "Appointments"), so everything is input, and every default says where it
- * comes from.
+ * bounds of two waits (docs/lab-service.md, "Appointments"), so all of them are input, and every default has its
+ * reason.
  */
 export interface AppointmentPolicy {
   /** After how long without a choice the product is reminded. Default 1 day and 3 days: samples are wanted while they matter. */
@@ -12,22 +12,27 @@ export interface AppointmentPolicy {
   /** From when a choice is needed to the end as `expired`. Default 14 days: as far as slots are offered. */
   choiceWait?: Duration;
   /**
-   * `wait`: a booking is answered with the provider's word. `later`: it is pending until the provider says more, for
-   * deployments whose providers are slow. Default `wait`, as the service has it.
+   * `wait`: a booking is answered when the provider has confirmed it. `later`: it is pending until then, for
+   * deployments whose providers are slow. Default `wait`, as at the service.
    */
   confirmation?: 'wait' | 'later';
   /**
-   * How long a provider may take to confirm, 1 minute to 48 hours; the service lets a booking that is confirmed `later`
-   * lapse after it. Then attention is raised if nothing was heard. Default 48 hours, the longest that is allowed.
+   * How long a provider may take to confirm, 1 minute to 48 hours; the service drops a `later` booking that is not
+   * confirmed by then. Then attention is raised if nothing was reported. Default 48 hours, the longest that is allowed.
    */
   confirmationWait?: Duration;
-  /** How long before the appointment the product is told to remind. Default 1 day and 2 hours. */
+  /** How long before the appointment the product gets reminders. Default 1 day and 2 hours. */
   visitReminders?: Duration[];
-  /** From the end of the slot to attention, if nobody said that blood was drawn. Default 1 day. */
+  /** From the end of the slot to attention, if nobody reported a blood draw. Default 1 day. */
   visitOverdue?: Duration;
-  /** How long an appointment may stand still beyond a deadline before it is given up as `unresolved`. Default 14 days. */
+  /**
+   * How long an appointment may be without progress after a deadline before it ends as `unresolved`. Default 14 days.
+   */
   giveUpAfter?: Duration;
-  /** While a provider's word is awaited, or a visit is overdue: when the service is asked first; doubled each time. Default 1 hour. */
+  /**
+   * While a confirmation is pending or a visit is overdue: when the service is read first; doubled each time. Default 1
+   * hour.
+   */
   firstPoll?: Duration;
   /** The longest pause between two such questions. Default 12 hours. */
   longestPoll?: Duration;

@@ -1,18 +1,18 @@
-/* What names a slot: chosen by the product, read by the worker. Nobody else builds a slot's id. */
+/* Names slots: the product chooses by these ids, the worker reads them. Ids are built only here. */
 
-/** A slot as it is told from all others. Times are ISO 8601 in UTC. */
+/** The properties that distinguish slots. Times are ISO 8601 in UTC. */
 export interface SlotName {
   /** The day under which the service lists it, YYYY-MM-DD. */
   day: string;
   start: string;
   end: string;
-  /** In the service's unit: whoever chose a slot chose its price too. */
+  /** In the service's unit: a slot is chosen together with its price. */
   price?: number;
 }
 
 /**
- * What a slot is chosen by. It is not the service's booking key, which whoever holds it can book with and which expires:
- * a key for the same slot is asked for when it is booked.
+ * The id by which a slot is chosen. It is not the service's booking key, which lets anybody book and which expires: a
+ * key for the same slot is requested when it is booked.
  */
 export function slotIdOf({ day, start, end, price }: SlotName): string {
   return [day, start, end, ...(price === undefined ? [] : [price])].join('_');

@@ -5,7 +5,7 @@ import { bookAppointmentId } from '../ids.js';
 import { visitPhaseOf } from './lifecycle.js';
 import type { BookAppointmentInput } from './messages.js';
 
-/** How a `bookAppointment` is started; the same whoever starts it: the product, or a webhook. */
+/** The start of a `bookAppointment`, the same for a product and a webhook. */
 export interface BookAppointmentStart {
   workflowId: string;
   args: [BookAppointmentInput];

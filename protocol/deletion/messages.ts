@@ -12,8 +12,8 @@ export interface DeleteUserInput {
   /** The service's user id. */
   userId: string;
   /**
-   * The product's own reference of the user, which may say who it is. Only an undo looks at it: whether a new user has
-   * taken it meanwhile. It appears in no ID, search attribute, result or case file.
+   * The product's own reference for the user, which may identify the person. Only an undo reads it, to see if a new
+   * user has taken it. It appears in no ID, search attribute, result or case file.
    */
   clientUserId?: string;
   /** How long the deletion can be undone, in days, above 0 and at most the service's 7, which is the default. */
@@ -31,8 +31,9 @@ export interface DeleteUserInput {
 export const requestUpdate = defineUpdate<DeletionState, [DeleteUserInput]>('request');
 
 /**
- * Accepted while the grace runs, and before it once a request was answered though the service had not taken the deletion:
- * then it is withdrawn. Answers with the state, whose `undo` says what was restored and what was not.
+ * Accepted during the grace period, and before it once a request was answered although the service had not taken the
+ * deletion: then the deletion is withdrawn. Answers with the state, whose `undo` says what was restored and what was
+ * not.
  */
 export const undoUpdate = defineUpdate<DeletionState, []>('undo');
 

@@ -32,7 +32,7 @@ export interface PlaceKitOrderResult {
   adopted: boolean;
 }
 
-/** What an attempt to create the order reports, so that a cancellation knows if an order may have been created. */
+/** The progress of an attempt to create the order, so a cancellation knows if an order may have been created. */
 export type CreationProgress =
   /** The attempt ends before it sends anything, and nothing was sent before it. */
   | 'nothing_sent'
@@ -42,20 +42,20 @@ export type CreationProgress =
 /** Sent by the worker's own activities, never by a backend. */
 export const creationProgressSignal = defineSignal<[CreationProgress]>('creationProgress');
 
-/** What the cancellation of a placing came to. */
+/** The result of cancelling a placing. */
 export type PlacingEnd =
-  /** There is no order, and there will be none. */
+  /** There is no order, and none will be created. */
   | { outcome: 'cancelled'; reference: string }
   /** It came too late: there is an order, which goes on; its own `cancel` cancels it. */
   | { outcome: 'placed'; orderId: string };
 
-/** Ends a placing before there is an order: on `placeKitOrder`. Waits until it is certain whether there is one. */
+/** Ends a placing before there is an order: on `placeKitOrder`. Waits until it is certain if there is one. */
 export const cancelPlacingUpdate = defineUpdate<PlacingEnd, []>('cancel');
 
-/** Why a person should look at a placing. */
+/** The reason why a person should look at a placing. */
 export type PlacingAttentionReason = Extract<AttentionReason, 'ambiguous_order' | 'placing_delayed'>;
 
-/** Where a placing stands. Nothing personal. */
+/** The progress of a placing. Nothing personal. */
 export interface PlacingState {
   phase: 'placing';
   reference: string;
@@ -85,7 +85,7 @@ export interface OrderPlaced {
   labAccountId?: string;
   /** The order was there already: it may have a history that the run should know. */
   adopted: boolean;
-  /** Whether the worker has a target for notifications; with none, nothing is scheduled. */
+  /** True if the worker has a target for notifications; without one, none is scheduled. */
   notifies: boolean;
   /** The placing was cancelled, and its caller may no longer wait: the order cancels itself. */
   cancelRequested?: boolean;
@@ -96,13 +96,13 @@ export const orderChangedSignal = defineSignal<[OrderSnapshot]>('orderChanged');
 
 /** An order has a critical result. The signal itself is the alarm, whatever its `interpretation` says. */
 export interface CriticalResultReported extends CriticalResultReport {
-  /** The whole order, where it came along. */
+  /** The whole order, if the webhook contained it. */
   order?: OrderSnapshot;
 }
 
 export const criticalResultReportedSignal = defineSignal<[CriticalResultReported]>('criticalResultReported');
 
-/** Tells the run of a replacement's own id whose chain the order joins, where the order itself cannot tell. */
+/** Tells a replacement's own run which chain the order joins, if the order itself does not show it. */
 export interface ReplacementPlaced {
   rootOrderId: string;
   /** The chain's, which so claims the new order, too. */
@@ -129,7 +129,7 @@ export interface RegisterCommand extends OrderCommand {
 
 export type CancelCommand = OrderCommand;
 
-/** `wait`: give it more time; `replace`: order a new kit; `abandon`: stop following, the service is told nothing. */
+/** `wait`: give it more time; `replace`: order a new kit; `abandon`: stop following; nothing is sent to the service. */
 export type Decision = 'wait' | 'replace' | 'abandon';
 
 export interface ResolveProblemCommand extends NamedOrderCommand {
@@ -140,21 +140,21 @@ export interface ResolveProblemCommand extends NamedOrderCommand {
 
 export type ReplaceKitCommand = NamedOrderCommand;
 
-/** What became of a critical result, by whoever took it up. Each of them ends the reminders. */
+/** The outcome of a critical result, as the acting person reports it. Each of them ends the reminders. */
 export type AcknowledgementOutcome =
   /** The person who must act knows, and has repeated it back. */
   | 'confirmed'
   /** They were reached, and did not repeat it back. */
   | 'reached_no_readback'
-  /** They could not be reached: what follows is the caller's own process. */
+  /** They could not be reached: the rest is the caller's own process. */
   | 'unable_to_reach';
 
 export interface AcknowledgeCriticalResultCommand {
   orderId: string;
   /**
    * The alarm that the person acted on: the id of its `critical_result` notification, or `criticalResult.alarm` of the
-   * state. An answer to an alarm that has been followed by another one is refused. Required once an earlier alarm was
-   * acknowledged; before that, the latest one is meant without it.
+   * state. If a later alarm has followed it, the acknowledgement is refused. Required once an earlier alarm was
+   * acknowledged; before that, the default is the latest one.
    */
   alarm?: string;
   /** Who took it up: an id of the product's, `^[A-Za-z0-9._:-]{1,128}$`, never a name. */
@@ -164,7 +164,7 @@ export interface AcknowledgeCriticalResultCommand {
   note?: string;
 }
 
-/** Every command answers with the state after it, so that nobody needs to query. */
+/** Every command answers with the new state, so no query is needed. */
 export const registerUpdate = defineUpdate<OrderState, [RegisterCommand]>('register');
 export const cancelUpdate = defineUpdate<OrderState, [CancelCommand]>('cancel');
 export const resolveProblemUpdate = defineUpdate<OrderState, [ResolveProblemCommand]>('resolveProblem');
@@ -176,14 +176,14 @@ export const acknowledgeCriticalResultUpdate = defineUpdate<OrderState, [Acknowl
 
 export const stateQuery = defineQuery<OrderState>('state');
 
-/** Where the kit is, as far as it is known. LabPhase carries the current order's phase. */
+/** Where the kit is, as far as known. LabPhase carries the current order's phase. */
 export type OrderPhase =
   /** Placed, nothing shipped yet; the patient is registered or need not be. */
   | 'preparing'
   /** The kit waits to be registered: before it ships, or once it is with the customer. */
   | 'awaiting_registration'
   | 'in_transit_to_customer'
-  /** Delivered and registered: the sample is to be taken and sent back. */
+  /** Delivered and registered: the sample must be taken and sent back. */
   | 'with_customer'
   /** Collection under way by a method other than a test kit, or by a status that is not known yet. */
   | 'collecting_sample'
@@ -195,7 +195,7 @@ export type OrderPhase =
   /** A top-level status that is not known yet. */
   | 'unknown';
 
-/** Why a person should look. */
+/** The reason why a person should look. */
 export type AttentionReason =
   | 'registration_overdue'
   | 'shipping_overdue'
@@ -211,7 +211,7 @@ export type AttentionReason =
   | 'decision_needed'
   /** A kit that had been given up moves again while its replacement is under way. */
   | 'late_arrival'
-  /** The service registered another order than the one that was meant. */
+  /** The service registered a different order than the one that was named. */
   | 'registered_another_order'
   /** A second reference claims this order. */
   | 'reference_conflict'
@@ -235,7 +235,7 @@ export interface Attention {
 }
 
 export interface RaisedAttention extends Attention {
-  /** The question it asks; it is cleared when the question no longer stands. */
+  /** The question it asks; it is cleared when the question is answered or obsolete. */
   key: string;
   /** Which time it is raised, from 1. */
   time: number;
@@ -246,7 +246,7 @@ export interface RaisedCount {
   times: number;
 }
 
-/** What the service reported; or, without an event's id, who acknowledged a critical result. */
+/** An event of the service; or, without an event's id, an acknowledgement of a critical result. */
 export interface TimelineEntry {
   orderId: string;
   eventId?: number;
@@ -278,7 +278,7 @@ export interface CriticalResult {
   alarm: string;
   /** `final`, `partial`, or one not known yet. */
   status: string;
-  /** What the service says of it, which may be `normal`: it is critical all the same. */
+  /** The service's interpretation, which may be `normal`: the result is critical nevertheless. */
   interpretation?: string;
   /** Since when a person is asked to look. */
   since: string;
@@ -290,22 +290,22 @@ export interface CriticalResult {
   acknowledgements: Acknowledgement[];
 }
 
-/** The same with what a later report is compared with. */
+/** The same, with the values that a later report is compared with. */
 export interface CriticalResultRecord extends Omit<CriticalResult, 'alarm'> {
   /** When the service last fetched it. */
   updatedAt?: string;
   /** The order's last `corrected` event. */
   correctedBy?: number;
-  /** The order's own interpretation, when it was last looked at. */
+  /** The order's own interpretation at the last comparison. */
   orderSaid?: string;
-  /** What stood in the ids of its notifications, one for each time it was announced. */
+  /** The distinguishing parts of its notification ids, one for each time it was announced. */
   announced: string[];
 }
 
 /** One kit of the chain. */
 export interface ChainLink {
   orderId: string;
-  /** `initial`, `redraw`, `recreation` (the service's words), or `replacement` (ours). */
+  /** `initial`, `redraw`, `recreation` (the service's values), or `replacement` (ours). */
   origin: string;
   phase: OrderPhase;
   status: string;
@@ -316,12 +316,12 @@ export interface ChainLink {
 }
 
 export interface Waiting {
-  /** What is waited for, in plain words. */
+  /** What the order waits for, in plain text. */
   for: string;
   until?: string;
 }
 
-/** What `state` and every command answer with. Nothing personal: who the patient is, the service knows. */
+/** The answer of `state` and every command. Nothing personal: the patient's data stay in the service. */
 export interface OrderState {
   rootOrderId: string;
   /** The current order of the chain: the one that is expected to bring the results. */
@@ -344,7 +344,7 @@ export interface OrderState {
   timeline: TimelineEntry[];
   /** Set once the order has ended. */
   outcome?: OrderOutcome;
-  /** Set when this run only passes on what it hears to the workflow of another root order. */
+  /** Set if this run is a forwarder, which passes its signals to the workflow of another root order. */
   forwardsTo?: string;
 }
 
@@ -356,23 +356,23 @@ export type OrderOutcome =
   | 'abandoned'
   /** Nothing moved for `giveUpAfter` beyond a deadline. A later event starts a new run. */
   | 'unresolved'
-  /** The service said twice, ten minutes apart, that it does not know the order. */
+  /** The service answered twice, ten minutes apart, that it does not know the order. */
   | 'order_gone'
   /** This run passed everything on to the workflow of another root order. */
   | 'forwarded';
 
-/** One replacement of one order. It is claimed before anything is awaited, so that no order is replaced twice. */
+/** One replacement of one order. It is claimed before the first await, so no order is replaced twice. */
 export interface Replacement {
   replaces: string;
   /** The replaced order's last event at that time: one that moves on later has come back. */
   atEventId: number;
   /** Counts creations under one reference; 1 was the first kit. */
   n: number;
-  /** When it was first wanted. */
+  /** When it was first requested. */
   claimedAt: string;
   /** When it was last tried in vain, milliseconds since the epoch: the service may still be at work on it. */
   triedAt?: number;
-  /** The product was told. */
+  /** The product was notified. */
   told?: boolean;
   /** The new order, once it is known. */
   orderId?: string;
@@ -387,7 +387,7 @@ export interface KitOrderResult {
   interpretation?: string;
   chain: ChainLink[];
   timeline: TimelineEntry[];
-  /** What a later run goes on with, should the order stir again. */
+  /** State that a later run continues with, if the service reports something new. */
   policy: ResolvedPolicy;
   replacements: Replacement[];
   /** The questions that stood at the end. */

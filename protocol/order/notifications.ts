@@ -1,7 +1,7 @@
 import type { Attention, OrderOutcome, OrderPhase } from './messages.js';
 
 /**
- * What the product is told, as CloudEvents of type `labops.order.<type>`. An id is never derived from a run, so that a
+ * Notifications about an order, CloudEvents of type `labops.order.<type>`. An id is never derived from a run, so a
  * receiver can drop repeats: `<order id>/<event id or deadline name>/<type>`.
  */
 export type OrderNotification = NotificationHead &

@@ -8,12 +8,14 @@ import {
   type Fault,
 } from '../policy-settings.js';
 
-/** What happens without a person: `ask` raises attention and waits, `replace` orders a new kit, `fail` ends the order. */
+/**
+ * The reaction without a person: `ask` raises attention and waits, `replace` orders a new kit, `fail` ends the order.
+ */
 export type Remedy = 'ask' | 'replace' | 'fail';
 
 /**
  * How long each part of an order may take and what happens when it goes wrong. The service documents none of it
- * (docs/lab-service.md, "Problems and durations"), so everything is input, and every default says where it comes from.
+ * (docs/lab-service.md, "Problems and durations"), so all of it is input, and every default has its reason.
  */
 export interface OrderPolicy {
   /**
@@ -57,7 +59,7 @@ export interface OrderPolicy {
   decisionWait?: Duration;
   /** How often an order that missed a deadline is read again. Default 1 day. */
   recheckEvery?: Duration;
-  /** How long an order may stand still beyond a deadline before it is given up as `unresolved`. Default 60 days. */
+  /** How long an order may be without progress after a deadline before it ends as `unresolved`. Default 60 days. */
   giveUpAfter?: Duration;
   /**
    * How often a critical result that nobody has acknowledged is notified again, 1 second to 1 day. Default 1 hour: labs
@@ -72,9 +74,9 @@ export interface OrderPolicy {
    */
   creationTimeout?: Duration;
   /**
-   * How long after a lost answer nobody looks for the order that it may have created, from `creationTimeout` to 10 minutes.
-   * Default half as long again as `creationTimeout`: the service may still be working, and then its list of orders must show
-   * the order. Set it longer where that list is an index that lags: an order that the look misses is ordered a second time.
+   * How long after a lost answer the search for its order waits, from `creationTimeout` to 10 minutes. Default one and
+   * a half times `creationTimeout`: the service may still be working, and then its list of orders must show the order.
+   * Set it longer if that list is an index that lags: an order that the search misses is ordered a second time.
    */
   creationSettling?: Duration;
 }
@@ -180,8 +182,8 @@ function readRemedy(value: unknown, fault: Fault): unknown {
 }
 
 /**
- * How long a creation whose answer was lost is left alone before anybody looks for its fruit, in milliseconds: half as
- * long again as it may take, because the service may still be at it.
+ * How long a creation whose answer was lost is left alone before the search for its order, in milliseconds: one and a
+ * half times its timeout, because the service may still be working.
  */
 export function settlingAfter(creationTimeout: number): number {
   return creationTimeout * 1.5;

@@ -3,10 +3,11 @@ import { compareText } from '../canonical-json.js';
 import { isAddressable } from '../ids.js';
 
 /*
- * Which chain an order belongs to: a pure function of its snapshot, so that a webhook finds its workflow without a search.
+ * The chain that an order belongs to: a pure function of its snapshot, so a webhook finds its workflow without a
+ * search.
  */
 
-/** What our own passthrough says. `root` is missing on the first order of a chain: it is its own root. */
+/** The content of our own passthrough. `root` is missing on the first order of a chain: it is its own root. */
 export interface Passthrough {
   root?: string;
   reference: string;
@@ -47,7 +48,7 @@ export function rootOf(snapshot: OrderSnapshot): string {
   return rootOfTransaction(snapshot, siblingsOf(snapshot));
 }
 
-/** A redraw that the service made from our order may carry a copy of its passthrough, and is no root for that. */
+/** A redraw that the service made from our order may carry a copy of its passthrough, but is not a root. */
 function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
   return origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);
 }

@@ -14,7 +14,7 @@ import { readPassthrough, rootOf } from './root-order.js';
 import { phaseOf } from './lifecycle.js';
 import type { KitOrderInput } from './messages.js';
 
-/** How a `kitOrder` is started; the same whoever starts it: a webhook, the hand-over, or a forwarder. */
+/** The start of a `kitOrder`, the same for a webhook, the hand-over and a forwarder. */
 export interface KitOrderStart {
   workflowId: string;
   args: [KitOrderInput];

@@ -1,6 +1,6 @@
 /** A reason why a report could not be read, for the person who uploaded it. */
 export interface ReportFailure {
-  /** The service's word; one that is not known yet as it was sent. */
+  /** The service's reason; an unknown one as it was sent. */
   reason: string;
   /** In plain English, to be shown or translated by `reason`. */
   sentence: string;
@@ -17,7 +17,7 @@ const sentences: Readonly<Record<string, string>> = {
 
 const otherwise = 'The report could not be read. Please try again, or contact support.';
 
-/** A failed job does not have to say why. */
+/** A failed job need not have a reason. */
 export function failureOf(reason: string | undefined): ReportFailure {
   const known = reason !== undefined && Object.hasOwn(sentences, reason) ? sentences[reason] : undefined;
   return { reason: reason ?? 'unknown', sentence: known ?? otherwise };

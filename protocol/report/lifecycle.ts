@@ -1,11 +1,11 @@
 import type { ReportPhase } from './messages.js';
 
 /**
- * What a parsing job's status means. A job carries neither event ids nor timestamps (docs/lab-service.md, "Report
- * parsing"), so that only the order of statuses tells which of two reports is the later one.
+ * The meaning of a parsing job's status. A job carries neither event ids nor timestamps (docs/lab-service.md, "Report
+ * parsing"), so only the order of statuses shows which of two reports is the later one.
  */
 
-/** The documented way of a job. A status that is not known here stands behind all of them, and before the end. */
+/** The documented statuses of a job, in order. An unknown status ranks after all of them, and before the end. */
 const way: readonly string[] = ['upload_pending', 'started', 'processing', 'pending_review'];
 
 /** Both end a job. Where both are reported, results are there: a job that has some has not failed. */
@@ -20,7 +20,7 @@ export function rankOf(status: string | undefined): number {
   return end === -1 ? way.length : way.length + 1 + end;
 }
 
-/** One that is not known here; what it means depends on what came before it. */
+/** An unknown status; its meaning depends on the one before it. */
 export function isUnknown(status: string | undefined): boolean {
   return status !== undefined && !way.includes(status) && !ends.includes(status);
 }

@@ -21,7 +21,10 @@ export type ReportSource =
    */
   | {
       url: string;
-      /** Names a set of headers that is configured at the worker (REPORT_URL_HEADERS_FILE), so that no secret is in a history. */
+      /**
+       * Names a set of headers that is configured at the worker (REPORT_URL_HEADERS_FILE), so no secret is in a
+       * history.
+       */
       headersFrom?: string;
     };
 
@@ -31,14 +34,14 @@ export interface SubmitReportInput {
   /** The service's user id of whose report it is. */
   userId: string;
   file: ReportSource;
-  /** Whether a person at the service checks what was read. Default false. Not every team is enabled for it. */
+  /** True if a person at the service must check the values. Default false. Not every team is enabled for it. */
   needsHumanReview?: boolean;
   policy?: ReportPolicy;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;
 }
 
-/** An upload whose outcome nobody learnt: the service may have made a job of it. ISO 8601 in UTC. */
+/** An upload with an unknown outcome: the service may have made a job of it. ISO 8601 in UTC. */
 export interface LostUpload {
   from: string;
   until: string;
@@ -53,7 +56,7 @@ export interface SubmitReportResult {
   lostUploads: LostUpload[];
 }
 
-/** What the cancellation of a submission came to. */
+/** The result of cancelling a submission. */
 export type SubmissionEnd =
   /**
    * Nothing is uploaded any more. `lostUploads` are those whose answers were lost: the service may read such a file all
@@ -80,14 +83,14 @@ export interface ReportSubmitted {
   snapshot: ReportSnapshot;
   /** The job was there already: it may have a history that the run should know. */
   adopted: boolean;
-  /** Whether the worker has a target for notifications; with none, nothing is scheduled. */
+  /** True if the worker has a target for notifications; without one, none is scheduled. */
   notifies: boolean;
 }
 
 export const reportSubmittedSignal = defineSignal<[ReportSubmitted]>('reportSubmitted');
 export const jobChangedSignal = defineSignal<[ReportSnapshot]>('jobChanged');
 
-/** Stops following the job; the service, which cannot cancel one, is told nothing. Answers with the state after it. */
+/** Stops following the job; nothing is sent to the service, which cannot cancel a job. Answers with the new state. */
 export const cancelReportUpdate = defineUpdate<ReportState, []>('cancel');
 
 export const reportStateQuery = defineQuery<ReportState>('state');
@@ -98,19 +101,19 @@ export type ReportPhase =
   | 'uploaded'
   /** It is being read; also under a status that is not known yet. */
   | 'parsing'
-  /** A person at the service checks what was read. */
+  /** A person at the service checks the values. */
   | 'in_review'
   | 'completed'
   | 'failed';
 
-/** Why a person should look. */
+/** The reason why a person should look. */
 export type ReportAttentionReason =
   /** Neither a result nor a review by `parsingDeadline`. */
   | 'parsing_overdue'
   | 'review_overdue'
   /** A second reference claims this job. */
   | 'reference_conflict'
-  /** Nobody submitted this job, and it could be the fruit of more than one upload whose answer was lost. */
+  /** Nobody submitted this job, and more than one upload whose answer was lost could have made it. */
   | 'ambiguous_job'
   | 'notifications_undelivered'
   /** On `submitReport`: the file has not been uploaded for an hour; it goes on trying. */
@@ -129,13 +132,13 @@ export interface ReportTimelineEntry {
   isReviewed?: boolean;
 }
 
-/** What `state` and `cancel` answer with. Nothing personal: values and names stay in the service. */
+/** The answer of `state` and `cancel`. Nothing personal: values and names stay in the service. */
 export interface ReportState {
   jobId: string;
   reference?: string;
   userId?: string;
   phase: ReportPhase;
-  /** The service's own; `unknown` where it never said. */
+  /** The service's own; `unknown` if it reported none. */
   status: string;
   needsHumanReview?: boolean;
   isReviewed?: boolean;
@@ -155,15 +158,15 @@ export interface ReportState {
 export type ReportOutcome =
   | 'completed'
   | 'failed'
-  /** Somebody decided to stop following it. */
+  /** A person decided to stop following it. */
   | 'abandoned'
   /** Nothing moved for `giveUpAfter` beyond a deadline. A later event starts a new run. */
   | 'unresolved'
   /** The service no longer knows the job. */
   | 'job_gone'
   /**
-   * It was probably made by an upload whose answer was lost, and another job was made of the same file. Its result is
-   * announced all the same.
+   * An upload whose answer was lost probably made it, and another job was made of the same file. Its result is
+   * announced nevertheless.
    */
   | 'superseded';
 
@@ -179,8 +182,8 @@ export interface ParsingJobResult {
   counts?: ReportCounts;
   supersededBy?: string;
   timeline: ReportTimelineEntry[];
-  /** What a later run goes on with, should the job stir again. */
+  /** State that a later run continues with, if the service reports something new. */
   policy: ResolvedReportPolicy;
-  /** What the product was told of: ids of notifications. */
+  /** The ids of notifications that the product got. */
   announced: string[];
 }

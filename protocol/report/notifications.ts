@@ -2,7 +2,7 @@ import type { ReportCounts } from '../../service/report-snapshot.js';
 import type { ReportAttention, ReportOutcome, ReportPhase } from './messages.js';
 
 /**
- * What the product is told, as CloudEvents of type `labops.report.<type>`. An id is never derived from a run, so that a
+ * Notifications about a lab report, CloudEvents of type `labops.report.<type>`. An id is never derived from a run, so a
  * receiver can drop repeats: `<job id>/<status or deadline>/<type>`.
  */
 export type ReportNotification = ReportNotificationHead &
@@ -11,7 +11,7 @@ export type ReportNotification = ReportNotificationHead &
     | { type: 'review_needed'; data: { status: string } }
     | { type: 'completed'; data: { isReviewed: boolean; supersededBy?: string } & Partial<ReportCounts> }
     | { type: 'failed'; data: { failureReason: string; failureSentence: string; supersededBy?: string } }
-    /** A job that was told of before turns out to be the one of this reference. */
+    /** A job that was announced before belongs to this reference. */
     | { type: 'claimed'; data: { status: string } }
     | { type: 'attention_raised'; data: ReportAttention }
     | { type: 'attention_cleared'; data: ReportAttention }

@@ -2,8 +2,8 @@ import ms from 'ms';
 import { PolicyInvalid, readDuration, type Duration } from '../policy-settings.js';
 
 /**
- * How long each part of a report's way may take. The service documents no duration (docs/lab-service.md, "Report
- * parsing"), so everything is input, and every default says where it comes from.
+ * How long each stage of a report may take. The service documents no duration (docs/lab-service.md, "Report parsing"),
+ * so all of them are input, and every default has its reason.
  */
 export interface ReportPolicy {
   /** The longest that one upload may take, its answer included, 10 seconds to 1 hour. Default 10 minutes: 10 MB at 17 kB/s. */
@@ -23,9 +23,12 @@ export interface ReportPolicy {
    * under way is not cut off. Default 7 days: longer, the file or its host has been forgotten, and the user's deletion waits.
    */
   submissionDeadline?: Duration;
-  /** How long webhooks may be silent before the job is read; doubled after each read that says nothing new. Default 2 minutes. */
+  /**
+   * How long the job may be without webhooks before it is read; doubled after each read without news. Default 2
+   * minutes.
+   */
   firstPoll?: Duration;
-  /** The same while a person reviews. Default 1 hour: nobody reviews faster than webhooks. */
+  /** The same during a review. Default 1 hour: no review finishes before its webhook arrives. */
   firstReviewPoll?: Duration;
   /** The longest pause between two reads. Default 6 hours: a result whose webhooks were all lost is known on the same day. */
   longestPoll?: Duration;
@@ -33,7 +36,7 @@ export interface ReportPolicy {
   parsingDeadline?: Duration;
   /** From the beginning of a review to its end, before attention is raised. Default 4 days: two business days over a weekend. */
   reviewDeadline?: Duration;
-  /** How long a job may stand still beyond a deadline before it is given up as `unresolved`. Default 14 days. */
+  /** How long a job may be without progress after a deadline before it ends as `unresolved`. Default 14 days. */
   giveUpAfter?: Duration;
   /** How long a notification may stay undelivered before attention is raised. Default 3 days. */
   notificationDeadline?: Duration;

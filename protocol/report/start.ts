@@ -5,7 +5,7 @@ import { parsingJobId } from '../ids.js';
 import { phaseOf } from './lifecycle.js';
 import type { ParsingJobInput } from './messages.js';
 
-/** How a `parsingJob` is started; the same whoever starts it: a webhook or the hand-over. */
+/** The start of a `parsingJob`, the same for a webhook and the hand-over. */
 export interface ParsingJobStart {
   workflowId: string;
   args: [ParsingJobInput];

@@ -1,6 +1,6 @@
 /**
- * What a failed upload means. The service takes a file more than once and makes a job of each, so before it is sent
- * again it must be known whether there is a job already.
+ * The meaning of a failed upload. The service accepts a file more than once and makes a job of each, so before it is
+ * sent again it must be certain that there is no job yet.
  */
 export type UploadOutcome =
   /** The service cannot have had the whole file: it may be sent again at once. */
@@ -23,7 +23,7 @@ const certain: readonly string[] = [
   'ReportFileUnavailable',
 ];
 
-/** What fails a submission for good before anything was sent, or by the service's own word. */
+/** Failures that end a submission for good, before anything was sent or by the service's own answer. */
 const refused: readonly string[] = [
   'ReferenceInvalid',
   'ReferenceConflict',
@@ -34,12 +34,12 @@ const refused: readonly string[] = [
   'ReportRefused',
   'FeatureNotEnabled',
   'Unauthorized',
-  // Of the submission itself: what its uploads may have made is in its details.
+  // A failure of the submission itself: its details list the uploads that may have made a job.
   'ReportSubmissionCancelled',
   'ReportSubmissionExpired',
 ];
 
-/** @param type of the failure that the attempt ended with; undefined when its worker was not heard of any more */
+/** @param type of the failure that the attempt ended with; undefined if its worker stopped responding */
 export function uploadOutcomeOf(type: string | undefined): UploadOutcome {
   if (type === 'AnswerUnreadable') return 'created_unreadably';
   return type !== undefined && [...certain, ...refused].includes(type) ? 'nothing_created' : 'unknown';
