@@ -1,4 +1,5 @@
 import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
+import type { EarlierRun } from '../protocol/earlier-run.js';
 import { bookAppointmentId } from '../protocol/ids.js';
 import type { AppointmentResult, Slots } from '../protocol/appointment/messages.js';
 import { settlingAfter } from '../protocol/order/policy.js';
@@ -39,8 +40,8 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
     },
 
     /** An error of Temporal's is rethrown, so it is retried; an error of the service delays nothing. */
-    async identifyAppointment(orderId: string): Promise<AppointmentFound> {
-      const previous = await lastResultOf<AppointmentResult>(temporal, bookAppointmentId(orderId));
+    async identifyAppointment(orderId: string, earlier?: EarlierRun): Promise<AppointmentFound> {
+      const previous = await lastResultOf<AppointmentResult>(temporal, bookAppointmentId(orderId), earlier);
       const reading = await readIfReadable(service, orderId, notifies);
       return { notifies, ...(previous && { previous }), ...(reading && { reading }) };
     },

@@ -2,6 +2,7 @@ import { RequestInvalid, ServiceError, ServiceRefused } from '../service/errors.
 import type { LabService } from '../service/lab-service.js';
 import type { CriticalResultReport } from '../service/critical-result.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
+import { signalOrStart, type EarlierRun } from '../protocol/earlier-run.js';
 import { kitOrderId } from '../protocol/ids.js';
 import { rootOf } from '../protocol/order/root-order.js';
 import {
@@ -40,7 +41,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
     /** Hands a placed order over to the workflow that follows it, which a webhook may have started already. */
     async handOver(placed: Omit<OrderPlaced, 'notifies'>): Promise<void> {
       const { snapshot } = placed;
-      await temporal.workflow.signalWithStart(kitOrderName, {
+      await signalOrStart(temporal.workflow, kitOrderName, {
         ...kitOrderStart(snapshot, snapshot.orderId, placed.reference),
         taskQueue,
         signal: orderPlacedSignal,
@@ -49,7 +50,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
     },
 
     async forwardOrder({ snapshot, rootOrderId }: { snapshot: OrderSnapshot; rootOrderId: string }): Promise<void> {
-      await temporal.workflow.signalWithStart(kitOrderName, {
+      await signalOrStart(temporal.workflow, kitOrderName, {
         ...kitOrderStart(snapshot, rootOrderId),
         taskQueue,
         signal: orderChangedSignal,
@@ -58,7 +59,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
     },
 
     async forwardCriticalResult({ report, rootOrderId }: { report: CriticalResultReport; rootOrderId: string }) {
-      await temporal.workflow.signalWithStart(kitOrderName, {
+      await signalOrStart(temporal.workflow, kitOrderName, {
         ...criticalResultStart(report, rootOrderId),
         taskQueue,
         signal: criticalResultReportedSignal,
@@ -72,7 +73,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
      */
     async joinChain(placed: ReplacementPlaced): Promise<void> {
       const { snapshot } = placed;
-      await temporal.workflow.signalWithStart(kitOrderName, {
+      await signalOrStart(temporal.workflow, kitOrderName, {
         ...kitOrderStart(snapshot, snapshot.orderId, placed.reference),
         taskQueue,
         signal: replacementPlacedSignal,
@@ -82,12 +83,13 @@ export function chainActivities(dependencies: ActivityDependencies) {
 
     /**
      * Reads an order, its transaction's orders and the last run of its workflow. An error is rethrown, so it is
-     * retried: without an answer the run cannot know what to follow.
+     * retried: without an answer the run cannot know what to follow. Only a search for earlier runs that does not answer is
+     * given up.
      */
-    async readChain(rootOrderId: string): Promise<ChainReading> {
+    async readChain(rootOrderId: string, earlier?: EarlierRun): Promise<ChainReading> {
       const own = await readIfReadable(service, rootOrderId);
       const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
-      const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId));
+      const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId), earlier);
       return {
         snapshots,
         gone: own.gone,

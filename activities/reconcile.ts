@@ -1,6 +1,7 @@
 import { heartbeat, log, sleep } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
+import { signalOrStart } from '../protocol/earlier-run.js';
 import { isAddressable, kitOrderId } from '../protocol/ids.js';
 import { rootOf } from '../protocol/order/root-order.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
@@ -165,7 +166,7 @@ async function tell(
   const { final, last } = standingOf(snapshot.events, snapshot.status);
   // The sweep sees an order again and again: one that an operator has ended is not started each time.
   if (!final && !critical) {
-    await temporal.workflow.signalWithStart(kitOrderName, start);
+    await signalOrStart(temporal.workflow, kitOrderName, start);
     return 'told';
   }
   try {
@@ -175,6 +176,6 @@ async function tell(
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
   if (isEndKnown(await lastRunOf(temporal, root), snapshot, last, from)) return 'finished';
-  await temporal.workflow.signalWithStart(kitOrderName, start);
+  await signalOrStart(temporal.workflow, kitOrderName, start);
   return 'reopened';
 }

@@ -3,6 +3,7 @@ import { NotFound, ServiceError } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
 import { isStatedUnknownJob } from '../service/reports.js';
+import { signalOrStart, type EarlierRun } from '../protocol/earlier-run.js';
 import { parsingJobId, canonicalUserId } from '../protocol/ids.js';
 import {
   parsingJobName,
@@ -14,7 +15,7 @@ import {
 import { parsingJobStart } from '../protocol/report/start.js';
 import type { ActivityDependencies } from './activities.js';
 import { hasEndpoint } from './notifications.js';
-import { lastResultOf } from './workflow-runs.js';
+import { lastResultOf, searching } from './workflow-runs.js';
 import { asFailures } from './failures.js';
 import { findLostJob, ownerOf, type JobOwner, type LostJob } from './report-claims.js';
 import { requireUnsigned, uploadFile, type UploadAnswer, type UploadReport } from './report-upload.js';
@@ -69,7 +70,7 @@ export function reportActivities(dependencies: ActivityDependencies) {
     /** Hands an uploaded report over to the workflow that follows its job, which a webhook may have started already. */
     async handOverReport(submitted: Omit<ReportSubmitted, 'notifies'>): Promise<void> {
       const { snapshot, userId, reference } = submitted;
-      await temporal.workflow.signalWithStart(parsingJobName, {
+      await signalOrStart(temporal.workflow, parsingJobName, {
         ...parsingJobStart({ ...snapshot, userId }, reference),
         taskQueue,
         signal: reportSubmittedSignal,
@@ -89,12 +90,13 @@ export function reportActivities(dependencies: ActivityDependencies) {
      * Reads a job, the last run of its workflow, and its possible owners. An error of Temporal's is rethrown, so it is
      * retried: without these answers the run cannot know what to follow.
      */
-    async identifyJob({ jobId, userId, since }: IdentifyJob): Promise<JobReading> {
+    async identifyJob({ jobId, userId, since }: IdentifyJob, earlier?: EarlierRun): Promise<JobReading> {
       const { snapshot, gone, unsure } = await readIfReadable(service, jobId);
-      const previous = await lastResultOf<ParsingJobResult>(temporal, parsingJobId(jobId));
+      const previous = await lastResultOf<ParsingJobResult>(temporal, parsingJobId(jobId), earlier);
       const known = userId ?? previous?.userId ?? snapshot?.userId;
       const whose = known === undefined ? {} : { userId: canonicalUserId(known) };
-      const owner = previous ?? (await ownerOf(temporal, { jobId, since, ...whose }));
+      const lookForOwner = () => ownerOf(temporal, { jobId, since, ...whose });
+      const owner = previous ?? (await searching<JobOwner>(temporal, lookForOwner, { kind: 'ambiguous' }));
       return {
         ...(snapshot && { snapshot }),
         gone,

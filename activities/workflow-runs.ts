@@ -1,4 +1,6 @@
+import { activityInfo, log } from '@temporalio/activity';
 import { isGrpcServiceError, WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { earlierRunOf, type EarlierRun } from '../protocol/earlier-run.js';
 
 /** gRPC's number of UNIMPLEMENTED. */
 const unimplemented = 12;
@@ -48,12 +50,81 @@ async function asItIs(temporal: Client, listedAs: WorkflowExecutionInfo): Promis
 }
 
 /**
- * The result of the last completed run with this workflow ID. A run that was started and ended just now may be missing;
- * what it announced is then announced again with the same ids, which a receiver drops.
+ * The result of the last completed run with this workflow ID.
+ *
+ * @param earlier the run before the one that asks, as its memo has it: from there it is found by ID. Without it Temporal is
+ * searched, and a run that was started and ended just now may be missing; what it announced is then announced again with the
+ * same ids, which a receiver drops.
  */
-export async function lastResultOf<Result>(temporal: Client, workflowId: string): Promise<Result | undefined> {
-  const [last] = await endedRunsOf(temporal, workflowId);
-  return last && (temporal.workflow.getHandle(workflowId, last.runId).result() as Promise<Result>);
+export async function lastResultOf<Result>(
+  temporal: Client,
+  workflowId: string,
+  earlier?: EarlierRun,
+): Promise<Result | undefined> {
+  const found = await lastEndedBefore(temporal, workflowId, earlier);
+  const runId =
+    found === 'unknown'
+      ? await searching(temporal, async () => (await endedRunsOf(temporal, workflowId))[0]?.runId, undefined)
+      : found.runId;
+  if (runId === undefined) return undefined;
+  return temporal.workflow.getHandle(workflowId, runId).result() as Promise<Result>;
+}
+
+/** Runs that somebody ended, or that failed, in a row: beyond that the search is quicker. */
+const mostSteps = 20;
+
+/** The last run before that ended by itself; unknown where a run does not say which one came before it. */
+async function lastEndedBefore(
+  temporal: Client,
+  workflowId: string,
+  earlier: EarlierRun | undefined,
+): Promise<EarlierRun | 'unknown'> {
+  let next = earlier;
+  for (let step = 0; next !== undefined && step < mostSteps; step += 1) {
+    if (next.runId === undefined) return next;
+    const run = await retained(temporal, workflowId, next.runId);
+    // One that is past its retention has none before it that is retained.
+    if (!run) return {};
+    if (run.status.name === 'COMPLETED') return { runId: run.runId };
+    next = earlierRunOf(run.memo);
+  }
+  return 'unknown';
+}
+
+async function retained(
+  temporal: Client,
+  workflowId: string,
+  runId: string,
+): Promise<Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'memo'> | undefined> {
+  try {
+    return await temporal.workflow.getHandle(workflowId, runId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * So many attempts of an activity wait for a search. Each tries for some seconds, and the pauses between them grow: two
+ * minutes or so, less than a command waits.
+ */
+export const searchAttempts = 6;
+
+const searchDeadlineMs = 10_000;
+
+/**
+ * Searches Temporal for what a run would like to know. The search may be away for hours, while the run has a critical
+ * result to announce: an activity that has tried long enough goes on with `instead`.
+ */
+export async function searching<Found>(temporal: Client, search: () => Promise<Found>, instead: Found): Promise<Found> {
+  try {
+    return await temporal.withDeadline(Date.now() + searchDeadlineMs, search);
+  } catch (error) {
+    if (activityInfo().attempt < searchAttempts) throw error;
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    log.warn('the search of Temporal does not answer: went on without it', { name, message });
+    return instead;
+  }
 }
 
 function hasNoVisibility(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { CancellationReason } from '../../service/appointments.js';
 import type { LabService } from '../../service/lab-service.js';
+import { signalOrStart } from '../../protocol/earlier-run.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { appointmentWantedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol/appointment/policy.js';
@@ -46,7 +47,7 @@ export class AppointmentOperations {
     const { orderId, policy } = start;
     const { client, taskQueue } = this.calls;
     await this.calls.call(isStarting, options, () =>
-      client.workflow.signalWithStart(bookAppointmentName, {
+      signalOrStart(client.workflow, bookAppointmentName, {
         ...bookAppointmentStart(orderId),
         taskQueue,
         signal: appointmentWantedSignal,

@@ -18,6 +18,7 @@ import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { replayableSeconds } from '../../service/webhook-signature.js';
 import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
+import { signalOrStart } from '../../protocol/earlier-run.js';
 import { isLinkAddressable, linkProviderId, isAddressable } from '../../protocol/ids.js';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { rootOf } from '../../protocol/order/root-order.js';
@@ -276,7 +277,7 @@ async function deliverOrder(snapshot: OrderSnapshot, destinations: Destinations)
   if (!isAddressable(orderId) || !isAddressable(root)) return { name: 'not_addressable' };
   const start = kitOrderStart(snapshot, root);
   return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
-    workflow.signalWithStart(kitOrderName, { ...start, taskQueue, signal: orderChangedSignal, signalArgs: [snapshot] }),
+    signalOrStart(workflow, kitOrderName, { ...start, taskQueue, signal: orderChangedSignal, signalArgs: [snapshot] }),
   );
 }
 
@@ -296,7 +297,7 @@ async function deliverCriticalResult(event: CriticalResultReceived, destinations
   if (!isAddressable(orderId) || !isAddressable(root)) return { name: 'not_addressable' };
   const start = criticalResultStart(report, root);
   return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
-    workflow.signalWithStart(kitOrderName, {
+    signalOrStart(workflow, kitOrderName, {
       ...start,
       taskQueue,
       signal: criticalResultReportedSignal,
@@ -312,7 +313,7 @@ async function deliverParsingJob(event: ParsingJobReceived, destinations: Destin
   const snapshot = { ...reportSnapshotOf(event.job), jobId, ...(userId !== undefined && { userId }) };
   const start = parsingJobStart(snapshot);
   return deliver(destinations, { jobId, workflowId: start.workflowId }, (workflow, taskQueue) =>
-    workflow.signalWithStart(parsingJobName, { ...start, taskQueue, signal: jobChangedSignal, signalArgs: [snapshot] }),
+    signalOrStart(workflow, parsingJobName, { ...start, taskQueue, signal: jobChangedSignal, signalArgs: [snapshot] }),
   );
 }
 
@@ -323,7 +324,7 @@ async function deliverAppointment(event: AppointmentReceived, destinations: Dest
   const snapshot = { ...appointmentSnapshotOf(event.appointment), orderId, ...(userId !== undefined && { userId }) };
   const start = bookAppointmentStart(orderId, snapshot);
   return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
-    workflow.signalWithStart(bookAppointmentName, {
+    signalOrStart(workflow, bookAppointmentName, {
       ...start,
       taskQueue,
       signal: appointmentChangedSignal,

@@ -61,7 +61,7 @@ test('a worker that loses Temporal while it signals other workflows loses no sig
   const [placingUser, reportingUser] = await Promise.all([lab.newUser(), lab.newUser()]);
   await writeFile(join(root, 'report.pdf'), samplePdf(['invented']));
 
-  way.hold('SignalWithStartWorkflowExecution');
+  way.hold('SignalWorkflowExecution', 'SignalWithStartWorkflowExecution');
   const placed = await lab.labs.orders.place(kitFor(placingUser, `cut-${placingUser}`));
   const report = await lab.labs.reports.submit({
     reference: `cut-${reportingUser}`,

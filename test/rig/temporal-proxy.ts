@@ -16,8 +16,8 @@ export interface Proxy {
   /** Resets every connection; then nothing listens at the address any more. What was held is lost. */
   close(): Promise<void>;
   open(): Promise<void>;
-  /** Keeps the calls of this gRPC method, such as `SignalWithStartWorkflowExecution`, from their server until the way is cut. */
-  hold(method: string): void;
+  /** Keeps the calls of these gRPC methods, such as `SignalWorkflowExecution`, from their server until the way is cut. */
+  hold(...methods: string[]): void;
   /** The held calls' messages, as text that names can be found in. */
   held(): string[];
   /** How many calls of this method have come. */
@@ -30,7 +30,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   const onward = new WeakMap<Http2Session, ClientHttp2Session>();
   const counts = new Map<string, number>();
   const held: string[] = [];
-  let holding: string | undefined;
+  let holding: string[] = [];
   const server = createServer();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -48,7 +48,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     const method = path.slice(path.lastIndexOf('/') + 1);
     counts.set(method, (counts.get(method) ?? 0) + 1);
     stream.on('error', () => stream.destroy());
-    if (method === holding) void messageOf(stream).then((message) => held.push(message));
+    if (holding.includes(method)) void messageOf(stream).then((message) => held.push(message));
     else passOn(stream, headers, stream.session && onward.get(stream.session));
   });
   const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
@@ -58,14 +58,14 @@ export async function startProxy(target: string): Promise<Proxy> {
     address: `127.0.0.1:${port}`,
     open: () => listen(port),
     close: async () => {
-      holding = undefined;
+      holding = [];
       if (!server.listening) return;
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.resetAndDestroy();
       await closed;
     },
-    hold: (method) => {
-      holding = method;
+    hold: (...methods) => {
+      holding = methods;
     },
     held: () => held,
     count: (method) => counts.get(method) ?? 0,

@@ -6,10 +6,10 @@ import { setStage } from './story.js';
 
 let isAway = true;
 
-/** Earlier runs are found by a search of Temporal, which may be away while everything else works. */
+/** Earlier runs are asked of Temporal, which may refuse that while everything else works. */
 async function identifyAppointment(): Promise<AppointmentFound> {
   await Promise.resolve();
-  if (isAway) throw new Error('The search of Temporal is away');
+  if (isAway) throw new Error('Temporal does not answer');
   return { notifies: true };
 }
 

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { lastResultOf, runsOf } from '../../activities/workflow-runs.js';
 import { lastRunOf } from '../../activities/last-run.js';
+import { earlierRunOf } from '../../protocol/earlier-run.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
@@ -10,13 +11,17 @@ import { setStage } from './story.js';
 const stage = setStage({ eventsPerRun: 10_000 });
 
 /** Like a server whose visibility does not know yet that anything ended. */
-function lagging({ workflow }: Client): Client {
+function lagging(temporal: Client): Client {
+  const { workflow } = temporal;
   const list = async function* (options: { query?: string }) {
     for await (const { closeTime: _closeTime, ...run } of workflow.list(options)) {
       yield { ...run, status: { name: 'RUNNING', code: 1 } };
     }
   };
-  return { workflow: { list, getHandle: workflow.getHandle.bind(workflow) } } as unknown as Client;
+  return {
+    workflow: { list, getHandle: workflow.getHandle.bind(workflow) },
+    withDeadline: temporal.withDeadline.bind(temporal),
+  } as unknown as Client;
 }
 
 test('a run that ended a moment ago counts as ended, although it is still listed as running', async () => {
@@ -27,6 +32,34 @@ test('a run that ended a moment ago counts as ended, although it is still listed
   const found = () => lastResultOf(lagging(stage.temporal), workflowId);
   // That it was started is listed within a moment.
   await expect.poll(found).toEqual(result);
+});
+
+/** Like a server that cannot be searched. */
+function searchless({ workflow }: Client): Client {
+  const list = () => {
+    throw new Error('The search is away');
+  };
+  return { workflow: { list, getHandle: workflow.getHandle.bind(workflow) } } as unknown as Client;
+}
+
+test('the last run that ended by itself is found by ID past a run that an operator has ended', async () => {
+  const kit = await stage.place();
+  const workflow = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
+  const present = async () => workflow.describe();
+  await kit.handle.cancel();
+  const result = await kit.result();
+  const { runId: first } = await present();
+
+  // The service sends the kit that was cancelled all the same.
+  await kit.move('transit_customer');
+  await expect.poll(async () => (await present()).runId).not.toBe(first);
+  const { runId: second } = await present();
+  await workflow.terminate('by an operator');
+  await kit.move('with_customer');
+  await expect.poll(async () => (await present()).runId).not.toBe(second);
+  const { memo, workflowId } = await present();
+
+  expect(await lastResultOf(searchless(stage.temporal), workflowId, earlierRunOf(memo))).toEqual(result);
 });
 
 test('a run that is still going has no result, and is not waited for', async () => {

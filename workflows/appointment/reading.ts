@@ -1,6 +1,7 @@
 import { setNotifies } from '../entity/outbox.js';
-import { log } from '@temporalio/workflow';
+import { log, workflowInfo } from '@temporalio/workflow';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
+import { earlierRunOf } from '../../protocol/earlier-run.js';
 import { isOpen } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities } from '../activities.js';
@@ -79,7 +80,7 @@ export function takeSilence(appointment: Appointment, now: number): void {
 /**
  * Finds out what there is before anything is done: an appointment that was made elsewhere, an order that needs none any
  * more, an earlier run that has told of it. A service that does not answer holds nobody up: every command looks itself.
- * A Temporal that does not find earlier runs does, so commands are refused meanwhile.
+ * A Temporal that does not tell of an earlier run does for a while, so commands are refused meanwhile.
  */
 export async function identify({ appointment, commands }: AppointmentRun): Promise<void> {
   if (appointment.identified) return;
@@ -87,7 +88,10 @@ export async function identify({ appointment, commands }: AppointmentRun): Promi
   const summary = 'what there is already';
   const found = await answeringMeanwhile(
     commands,
-    activities.identifyAppointment.executeWithOptions({ summary }, [appointment.orderId]),
+    activities.identifyAppointment.executeWithOptions({ summary }, [
+      appointment.orderId,
+      earlierRunOf(workflowInfo().memo),
+    ]),
   );
   const { reading, notifies, previous } = found;
   if (previous) {

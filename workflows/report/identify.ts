@@ -1,5 +1,6 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { JobReading } from '../../activities/reports.js';
+import { earlierRunOf } from '../../protocol/earlier-run.js';
 import type { ParsingJobResult, ReportTimelineEntry } from '../../protocol/report/messages.js';
 import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';
@@ -67,7 +68,10 @@ async function readUp(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
   const since = workflowInfo().startTime.toISOString();
   const reported = job.reported;
   const question = { jobId: job.jobId, since, ...(job.userId !== undefined && { userId: job.userId }) };
-  const reading = await activities.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [question]);
+  const reading = await activities.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [
+    question,
+    earlierRunOf(workflowInfo().memo),
+  ]);
   const { snapshot, gone, unsure, notifies, previous } = reading;
   if (previous) resume(job, previous);
   if (snapshot) takeRead(run, snapshot, reported);

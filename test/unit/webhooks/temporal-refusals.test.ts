@@ -12,16 +12,22 @@ afterEach(async () => {
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 
-/** A handler whose Temporal answers every signal with one status of gRPC. */
-async function handlerRefusedWith(code: number, details: string, options: Partial<WebhookHandlerOptions> = {}) {
-  const { client, close } = await clientAnsweredWith((method) =>
-    method === 'SignalWithStartWorkflowExecution' ? { code, details } : undefined,
-  );
+/** A handler whose Temporal answers every signal, or only every start, with one status of gRPC. */
+async function handlerRefusedWith(
+  code: number,
+  details: string,
+  { to = 'signals', ...options }: Partial<WebhookHandlerOptions> & { to?: 'signals' | 'starts' } = {},
+) {
+  const { client, close } = await clientAnsweredWith((method) => {
+    if (method === 'SignalWithStartWorkflowExecution') return { code, details };
+    if (method !== 'SignalWorkflowExecution') return undefined;
+    return to === 'signals' ? { code, details } : { code: 5, details: 'workflow not found' };
+  });
   closing.push(close);
   return createWebhookHandler({ temporal: client, secrets: [secret], ...options });
 }
 
-describe('an event that Temporal does not take', () => {
+describe.each(['signals', 'starts'] as const)('an event that Temporal does not take, of all %s', (to) => {
   test.each<[string, number, string, AnswerName]>([
     ['CANCELLED', 1, 'cancelled', 'temporal_unavailable'],
     ['DEADLINE_EXCEEDED', 4, 'too late', 'temporal_unavailable'],
@@ -38,7 +44,10 @@ describe('an event that Temporal does not take', () => {
       'temporal_refused',
     ],
   ])('an event that Temporal refuses with %s is sent again (%i, %s)', async (_name, code, details, answer) => {
-    const handler = await handlerRefusedWith(code, details, { rejected: () => expect.unreachable('it is set aside') });
+    const handler = await handlerRefusedWith(code, details, {
+      to,
+      rejected: () => expect.unreachable('it is set aside'),
+    });
     expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
     expect(handler.counts().answers[answer]).toBe(1);
   });
@@ -52,7 +61,7 @@ describe('an event that Temporal does not take', () => {
       const taken: RejectedEventReceived[] = [];
       const { lines, logger } = remembering();
       const rejected = (event: RejectedEventReceived) => Promise.resolve(taken.push(event));
-      const handler = await handlerRefusedWith(code, details, { rejected, logger });
+      const handler = await handlerRefusedWith(code, details, { to, rejected, logger });
       const event = signed(orderEvent(orderId));
       expect((await handler.handle(event)).status).toBe(204);
       expect(taken).toMatchObject([
@@ -65,13 +74,13 @@ describe('an event that Temporal does not take', () => {
   );
 
   test('a permanent refusal is answered 503 while the sink for rejected events fails', async () => {
-    const handler = await handlerRefusedWith(3, 'too large', { rejected: () => Promise.reject(new Error('down')) });
+    const handler = await handlerRefusedWith(3, 'too large', { to, rejected: () => Promise.reject(new Error('down')) });
     expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
   });
 
   test('a permanent refusal is counted, logged as an error and dropped if there is no sink', async () => {
     const { lines, logger } = remembering();
-    const handler = await handlerRefusedWith(3, 'too large', { logger });
+    const handler = await handlerRefusedWith(3, 'too large', { to, logger });
     expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(204);
     expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'event_refused', orderId } }]);
     expect(handler.counts().answers.event_refused).toBe(1);
