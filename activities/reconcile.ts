@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { heartbeat, log, sleep } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
+import { canonicalJson } from '../protocol/canonical-json.js';
 import { signalOrStart } from '../protocol/earlier-run.js';
 import { isAddressable, kitOrderId } from '../protocol/ids.js';
 import { rootOf } from '../protocol/order/root-order.js';
@@ -45,6 +47,7 @@ const pauseMs = 100;
 
 export function reconcileActivities(dependencies: ActivityDependencies) {
   const { service } = dependencies;
+  const known = new KnownEnds();
   return {
     /**
      * Signals the workflows of one page's orders with the service's current state. Repeating it does no harm: the fold
@@ -63,7 +66,7 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
           outside += snapshots.length - inside.length;
           for (const snapshot of inside) {
             heartbeat();
-            const outcome = await tell(dependencies, snapshot, range);
+            const outcome = await tell(dependencies, snapshot, range, known);
             if (range.critical) counts.critical += 1;
             else counts.listed += 1;
             if (!range.critical || outcome === 'reopened' || outcome === 'passedOver') counts[outcome] += 1;
@@ -146,10 +149,38 @@ function before(page: number): { nextPage?: number } {
   return page > 1 ? { nextPage: page - 1 } : {};
 }
 
+/**
+ * Snapshots whose order's workflow had ended and known them, which stays so. Only a hint, for one worker: without it every
+ * critical result of half a year would cost three calls of Temporal an hour.
+ */
+class KnownEnds {
+  private readonly digests = new Map<string, string>();
+
+  has(snapshot: OrderSnapshot): boolean {
+    return this.digests.get(snapshot.orderId) === digestOf(snapshot);
+  }
+
+  add(snapshot: OrderSnapshot): void {
+    this.digests.set(snapshot.orderId, digestOf(snapshot));
+    for (const oldest of this.digests.keys()) {
+      if (this.digests.size <= mostKnownEnds) return;
+      this.digests.delete(oldest);
+    }
+  }
+}
+
+/** Some 4 MB. */
+const mostKnownEnds = 20_000;
+
+function digestOf(snapshot: OrderSnapshot): string {
+  return createHash('sha256').update(canonicalJson(snapshot)).digest('base64');
+}
+
 async function tell(
   { temporal, taskQueue }: ActivityDependencies,
   snapshot: OrderSnapshot,
   { from, critical }: Pick<PageToReconcile, 'from' | 'critical'>,
+  known: KnownEnds,
 ): Promise<Exclude<keyof ReconcileCounts, 'listed'>> {
   const root = rootOf(snapshot);
   if (!isAddressable(snapshot.orderId) || !isAddressable(root)) {
@@ -164,6 +195,7 @@ async function tell(
     signalArgs: [snapshot] as [OrderSnapshot],
   };
   const { final, last } = standingOf(snapshot.events, snapshot.status);
+  if (critical && known.has(snapshot)) return 'finished';
   // The sweep sees an order again and again: one that an operator has ended is not started each time.
   if (!final && !critical) {
     await signalOrStart(temporal.workflow, kitOrderName, start);
@@ -175,7 +207,10 @@ async function tell(
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
-  if (isEndKnown(await lastRunOf(temporal, root), snapshot, last, from)) return 'finished';
+  if (isEndKnown(await lastRunOf(temporal, root), snapshot, last, from)) {
+    known.add(snapshot);
+    return 'finished';
+  }
   await signalOrStart(temporal.workflow, kitOrderName, start);
   return 'reopened';
 }

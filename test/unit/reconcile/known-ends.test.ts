@@ -1,0 +1,78 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { beforeEach, expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../../activities/activities.js';
+import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile.js';
+
+const range = { from: '2026-03-10T11:00:00.000Z', to: '2026-03-10T12:00:00.000Z' };
+const event = { id: 7, created_at: '2026-03-09T12:00:00.000Z', status: 'completed.testkit.completed' };
+const order = { id: 'order-1', interpretation: 'critical', status: 'completed', events: [event] };
+
+let listed: object;
+let calls: string[];
+beforeEach(() => {
+  listed = order;
+  calls = [];
+});
+
+/** A worker of a service that lists the order, and of a Temporal where its workflow has ended and knew what the first list shows. */
+function startWorker() {
+  const workflow = {
+    async signal() {
+      calls.push('signal');
+      throw new WorkflowNotFoundError('ended', 'kit-order/order-1', undefined);
+    },
+    async describe() {
+      calls.push('describe');
+      return { runId: 'run-1', status: { name: 'COMPLETED' }, closeTime: new Date(event.created_at) };
+    },
+    async result() {
+      calls.push('result');
+      const timeline = [{ orderId: 'order-1', eventId: 7, at: event.created_at, status: event.status }];
+      return { outcome: 'completed', timeline, criticalResults: [{ orderId: 'order-1' }] };
+    },
+  };
+  const workflowService = { describeWorkflowExecution: async () => ({}) };
+  const client = {
+    options: { namespace: 'default' },
+    workflowService,
+    getHandle: () => workflow,
+    signalWithStart: async () => calls.push('start'),
+  };
+  const page = async () => ({ orders: [listed], unreadable: 0, size: 50, total: 1 });
+  const dependencies = { service: { orders: { page } }, temporal: { workflow: client }, taskQueue: 'invented-queue' };
+  const activities = reconcileActivities(dependencies as unknown as ActivityDependencies);
+  return async (critical: 'interpretation' | undefined) => {
+    calls = [];
+    const environment = new MockActivityEnvironment();
+    const given = { ...range, ...(critical && { critical }) };
+    const { counts } = (await environment.run(() => activities.reconcilePage(given))) as PageReconciled;
+    return { counts, calls };
+  };
+}
+
+test('a critical result whose ended workflow knew it costs calls of Temporal once for each worker, not at every pass', async () => {
+  const pass = startWorker();
+  expect(await pass('interpretation')).toMatchObject({
+    calls: ['signal', 'describe', 'result'],
+    counts: { critical: 1 },
+  });
+  expect(await pass('interpretation')).toMatchObject({ calls: [], counts: { critical: 1 } });
+  expect(await startWorker()('interpretation')).toMatchObject({ calls: ['signal', 'describe', 'result'] });
+});
+
+test('an order that shows more than its workflow knew is asked about again', async () => {
+  const pass = startWorker();
+  await pass('interpretation');
+  listed = { ...order, events: [event, { ...event, id: 8, status: 'completed.testkit.corrected' }] };
+  expect(await pass('interpretation')).toMatchObject({
+    calls: ['signal', 'describe', 'result', 'signal', 'start'],
+    counts: { reopened: 1 },
+  });
+});
+
+test('a range of updated orders is asked about in full, whatever a pass knew of critical ones', async () => {
+  const pass = startWorker();
+  await pass('interpretation');
+  expect(await pass(undefined)).toMatchObject({ calls: ['signal', 'describe', 'result'], counts: { finished: 1 } });
+});
