@@ -9,6 +9,8 @@ const report = 'node_modules/.vitest/report.json';
 const shared = {
   // Because the native core of @temporalio/worker crashes in worker threads.
   pool: 'forks' as const,
+  // A process runs many files, one after the other: it loads the product once, not once for each file.
+  isolate: false,
   setupFiles: ['test/rig/setup.ts'],
   expect: { poll: { timeout: patienceMs } },
 };

@@ -18,7 +18,7 @@ export interface TestServerOptions {
 
 export interface TestServer {
   environment: TestWorkflowEnvironment;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 type CreateOptions = NonNullable<Parameters<typeof TestWorkflowEnvironment.createTimeSkipping>[0]>;
