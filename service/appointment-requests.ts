@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { commentSchema, dateSchema, requiredTextSchema } from './order-requests.js';
 
-/* What the calls about appointments take (docs/lab-service.md; the specification names `appointment_notes` alone). */
+/*
+ * The requests of the calls about appointments (docs/lab-service.md; the specification names only `appointment_notes`).
+ */
 
 const zipCodeSchema = z.string().regex(/^\d{5}(-\d{4})?$/, 'must be five digits, or five, a hyphen and four');
 
@@ -29,13 +31,13 @@ function milliseconds(least: number, most: number) {
 export const bookingRequestSchema = z.strictObject({
   /** From a slot of the availability. */
   booking_key: requiredTextSchema,
-  /** For whoever comes; at most 1,000 characters. */
+  /** For the visitor; at most 1,000 characters. */
   appointment_notes: commentSchema,
-  /** true: do not wait for the provider's word. Default false. */
+  /** true: do not wait for the provider's confirmation. Default false. */
   async_confirmation: z.boolean().optional(),
-  /** How long a booking waits for the provider's word: 1 to 10 s. */
+  /** How long a booking waits for the provider's confirmation: 1 to 10 s. */
   sync_confirmation_timeout_millisecond: milliseconds(1_000, 10_000),
-  /** After how long without the provider's word the booking lapses: 1 minute to 48 hours. */
+  /** How long an unconfirmed booking lives: 1 minute to 48 hours. */
   async_confirmation_timeout_millisecond: milliseconds(60_000, 172_800_000),
 });
 

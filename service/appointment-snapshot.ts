@@ -2,15 +2,18 @@ import type { Appointment } from './appointments.js';
 import { utcInstant } from './timestamps.js';
 
 /**
- * What following an appointment needs to know of it at one moment: ids, statuses and times. The address and its
- * coordinates, who comes, and all notes stay in the service, so that this may enter a workflow's history. Timestamps are
- * ISO 8601 in UTC; one that the service sent without a zone has been read as UTC (docs/lab-service.md).
+ * The state of an appointment at one moment: ids, statuses and times. The address and its coordinates, the visitor and
+ * all notes stay in the service, so this may enter a workflow's history. Timestamps are ISO 8601 in UTC; one that the
+ * service sent without a zone has been read as UTC (docs/lab-service.md).
  */
 export interface AppointmentSnapshot {
   appointmentId: string;
   orderId?: string;
   userId?: string;
-  /** `confirmed` also where only `event_status` said `scheduled`; one not known yet as it was sent, `other` if a sentence. */
+  /**
+   * Also `confirmed` if only `event_status` was `scheduled`; an unknown status as it was sent, `other` if it is a
+   * sentence.
+   */
   status?: string;
   /** `phlebotomy`, `patient_service_center`, or one not known yet. */
   type?: string;

@@ -29,8 +29,8 @@ import { checkedRequest } from './validation.js';
 export type { AppointmentAddress } from './appointment-requests.js';
 
 /*
- * Appointments for a blood draw at home. The specification names the calls and `appointment_notes`; the shapes are
- * docs/lab-service.md's. As in the order, a field of the wrong type counts as absent, and lists of words are open.
+ * Appointments for a blood draw at home. The specification names the calls and `appointment_notes`; the shapes come
+ * from docs/lab-service.md. As in the order, a field of the wrong type counts as absent, and enumerations are open.
  */
 
 const placeSchema = z.looseObject({
@@ -64,7 +64,7 @@ export const appointmentSchema = z.looseObject({
   external_id: textSchema,
   /** `confirmed`, `pending`, `reserved`, `in_progress`, `completed`, `cancelled`, or one not known yet. */
   status: textSchema,
-  /** The same, where `scheduled` stands for `confirmed`. */
+  /** The same, with `scheduled` for `confirmed`. */
   event_status: textSchema,
   /** false: cancel it and book another one instead. */
   can_reschedule: flagSchema,
@@ -75,11 +75,11 @@ export const appointmentSchema = z.looseObject({
 export type Appointment = z.output<typeof appointmentSchema>;
 
 const timeSlotSchema = z.looseObject({
-  /** What books this slot; without one it cannot be booked. */
+  /** The key that books this slot; without it the slot cannot be booked. */
   booking_key: textSchema,
   start: timestampSchema,
   end: timestampSchema,
-  /** Until when the booking key is good; not always told. */
+  /** When the booking key expires; not always stated. */
   expires_at: timestampSchema,
   price: numberSchema,
   is_priority: flagSchema,
@@ -111,21 +111,22 @@ const cancellationReasonSchema = z.looseObject({
 export type CancellationReason = z.output<typeof cancellationReasonSchema>;
 
 interface AvailabilityFilter {
-  /** First of the 14 days, YYYY-MM-DD; the service decides where it is absent. */
+  /** First of the 14 days, YYYY-MM-DD; if absent, the service decides. */
   startDate?: string;
 }
 
 /**
  * Appointments of orders with the collection method `at_home_phlebotomy`. Every call rejects with a `ServiceError`;
- * requests are checked before anything is sent, and no error repeats a booking key. None of the calls that change
- * something is idempotent: after `AnswerLost` or `ServiceUnavailable`, look at `get` first.
+ * requests are checked before anything is sent, and no error repeats a booking key. No call that changes something is
+ * idempotent: after `AnswerLost` or `ServiceUnavailable`, read with `get` first.
  */
 export interface Appointments {
   /** Slots near an address, for 14 days. */
   availability(address: AppointmentAddress, filter?: AvailabilityFilter, options?: CallOptions): Promise<Availability>;
   /**
-   * Takes a slot. `SlotUnavailable` where somebody else has it (see its `isStated`), `BookingKeyExpired` where the key came too late; either
-   * asks for another slot. With `async_confirmation` the appointment stays `pending` until a webhook says more.
+   * Books a slot. `SlotUnavailable` if somebody else has it (see its `isStated`), `BookingKeyExpired` if the key has
+   * expired; either asks for another slot. With `async_confirmation` the appointment stays `pending` until a webhook
+   * confirms or cancels it.
    */
   book(orderId: string, request: BookingRequest, options?: CallOptions): Promise<Appointment>;
   /** Asks a provider to come at a time that it proposes; the appointment is `pending` until then. */
@@ -133,9 +134,9 @@ export interface Appointments {
   /** Takes another slot; refused where `can_reschedule` is false. Rejects as `book` does. */
   reschedule(orderId: string, request: RescheduleRequest, options?: CallOptions): Promise<Appointment>;
   cancel(orderId: string, request: CancellationRequest, options?: CallOptions): Promise<Appointment>;
-  /** The order's present appointment; `NotFound` where it has none. */
+  /** The order's current appointment; `NotFound` if it has none. */
   get(orderId: string, options?: CallOptions): Promise<Appointment>;
-  /** What `cancel` takes as its reason. */
+  /** The reasons that `cancel` takes. */
   cancellationReasons(options?: CallOptions): Promise<CancellationReason[]>;
 }
 
@@ -202,9 +203,9 @@ async function takeSlot(transport: Transport, call: ServiceCall, bookingKey: str
 }
 
 /**
- * What a refusal says about the slot. Documented is only that a conflict answers 400 or 404; that the sentence tells a
- * slot that is gone from a key that expired, and both from other refusals, is assumed. Where one of those two statuses
- * comes with a sentence that speaks of nothing in particular, or with none, it is a conflict that is not stated.
+ * The meaning of a refusal for the slot. Only this is documented: a conflict answers 400 or 404. That the sentence
+ * distinguishes a slot that is gone from an expired key, and both from other refusals, is assumed. If one of those two
+ * statuses comes with an unspecific sentence, or with none, it is a conflict that is not stated.
  */
 function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
   if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;

@@ -18,9 +18,8 @@ const VARIANTS = {
 const CODES: ReadonlyMap<string, string> = new Map([...namedRegions(), ...Object.entries(VARIANTS)]);
 
 /**
- * The two-letter code of a country: `United States` is `US`, a code is returned as it is (in capitals); undefined for
- * a name that is not known. The service takes codes and answers names, so an address from an answer needs this before
- * it is sent again.
+ * The two-letter code of a country: `United States` is `US`, a code is returned in capitals; undefined for an unknown
+ * name. The service takes codes and returns names, so an address from an answer needs this before it is sent again.
  */
 export function countryCodeOf(country: string): string | undefined {
   const name = plainName(country);

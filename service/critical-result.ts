@@ -3,10 +3,10 @@ import { idSchema, textSchema, timestampSchema } from './order.js';
 import { utcInstant } from './timestamps.js';
 
 /**
- * What a `labtest.result.critical` webhook says: that an order has a result that somebody must act on. It names the
+ * The content of a `labtest.result.critical` webhook: an order has a result that somebody must act on. It names the
  * order and carries no values, so it may enter a workflow's history.
  *
- * The event type is the alarm, whatever `interpretation` says: the service's own example says `normal`.
+ * The event type is the alarm, whatever the `interpretation`: the service's own example has `normal`.
  */
 export interface CriticalResultReport {
   orderId: string;
@@ -39,7 +39,7 @@ export const criticalResultSchema = z
 
 export type CriticalResult = z.output<typeof criticalResultSchema>;
 
-/** The report without the team and the fields that are not known here. Pure; never throws on what the schema accepts. */
+/** The report without the team and unknown fields. Pure; never throws on a value that the schema accepts. */
 export function criticalResultReportOf(result: CriticalResult): CriticalResultReport {
   const { order_id, id, user_id, sample_id, status, interpretation, created_at, updated_at } = result;
   return {

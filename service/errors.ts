@@ -1,13 +1,13 @@
 /**
- * What can go wrong between us and the lab service, one class per thing that a caller would do differently about.
+ * The errors of calls to the lab service, one class for each thing that a caller would do differently.
  *
- * A failed call is one of three kinds, and the difference decides whether it may be repeated:
- * nothing was sent (`RequestInvalid`, `ServiceUnreachable`), the service answered (`ServiceRefused` and its kinds,
- * `ServiceUnavailable`, `AnswerUnreadable`), or nobody knows (`AnswerLost`).
+ * A failed call is one of three kinds, and the difference decides if it may be repeated: nothing was sent
+ * (`RequestInvalid`, `ServiceUnreachable`), the service answered (`ServiceRefused` and its kinds, `ServiceUnavailable`,
+ * `AnswerUnreadable`), or the outcome is unknown (`AnswerLost`).
  *
- * Messages carry no personal data: paths are templates without ids, and of a refusal they name the fields and the rules'
- * types. The service's own sentences may quote the person whom it refuses, so they stand in `reason` and `fields` only: log
- * an error's message, never these.
+ * Messages carry no personal data: paths are templates without ids, and refusals name only the fields and the rules'
+ * types. The service's own sentences may quote the person concerned, so they are only in `reason` and `fields`: log an
+ * error's message, never these.
  */
 
 /** The call that failed. `path` is the template, for instance `/v3/order/{order_id}`: ids stay out of logs. */
@@ -22,7 +22,7 @@ export interface CallFacts {
 export interface BrokenRule {
   /** Path of the field inside the request, for instance `patient_details.first_name`. */
   field: string;
-  /** The rule in words, for instance `must be 1 to 50 characters long`. */
+  /** The rule as text, for instance `must be 1 to 50 characters long`. */
   rule: string;
 }
 
@@ -36,7 +36,7 @@ export interface RefusedField {
   type?: string;
 }
 
-/** What a refusal said, as far as it could be read. */
+/** The content of a refusal, as far as it could be read. */
 export interface Refusal {
   /** The service's sentence, if it gave one, at most 300 characters. It may quote a person: it belongs in no log. */
   reason?: string;
@@ -85,16 +85,17 @@ export class ServiceRefused extends ServiceError {
   }
 }
 
-/** 404: what you asked for does not exist, or is scheduled for deletion. */
+/** 404: the requested object does not exist, or is scheduled for deletion. */
 export class NotFound extends ServiceRefused {
   static override readonly remedy = 'Check the id.';
   override readonly name: string = 'NotFound';
 }
 
 /**
- * Whether a 404 says in the service's own words what is not there. Anything else may come from a proxy, or from a path that
- * does not exist.
- * @param named the service's sentence, where it is not its bare "Not found"
+ * True if a 404 is the service's own answer that the object does not exist. Anything else may come from a proxy, or
+ * from a path that does not exist.
+ *
+ * @param named the service's sentence, if it is not its bare "Not found"
  */
 export function isStatedAbsence(error: unknown, named: RegExp): boolean {
   if (!(error instanceof NotFound) || error.reason === undefined) return false;
@@ -112,10 +113,10 @@ export class FeatureNotEnabled extends ServiceRefused {
   override readonly name: string = 'FeatureNotEnabled';
 }
 
-/** The slot of a booking is gone: somebody else took it. Ask for the availability again and choose another one. */
+/** The slot of a booking is gone: somebody else took it. Request the availability again and choose another one. */
 export class SlotUnavailable extends ServiceRefused {
   override readonly name: string = 'SlotUnavailable';
-  /** false: only the status says so, which may mean something else; what became of the order tells more. */
+  /** false: only the status suggests it, which may mean something else; the order's state shows more. */
   readonly isStated: boolean;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal, isStated = true) {
@@ -183,7 +184,7 @@ export class AnswerUnreadable extends ServiceError {
   override readonly name: string = 'AnswerUnreadable';
 }
 
-/** More would make a log line that nobody reads; all of them are in `fields`. */
+/** A longer log line would not be read; all of them are in `fields`. */
 const fieldsInMessage = 10;
 
 /** ` (patient_details.dob: string_pattern_mismatch)`. */

@@ -1,4 +1,4 @@
-/** An event type as it may be shown and counted: the sender's words, but only as long as they look like a type. */
+/** An event type that is safe to show and count: the sender's text, but only if it looks like a type. */
 export function isShowableType(eventType: string): boolean {
   return /^[A-Za-z0-9._-]{1,80}$/.test(eventType);
 }

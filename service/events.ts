@@ -8,7 +8,7 @@ import { shapeProblem } from './validation.js';
 /** The `eventType` of an order that came without an envelope, which some deployments send. */
 const BARE_ORDER_EVENT = 'order';
 
-/** A webhook's body, told apart by what it means for us. Missing envelope ids are normal (docs/lab-service.md). */
+/** A webhook's body, classified by its meaning for us. Missing envelope ids are normal (docs/lab-service.md). */
 export type ReceivedEvent =
   | OrderEventReceived
   | CriticalResultReceived
@@ -19,7 +19,7 @@ export type ReceivedEvent =
   | OtherReceived
   | UnreadableReceived;
 
-/** An order as it is now. A delivery may be late, repeated or out of order. */
+/** An order's current state. A delivery may be late, repeated or out of order. */
 export interface OrderEventReceived {
   kind: 'order';
   /** For instance `labtest.order.updated`; `BARE_ORDER_EVENT` where the order came without an envelope. */
@@ -30,7 +30,10 @@ export interface OrderEventReceived {
   teamId?: string;
 }
 
-/** An order has a critical result. The event type says so; a delivery may be late, repeated, or before any other news of the order. */
+/**
+ * An order has a critical result, by the event type; a delivery may be late, repeated, or before any other event of the
+ * order.
+ */
 export interface CriticalResultReceived {
   kind: 'critical_result';
   /** `labtest.result.critical`. */
@@ -43,7 +46,7 @@ export interface CriticalResultReceived {
   teamId?: string;
 }
 
-/** A lab report's parsing job as it is now. A delivery may be late, repeated or out of order. */
+/** A parsing job's current state. A delivery may be late, repeated or out of order. */
 export interface ParsingJobReceived {
   kind: 'parsing_job';
   /** For instance `lab_report.parsing_job.updated`. */
@@ -55,7 +58,7 @@ export interface ParsingJobReceived {
   job: ParsingJob;
 }
 
-/** An appointment as it is now. A delivery may be late, repeated or out of order. */
+/** An appointment's current state. A delivery may be late, repeated or out of order. */
 export interface AppointmentReceived {
   kind: 'appointment';
   /** For instance `labtest.appointment.updated`. */
@@ -78,7 +81,10 @@ export interface ConnectionEventReceived {
   teamId?: string;
   /** The customer's own reference: free text, and perhaps personal. */
   clientUserId?: string;
-  /** What `data.source`, else `data.provider`, says: its `slug`, its `provider`, or itself where it is a plain text. */
+  /**
+   * The slug of `data.source`, else of `data.provider`: its `slug`, its `provider`, or the value itself if it is a
+   * text.
+   */
   sourceSlug?: string;
   /** As it was sent. */
   data: unknown;
@@ -103,11 +109,11 @@ interface OtherReceived {
   eventType?: string;
 }
 
-/** A body that says it is an order, an appointment or a parsing job, or nothing understandable. */
+/** A body that claims to be an order, an appointment or a parsing job, or one that cannot be read. */
 interface UnreadableReceived {
   kind: 'unreadable';
   eventType?: string;
-  /** What is wrong, without a value of the body. */
+  /** The fault, without a value of the body. */
   problem: string;
 }
 
@@ -121,15 +127,15 @@ const PARSING_JOB_EVENTS = [
   'lab_report.parsing_job.updated',
   'lab_report.parsing_job.update',
 ];
-/** Types that are not known yet are events of a parsing job where they carry one. */
+/** Unknown types are events of a parsing job if they carry one. */
 const MAYBE_PARSING_JOB = 'lab_report.parsing_job.';
-/** Types whose payload is not documented; they are order events where the payload looks like an order. */
+/** Types without a documented payload; they are order events if the payload looks like an order. */
 const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
 
 /**
- * Tells what a webhook's parsed body is. Never throws, whatever the value: bodies are signed, but not by us, and an
- * exception would make the sender repeat for a day what can never be read. Only known fields are looked into, so the
- * depth of the rest costs nothing.
+ * Classifies a webhook's parsed body. Never throws, whatever the value: bodies are signed, but not by us, and an
+ * exception would make the sender repeat an unreadable body for a day. Only known fields are read, so the depth of the
+ * rest costs nothing.
  */
 export function readEvent(value: unknown): ReceivedEvent {
   if (!isRecord(value)) return { kind: 'unreadable', problem: 'the body is not a JSON object' };
@@ -170,7 +176,7 @@ export function teamOf(event: object): string | undefined {
   return textAs('teamId', (event as Record<string, unknown>)['team_id']).teamId;
 }
 
-/** What the envelope says of an event about a user. */
+/** The envelope's fields of an event about a user. */
 function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<HealthDataReceived, 'kind' | 'data'> {
   return {
     eventType,
@@ -192,7 +198,7 @@ function readOrder(eventType: string, data: unknown, envelope: Record<string, un
   };
 }
 
-/** One that names no order cannot be brought to any. A whole order says more than the result, and its status is its own. */
+/** An event without an order cannot be routed. A whole order contains more than the result, and has its own status. */
 function readCriticalResult(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
   const result = criticalResultSchema.safeParse(data);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };

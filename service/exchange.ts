@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { type CallFacts, AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
 import type { UploadBody } from './upload-body.js';
 
-/** An answer as it came; with a status that is no 2xx the body may be cut short, because the status says it all. */
+/** An answer as received; with a status other than 2xx the body may be truncated, because the status decides. */
 export interface RawAnswer {
   status: number;
   headers: Dispatcher.ResponseData['headers'];
@@ -14,19 +14,19 @@ export interface ExchangeLimits {
   timeoutMs: number;
   maxResponseBytes: number;
   signal?: AbortSignal | undefined;
-  /** The request's body where it is a stream. */
+  /** The request's body if it is a stream. */
   upload?: UploadBody | undefined;
   /** Milliseconds for the whole answer, from the moment at which an upload was handed over. Default: undici's own timeouts. */
   answerTimeoutMs?: number | undefined;
-  /** Milliseconds in which an upload that has begun must have taken another piece. */
+  /** Milliseconds in which an upload that has started must have accepted another chunk. */
   idleTimeoutMs: number;
 }
 
 /**
  * Sends one request and collects its answer.
  *
- * It sits on `dispatch` instead of `request`, because only there undici tells when it begins to write: before that
- * moment a failure means that nothing was sent and the request may be repeated, after it the outcome is unknown.
+ * It uses `dispatch` instead of `request`, because only there undici reports when it starts to write: a failure before
+ * that moment means that nothing was sent and the request may be repeated; after it the outcome is unknown.
  */
 export async function exchange(
   dispatcher: Dispatcher,
@@ -163,7 +163,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#answerTimer);
     this.#limits.signal?.removeEventListener('abort', this.#onAbort);
     outcome();
-    // Frees the connection of an answer that nobody waits for any more; without effect once it has ended.
+    // Frees the connection of an answer that is no longer needed; without effect once the answer has ended.
     this.#controller?.abort(new Error('given up'));
     this.#limits.upload?.stop();
   }
@@ -173,7 +173,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A code such as ECONNREFUSED; the message itself is left out, because parsers quote what they could not read. */
+/** A code such as ECONNREFUSED; the message itself is left out, because parsers quote unreadable text. */
 function codeOf(error: Error & { code?: unknown }): string {
   return typeof error.code === 'string' ? error.code : error.name;
 }

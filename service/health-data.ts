@@ -5,9 +5,9 @@ import { type SourceRead, sourceOf } from './source.js';
 import { exactUtcInstant, isCalendarDate } from './timestamps.js';
 
 /**
- * What an event about a user's health data brings. What it is is told by its shape, because the list of resources
- * grows: data with a list of samples is a batch of samples, other data is a summary. Nothing is refused here: an id or a
- * timestamp that cannot be read is missing, and whoever keeps the data decides what that means.
+ * The content of an event about a user's health data. Its shape decides what it is, because the list of resources
+ * grows: data with a list of samples is a batch of samples, other data is a summary. Nothing is refused here: an
+ * unreadable id or timestamp counts as missing, and the store decides what that means.
  */
 export type HealthDataRead =
   SummaryRead | SamplesRead | StreamNoticeRead | HistoryNoticeRead | ConnectionRead | NotRead;
@@ -20,7 +20,7 @@ interface AboutUser {
   data: unknown;
 }
 
-/** A day, a night, a workout and the like: an object of its own, sent anew whenever it changes. */
+/** A day, a night, a workout and the like: one object, sent again whenever it changes. */
 interface SummaryRead extends AboutUser {
   kind: 'summary';
   /** For instance `activity`. */
@@ -28,7 +28,7 @@ interface SummaryRead extends AboutUser {
   id?: string;
   /** The calendar date that it counts to, YYYY-MM-DD. */
   day?: string;
-  /** Its version, where it tells one: an instant in UTC, microseconds. */
+  /** Its version, if stated: an instant in UTC, microseconds. */
   updatedAt?: string;
 }
 
@@ -42,7 +42,7 @@ interface SamplesRead extends AboutUser {
 }
 
 export interface SampleRead {
-  /** `timestamp`, or `start` where there is none: an instant in UTC, microseconds. Missing where it cannot be read. */
+  /** `timestamp`, or else `start`: an instant in UTC, microseconds. Missing if it cannot be read. */
   at?: string;
   /** As it was sent. */
   data: unknown;
@@ -68,13 +68,15 @@ interface ConnectionRead extends AboutUser {
 /** The type or the shape is not known. */
 interface NotRead extends AboutUser {
   kind: 'unknown';
-  /** What is wrong, without a value of the event. */
+  /** The fault, without a value of the event. */
   problem: string;
 }
 
 const eventTypePattern = /^(daily|historical)\.data\.([^.]+)\.(created|updated)$/;
 
-/** Only what is read here; a field of the wrong type counts as absent, as everywhere (docs/lab-service.md). */
+/**
+ * Only the fields that are read here; a field of the wrong type counts as absent, as everywhere (docs/lab-service.md).
+ */
 const summarySchema = z.object({
   id: textSchema,
   calendar_date: textSchema,
@@ -85,7 +87,7 @@ const summarySchema = z.object({
 const sampleSchema = z.object({ timestamp: z.unknown().optional(), start: z.unknown().optional() });
 const streamNoticeSchema = z.object({ workout_id: textSchema });
 
-/** Tells what an event brings. Never throws, and looks into known fields only. */
+/** Reads an event's content. Never throws, and reads only known fields. */
 export function readHealthData(event: HealthDataReceived | ConnectionEventReceived): HealthDataRead {
   const { eventType, userId, data } = event;
   const about = { eventType, source: sourceOf(data), data, ...(userId !== undefined && { userId }) };
@@ -120,7 +122,7 @@ function summaryOf({ id, calendar_date: day, date, updated_at: updated }: z.outp
 
 function readSample(data: unknown): SampleRead {
   const { timestamp, start } = sampleSchema.safeParse(data).data ?? {};
-  // Only where there is none: a timestamp that cannot be read is not to become another one.
+  // Only if there is none: an unreadable timestamp must not be replaced by another one.
   const sent = timestamp == null || timestamp === '' ? start : timestamp;
   const at = typeof sent === 'string' ? exactUtcInstant(sent) : undefined;
   return at === undefined ? { data } : { at, data };

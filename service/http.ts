@@ -11,25 +11,30 @@ import { shapeProblem } from './validation.js';
 export interface ServiceConfig {
   /** Address of the environment, `https://…`; a path in it is kept and put before every path. No default: none is built in. */
   baseUrl: string;
-  /** Team API key, sent as `x-<brand>-api-key`. A management key is no team API key (specification, Authentication). */
+  /**
+   * Team API key, sent as `x-<brand>-api-key`. A management key is not a team API key (specification, Authentication).
+   */
   apiKey: string;
-  /** The deployment's word in `x-<brand>-api-key` and `x-<brand>-link-token`. Default `service`, as the specification writes. */
+  /**
+   * The deployment's brand in `x-<brand>-api-key` and `x-<brand>-link-token`. Default `service`, as in the
+   * specification.
+   */
   brand?: string;
   /** Management key, sent as `X-Management-Key` to the management API only. Without it such calls are `RequestInvalid`. */
   managementKey?: string;
-  /** Address of the management API, where it has one of its own. Default `baseUrl`; where it lives is not documented. */
+  /** Address of the management API, if it has its own. Default `baseUrl`; the address is not documented. */
   managementBaseUrl?: string;
   /**
-   * How keys of each kind begin, where the deployment tells. A key that begins as the other kind does, or not as its
-   * own, is refused at once, before any request; of two prefixes that fit, the longer one counts.
+   * The prefixes of each kind of key, if the deployment documents them. A key with the other kind's prefix, or without
+   * its own, is refused before any request; if two prefixes fit, the longer one counts.
    */
   keyPrefixes?: { team?: string; management?: string };
   /**
    * Sends the management key as `X-<Brand>-Org-Key`, the deprecated name, for a deployment that knows no other. Default
-   * false. Said once, at creation, to `warn`.
+   * false. Reported once, at creation, to `warn`.
    */
   deprecatedManagementHeader?: boolean;
-  /** Told what should be changed, one sentence each, without a key in it. Default: a process warning. */
+  /** Receives warnings about the configuration, one sentence each, without a key. Default: a process warning. */
   warn?: (warning: string) => void;
   /** Path of the order list. Default `/orders`, as the specification writes; `/v3/orders` for a deployment that differs. */
   ordersPath?: string;
@@ -38,14 +43,14 @@ export interface ServiceConfig {
   /** Path of order creation. Default `/v3/order`; the specification also lists `/v3/order/create`. */
   createOrderPath?: string;
   /**
-   * Milliseconds for one connection to stand, TLS included. Default 5,000: a healthy one takes well under a second, and
-   * a failure here is safe to repeat, so it should come early.
+   * Milliseconds for one connection, TLS included. Default 5,000: a healthy one takes well under a second, and a
+   * failure here is safe to repeat, so it should come early.
    */
   connectTimeoutMs?: number;
   /**
    * Milliseconds from the sent request to the answer's first line. Default 30,000: order creation talks to labs and
-   * couriers, and to give up too early makes an outcome unknown that was about to be known. Also how long an upload
-   * may stand still.
+   * couriers, and giving up too early makes an outcome unknown that was about to be known. Also how long an upload may
+   * stall.
    */
   headersTimeoutMs?: number;
   /** Milliseconds between two pieces of an answer's body. Default 15,000: answers are prepared as a whole, so a pause is a fault. */
@@ -56,8 +61,8 @@ export interface ServiceConfig {
    */
   timeoutMs?: number;
   /**
-   * Takes the place of `timeoutMs` for a call that uploads a file. Default 600,000: 10 MB take that long at 17 kB/s. One
-   * that stands still ends sooner, by `headersTimeoutMs`.
+   * Replaces `timeoutMs` for a call that uploads a file. Default 600,000: 10 MB take that long at 17 kB/s. A stalled
+   * upload ends sooner, by `headersTimeoutMs`.
    */
   uploadTimeoutMs?: number;
   /** Connections kept open at most. Default 32: one worker's usual calls at once; further calls wait for a free one. */
@@ -71,8 +76,8 @@ export interface CallOptions {
   /** Milliseconds for the whole call; default `ServiceConfig.timeoutMs`, or its `uploadTimeoutMs`. The headers and body timeouts hold beside it. */
   timeoutMs?: number;
   /**
-   * Ends the wait: the call rejects with the signal's own reason. The request may have been sent by then, and what the
-   * service does with it is unknown.
+   * Ends the wait: the call rejects with the signal's own reason. The request may have been sent by then, and its
+   * effect at the service is unknown.
    */
   signal?: AbortSignal;
 }
@@ -82,7 +87,7 @@ type Authentication = 'team' | 'management' | { linkToken: string };
 
 export interface ServiceCall {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Template, for instance `/v3/order/{order_id}`. Errors name it as it stands here. */
+  /** Template, for instance `/v3/order/{order_id}`. Errors name it in this form. */
   path: string;
   /** Values for the template's names, encoded here. */
   params?: Record<string, string>;
@@ -94,12 +99,15 @@ export interface ServiceCall {
   /** Streamed instead of `body`. Its bytes are read once, and ended early where the call ends early. */
   upload?: Upload;
   auth?: Authentication;
-  /** What is sent and no error may repeat, should the service quote it; a link token in `auth` is one without being named. */
+  /**
+   * Values that are sent and that no error may repeat, should the service quote them; a link token in `auth` is
+   * included automatically.
+   */
   secrets?: readonly string[];
   /**
-   * Milliseconds that a healthy answer may take, where that is longer than usual: neither the headers timeout nor the
-   * configured whole timeout ends the call before. A call's own `timeoutMs` does. An upload's answer has exactly this long,
-   * from the moment at which the whole body was handed over.
+   * Milliseconds that a healthy answer may take, if that is longer than usual: neither the headers timeout nor the
+   * configured whole timeout ends the call before. A call's own `timeoutMs` does. An upload's answer has exactly this
+   * long, from the moment at which the whole body was sent.
    */
   slowestMs?: number;
   options?: CallOptions | undefined;
@@ -132,8 +140,8 @@ export function createTransport(config: ServiceConfig): Transport {
     connectTimeout: config.connectTimeoutMs ?? 5_000,
     headersTimeout: config.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
     bodyTimeout: config.bodyTimeoutMs ?? 15_000,
-    // An idle connection is given up before a usual server or balancer (5 s and more) closes it: a request that meets
-    // a closing connection is lost with its outcome unknown. A server that says how long it keeps one is believed.
+    // An idle connection is closed before a usual server or balancer (5 s and more) closes it: a request on a closing
+    // connection is lost with its outcome unknown. A server's own keep-alive value is honoured.
     keepAliveTimeout: 4_000,
   });
   let closed: Promise<void> | undefined;
@@ -199,7 +207,7 @@ function secretsOf({ auth, secrets = [] }: ServiceCall): readonly string[] {
   return typeof auth === 'object' ? [auth.linkToken, ...secrets] : secrets;
 }
 
-/** The body's JSON, or its text where it is none. The parser's own error is dropped: it quotes the body. */
+/** The body's JSON, or its text if it is not JSON. The parser's own error is dropped: it quotes the body. */
 function parsed(body: Buffer): { json: boolean; value: unknown } {
   const text = new TextDecoder().decode(body);
   try {
@@ -220,7 +228,7 @@ function dispatchOptions(
     ...authentication(config, call),
     ...call.headers,
   };
-  // A header that cannot be sent would fail inside the connection, where it looks like the network's fault.
+  // An invalid header would fail inside the connection, and look like a network failure.
   const unsendable = Object.keys(headers).filter((name) => !/^[\x20-\x7e]+$/.test(headers[name] ?? ''));
   if (unsendable.length > 0) {
     const rule = 'must be printable ASCII and not empty';
@@ -285,7 +293,7 @@ function factsOf(call: ServiceCall): CallFacts {
   return { method: call.method, path: call.path };
 }
 
-/** Throws for a configuration that could never work, in words that do not repeat a key. */
+/** Throws for a configuration that could never work; its message does not repeat a key. */
 function checkedConfig(config: ServiceConfig): { origin: string; path: string } {
   const url = URL.canParse(config.baseUrl) ? new URL(config.baseUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '') {

@@ -1,4 +1,4 @@
-/** What `ServiceConfig` says about keys; see there. */
+/** The key settings of `ServiceConfig`; see there. */
 export interface KeyConfig {
   apiKey: string;
   managementKey?: string;
@@ -8,17 +8,17 @@ export interface KeyConfig {
   warn?: (warning: string) => void;
 }
 
-/** The word in the header names where the deployment says no other: the specification's. */
+/** The brand in the header names if the deployment has no other: the specification's. */
 export const DEFAULT_BRAND = 'service';
 
-/** What is wrong with a key, in words that follow its name and do not repeat it. */
+/** The fault of a key, as a text that follows its name and does not repeat it. */
 export interface KeyFault {
   key: 'apiKey' | 'managementKey' | 'keyPrefixes';
   problem: string;
 }
 
 /**
- * What could never work about the keys: a management key cannot be used as a team API key (specification,
+ * Faults of the keys that could never work: a management key cannot be used as a team API key (specification,
  * "Authentication"), nor the other way round.
  */
 export function keyFault({ apiKey, managementKey, keyPrefixes = {} }: KeyConfig): KeyFault | undefined {
@@ -52,7 +52,7 @@ export function managementHeader({ brand = DEFAULT_BRAND, deprecatedManagementHe
   return deprecatedManagementHeader ? `x-${brand.toLowerCase()}-org-key` : 'x-management-key';
 }
 
-/** Says once, where it is used at all, that the header's name is deprecated: to `warn`, else as a process warning. */
+/** Reports once, at the first use, that the header's name is deprecated: to `warn`, else as a process warning. */
 export function warnOfDeprecatedHeader(config: KeyConfig): void {
   if (config.deprecatedManagementHeader !== true || config.managementKey === undefined) return;
   const header = managementHeader(config);

@@ -27,7 +27,7 @@ export interface LabService {
 export function createLabService(config: ServiceConfig): LabService {
   const transport = createTransport(config);
   const { managementBaseUrl: baseUrl } = config;
-  // The first has said what there is to say about the configuration.
+  // The first has reported the warnings about the configuration.
   const management = baseUrl === undefined ? transport : createTransport({ ...config, baseUrl, warn: () => undefined });
   return {
     users: createUsers(transport),

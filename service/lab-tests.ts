@@ -44,7 +44,9 @@ const questionSchema = z.looseObject({
   answers: listSchema(z.looseObject({ id: numberedIdSchema, code: textSchema, value: textSchema })),
 });
 
-/** What a lab can measure. Only `id` is required; the rest is docs/lab-service.md's and may be missing. */
+/**
+ * A value that a lab can measure. Only `id` is required; the rest comes from docs/lab-service.md and may be missing.
+ */
 const markerSchema = z.looseObject({
   id: numberedIdSchema,
   name: textSchema,
@@ -95,7 +97,7 @@ export interface LabAccountFilter {
   status?: string;
 }
 
-/** What can be tested and on whose account. Every call rejects with a `ServiceError`. */
+/** Lab tests and the accounts that order them. Every call rejects with a `ServiceError`. */
 export interface LabTests {
   /** All markers, page by page as they are consumed; the options hold for each page's call. */
   listMarkers(filter?: MarkerFilter, options?: MarkerListOptions): AsyncGenerator<Marker, void, undefined>;
@@ -143,7 +145,7 @@ function listMarkers(
   return numberedPages(read, size, ({ id }) => String(id));
 }
 
-/** Whether orders of this account must bring a physician (specification, "Lab account"); an unknown flow does not say so. */
+/** True if orders of this account need a physician (specification, "Lab account"); an unknown flow does not count. */
 export function needsPhysician(account: Pick<LabAccount, 'delegated_flow'>): boolean {
   return account.delegated_flow === 'order_delegated' || account.delegated_flow === 'fully_delegated';
 }

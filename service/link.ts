@@ -23,9 +23,9 @@ export const linkErrorTypes = [
 
 export type KnownLinkErrorType = (typeof linkErrorTypes)[number];
 
-/** What a user proves who they are with. Both are credentials: they belong in no log. */
+/** A user's login. Both values are credentials: they must not be logged. */
 const linkTokenSchema = z.looseObject({
-  /** Lives for 10 minutes or 60, sources disagree (docs/lab-service.md). A success consumes it. */
+  /** Valid for 10 minutes or 60, sources disagree (docs/lab-service.md). A success consumes it. */
   link_token: z.string().min(1),
   /** The hosted page where the user connects a provider with this token. */
   link_web_url: z.string().min(1),
@@ -33,7 +33,7 @@ const linkTokenSchema = z.looseObject({
 
 type LinkToken = z.output<typeof linkTokenSchema>;
 
-/** How the provider wants the person to prove themselves, where the state is `pending_provider_mfa`. */
+/** How the provider asks the person for a code, if the state is `pending_provider_mfa`. */
 const providerMfaSchema = z.looseObject({
   /** `sms`, `email`, or one not known yet. */
   method: textSchema,
@@ -42,11 +42,10 @@ const providerMfaSchema = z.looseObject({
 });
 
 /**
- * What a step of a link came to. Only `state` is certain: the specification describes the other fields and leaves their
- * names open, so the names of deployments are read, and beside them the specification's own words
- * (`error_description`, `provider_mfa_request`). A field of the wrong type counts as absent; unknown states and error
- * types are kept as they were sent. Do not conclude from one field that another is filled: an `error_type` has been
- * seen beside `success`.
+ * The result of a step of a link. Only `state` is certain: the specification describes the other fields but not their
+ * names, so the names of deployments are read, and the specification's own terms too (`error_description`,
+ * `provider_mfa_request`). A field of the wrong type counts as absent; unknown states and error types are kept as they
+ * were sent. Do not conclude from one field that another is set: an `error_type` has been seen beside `success`.
  */
 const linkResultSchema = z
   .looseObject({
@@ -56,8 +55,8 @@ const linkResultSchema = z
     /** See `linkErrorTypes`. */
     error_type: textSchema,
     /**
-     * Text for developers, about which nothing is promised: no decision may rest on it. Cut to 300 characters, without
-     * what was sent and without e-mail addresses and telephone numbers.
+     * Text for developers, without any guarantee: no decision may depend on it. Truncated to 300 characters, without
+     * the sent values and without e-mail addresses and telephone numbers.
      */
     error: textSchema,
     error_description: textSchema,
@@ -108,26 +107,26 @@ type PasswordCredentials = z.output<typeof passwordSchema>;
 type EmailCredentials = z.output<typeof emailSchema>;
 
 /**
- * Milliseconds for the call that hands the code to the provider. The service waits for the provider, up to 60 s
- * (docs/lab-service.md): to give up before would leave unknown whether the code was used, and a code works once.
+ * Milliseconds for the call that submits the code to the provider. The service waits for the provider, up to 60 s
+ * (docs/lab-service.md): giving up earlier would leave unknown if the code was used, and a code works once.
  */
 const MFA_TIMEOUT_MS = 65_000;
 
 /**
  * Links between a user and a provider of health data.
  *
- * What goes wrong in a link is a `LinkResult` with the state `error`. A call rejects with a `ServiceError` where the
- * service did not get so far; no error repeats a token, a user name, a password or a code. After `ServiceUnreachable`
- * nothing was sent, so a code cannot have been used; after `AnswerLost`, `ServiceUnavailable` and `AnswerUnreadable`
- * nobody knows.
+ * An error within a link is a `LinkResult` with the state `error`. A call rejects with a `ServiceError` if the service
+ * did not get that far; no error repeats a token, a user name, a password or a code. After `ServiceUnreachable` nothing
+ * was sent, so a code cannot have been used; after `AnswerLost`, `ServiceUnavailable` and `AnswerUnreadable` it is
+ * unknown.
  */
 export interface Links {
   /** Creates the token that the steps of one link carry. `ServiceRefused` for a user that does not exist. */
   createToken(request: LinkTokenRequest, options?: CallOptions): Promise<LinkToken>;
   /**
-   * Hands a person's credentials to the provider. This is what the browser of that person does, with the link token
-   * instead of the API key: it is here for tools that stand in for a browser. The workflows never call it, because a
-   * password has no business in a backend.
+   * Submits a person's credentials to the provider. The person's browser does this, with the link token instead of the
+   * API key: the method is for tools that stand in for a browser. The workflows never call it, because a password must
+   * not enter a backend.
    */
   submitPassword(
     provider: string,

@@ -5,7 +5,10 @@ import { emailSchema, requiredTextSchema } from './order-requests.js';
 import { cursorPages } from './paging.js';
 import { checkedRequest } from './validation.js';
 
-/* Teams of an organisation. Shapes are docs/lab-service.md's; the specification only says that org keys manage teams. */
+/*
+ * Teams of an organisation. Shapes come from docs/lab-service.md; the specification only states that org keys manage
+ * teams.
+ */
 
 const settingsSchema = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
@@ -72,7 +75,7 @@ export interface Teams {
   list(orgId: string, filter?: TeamFilter, options?: CallOptions): AsyncGenerator<Team, void, undefined>;
   /** `ServiceRefused` with status 409 where the `integration_team_id` is another team's. */
   create(orgId: string, request: CreateTeamRequest, options?: CallOptions): Promise<Team>;
-  /** With the settings of these environments where they are named. */
+  /** With the settings of these environments, if they are named. */
   get(
     orgId: string,
     teamId: string,

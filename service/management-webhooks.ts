@@ -61,7 +61,7 @@ const createWebhookRequestSchema = z.strictObject({
   rate_limit: rateSchema,
   disabled: z.boolean().optional(),
   filter_types: filterSchema,
-  /** What deliveries are signed with; the service makes one up where it is absent. */
+  /** The signing secret of deliveries; if absent, the service generates one. */
   secret: secretSchema.nullish(),
 });
 
@@ -112,8 +112,8 @@ export interface Webhooks {
   /** The signing secret, `whsec_…`: a credential that belongs in no log. */
   getSecret(place: WebhookPlace, webhookId: string, options?: CallOptions): Promise<string>;
   /**
-   * Takes a new signing secret: the given one, else one that the service makes up (read it with `getSecret`). For a
-   * while deliveries carry two signatures; a receiver should know both secrets before this is called, where it can.
+   * Sets a new signing secret: the given one, else one that the service generates (read it with `getSecret`). For a
+   * while deliveries carry two signatures; if possible, a receiver should know both secrets before this is called.
    */
   rotateSecret(place: WebhookPlace, webhookId: string, secret?: string, options?: CallOptions): Promise<void>;
 }

@@ -31,21 +31,22 @@ export class UploadBody {
     const { head, tail, size } = upload;
     this.length = size === undefined ? undefined : head.length + size + tail.length;
     this.stream = Readable.from(this.#pieces(upload), { objectMode: true, highWaterMark: 1 });
-    // What the stream fails with is told through `failure`; after the connection has let go of it nobody listens.
+    // The stream's error is reported through `failure`; after the connection has dropped the stream, nobody listens to
+    // it.
     this.stream.on('error', () => undefined);
   }
 
-  /** What the bytes' own iterator threw, if it did. */
+  /** The error that the bytes' own iterator threw, if any. */
   get failure(): { error: unknown } | undefined {
     return this.#failure;
   }
 
-  /** Whether the last piece was handed to the connection: from then on the service may have the whole request. */
+  /** True if the last chunk was given to the connection: from then on the service may have the whole request. */
   get isHandedOver(): boolean {
     return this.#isHandedOver;
   }
 
-  /** Ends the stream and, where they were begun, its bytes. */
+  /** Ends the stream and, if they were started, its bytes. */
   stop(): void {
     this.stream.destroy();
   }
@@ -67,7 +68,7 @@ export class UploadBody {
     yield tail;
   }
 
-  /** Not `for await`: what the consumer throws into a generator must not pass for a failure of the bytes. */
+  /** Not `for await`: an error that the consumer throws into a generator must not look like a failure of the bytes. */
   async *#watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
     const iterator = bytes[Symbol.asyncIterator]();
     let isOver = false;

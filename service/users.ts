@@ -22,12 +22,12 @@ const sourceFieldsSchema = z.looseObject({
 });
 
 /**
- * `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so that a third form is kept too. A
- * plain text is its slug.
+ * `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so a third form is kept too. A plain
+ * text is its slug.
  */
 const sourceSchema = z.preprocess((sent) => (typeof sent === 'string' ? { slug: sent } : sent), sourceFieldsSchema);
 
-/** What is no source counts as absent: one untidy connection must not hide the others. */
+/** A value that is not a source counts as absent: one untidy connection must not hide the others. */
 const sourceOrNone = sourceSchema.nullish().catch(undefined);
 
 /** The specification names the provider `source`; deployments also send `provider`. Both are filled from either. */
@@ -78,12 +78,12 @@ const createUserRequestSchema = z.strictObject({
 
 export type CreateUserRequest = z.output<typeof createUserRequestSchema>;
 
-/** `PATCH /v2/user/{user_id}`: what is left out stays; nothing at all is refused with 400. */
+/** `PATCH /v2/user/{user_id}`: absent fields stay; an empty request is refused with 400. */
 const updateUserRequestSchema = createUserRequestSchema.partial();
 
 export type UpdateUserRequest = z.output<typeof updateUserRequestSchema>;
 
-/** Which deleted user is meant: exactly one of the two (docs/lab-service.md, "User deletion"). */
+/** Identifies the deleted user by exactly one of the two (docs/lab-service.md, "User deletion"). */
 export type DeletedUser = { userId: string } | { clientUserId: string };
 
 const demographicsSchema = z.looseObject({
@@ -146,7 +146,7 @@ export interface Users {
   /** `NotFound` also for a user that is scheduled for deletion, see `isScheduledForDeletion`. */
   get(userId: string, options?: CallOptions): Promise<User>;
   /**
-   * Idempotent on `client_user_id`: where it is taken, the service refuses and names the user who has it; that user is
+   * Idempotent on `client_user_id`: if it is taken, the service refuses and names the user who has it; that user is
    * read (a second call) and returned with `created: false`. A `ServiceRefused` is any other refusal.
    */
   create(request: CreateUserRequest, options?: CallOptions): Promise<{ user: User; created: boolean }>;
@@ -167,16 +167,16 @@ export interface Users {
    */
   delete(userId: string, options?: CallOptions): Promise<void>;
   /**
-   * Restores a user whose deletion is scheduled, not its connections. Impossible once a new user has taken the same
-   * `client_user_id`; what the service answers then, and after the 7 days, is not documented.
+   * Restores a user whose deletion is scheduled, but not the connections. Impossible once a new user has taken the same
+   * `client_user_id`; the service's answer in that case, and after the 7 days, is not documented.
    */
   undoDelete(user: DeletedUser, options?: CallOptions): Promise<void>;
 }
 
 /**
- * Whether a 404 says that the user is scheduled for deletion. The status alone does not tell it from an unknown user, so
- * the service's sentence decides ("You have scheduled this user for deletion.", "The user has been scheduled for
- * deletion as per your previous request"); other words with the same two stems count too.
+ * True if a 404 means that the user is scheduled for deletion. The status alone does not distinguish it from an unknown
+ * user, so the service's sentence decides ("You have scheduled this user for deletion.", "The user has been scheduled
+ * for deletion as per your previous request"); other sentences with the same two stems count too.
  */
 export function isScheduledForDeletion(error: unknown): boolean {
   if (!(error instanceof NotFound)) return false;
@@ -184,7 +184,9 @@ export function isScheduledForDeletion(error: unknown): boolean {
   return /schedul/i.test(said) && /delet/i.test(said);
 }
 
-/** Whether there is no such user, as the service says it: "The user does not or no longer exists in this team". */
+/**
+ * True if the service itself answers that there is no such user: "The user does not or no longer exists in this team".
+ */
 export function isStatedUnknown(error: unknown): boolean {
   return isStatedAbsence(error, /\buser\b.*\b(?:not|no longer)\b/i);
 }
@@ -268,9 +270,9 @@ async function* listUsers(transport: Transport, options: UserListOptions = {}): 
     });
     const fresh = users.items.filter(({ user_id: id }) => !before.has(id));
     yield* fresh;
-    // A deployment may cap the limit: what came counts, not what was asked for.
+    // A deployment may cap the limit: the received number counts, not the requested one.
     offset += users.sent;
-    // One that ignored the offset and did not count would be read for ever.
+    // A service that ignores the offset and returns no count would be read forever.
     if (fresh.length === 0 || offset >= (total ?? Infinity)) return;
     before = new Set(users.items.map(({ user_id: id }) => id));
   }

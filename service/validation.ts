@@ -14,7 +14,7 @@ export function brokenRulesOf(schema: z.ZodType, request: unknown): BrokenRule[]
   return result.success ? [] : result.error.issues.flatMap(brokenRules);
 }
 
-/** What an answer's shape is wrong in, without a value of it: at most five places. */
+/** The faults of an answer's shape, without its values: at most five places. */
 export function shapeProblem(error: z.ZodError): string {
   const places = error.issues
     .slice(0, 5)
@@ -23,7 +23,7 @@ export function shapeProblem(error: z.ZodError): string {
   return places.join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
-/** Words for the rules that a schema does not name itself. */
+/** Texts for the rules that a schema does not name itself. */
 function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'invalid_type') return undefined;
   return issue.input === undefined ? 'is required' : `must be of type ${issue.expected}`;

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Standard Webhooks: how the service signs what it sends to us, and how we sign what we send to the product (docs/lab-service.md,
- * "Webhooks"). The signed content is `<id>.<timestamp>.<body>`, over the bytes of the body as they travel: text that
- * was decoded and encoded again may differ from them.
+ * Standard Webhooks: signs our notifications to the product and verifies the service's webhooks (docs/lab-service.md,
+ * "Webhooks"). The signed content is `<id>.<timestamp>.<body>`, over the bytes of the body as sent: text that was
+ * decoded and encoded again may differ from them.
  */
 
 /** How far a timestamp may be from our clock, both ways. Standard Webhooks' usual tolerance. */
@@ -20,7 +20,7 @@ type SignatureRefusal =
   | 'headers_missing'
   /** The timestamp is not a whole number of seconds. */
   | 'timestamp_unreadable'
-  /** The timestamp is more than the tolerance away: a replay, a delivery held up for long, or a clock that is wrong. */
+  /** The timestamp is outside the tolerance: a replay, a long delayed delivery, or a wrong clock. */
   | 'timestamp_stale'
   /** No signature matches any secret: another secret, or the bytes were changed on the way. */
   | 'signature_mismatch';
@@ -28,7 +28,7 @@ type SignatureRefusal =
 export type Verified = { ok: true; id: string } | { ok: false; reason: SignatureRefusal };
 
 export interface SignableMessage {
-  /** The same for every attempt of one message: what a receiver drops repeats by. */
+  /** The same for every attempt of one message: a receiver drops repeats by it. */
   id: string;
   /** Seconds since 1970, of this attempt. */
   timestampSeconds: number;
@@ -41,7 +41,7 @@ export interface SignableMessage {
 export class WebhookSecretInvalid extends Error {
   static readonly remedy = "Copy the endpoint's secret (`whsec_…`) from the lab service's dashboard.";
   override readonly name = 'WebhookSecretInvalid';
-  /** What is wrong with it, in words that follow its name: a setting, for instance. */
+  /** The fault, as a text that follows its name: a setting, for instance. */
   readonly problem: string;
 
   constructor(problem: string) {
@@ -51,13 +51,15 @@ export class WebhookSecretInvalid extends Error {
 }
 
 /**
- * The key that a secret stands for. The prefix `whsec_` may be missing: some dashboards show the secret without it.
- * @throws WebhookSecretInvalid when what is left is empty or no base64
+ * The key that a secret encodes. The prefix `whsec_` may be missing: some dashboards show the secret without it.
+ *
+ * @throws WebhookSecretInvalid if the rest is empty or not base64
  */
 export function parseSecret(secret: string): Buffer {
   const encoded = secret.trim().replace(/^whsec_/, '');
   if (encoded === '') throw new WebhookSecretInvalid('is empty after whsec_');
-  // Buffer.from skips what is no base64 instead of refusing it, and a key so mangled would never match anything.
+  // Buffer.from skips characters that are not base64 instead of refusing them, and a key changed like this would never
+  // match anything.
   const wellFormed = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.replace(/=+$/, '').length % 4 !== 1;
   if (!wellFormed) throw new WebhookSecretInvalid('is not whsec_ followed by base64');
   return Buffer.from(encoded, 'base64');
@@ -106,7 +108,7 @@ export function isSigned(signed: SignatureHeaders, rawBody: Uint8Array, secrets:
 }
 
 /**
- * Whether the bytes were signed with one of the secrets, not longer ago than the tolerance.
+ * Verifies that the bytes were signed with one of the secrets, not longer ago than the tolerance.
  *
  * @param now milliseconds since 1970
  * @throws WebhookSecretInvalid, so check the secrets with `parseSecret` at start

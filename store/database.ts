@@ -1,11 +1,15 @@
-/** What the store needs of a database. PostgreSQL and PGlite both are one, and get the same SQL. */
+/** The store's interface to a database. PostgreSQL and PGlite both implement it, and get the same SQL. */
 export interface Database {
   /** One statement on its own. */
   query<Row extends object>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
-  /** Committed when the work settles, undone when it rejects. Its statements must all go through what it is given. */
+  /**
+   * Committed when the work resolves, rolled back when it rejects. All of its statements must go through the given
+   * transaction.
+   */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /**
-   * Takes what was deleted from these tables out of the files too, if that does not happen by itself.
+   * Removes deleted rows of these tables from the files too, if that does not happen by itself.
+   *
    * @param tables our own names, never a caller's
    */
   scrub(tables: readonly string[]): Promise<void>;
@@ -25,12 +29,12 @@ export interface Transaction {
 export type Parameter = string | number | null;
 
 /**
- * The database failed. What the drivers throw quotes rows and parameters, in `message`, `detail`, `where` and `params`:
- * this error has the code alone, and nothing of theirs as its cause.
+ * The database failed. The drivers' errors quote rows and parameters, in `message`, `detail`, `where` and `params`:
+ * this error has only the code, and none of theirs as its cause.
  */
 export class StoreFailed extends Error {
   override readonly name = 'StoreFailed';
-  /** PostgreSQL's five characters (SQLSTATE), or the operating system's word such as ECONNREFUSED. */
+  /** PostgreSQL's five characters (SQLSTATE), or the operating system's code such as ECONNREFUSED. */
   readonly code: string | undefined;
 
   constructor(message: string, code?: string) {
@@ -38,7 +42,7 @@ export class StoreFailed extends Error {
     this.code = code;
   }
 
-  /** Whether the data were refused, and would be again: SQLSTATE's classes of data exceptions and exceeded limits. */
+  /** True if the data were refused, and would be again: SQLSTATE's classes of data exceptions and exceeded limits. */
   get isDataRefused(): boolean {
     return this.code !== undefined && /^(22|54)...$/.test(this.code);
   }
@@ -58,7 +62,7 @@ export function storeFailure(error: unknown): StoreFailed {
   return new StoreFailed(`The database refused a statement (SQLSTATE ${code})${reason}`, code);
 }
 
-/** Whether the server itself answered; otherwise the state of the connection is not known. */
+/** True if the server itself answered; otherwise the state of the connection is not known. */
 export function isServerAnswer(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && isSqlState(error.code);
 }

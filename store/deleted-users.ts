@@ -3,13 +3,13 @@ import { textsOf, usersMentionedIn } from './mentioned-users.js';
 import type { ReferenceHashes } from './reference-hashes.js';
 import { lockWithoutUser, type UserTransactions } from './user-transactions.js';
 
-/** Whether the user's data were deleted, and no more are wanted. Within a transaction of the user. */
+/** True if the user's data were deleted, so later data are refused. Within a transaction of the user. */
 export async function isDeleted(transaction: Transaction, userId: string): Promise<boolean> {
   const rows = await transaction.query('select 1 as found from health_data.deleted_users where user_id = $1', [userId]);
   return rows.length > 0;
 }
 
-/** The same for a message that does not tell its user where it should, by what its body says anywhere. */
+/** The same for a message without a user in the usual place, by any id in its body. */
 export async function namesDeleted(transaction: Transaction, hashes: ReferenceHashes, body: string): Promise<boolean> {
   const { userIds, clientUserIds } = usersMentionedIn(body);
   const clientUserHashes = clientUserIds.flatMap((reference) => hashes.all(reference));
@@ -28,7 +28,7 @@ const chunk = 20_000;
 
 const tablesOfUsers = ['samples', 'summaries', 'workout_streams', 'history_notices', 'connections', 'rejected_events'];
 
-/** A user who is deleted, and what else leads to rejected events about them. */
+/** A user who is deleted, and other keys to rejected events about the user. */
 export interface UserToDelete {
   userId: string;
   clientUserId?: string;
@@ -37,8 +37,8 @@ export interface UserToDelete {
 }
 
 /**
- * Deletes everything of a user and refuses whatever comes later. The refusal comes first and stays, so that a deletion
- * that broke off is finished by calling it again.
+ * Deletes all data of a user and refuses later data. The refusal comes first and stays, so an interrupted deletion is
+ * finished by calling this again.
  */
 export async function deleteUser(
   database: Database,
@@ -85,7 +85,7 @@ const searchedAtOnce = 200;
 /** Each text reads the bodies once more: as many as one reference has spellings keep a statement that short. */
 const textsAtOnce = 5;
 
-/** An event that could not be read may name the user in any place. What comes meanwhile is refused by the tombstone. */
+/** An unreadable event may name the user anywhere. Events that arrive in the meantime are refused by the tombstone. */
 async function deleteRejectedMentioning(database: Database, texts: readonly string[]): Promise<void> {
   let after: string | null = '0';
   while (after !== null) {

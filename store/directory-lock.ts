@@ -22,7 +22,7 @@ export class DirectoryInUse extends Error {
   }
 }
 
-/** Other users of the machine may enter the directory, and could read or change what it holds. */
+/** Other users of the machine may enter the directory, and could read or change its files. */
 export class DirectoryOpenToOthers extends Error {
   override readonly name = 'DirectoryOpenToOthers';
 
@@ -73,7 +73,7 @@ export async function lockDirectory(path: string): Promise<DirectoryLock> {
 /** PGlite makes files that everybody may write, whatever the umask: only the directory keeps others out. */
 async function closeToOthers(directory: string): Promise<void> {
   if (!(await isOpen(directory))) return;
-  // What was made for something else keeps its rights.
+  // A directory that was made for something else keeps its permissions.
   const files = await readdir(directory);
   if (files.length === 0 || files.includes('PG_VERSION')) await chmod(directory, 0o700).catch(() => undefined);
   if (await isOpen(directory)) throw new DirectoryOpenToOthers(directory);

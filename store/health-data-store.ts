@@ -42,7 +42,7 @@ export interface StoreOptions {
    * reference of a deleted user; without them it keeps nothing of it.
    */
   referenceKeys?: ReferenceKeys;
-  /** After how many days a rejected event that nobody has settled is erased. Default 90. */
+  /** The number of days after which a rejected event that is still waiting is erased. Default 90. */
   rejectedEventsDays?: number;
 }
 
@@ -85,13 +85,13 @@ export class HealthDataStore {
     return accept({ transactions: this.#transactions, hashes: this.#hashes }, event, message);
   }
 
-  /** Puts an event that nobody handles among the rejected ones, once for each message id. */
+  /** Stores an unhandled event among the rejected ones, once for each message id. */
   async setAside(event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
     this.#housekeeping.nowAndThen();
     return setAside({ transactions: this.#transactions, hashes: this.#hashes }, event, message);
   }
 
-  /** True if a message was taken in the last so many seconds, whoever took it. */
+  /** True if a message was taken in the last so many seconds, by any process. */
   async wasTaken(messageId: string, withinSeconds: number): Promise<boolean> {
     return wasTaken(this.#database, messageId, withinSeconds);
   }
@@ -103,9 +103,10 @@ export class HealthDataStore {
   }
 
   /**
-   * Keeps the stream of a workout, in place of an earlier one.
-   * @param stream.notice what `streamStanding` told before the service was asked. Left out: the latest notice there is
-   * @returns `user_deleted` when nothing more is wanted of the user; `unstorable` when PostgreSQL cannot hold it
+   * Stores the stream of a workout, replacing an earlier one.
+   *
+   * @param stream.notice what `streamStanding` returned before the service was called. Default: the latest notice
+   * @returns `user_deleted` if the user's data were deleted; `unstorable` if PostgreSQL cannot store it
    */
   async writeStream(stream: {
     userId: string;
@@ -132,7 +133,7 @@ export class HealthDataStore {
     }
   }
 
-  /** Whether the service has to be asked for a workout's stream. Ask before each fetch: the answer belongs to it. */
+  /** Tells if a workout's stream must be fetched from the service. Ask before each fetch: the answer belongs to it. */
   async streamStanding(workout: { userId: string; workoutId: string }): Promise<StreamStanding> {
     return streamStanding(this.#database, ofUser(workout));
   }
@@ -159,9 +160,10 @@ export class HealthDataStore {
   }
 
   /**
-   * Deletes everything of the user, rejected events included, and refuses whatever comes later. Repeat it until it
-   * settles: it takes up where it broke off.
-   * @param ids.clientUserId the product's own reference: rejected events that name nothing else are found by it
+   * Deletes all data of the user, rejected events included, and refuses later data. Repeat it until it resolves: it
+   * continues where it was interrupted.
+   *
+   * @param ids.clientUserId the product's own reference: finds rejected events that contain nothing else of the user
    * @param ids.workIds ids of the user's orders, transactions, jobs and appointments: the same
    */
   async deleteUserData(userId: string, ids: Omit<UserToDelete, 'userId'> = {}): Promise<void> {

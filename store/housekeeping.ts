@@ -1,10 +1,10 @@
-/** How often a store looks for what is too old. */
+/** How often a store removes old rows. */
 const everyMs = 3_600_000;
 
-/** Removes some of what is too old, and says whether that may have been all. */
+/** Removes some old rows, and returns true if there may be no more. */
 export type Chore = () => Promise<boolean>;
 
-/** Removes what is too old, beside the work of the store that is waited for. */
+/** Removes old rows in the background. */
 export class Housekeeping {
   readonly #chores: readonly Chore[];
   #begunAt = -Infinity;
@@ -20,7 +20,7 @@ export class Housekeeping {
     const now = performance.now();
     if (this.#working || this.#isClosed || now - this.#begunAt < everyMs) return;
     this.#begunAt = now;
-    // Whoever asks the database next learns of the failure; the next call tries again.
+    // The next caller of the database sees the failure; the next run tries again.
     const again = () => {
       this.#begunAt = -Infinity;
     };

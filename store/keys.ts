@@ -55,7 +55,7 @@ interface ConnectionRow {
   data: unknown;
 }
 
-/** What an event leaves in the store. */
+/** The rows that an event produces in the store. */
 export type Entry =
   | { table: 'summaries'; row: SummaryRow }
   | { table: 'samples'; row: SampleBatch }
@@ -70,7 +70,10 @@ export interface Keyed {
   problem?: string;
 }
 
-/** Finds the keys of what an event brings. What has none is told as a problem: it is kept aside, never dropped. */
+/**
+ * Finds the keys of an event's content. An item without a key is returned as a problem: it is stored aside, never
+ * dropped.
+ */
 export function keyed(read: HealthDataRead): Keyed {
   const userId = userKey(read.userId);
   if (userId === undefined) return { problem: `names no user, or one whose id ${unfit}` };
@@ -179,8 +182,8 @@ export function keyPart(text: string | undefined): string | undefined {
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The user's id as it is kept: the service takes a UUID in either case for one user, so that here it is always in lower
- * case. A deletion would else miss what came in the other.
+ * The user's id as stored: the service treats a UUID in either case as one user, so here it is always in lower case.
+ * Otherwise a deletion would miss data stored in the other case.
  */
 export function canonicalUser(userId: string): string {
   return isUuid(userId) ? userId.toLowerCase() : userId;

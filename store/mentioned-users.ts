@@ -14,8 +14,8 @@ const mostNames = 1_000;
 const member = /"(client_user_id|user_id)"\s*:\s*("(?:[^"\\]|\\.){1,1536}")/g;
 
 /**
- * Looks for whom a body names, anywhere in it, whether it is JSON or not. The product may have given its reference to
- * somebody else since, so that it counts only where no user is named by the service's id.
+ * Finds the users that a body mentions, anywhere in it, JSON or not. The product may have given its reference to
+ * somebody else since, so a reference counts only if no user is named by the service's id.
  */
 export function usersMentionedIn(body: string): MentionedUsers {
   const userIds = new Set<string>();
@@ -31,16 +31,16 @@ export function usersMentionedIn(body: string): MentionedUsers {
 }
 
 /**
- * The texts that an id or a reference is found by in a body. A UUID is nobody else's wherever it stands; anything else might
- * be a part of another text, so it counts only as a whole one.
+ * The texts by which an id or a reference is found in a body. A UUID is unique wherever it appears; anything else might
+ * be part of another text, so only a whole string counts.
  */
 export function textsOf(id: string): string[] {
   return isUuid(id) ? [id] : spellings(id);
 }
 
 /**
- * A text as the usual writers of JSON spell it, quotes included: JavaScript as it is, Python in ASCII, PHP in ASCII and with
- * slashes escaped, Go with HTML's characters escaped. Hexadecimal digits are in lower case.
+ * A text in the spellings of the usual JSON writers, quotes included: JavaScript unchanged, Python in ASCII, PHP in
+ * ASCII and with slashes escaped, Go with HTML's characters escaped. Hexadecimal digits are in lower case.
  */
 function spellings(text: string): string[] {
   const plain = JSON.stringify(text);
@@ -53,7 +53,7 @@ function byNumber(text: string, characters: RegExp): string {
   return text.replace(characters, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** What a JSON text stands for. One with a line break in it is no JSON, and stands for itself. */
+/** The value of a JSON text. A text with a line break is not JSON, and is its own value. */
 function unspelled(text: string): string {
   return text.slice(1, -1).replaceAll(/\\(?:u([0-9a-f]{4})|(.))/gi, (_all, hex: string | undefined, plain: string) => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));

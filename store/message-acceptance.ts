@@ -9,19 +9,20 @@ import type { UserTransactions } from './user-transactions.js';
 import { write } from './writing.js';
 
 /**
- * What became of a message. `stored`: all of it. `set_aside`: not all of it could be stored, so that it waits among the
- * rejected events, too. `repeated`: it was taken before, and nothing changed. `user_deleted`: nothing of it was kept.
+ * The result of a message. `stored`: all of it. `set_aside`: a part could not be stored, so the message also waits
+ * among the rejected events. `repeated`: it was taken before, and nothing changed. `user_deleted`: nothing of it was
+ * stored.
  */
 export type Acceptance = 'stored' | 'set_aside' | 'repeated' | 'user_deleted';
 
-/** What taking a message needs. */
+/** The dependencies of taking a message. */
 interface Taking {
   transactions: UserTransactions;
   /** By which a tombstone is recognised. */
   hashes: ReferenceHashes;
 }
 
-/** Takes a message in one transaction: what can be keyed, what cannot, and that the message was taken. */
+/** Takes a message in one transaction: the rows with keys, the rest, and the fact that the message was taken. */
 export async function accept(
   { transactions, hashes }: Taking,
   read: HealthDataRead,
@@ -44,7 +45,7 @@ export async function accept(
   }
 }
 
-/** Takes a message that nobody handles. */
+/** Takes an unhandled message. */
 export async function setAside(taking: Taking, event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
   return once(taking, event.userId, message, async (transaction) => {
     await putAside(transaction, event, message);

@@ -45,7 +45,7 @@ export async function rememberMessage(database: Database, messageId: string): Pr
   );
 }
 
-/** Forgets some of the messages that nobody sends again, and says whether that may have been all. */
+/** Removes some of the messages that are too old to be repeated, and returns true if there may be no more. */
 export async function forgetOldMessages(database: Database): Promise<boolean> {
   return (await forgetSome(database)) < mostAtOnce;
 }

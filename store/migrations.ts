@@ -3,8 +3,8 @@ import type { Database, Transaction } from './database.js';
 import { deletedClientUsers, expiredEvents, streamVersions, tables } from './tables.js';
 
 /**
- * What was ever done to the database, in order. Never change or remove one that was released: add another. A release
- * must work with the tables of the one before it and of the one after it, while processes are replaced one by one.
+ * All changes of the database, in order. Never change or remove one that was released: add another. A release must work
+ * with the tables of the one before it and of the one after it, while processes are replaced one by one.
  */
 const migrations = [
   { name: '0001-tables', sql: tables },
@@ -24,15 +24,15 @@ export async function migrate(database: Database): Promise<void> {
     await umzug(transaction)
       .up()
       .catch((error: unknown) => {
-        // What the database said is what decides about trying again.
+        // The database's own error decides about a retry.
         throw error instanceof MigrationError && error.cause instanceof Error ? error.cause : error;
       });
   });
 }
 
 /**
- * Looks before it creates, because `if not exists` wants the right to create also where there is nothing to do. The lock
- * keeps others from creating them meanwhile.
+ * Checks before it creates, because `if not exists` needs the right to create even if there is nothing to do. The lock
+ * keeps others from creating them in the meantime.
  */
 async function makeMissing(transaction: Transaction): Promise<void> {
   const [found] = await transaction.query<{ schema: boolean; table: boolean }>(

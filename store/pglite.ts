@@ -2,12 +2,13 @@ import { PGlite } from '@electric-sql/pglite';
 import { type Database, type Parameter, storeFailure } from './database.js';
 import { type DirectoryLock, lockDirectory } from './directory-lock.js';
 
-/** What PGlite itself and its transactions have in common. */
+/** The common part of PGlite itself and its transactions. */
 type Queries = Pick<PGlite, 'query'>;
 
 /**
- * PostgreSQL in this process, kept in a directory, for the demo and for tests. It has one connection: transactions run
- * one after the other, and one that waits for another from inside waits for ever.
+ * PostgreSQL in this process, stored in a directory, for the demo and for tests. It has one connection: transactions
+ * run one after the other, and one that waits for another from inside waits forever.
+ *
  * @throws DirectoryInUse while another process (or another part of this one) has the directory open
  */
 export async function pglite(directory: string): Promise<Database> {
@@ -49,7 +50,7 @@ export async function pglite(directory: string): Promise<Database> {
 async function opened(lock: DirectoryLock): Promise<PGlite> {
   try {
     const database = await PGlite.create(lock.directory);
-    // A segment of the log that is used again would keep what it held, deleted rows too.
+    // A log segment that is reused would still contain its old content, deleted rows too.
     await database.exec('set wal_recycle = off');
     return database;
   } catch (error) {

@@ -4,16 +4,19 @@ import { type Database, isServerAnswer, type Parameter, storeFailure, type Trans
 /** Beyond this a webhook's sender has nearly given up (15 s) and the webhook handler has answered (10 s). */
 const connectTimeoutMs = 5_000;
 
-/** A server that has gone without a word must not hold a connection for ever; no statement of ours takes this long. */
+/**
+ * A server that has disappeared silently must not block a connection forever; none of our statements takes this long.
+ */
 const queryTimeoutMs = 60_000;
 
 /** As many writers as a database of a few cores serves well; each of them is a process of the server. */
 const usualPoolSize = 10;
 
 /**
- * PostgreSQL by a connection string. Connects when something is asked of it, and again after an outage.
- * @param poolSize the most connections for transactions, and as many again for statements on their own: whoever reads, or
- * asks whether the database is there, does not wait for writers
+ * PostgreSQL by a connection string. Connects on first use, and again after an outage.
+ *
+ * @param poolSize the most connections for transactions, and as many again for single statements: reads and health
+ * checks do not wait for writers
  */
 export function postgres(databaseUrl: string, poolSize: number = usualPoolSize): Database {
   const [writing, reading] = [newPool(databaseUrl, poolSize), newPool(databaseUrl, poolSize)];
@@ -37,7 +40,7 @@ function newPool(databaseUrl: string, max: number): Pool {
     keepAlive: true,
     application_name: 'lab-operations',
   });
-  // The pool lets go of an idle connection that broke; whoever needs one next learns whether the server is there.
+  // The pool drops a broken idle connection; the next caller sees if the server is back.
   pool.on('error', () => undefined);
   return pool;
 }
@@ -45,7 +48,7 @@ function newPool(databaseUrl: string, max: number): Pool {
 async function transact<Result>(pool: Pool, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let broken = false;
-  // A connection that breaks while it is out emits it; what was asked of it rejects as well.
+  // A connection that breaks while in use emits it; its query rejects as well.
   const lost = () => {
     broken = true;
   };
@@ -68,8 +71,8 @@ async function transact<Result>(pool: Pool, work: (transaction: Transaction) => 
 }
 
 /**
- * Undoes the transaction, and tells whether the connection is fit for others. Where the server did not answer it would
- * not answer this either: closing the connection undoes the work.
+ * Rolls the transaction back, and returns true if the connection can be reused. If the server did not answer, it would
+ * not answer this either: closing the connection rolls the work back.
  */
 async function undone(client: PoolClient, failure: unknown): Promise<boolean> {
   if (!isServerAnswer(failure)) return false;

@@ -8,7 +8,7 @@ export interface StoredSummary {
   id: string;
   /** YYYY-MM-DD; null where the summary names no date. */
   day: string | null;
-  /** The provider's slug; empty where it is not said, as is the source's type. */
+  /** The provider's slug; empty if it is not stated, as is the source's type. */
   provider: string;
   sourceType: string;
   /** ISO 8601 in UTC, microseconds; so are all instants here. */
@@ -18,7 +18,7 @@ export interface StoredSummary {
 }
 
 export interface StoredSample {
-  /** Its `timestamp`, or its `start` where it has none. */
+  /** Its `timestamp`, or else its `start`. */
   at: string;
   provider: string;
   sourceType: string;
@@ -65,7 +65,7 @@ export interface SummaryQuery {
 export interface SampleQuery {
   userId: string;
   resource: string;
-  /** Instants in ISO 8601, in UTC where they name no zone: from this one, included, … */
+  /** Instants in ISO 8601, in UTC if they name no zone: from this one, included, … */
   from: string;
   /** … to this one, not included. */
   to: string;
@@ -96,8 +96,9 @@ export async function summaries(database: Database, query: SummaryQuery): Promis
 const page = 5_000;
 
 /**
- * In the order of their instants, a page at a time. What is written meanwhile may or may not be among them.
- * @throws TypeError for an instant that cannot be read, when the first is asked for
+ * Ordered by their instants, a page at a time. Rows that are written in the meantime may or may not be included.
+ *
+ * @throws TypeError for an unreadable instant, when the first row is requested
  */
 export async function* samples(database: Database, query: SampleQuery): AsyncGenerator<StoredSample, void, undefined> {
   const to = instantOf('samples: to', query.to);
@@ -147,9 +148,9 @@ export async function workoutStream(
   return rows[0];
 }
 
-/** Whether the service has to be asked for a workout's stream. */
+/** Tells if a workout's stream must be fetched from the service. */
 export interface StreamStanding {
-  /** `due`: it was never fetched, or a notice came since. `user_deleted`: nothing more is wanted of the user. */
+  /** `due`: it was never fetched, or a notice has come since. `user_deleted`: the user's data were deleted. */
   standing: 'due' | 'current' | 'user_deleted';
   /** When the latest notice came, which a stream that is fetched from now on answers; null where none came. */
   notice: string | null;

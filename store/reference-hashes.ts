@@ -3,7 +3,7 @@ import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 /** Keys that are kept outside the database; the first one makes new hashes. A worker's encryption keys are such a list. */
 export type ReferenceKeys = readonly { readonly key: KeyObject }[];
 
-/** Nothing else derives a key with this purpose, so no ciphertext says anything of a hash. */
+/** No other key is derived with this purpose, so no ciphertext reveals anything about a hash. */
 const purpose = 'lab-operations: references of deleted users';
 
 /**
@@ -18,12 +18,12 @@ export class ReferenceHashes {
     this.#keys = keys.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));
   }
 
-  /** What a tombstone keeps of a reference; null without a key. */
+  /** The hash of a reference that a tombstone stores; null without a key. */
   kept(reference: string): string | null {
     return this.all(reference)[0] ?? null;
   }
 
-  /** What tombstones may have kept of it, under every key. */
+  /** The hashes of it that tombstones may have stored, under every key. */
   all(reference: string): string[] {
     return this.#keys.map((key) => createHmac('sha256', key).update(reference).digest('hex'));
   }

@@ -2,15 +2,15 @@ import { type Database, isoOf, type Transaction } from './database.js';
 import { keyPart, userKey } from './keys.js';
 import type { ReceivedMessage } from './messages.js';
 
-/** An event that could not be stored, or not all of it, or that nobody handles. */
+/** An event that could not be stored completely, or not handled. */
 export interface RejectedEvent {
   /** Ascending: later ones are greater. */
   id: string;
   messageId: string;
-  /** Null where it has none, or one that cannot be a type. */
+  /** Null if it has none, or one that cannot be a type. */
   eventType: string | null;
   userId: string | null;
-  /** What was wrong, without a value of the event. */
+  /** The fault, without a value of the event. */
   reason: string;
   /** ISO 8601. */
   receivedAt: string;
@@ -19,10 +19,10 @@ export interface RejectedEvent {
   discardReason: string | null;
 }
 
-/** What is given to whoever handles a replayed event: as it came, with the time at which it came. */
+/** A replayed event for its handler: unchanged, with the time at which it was received. */
 export type ReplayedMessage = Required<ReceivedMessage>;
 
-/** There is no such event. */
+/** The event does not exist. */
 export class RejectedEventNotFound extends Error {
   override readonly name = 'RejectedEventNotFound';
 
@@ -65,7 +65,7 @@ const expiredAtOnce = 200;
 
 const highestId = '9223372036854775807';
 
-/** What waits for a person: list, look, replay after what was wrong has been mended, or discard. */
+/** The events that wait for a person: list, read, replay after the cause has been fixed, or discard. */
 export class RejectedEvents {
   readonly #database: Database;
 
@@ -73,7 +73,7 @@ export class RejectedEvents {
     this.#database = database;
   }
 
-  /** The latest first, without what they hold. */
+  /** The latest first, without their content. */
   async list(filter: RejectedEventFilter = {}): Promise<RejectedEvent[]> {
     const { state = 'waiting', eventType = null, reason = null, before = highestId, limit = 100 } = filter;
     if (!isId(before)) throw new TypeError('`before` is the id of a rejected event');
@@ -112,8 +112,9 @@ export class RejectedEvents {
   }
 
   /**
-   * Ends the waiting of events that came more than `days` ago, some at a time. What they held is erased; the rows stay.
-   * @returns whether that may have been all
+   * Expires events that were received more than `days` ago, some at a time. Their content is erased; the rows stay.
+   *
+   * @returns true if there may be no more
    */
   async expire(days: number): Promise<boolean> {
     const rows = await this.#database.query(
@@ -129,8 +130,9 @@ export class RejectedEvents {
   }
 
   /**
-   * Gives the event up. What it held is erased at once; the row stays, with the reason.
-   * @param reason for whoever looks later; nothing personal
+   * Discards the event. Its content is erased at once; the row stays, with the reason.
+   *
+   * @param reason for later readers; nothing personal
    * @throws RejectedEventNotFound, RejectedEventSettled
    */
   async discard(id: string, reason: string): Promise<void> {
@@ -139,10 +141,11 @@ export class RejectedEvents {
   }
 
   /**
-   * Handles the event once more. It counts as received when it first was, so that it replaces nothing that came later. Its
-   * message id is one of its own, the same however often it is replayed: a replay that broke off after its work was
-   * done does nothing a second time. What still cannot be stored comes up as a rejected event of its own.
-   * @param handle what the webhook handler would do with it; where it rejects, the event goes on waiting
+   * Handles the event again. It counts as received when it was first received, so it replaces nothing newer. Its
+   * message id is its own, the same for every replay: a replay that was interrupted after its work was done does
+   * nothing a second time. Parts that still cannot be stored become a new rejected event.
+   *
+   * @param handle does what the webhook handler would do with it; if it rejects, the event keeps waiting
    * @throws RejectedEventNotFound, RejectedEventSettled, and what `handle` rejects with
    */
   async replay(id: string, handle: (message: ReplayedMessage) => Promise<unknown>): Promise<void> {
@@ -170,17 +173,18 @@ export class RejectedEvents {
   }
 }
 
-/** What is known of an event that is put aside. */
+/** The facts about an event that is stored aside. */
 export interface EventPutAside {
   eventType?: string | undefined;
   userId?: string | undefined;
-  /** What was wrong, without a value of the event. */
+  /** The fault, without a value of the event. */
   reason: string;
 }
 
 /**
- * Puts an event aside. What cannot be a key's part is left out of the columns; the body has it. A NUL, which no JSON has
- * but a body that is none, becomes U+FFFD: PostgreSQL's texts have no NUL, and the sender would repeat it in vain.
+ * Stores an event among the rejected ones. Values that cannot be part of a key are left out of the columns; the body
+ * has them. A NUL, which JSON does not have but other bodies may, becomes U+FFFD: PostgreSQL's texts have no NUL, and
+ * the sender would repeat it in vain.
  */
 export async function putAside(
   transaction: Transaction,

@@ -10,7 +10,7 @@ export function whyUnstorable(value: unknown): string | undefined {
   const left: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
   for (let next = left.pop(); next; next = left.pop()) {
     if (typeof next.value === 'string' && !isStorableText(next.value)) return unstorableText;
-    // JSON may say 1e400, which is read as Infinity and would be written as null.
+    // JSON may contain 1e400, which is read as Infinity and would be written as null.
     if (typeof next.value === 'number' && !Number.isFinite(next.value)) return unstorableNumber;
     if (typeof next.value !== 'object' || next.value === null) continue;
     if (next.depth === deepest) return `is nested deeper than ${deepest} levels`;

@@ -14,7 +14,7 @@ export function storeOnDemand(open: () => Promise<HealthDataStore>): StoreAccess
       if (opening) return opening;
       const attempt = open();
       opening = attempt;
-      // Whoever waits for it learns of the failure; who comes next tries anew.
+      // The waiting caller gets the failure; the next caller tries again.
       attempt.catch(() => {
         if (opening === attempt) opening = undefined;
       });
@@ -27,7 +27,7 @@ export function storeOnDemand(open: () => Promise<HealthDataStore>): StoreAccess
   };
 }
 
-/** A store that somebody else has open, and closes. */
+/** A store that the caller has opened, and closes. */
 export function openedStore(opened: HealthDataStore): StoreAccess {
   return { get: () => Promise.resolve(opened), close: () => Promise.resolve() };
 }

@@ -1,6 +1,6 @@
 /**
- * The first migration: docs/health-data.md describes the tables. Keys are texts of at most 256 bytes (keys.ts), so that
- * every key fits into an index. A part of a key that is not said is an empty text, because null equals nothing.
+ * The first migration: docs/health-data.md describes the tables. Keys are texts of at most 256 bytes (keys.ts), so
+ * every key fits into an index. A missing part of a key is an empty text, because null equals nothing.
  */
 export const tables = `
   create table health_data.summaries (
@@ -98,8 +98,8 @@ export const deletedClientUsers = `
 `;
 
 /**
- * The fourth: rejected events that waited for too long. Hashes that were made without a key are no longer kept: the
- * reference can be found by trying.
+ * The fourth: rejected events that waited for too long. Hashes that were made without a key are removed: the reference
+ * could be found by trying.
  */
 export const expiredEvents = `
   alter table health_data.rejected_events drop constraint rejected_events_state_check;

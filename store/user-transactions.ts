@@ -1,6 +1,6 @@
 import { type Database, StoreFailed, type Transaction } from './database.js';
 
-/** A first connection brings years of a user's data at once; what is beyond this is sent again by the service. */
+/** A first connection brings years of a user's data at once; the service repeats messages beyond this limit. */
 const mostInLine = 100;
 
 /**
@@ -43,7 +43,7 @@ export class UserTransactions {
     this.#lines.set(userId, line);
     line.length++;
     const mine = line.last.then(work);
-    // Whoever asked for it hears of its failure; who comes next only waits for its end.
+    // The caller gets its failure; the next one only waits for its end.
     line.last = mine.catch(() => undefined);
     try {
       return await mine;
@@ -67,8 +67,8 @@ async function lockUser(transaction: Transaction, userId: string): Promise<void>
 const lockWithoutUserId = 5_402_391_045;
 
 /**
- * Waits until what is being written of unknown users is there, and what comes after it waits for this transaction: so a
- * deletion sees the former, and is seen by the latter.
+ * Waits until running writes for unknown users are finished, and makes later ones wait for this transaction: so a
+ * deletion sees the former, and the latter see the deletion.
  */
 export async function lockWithoutUser(transaction: Transaction): Promise<void> {
   await transaction.query(`select pg_advisory_xact_lock(${lockWithoutUserId})`);

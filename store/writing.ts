@@ -2,10 +2,11 @@ import type { Transaction } from './database.js';
 import type { Entry, SampleBatch, SummaryRow } from './keys.js';
 
 /**
- * Writes what an event left, in one statement however many samples there are. The last received wins: what comes now
- * replaces what is there, whatever the clocks say, because events of one user are written one after the other. Only an
- * event that is replayed compares the times, so that it does not replace what came after it.
- * @param receivedAt when a replayed event first came, ISO 8601; null: it comes now
+ * Writes an event's rows, in one statement however many samples there are. The last received wins: new rows replace
+ * existing ones, whatever the clocks say, because events of one user are written one after the other. Only a replayed
+ * event compares the times, so it replaces nothing newer.
+ *
+ * @param receivedAt when a replayed event was first received, ISO 8601; null: now
  */
 export async function write(transaction: Transaction, entry: Entry, receivedAt: string | null): Promise<void> {
   switch (entry.table) {
@@ -32,7 +33,7 @@ export async function write(transaction: Transaction, entry: Entry, receivedAt: 
 
 /**
  * A later version replaces an earlier one (specification, "Summary events"). Webhooks are repeated and overtake each
- * other, so where both versions tell when they were made (`updated_at`; not documented for summaries), that decides.
+ * other, so if both versions state when they were made (`updated_at`; not documented for summaries), that decides.
  */
 async function writeSummary(transaction: Transaction, row: SummaryRow, receivedAt: string | null): Promise<void> {
   const { userId, resource, summaryId, provider, sourceType, day, updatedAt, data } = row;
@@ -87,9 +88,8 @@ const writeConnection = `
   where $5::timestamptz is null or excluded.received_at >= kept.received_at`;
 
 /**
- * A stream replaces the one that was fetched before it, but for one that answers the latest notice where this one does
- * not: an attempt that was held up must not bring back what it read long ago. The notice may be missing: it is not needed
- * for fetching.
+ * A stream replaces the one that was fetched before, except one that answers the latest notice if this one does not: a
+ * delayed attempt must not restore old data. The notice may be missing: it is not needed for fetching.
  */
 export async function writeStream(
   transaction: Transaction,
@@ -111,7 +111,7 @@ export interface StreamToWrite {
   userId: string;
   workoutId: string;
   stream: unknown;
-  /** When the latest notice came that was known before the service was asked, as `streamStanding` told it. */
+  /** The time of the latest notice that was known before the service was called, as `streamStanding` returned it. */
   notice: string | null;
 }
 
