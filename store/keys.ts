@@ -2,7 +2,7 @@ import type { HealthDataRead, SampleRead } from '../service/health-data.js';
 import { isStorableText, whyUnstorable } from './storable.js';
 
 /*
- * What identifies each thing that is kept: the one place that says so.
+ * The key of each stored thing, defined only here.
  *
  *   summary           user, resource, its id
  *   sample            user, resource, provider, source type, timestamp (`start` where there is none)
@@ -10,7 +10,7 @@ import { isStorableText, whyUnstorable } from './storable.js';
  *   history notice    user, resource, provider, source type
  *   connection        user, provider
  *
- * A source type that is not said is the empty text, and so is the provider of what is identified without it.
+ * A missing source type is an empty text, and so is the provider of things that are identified without one.
  */
 
 export interface SummaryRow {

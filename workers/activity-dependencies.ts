@@ -7,7 +7,7 @@ import type { StoreAccess } from '../store/store-access.js';
 import type { WorkerConfig } from './config.js';
 import { workerStore } from './worker-store.js';
 
-/** What the activities of this process work with. Its `service` holds connections: close it after the last activity. */
+/** The dependencies of this process's activities. Its `service` holds connections: close it after the last activity. */
 export function activityDependencies(
   config: WorkerConfig,
   temporal: Client,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { bundleWorkflows, failureForms, prebuiltBundlePath } from './bundle.js';
 
 /*
- * The last step of `npm run build`, run from the compiled code: puts the workflow bundles beside it, so that a worker
+ * The last step of `npm run build`, run from the compiled code: writes the workflow bundles next to it, so a worker
  * starts in a fifth of the time and with a third less memory (measured).
  */
 for (const failures of failureForms) {

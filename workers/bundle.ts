@@ -15,7 +15,7 @@ export const failureForms = ['readable', 'encoded'] as const;
 /** A directory, because a path to an index.js that exists only as index.ts is not found. */
 const workflowsPath = fileURLToPath(new URL('../workflows', import.meta.url));
 
-/** What refuses input that is not encrypted; it does nothing unless the worker's codec asks for it. */
+/** The interceptors refuse unencrypted input; they do nothing unless the worker's codec asks for it. */
 const interceptorsPath = fileURLToPath(
   new URL(`../workflows/interceptors${extname(import.meta.url)}`, import.meta.url),
 );
@@ -42,8 +42,8 @@ export async function bundleWorkflows(failures: FailureForm, logger?: Logger): P
 }
 
 /**
- * What the worker runs: the bundle that was built together with the compiled code, else one made now. From the sources
- * it is always made now, because a bundle in dist/ may be older than they are.
+ * The worker's bundle: the one that was built together with the compiled code, else one made now. From the sources it
+ * is always made now, because a bundle in dist/ may be older than they are.
  */
 export async function workflowBundle(
   failures: FailureForm,

@@ -19,7 +19,7 @@ const bodyLimit = 16 * 1024 * 1024;
 const preflightSeconds = 600;
 
 export interface RunningCodecServer {
-  /** Where it listens, without a trailing slash: what the Web UI is told as its codec endpoint. */
+  /** Its URL, without a trailing slash: the Web UI's codec endpoint. */
   url: string;
   /** Takes no new connections, lets requests under way finish within the grace, and closes the rest. */
   close(): Promise<void>;
@@ -54,7 +54,7 @@ function routes(config: CodecServerConfig, log: Logger, limits: HttpLimits): Fas
       return reply.code(204).send();
     });
     app.post(`/${direction}`, {
-      // A hook before any parsing: of whoever may not ask nothing is read.
+      // A hook before any parsing: nothing is read from callers without access.
       onRequest: async (request, reply) => {
         requireOrigin(config, request, reply);
         requireToken(config, request);
@@ -95,8 +95,8 @@ function statusOf(error: unknown): number {
 }
 
 /**
- * Pages of other origins are refused, not only kept from reading the answer. Programs send no origin; where no token is
- * demanded, whoever runs one on this machine may ask.
+ * Pages of other origins are refused; it is not enough to keep them from reading the answer. Programs send no origin;
+ * if no token is required, every program on this machine may ask.
  */
 function requireOrigin({ allowedOrigins }: CodecServerConfig, request: FastifyRequest, reply: FastifyReply): void {
   const { origin } = request.headers;

@@ -22,7 +22,7 @@ import {
 import { isLoopback, isProtected, transportWarnings } from './transport.js';
 
 /**
- * All settings of the processes, read in one place. Each process demands only what it needs, and reports all faults at
+ * All settings of the processes, read in one place. Each process requires only what it needs, and reports all faults at
  * once: a start that fails three times for three settings costs an operator three deployments.
  */
 
@@ -33,7 +33,7 @@ export interface TemporalConfig {
   address: string;
   /** Default `default`. */
   namespace: string;
-  /** Goes to both kinds of connection of the SDK as it is. */
+  /** Passed unchanged to both kinds of connection of the SDK. */
   connection: { address: string; tls?: TemporalTls; apiKey?: string; metadata?: Record<string, string> };
 }
 
@@ -42,14 +42,14 @@ type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
 interface ProcessConfig {
   logLevel: z.output<typeof commonSettings.LOG_LEVEL>;
   shutdownGraceSeconds: number;
-  /** What an operator should know at start, in sentences without a value of a setting. */
+  /** Warnings for an operator at start, as sentences without a value of a setting. */
   warnings: readonly string[];
 }
 
 interface CommonConfig extends ProcessConfig {
   temporal: TemporalConfig;
   taskQueue: string;
-  /** What payloads are encrypted with. Without it they are readable in Temporal. */
+  /** The keys that encrypt payloads. Without them payloads are readable in Temporal. */
   keyRing?: KeyRing;
   /** `required`: the process does not start without keys, and a worker refuses input that is not encrypted. */
   encryption: Encryption;
@@ -64,7 +64,7 @@ interface CommonConfig extends ProcessConfig {
 
 export interface WorkerConfig extends CommonConfig {
   service: ServiceConfig;
-  /** Whether orders show the passthrough they were created with: decides how a lost creation is found again. */
+  /** True if orders show the passthrough they were created with: it decides how a lost creation is found again. */
   echoesPassthrough: boolean;
   reportFiles: ReportFilesConfig;
   /** The product's endpoint; `off`: there is none on purpose. Without either, deliveries fail until a worker has it. */
@@ -81,7 +81,7 @@ export interface IngressConfig extends CommonConfig {
   webhookMaxBytes: number;
   /** Events of another team are counted and let go. Without it every team's are taken. */
   teamId?: string;
-  /** How long it goes on answering after it has said on `/ready` that it stops. */
+  /** How long it continues to answer after `/ready` has announced the stop. */
   drainSeconds: number;
 }
 
@@ -90,15 +90,15 @@ export interface CodecServerConfig extends ProcessConfig {
   host: string;
   port: number;
   allowedOrigins: string[];
-  /** What requests must bring; without it whoever reaches the port may ask. */
+  /** The token that requests must carry; without it everybody who reaches the port may ask. */
   token?: string;
 }
 
 export interface SettingFault {
   setting: string;
-  /** What is wrong, in words that follow the setting's name. */
+  /** The fault, as a text that follows the setting's name. */
   problem: string;
-  /** What to do about it. */
+  /** The remedy. */
   remedy: string;
 }
 
@@ -251,7 +251,7 @@ function givenSettings(env: Env, faults: SettingFault[]): Record<string, string>
   return given;
 }
 
-/** A setting that is there but blank counts as not set: compose files and CI systems pass on what they do not have. */
+/** A blank setting counts as not set: compose files and CI systems pass on settings that they do not have. */
 function withoutBlanks(env: Env): Record<string, string> {
   const entries = Object.entries(env).flatMap(([name, value]) => {
     // Of these alone a blank one means something: it takes a header of the profile away.
@@ -401,7 +401,7 @@ function textOf(metadata: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, String(value)]));
 }
 
-/** A TOML error shows the lines around it, which may hold a key: only its first line says what is wrong. */
+/** A TOML error shows the lines around it, which may contain a key: only its first line is used. */
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
 }

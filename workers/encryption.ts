@@ -13,7 +13,7 @@ export const encodingFailureConverterPath = fileURLToPath(
   new URL(`../client/encryption/failure-converter${extname(import.meta.url)}`, import.meta.url),
 );
 
-/** How a process with or without keys converts data. Says loudly what follows from having none. */
+/** How a process with or without keys converts data. Warns if it has none. */
 export function dataConverterOf(keyRing: KeyRing | undefined, log: Logger): { dataConverter?: DataConverter } {
   if (keyRing) {
     const converter = labDataConverter(keyRing, { onUnencrypted: unencryptedWarning(log) });
@@ -26,9 +26,9 @@ export function dataConverterOf(keyRing: KeyRing | undefined, log: Logger): { da
 }
 
 /**
- * The same for a worker with keys: what is not encrypted is marked for the workflows' interceptors, which refuse it as an
- * input where encryption is required. It is marked in either mode: a replay has to find what was refused when the mode was
- * another. The worker's clients go on reading what was written before there were keys.
+ * The same for a worker with keys: unencrypted input is marked for the workflows' interceptors, which refuse it if
+ * encryption is required. It is marked in either mode, because a replay must find the refusals of the other mode. The
+ * worker's clients can still read payloads from before there were keys.
  */
 export function markingUnencrypted(
   { dataConverter }: { dataConverter?: DataConverter },

@@ -6,7 +6,7 @@ import type { HealthDataStore } from '../store/health-data-store.js';
 import type { StoredSample } from '../store/reading.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 
-/** A day at a sample per second, with room; what is more is cut off, and said to be. */
+/** A day at a sample per second, with some room; the rest is cut off, and the answer says so. */
 const mostSamples = 100_000;
 
 /** Nothing that is under way when the process ends is worth a wait. */

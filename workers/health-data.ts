@@ -8,8 +8,9 @@ import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-acc
 import { isAddressable } from '../protocol/ids.js';
 
 /**
- * The store of a process: the one that the caller has open, else that of DATABASE_URL, if it is set.
- * @param opened is closed by whoever opened it
+ * The store of a process: the one that the caller has opened, else that of DATABASE_URL, if it is set.
+ *
+ * @param opened is closed by its opener
  */
 export function storeOf(
   config: StoreConfig & { databaseUrl?: string; databasePoolSize: number },
@@ -32,8 +33,9 @@ export function storeOptions({ keyRing, rejectedEventsDays }: StoreConfig): Stor
 }
 
 /**
- * What the webhook handler gives to the store.
- * @param receivedAt when a replayed event first came; by default it comes now
+ * The webhook handler's sinks of the store.
+ *
+ * @param receivedAt when a replayed event was first received; default: now
  */
 export function healthDataSinks(
   store: StoreAccess,
@@ -70,7 +72,7 @@ async function take(
     return store.setAside({ eventType, userId, reason }, message);
   }
   const acceptance = await store.accept(read, message);
-  // Asked of a repeated notice, too: it comes again where Temporal could not be told of it.
+  // Checked for a repeated notice too: it is repeated if Temporal could not be notified of it.
   const isKept = acceptance === 'stored' || acceptance === 'repeated';
   if (!isKept || userId === undefined || workoutId === undefined) return acceptance;
   const { standing } = await store.streamStanding({ userId, workoutId });

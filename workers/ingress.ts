@@ -32,24 +32,25 @@ const reconnection = {
 };
 
 export interface RunningIngress {
-  /** Where it listens, without a trailing slash; webhooks go to `<url>/webhooks`. */
+  /** Its URL, without a trailing slash; webhooks go to `<url>/webhooks`. */
   url: string;
   counts: WebhookHandler['counts'];
   /**
-   * First says on `/ready` that it stops, and goes on answering for the drain, so that load balancers have sent their
-   * requests elsewhere by the time it takes no new connections. Then lets requests under way finish within the grace, and
-   * closes the rest.
+   * First announces on `/ready` that it stops, and continues to answer for the drain time, so load balancers have sent
+   * their requests elsewhere before it refuses new connections. Then lets running requests finish within the grace
+   * period, and closes the rest.
    */
   close(): Promise<void>;
 }
 
 /**
- * Starts the ingress in this process. It starts without Temporal and without its database too: until they can be reached,
- * webhooks that need them are answered 503, which makes the sender try again, and `/ready` says why. It is 503 without
- * Temporal only: orders do not need the database.
- * @param given `opened`: a store that the caller has open, and closes, in place of the one of DATABASE_URL; `limits`: its
- *   bounds for whoever connects
- * @throws StartFailed in one line when it cannot listen
+ * Starts the ingress in this process. It also starts without Temporal and without its database: until they can be
+ * reached, webhooks that need them are answered 503, which makes the sender try again, and `/ready` gives the reason.
+ * It is 503 only without Temporal: orders do not need the database.
+ *
+ * @param given `opened`: a store that the caller has opened, and closes, instead of the one of DATABASE_URL; `limits`:
+ * its bounds for connections
+ * @throws StartFailed in one line if it cannot listen
  */
 export async function startIngress(
   config: IngressConfig,
@@ -84,7 +85,7 @@ export async function startIngress(
     await Promise.all([connection.close(), store?.close()]);
     throw error;
   });
-  // Nobody may ask `/ready`: the log says at once what a wrong address would otherwise cost the first webhook.
+  // Nobody may be polling `/ready`: log at once what a wrong address would otherwise cost the first webhook.
   temporalReady().catch((error: unknown) => log.error({ error }, 'Temporal could not be looked at'));
   return {
     url,
@@ -94,14 +95,14 @@ export async function startIngress(
       // Without a drain the port closes before anything else can happen.
       if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1000);
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
-      // A probe that is about to try again on a closed connection would throw where nobody can catch it.
+      // A probe that is about to retry on a closed connection would throw where nobody can catch it.
       await Promise.allSettled(probes);
       await Promise.all([connection.close(), store?.close()]);
     },
   };
 }
 
-/** What `/ready` is made of. */
+/** The parts of `/ready`. */
 interface Readiness {
   temporalReady: () => Promise<boolean>;
   storeHealth: (() => Promise<StoreHealth>) | undefined;
@@ -131,7 +132,7 @@ function routes(handler: WebhookHandler, limits: HttpLimits, readiness: Readines
   return app;
 }
 
-/** The reason goes to the log alone: it names internal addresses, and anybody may ask whether the ingress is ready. */
+/** The reason is only logged: it names internal addresses, and anybody may ask if the ingress is ready. */
 async function isTemporalReady(
   connection: Connection,
   where: { address: string | undefined; namespace: string },

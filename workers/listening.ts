@@ -2,13 +2,13 @@ import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance } from 'fastify';
 import { StartFailed } from './process.js';
 
-/** The bounds that a server sets to whoever connects to it. */
+/** A server's bounds for connections. */
 export interface HttpLimits {
   /** How long a connection may take for the headers of a request; the silence before the first one counts. */
   headersTimeoutMs: number;
   /** How long a whole request may take to arrive. Above `headersTimeoutMs`: Node would swap the two. */
   requestTimeoutMs: number;
-  /** How often slow connections are looked for: they end so much later than the timeouts say. */
+  /** How often slow connections are searched for: they end by this much later than the timeouts. */
   checkEveryMs: number;
   maxConnections: number;
 }
@@ -24,8 +24,8 @@ export const httpLimits: HttpLimits = {
 };
 
 /**
- * A server that ends slow requests when its limits say so. All three timeouts are given to Node together, when it makes the
- * server: its defaults for the others would otherwise decide.
+ * A server that ends slow requests at its limits. Node gets all three timeouts together, when it creates the server:
+ * otherwise its defaults for the others would decide.
  */
 export function boundedServer(limits: HttpLimits, options: { bodyLimit?: number } = {}): FastifyInstance {
   const { headersTimeoutMs, requestTimeoutMs, checkEveryMs, maxConnections } = limits;
@@ -42,7 +42,7 @@ export function boundedServer(limits: HttpLimits, options: { bodyLimit?: number 
   return app;
 }
 
-/** Where a server of ours listens, and the settings that say so. */
+/** The address of one of our servers, and the settings that define it. */
 export interface ListeningPlace {
   host: string;
   port: number;
@@ -80,7 +80,7 @@ function urlOf(app: FastifyInstance): string {
 
 /** Takes no new connections, lets requests under way finish within the grace, and closes the rest. */
 export async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
-  // A connection that was busy when the close began is kept alive after its answer, and would hold the close up.
+  // A connection that was busy when the close started is kept alive after its answer, and would delay the close.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
   await app.close();

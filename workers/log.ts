@@ -1,12 +1,12 @@
 import type { Logger as TemporalLogger, LogLevel } from '@temporalio/common';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
-/** Names under which secrets or personal data travel; whatever stands under one of them is not written. */
+/** Names of properties with secrets or personal data; their values are not logged. */
 const confidential = new Set([
-  // Secrets. Headers as a whole: the brand word makes the names of the key headers unknowable here.
+  // Secrets. Headers are redacted as a whole: the brand makes the names of the key headers unknowable here.
   ...['headers', 'authorization', 'apiKey', 'api_key', 'managementKey', 'secret', 'secrets', 'webhookSecrets'],
   ...['token', 'linkToken', 'link_token', 'linkUrl', 'link_web_url', 'portalUrl', 'password', 'mfa_code', 'mfaCode'],
-  // Persons, in the service's words.
+  // Persons, by the service's field names.
   ...[
     'patient',
     'patient_details',
@@ -23,13 +23,13 @@ const confidential = new Set([
   ...['task', 'taskEncoded'],
 ]);
 
-/** What lies deeper than anything that is logged on purpose is not written either. */
+/** Anything nested deeper than intentional log data is not logged either. */
 const deepest = 6;
 
 /**
- * One JSON line for each event, on standard output unless told otherwise. Redacts the path that leads to a confidential
- * name, at any depth. Not by pino's own list of paths: it needs one for each name and depth, and made a line take 89
- * microseconds instead of 3 (measured), more than the rest of a webhook's way through the handler.
+ * One JSON line for each event, on standard output unless configured otherwise. Redacts the path that leads to a
+ * confidential name, at any depth. Not by pino's own list of paths: it needs one for each name and depth, and made a
+ * line take 89 microseconds instead of 3 (measured), more than the rest of a webhook's way through the handler.
  */
 export function createLog(level: string, name: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
@@ -58,8 +58,8 @@ function redacted(value: unknown, depth: number): unknown {
 }
 
 /**
- * The name, message and stack of an error and of its causes, and the few codes that help. Nothing else that stands on it: a
- * failure's details and a refusal's fields hold the service's own sentences, which may quote a person.
+ * The name, message and stack of an error and of its causes, and a few useful codes. No other properties: a failure's
+ * details and a refusal's fields contain the service's own sentences, which may quote a person.
  */
 function errorFacts(error: Error, depth: number): Record<string, unknown> {
   const { name, message, stack, cause } = error;
@@ -94,7 +94,7 @@ function numberOrName(key: string, value: unknown): Record<string, unknown> {
 
 const pinoLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** What the Temporal SDK writes, its native part, workflows and activities included, goes to the same log. */
+/** The log of the Temporal SDK, its native part, workflows and activities included, goes to the same place. */
 export function temporalLogger(log: Logger): TemporalLogger {
   const write = (level: LogLevel, message: string, fields: Record<string, unknown> = {}) => {
     const { error, ...rest } = fields;

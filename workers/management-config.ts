@@ -3,7 +3,7 @@ import type { ServiceConfig } from '../service/http.js';
 import { keyFault, type KeyFault } from '../service/keys.js';
 import type { workerSettings } from './settings.js';
 
-/* What the settings say about the management API, and about the two kinds of keys. */
+/* The settings of the management API, and of the two kinds of keys. */
 
 type WorkerSettings = z.output<z.ZodObject<typeof workerSettings>>;
 
@@ -26,7 +26,7 @@ const keySettings = {
   keyPrefixes: 'SERVICE_MANAGEMENT_KEY_PREFIX',
 } as const satisfies Record<KeyFault['key'], keyof WorkerSettings>;
 
-/** A key in the other's place is told at start, not by a refusal hours later. */
+/** A key in the other's place is reported at start, not by a refusal hours later. */
 export function wrongKey(settings: WorkerSettings): { setting: string; problem: string } | undefined {
   const fault = keyFault({ apiKey: settings.SERVICE_API_KEY, ...managementConfig(settings) });
   return fault && { setting: keySettings[fault.key], problem: fault.problem };

@@ -2,12 +2,12 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ConfigInvalid } from './config.js';
 
-/** Why a process could not start, in one line that names the setting or the thing to mend. */
+/** Why a process could not start, in one line that names the setting or the thing to fix. */
 export class StartFailed extends Error {
   override readonly name = 'StartFailed';
 }
 
-/** Whether the module is the program that was started, and not imported by a test or by another program. */
+/** True if the module is the program that was started, not imported by a test or by another program. */
 export function isProgram(moduleUrl: string): boolean {
   const [, script] = process.argv;
   return script !== undefined && realpathSync(script) === fileURLToPath(moduleUrl);
@@ -35,8 +35,8 @@ function explain(error: unknown): string {
 }
 
 /**
- * Settles at the first SIGINT or SIGTERM. Later ones are let pass: a terminal and a package manager both send Ctrl-C
- * on, and the shutdown that has begun has its own limit.
+ * Resolves at the first SIGINT or SIGTERM. Later ones are ignored: a terminal and a package manager both send Ctrl-C
+ * on, and the running shutdown has its own limit.
  */
 export function shutdownRequested(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

@@ -28,7 +28,8 @@ function scheduleOf(taskQueue: string, everyMinutes: number): ScheduleOptions {
       staticSummary: 'Reconcile orders with the lab service',
     },
     policies: {
-      // A pass that takes longer than the interval is the next one, too: it began where the last complete one ended.
+      // A pass that takes longer than the interval replaces the next one, because that starts where the last complete
+      // one ended.
       overlap: ScheduleOverlapPolicy.SKIP,
       // After an outage of Temporal one pass makes up for all that were missed.
       catchupWindow: '1 minute',
@@ -46,11 +47,11 @@ export interface ScheduleSettings {
 const pausesMs = { first: 5_000, longest: 300_000 };
 
 /**
- * Makes sure of the schedule of `reconcileOrders`, as it is configured here. What cannot be done because Temporal has a
- * bad moment is tried again in the background until `stop`. A namespace that does not let us is no reason not to work:
- * orders are followed by their webhooks all the same, and the log says what is missing.
+ * Creates or updates the schedule of `reconcileOrders`, as configured here. If Temporal has a temporary problem, it is
+ * retried in the background until `stop`. If the namespace does not allow it, the worker still works: orders are
+ * followed by their webhooks, and the log says what is missing.
  *
- * @throws StartFailed when the schedule starts its passes on another task queue
+ * @throws StartFailed if the schedule starts its passes on another task queue
  */
 export async function ensureReconcileSchedule(
   client: Client,
@@ -106,7 +107,7 @@ async function attempt(client: Client, settings: ScheduleSettings, log: Logger):
   }
 }
 
-/** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL, beside what the client itself would try again. */
+/** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL, in addition to the codes that the client itself would retry. */
 const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
 async function createOrUpdate(client: Client, required: ScheduleOptions, taskQueue: string): Promise<void> {
@@ -132,7 +133,10 @@ async function remove(client: Client, taskQueue: string): Promise<void> {
   }
 }
 
-/** Somebody has changed it by hand: to take it over would leave the orders of the other task queue unreconciled, silently. */
+/**
+ * Somebody has changed it manually: taking it over would silently leave the orders of the other task queue
+ * unreconciled.
+ */
 function requireOurs({ scheduleId, action }: ScheduleDescription, taskQueue: string): void {
   if (action.type === 'startWorkflow' && action.taskQueue === taskQueue) return;
   throw new StartFailed(

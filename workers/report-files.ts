@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { checkHeaderSets } from '../activities/report-file/hosts.js';
 import type { HeaderSet, ReportFilesConfig } from '../activities/report-file/report-files.js';
 
-/** What the worker's settings say of reports' files. */
+/** The worker's settings of reports' files. */
 export interface ReportSettings {
   REPORT_ROOT?: string | undefined;
   REPORT_MAX_BYTES: number;
@@ -16,7 +16,7 @@ const headerSetsSchema = z.record(
   z.strictObject({ hosts: z.array(z.string()), headers: z.record(z.string(), z.string()) }),
 );
 
-/** @param fault takes what is wrong with REPORT_URL_HEADERS_FILE, in words that follow its name and repeat no value */
+/** @param fault receives the fault of REPORT_URL_HEADERS_FILE, as a text that follows its name and repeats no value */
 export function reportFilesConfig(settings: ReportSettings, fault: (problem: string) => void): ReportFilesConfig {
   const { REPORT_ROOT: root, REPORT_URL_HEADERS_FILE: file } = settings;
   return {
@@ -27,7 +27,7 @@ export function reportFilesConfig(settings: ReportSettings, fault: (problem: str
   };
 }
 
-/** A parser's sentence quotes the text around it, which holds secrets: only what kind of fault it is is told. */
+/** A parser's sentence quotes the text around it, which contains secrets: only the kind of fault is reported. */
 function readHeaderSets(file: string, fault: (problem: string) => void): Record<string, HeaderSet> {
   const text = textOf(file);
   if (text === undefined) return refused(fault, 'names a file that cannot be read');

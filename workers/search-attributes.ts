@@ -2,7 +2,7 @@ import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { searchAttributeKeys } from '../protocol/search-attributes.js';
 
-/** The namespace lacks what the workflows set, and it could not be mended from here. */
+/** The namespace lacks search attributes that the workflows set, and they could not be registered from here. */
 export class SearchAttributesMissing extends Error {
   override readonly name = 'SearchAttributesMissing';
 }
@@ -16,10 +16,11 @@ const indexedTypes = { [SearchAttributeType.KEYWORD]: 2, [SearchAttributeType.KE
 const wanted = searchAttributeKeys.map(({ name, type }) => ({ name, type, indexed: indexedTypes[type] }));
 
 /**
- * Makes sure that the namespace has the search attributes: a workflow that sets one that is not registered would be
- * retried for ever. Registers what is missing where it may.
+ * Ensures that the namespace has the search attributes: a workflow that sets an unregistered one would be retried
+ * forever. Registers missing ones if it may.
+ *
  * @returns the names that were registered now
- * @throws SearchAttributesMissing with the commands that an administrator has to run
+ * @throws SearchAttributesMissing with the commands for an administrator
  */
 export async function ensureSearchAttributes(services: Services, namespace: string): Promise<string[]> {
   const present = await listed(services, namespace);
@@ -56,7 +57,9 @@ async function register(services: Services, namespace: string, absent: typeof wa
   }
 }
 
-/** Whether the namespace knows all names: a query by them is refused otherwise. Needs no more than a reader's rights. */
+/**
+ * True if the namespace knows all names: a query by them is refused otherwise. Needs no more than a reader's rights.
+ */
 async function accepted({ workflowService }: Services, namespace: string): Promise<boolean> {
   const query = wanted.map(({ name }) => `${name} = 'none'`).join(' OR ');
   try {

@@ -4,9 +4,9 @@ import { parseSecret, WebhookSecretInvalid } from '../service/webhook-signature.
 import { usualRejectedDays } from '../store/rejected-events.js';
 
 /**
- * Every setting of the processes, one at a time: how its text is read, its default with the reason, and the texts that an
- * operator reads. `npm run docs` writes docs/settings.md from it. A fault says what is wrong in words that follow the
- * setting's name, and never repeats a value: it may be a secret in the wrong place.
+ * Every setting of the processes, one at a time: its schema, its default with the reason, and the texts for operators.
+ * `npm run docs` writes docs/settings.md from it. A fault is a text that follows the setting's name, and never repeats
+ * a value: it may be a secret in the wrong place.
  */
 
 declare module 'zod' {
@@ -14,7 +14,7 @@ declare module 'zod' {
   interface GlobalMeta {
     /** More about the setting, for the page only: whole sentences. */
     more?: string;
-    /** What applies without the setting, if its schema has no default or does not say it well. */
+    /** The behaviour without the setting, if its schema has no default or the default needs an explanation. */
     without?: string;
   }
 }
@@ -65,7 +65,7 @@ const secretList = z
     }
   });
 
-/** The length of a secret from `openssl rand -base64 24`, which nobody can guess. */
+/** The length of a secret from `openssl rand -base64 24`, which cannot be guessed. */
 export const leastSecretBytes = 24;
 
 /** A secret that we choose ourselves. */
@@ -115,14 +115,16 @@ const originList = z
   });
 
 function isOrigin(text: string): boolean {
-  // A `*` stands for itself in an address, and would never match.
+  // A `*` is literal in an address, and would never match.
   return isWebAddress(text) && new URL(text).origin === text && !text.includes('*');
 }
 
 const host = word(/^\S+$/, 'is not a host name or address');
 const port = wholeNumber(0, 65_535);
 
-/** Off must be said, not concluded from a missing setting: one worker that lacks a setting must not decide for all. */
+/**
+ * Off must be stated, not concluded from a missing setting: one worker that lacks a setting must not decide for all.
+ */
 const onOff = z.enum(['on', 'off'], { error: 'is neither on nor off' }).default('on');
 
 const truth = z.enum(['true', 'false'], { error: 'is neither true nor false' });
@@ -144,7 +146,7 @@ const environmentAddress = baseAddress.optional().meta({
   more: 'Only read if SERVICE_ENVIRONMENT names that environment.',
 });
 
-/** Settings that are secrets. Each may instead stand in a file that `<name>_FILE` names. */
+/** Settings that are secrets. Each may instead be in a file that `<name>_FILE` names. */
 export const secretSettings = [
   ...['SERVICE_API_KEY', 'SERVICE_MANAGEMENT_KEY', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS'],
   ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'DATABASE_URL', 'TEMPORAL_API_KEY'],
@@ -338,8 +340,9 @@ export const workerSettings = {
     description: 'set how often orders are compared with the service, in minutes, or 0 for never',
     more: 'This catches up on webhooks that never arrived.',
   }),
-  // A cached order holds 0.24 to 0.34 MB (measured) beside 235 MB of the process: 1,000 make 575 MB, so that any number
-  // of open orders stays under 600 MB. Running out of memory kills the worker; an uncached order only takes longer.
+  // A cached order takes 0.24 to 0.34 MB (measured) in addition to 235 MB of the process: 1,000 make 575 MB, so any
+  // number of open orders stays under 600 MB. Running out of memory kills the worker; an uncached order only takes
+  // longer.
   MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000).default(1000).meta({
     description: 'set how many workflows the worker keeps in memory, up to 0.34 MB each',
   }),
@@ -425,7 +428,7 @@ export function instructionOf(schema: z.ZodType): string {
   return usual === undefined ? description : `${description}; the default is ${usual}`;
 }
 
-/** The default of a setting in words; undefined if there is none. */
+/** The default of a setting as text; undefined if there is none. */
 export function defaultOf(schema: z.ZodType): string | undefined {
   if (schema.meta()?.without !== undefined) return undefined;
   const usual: unknown = schema.safeParse(undefined).data;

@@ -9,7 +9,7 @@ import {
 } from './config.js';
 import { instructionOf, singleProcessSettings } from './settings.js';
 
-/** Nobody balances load onto a process that is for trying things out. */
+/** A process for trying things out has no load balancer. */
 const undrained = { INGRESS_DRAIN_SECONDS: '0' };
 
 /** Worker and ingress in one process. */

@@ -4,7 +4,7 @@ import { StoreFailed } from '../store/database.js';
 import type { StoreAccess } from '../store/store-access.js';
 import { remembered } from './remembered.js';
 
-/** What a probe says of the store. */
+/** A probe's result for the store. */
 export type StoreHealth =
   | {
       /** How many rejected events wait for a person. */
@@ -18,7 +18,7 @@ export type StoreHealth =
     };
 
 export interface StoreHealthOptions {
-  /** What takes longer counts as unavailable. */
+  /** A slower answer counts as unavailable. */
   answerWithinMs: number;
   log: Pick<Logger, 'warn'>;
   /** Milliseconds by a clock that never goes back. By default the process's own. */

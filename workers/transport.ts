@@ -23,7 +23,10 @@ export function isLoopback(host: string): boolean {
 /** Modes in which PostgreSQL's client does not go on without TLS. */
 const protectedModes = ['require', 'verify-ca', 'verify-full'];
 
-/** What an operator should know, though it may be meant so: a mesh or a tunnel may protect what looks plain from here. */
+/**
+ * Warnings for an operator that may be intended: a mesh or a tunnel may protect a connection that looks plain from
+ * here.
+ */
 export function transportWarnings(temporal: TemporalConfig, databaseUrl: string | undefined): string[] {
   const warnings: string[] = [];
   const { tls } = temporal.connection;

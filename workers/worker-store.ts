@@ -9,10 +9,10 @@ import { healthDataSinks } from './health-data.js';
 /** As long as the ingress waits for Temporal or the store. */
 const deadlineMs = 10_000;
 
-/** The answers after which nobody has the event: it would only come up as the same rejected event again. */
+/** Answers after which the event is stored nowhere: it would only become the same rejected event again. */
 const notTaken: readonly string[] = ['not_handled', 'unreadable', 'not_addressable', 'event_refused'];
 
-/** What a worker's activities get of a store: with it, rejected events go the road that webhooks go in the ingress. */
+/** The store of a worker's activities: rejected events take the route that webhooks take in the ingress. */
 export function workerStore(store: StoreAccess, temporal: Client, taskQueue: string): WorkerStore {
   return {
     store,
@@ -31,7 +31,7 @@ function outcomeOf(name: keyof typeof answers): RouteOutcome {
   return { answer: name, isTaken: answers[name].status === 204 && !notTaken.includes(name) };
 }
 
-/** Undefined for what was put aside because it is no JSON object: that can only be discarded. */
+/** Undefined for a rejected body that is not a JSON object: it can only be discarded. */
 function parsed({ body }: ReplayedMessage): object | undefined {
   try {
     const value: unknown = JSON.parse(body);

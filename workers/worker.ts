@@ -26,21 +26,25 @@ import { ensureSearchAttributes, SearchAttributesMissing } from './search-attrib
 /** A development server answers at once; over a slow line TLS and a first call take a few seconds. */
 const connectTimeoutMs = 15_000;
 
-/** What activities that do not heed their cancellation get, after the grace, before the process leaves them behind. */
+/**
+ * Activities that ignore their cancellation get this long, after the grace period, before the process leaves them
+ * behind.
+ */
 const forceAfterGraceMs = 5_000;
 
 export interface RunningWorker {
   /** Settles when the worker has stopped; rejects when it broke. */
   ended: Promise<void>;
-  /** Takes no more work, lets what is running finish within the grace, and settles when all is closed. */
+  /** Takes no more work, lets running work finish within the grace period, and resolves when all is closed. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the worker in this process: connects, makes sure of the search attributes, and polls the task queue.
- * It starts without its database too: what needs it is tried again.
- * @param opened a store that the caller has open, and closes, in place of the one of DATABASE_URL
- * @throws StartFailed in one line when Temporal cannot be reached or the namespace cannot be used
+ * Starts the worker in this process: connects, ensures the search attributes, and polls the task queue. It also starts
+ * without its database: work that needs it is retried.
+ *
+ * @param opened a store that the caller has opened, and closes, instead of the one of DATABASE_URL
+ * @throws StartFailed in one line if Temporal cannot be reached or the namespace cannot be used
  */
 export async function startWorker(config: WorkerConfig, log: Logger, opened?: HealthDataStore): Promise<RunningWorker> {
   for (const warning of config.warnings) log.warn(warning);
@@ -95,7 +99,7 @@ async function poll(
   };
 }
 
-/** What is missing is not taken for "none": what needs it fails here, and waits for a worker that has it. */
+/** A missing setting does not mean "none": work that needs it fails here, and waits for a worker that has it. */
 function warnOfGaps({ target, workerStore }: ActivityDependencies, log: Logger): void {
   if (target === undefined) {
     log.warn(
@@ -166,7 +170,7 @@ async function checkNamespace(connection: NativeConnection, temporal: TemporalCo
   }
 }
 
-/** The native core wraps the system's sentence several times over; that sentence is what helps. */
+/** The native core wraps the system's sentence several times; that sentence is the useful part. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const innermost = /message: "([^"]+)"/.exec(message)?.[1];

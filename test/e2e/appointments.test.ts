@@ -31,7 +31,7 @@ test('an appointment goes from the choice to the draw, and neither history nor l
   const history = textOf((await workflow.fetchHistory()).events);
   for (const text of [history, lab.worker.output(), lab.ingress.output()]) {
     expect(text).toContain(handle.orderId);
-    // Dates of appointments are no dates of birth.
+    // Dates of appointments are not dates of birth.
     expect(text.replaceAll(/20\d\d-\d\d-\d\d/g, '').match(personal)).toBeNull();
     expect(text).not.toContain('bk_');
   }

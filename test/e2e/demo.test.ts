@@ -15,7 +15,7 @@ import { isRunning, startProgram, type StartedProcess } from '../rig/processes.j
 const storiesWithinMs = 600_000;
 const whole = { timeout: storiesWithinMs + 3 * patienceMs };
 
-/** The demo's temporary folder: what it leaves there can be seen, and is removed. */
+/** The demo's temporary folder: its remains can be checked, and are removed. */
 let temporary = '';
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'demo-test-'));

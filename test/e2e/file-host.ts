@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A product's file store: the path says what it serves and how it misbehaves. */
+/** A product's file store: the path determines what it serves and how it misbehaves. */
 export interface FileHost {
   /** `127.0.0.1:port`: as a deployment would allow it. */
   readonly host: string;

@@ -15,7 +15,7 @@ export const wrongCode = '111111';
 export interface LinkedUser {
   handle: LinkHandle;
   userId: string;
-  /** What must be readable nowhere: all that the browser and the user had in their hands. */
+  /** Everything that the browser and the user had in their hands: it must be readable nowhere. */
   secrets: string[];
   /** Enters name and password in the browser; returns the browser's answer, which nobody reports. */
   enterPassword(username: string): Promise<Record<string, unknown>>;

@@ -21,7 +21,7 @@ async function summaries(filter: OrderFilter): Promise<OrderSummary[]> {
   return orders;
 }
 
-/** The roots of the orders that fit. A list lags by moments: it is asked until it says what is expected. */
+/** The roots of the matching orders. A list lags by moments: it is read until it is as expected. */
 async function listed(filter: OrderFilter): Promise<string[]> {
   return (await summaries(filter)).map(({ rootOrderId }) => String(rootOrderId)).toSorted();
 }

@@ -76,7 +76,7 @@ test('a worker that is killed while a creation is in flight makes one kit', asyn
 });
 
 test('a worker whose work outlasts its shutdown logs so in a line, and leaves the work to the next one', async () => {
-  // The grace of these stories is 2 seconds; after 5 more the process leaves behind what does not end.
+  // The grace period of these stories is 2 seconds; after 5 more the process leaves behind what does not end.
   const slow = { kind: 'delay', delayMs: 20_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   const userId = await lab.newUser();

@@ -10,7 +10,7 @@ export interface GrpcStatus {
 }
 
 /**
- * A client of a server that answers calls with what the function says: a status, a message, nothing for an empty
+ * A client of a server that answers calls with the function's result: a status, a message, nothing for an empty
  * message, or silence for no answer at all. The client makes each call once, so the effect of a single answer can be
  * seen.
  */

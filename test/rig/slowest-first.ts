@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Folders and files in the order in which they start. What waits longest starts first, or the last file of the suite runs
- * alone while a core stands idle. Measured; a file that is not named here starts with its folder.
+ * Folders and files in the order in which they start. The longest waits start first, or the last file of the suite runs
+ * alone while a core is idle. Measured; a file that is not named here starts with its folder.
  */
 const order = [
   'test/e2e/demo.test.ts',

@@ -23,7 +23,7 @@ async function takenOver(): Promise<void> {
   await stage.startWorker();
 }
 
-/** Waits until an attempt of the activity has failed, and answers with what the failure says. */
+/** Waits until an attempt of the activity has failed, and returns the failure. */
 async function failureOf(workflowId: string, activity: string): Promise<string> {
   return eventually(async () => {
     const { raw } = await stage.temporal.workflow.getHandle(workflowId).describe();

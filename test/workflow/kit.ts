@@ -54,7 +54,7 @@ export class Kit {
     });
   }
 
-  /** Registers the current order's kit by what is printed on it. */
+  /** Registers the current order's kit by the data printed on it. */
   async register(options: RegistrationOptions = {}): Promise<OrderState> {
     return this.handle.register(await this.registration(options));
   }

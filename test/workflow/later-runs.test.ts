@@ -49,7 +49,7 @@ test('attention that is raised again in a later run is another notification', as
   await kit.handle.cancel({ orderId: replacement });
   expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: kit.rootOrderId });
 
-  // The service sends the kit that was cancelled all the same.
+  // The service sends the cancelled kit nevertheless.
   await kit.moveOrder(replacement, 'transit_customer');
   await kit.expectAttention('late_arrival');
   const raised = () => kit.notifications.filter(({ type }) => type === 'attention_raised');

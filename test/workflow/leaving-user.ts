@@ -65,8 +65,8 @@ export class LeavingUser {
   }
 
   /**
-   * Lets time pass in steps until the state has all this. What the service is asked next is asked at a time that depends on
-   * when the last answer came: one long step could pass before that.
+   * Lets time pass in steps until the state has all this. The time of the next request depends on when the last answer
+   * came: one long step could skip it.
    */
   async skipUntilState(
     handle: DeletionHandle,

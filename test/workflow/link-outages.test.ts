@@ -5,7 +5,7 @@ import { UserLink, completeMfaPath, tokenPath } from './user-link.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
-/* What a link makes of a service that is down, refuses, or loses an answer: a code works once. */
+/* How a link reacts to a service that is down, refuses, or loses an answer: a code works once. */
 
 const stage = setStage();
 

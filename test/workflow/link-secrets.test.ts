@@ -15,7 +15,7 @@ type Event = Awaited<ReturnType<typeof eventsOf>>[number];
 /** The activities and updates in which a secret may stand, and where in their events. */
 const carriers = ['createLinkToken', 'completeMfa', 'requestLink', 'submitMfaCode'];
 
-/** What is left of the events without the payloads of the calls and updates that carry secrets. */
+/** The events without the payloads of the calls and updates that carry secrets. */
 function withoutCarried(events: readonly Event[]): { rest: unknown[]; names: Set<string> } {
   /** The names of calls by the ids of their events, and of updates by their own ids. */
   const begun = new Map<string, string>();

@@ -6,7 +6,7 @@ import { taskQueue } from '../rig/environments.js';
 import { UserLink } from './user-link.js';
 import { setStage } from './story.js';
 
-/* What backends in other languages send: no type constrains it. */
+/* Messages of backends in other languages: no type constrains them. */
 
 const stage = setStage();
 

@@ -326,7 +326,7 @@ describe('the service refuses', () => {
 });
 
 test('a signed URL is refused by the worker too, while it does not encrypt', async () => {
-  // Such a client says that it encrypts; the worker of this stage does not.
+  // Such a client claims to encrypt; the worker of this stage does not.
   const pretending = {
     encode: (payloads: unknown[]) => Promise.resolve(payloads),
     decode: (payloads: unknown[]) => Promise.resolve(payloads),

@@ -33,7 +33,7 @@ export async function writeReport(
   return path;
 }
 
-/** What a product backend gives to `reports.submit`. */
+/** A product backend's input to `reports.submit`. */
 export async function submission(stage: Stage, changes: Partial<ReportSubmission> = {}): Promise<ReportSubmission> {
   await stage.syncClock();
   return {

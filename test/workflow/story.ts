@@ -42,7 +42,7 @@ import { consents, patientAddress, patientDetails, physician, shippingDetails } 
 
 const apiKey = 'sk_test_invented';
 
-/** What `place` and `input` take; everything that is left out is usual. */
+/** Options of `place` and `input`; each has a default. */
 export interface KitOptions {
   reference?: string;
   /** A new one with demographics when left out. */
@@ -58,11 +58,11 @@ export interface StageOptions {
   /** True if the service shows an order's passthrough again. Default true. */
   echoesPassthrough?: boolean;
   /**
-   * True if the product has an endpoint for notifications; otherwise the worker says that it has none. Default true.
+   * True if the product has an endpoint for notifications; otherwise the worker states that it has none. Default true.
    */
   notifies?: boolean;
   /**
-   * True if ingress and worker have a store for health data; otherwise the worker says that there is none. Default
+   * True if ingress and worker have a store for health data; otherwise the worker states that there is none. Default
    * false.
    */
   keepsHealthData?: boolean;
@@ -71,9 +71,12 @@ export interface StageOptions {
    * one that skips time, which cuts no history that short and forgets answers when it cuts: `skip` takes its time.
    */
   eventsPerRun?: number;
-  /** Real time on the full server: for what the server that skips time does differently, such as the retry state of timeouts. */
+  /**
+   * Real time on the full server: for behaviour that the server that skips time does not have, such as the retry state
+   * of timeouts.
+   */
   fullServer?: boolean;
-  /** Replace the worker's own: for what the server that skips time does not have, such as visibility. */
+  /** Replace the worker's own: for features that the server that skips time does not have, such as visibility. */
   activities?: object;
 }
 
@@ -194,8 +197,8 @@ export class Stage {
   }
 
   /**
-   * Brings every order to its end, so that nothing of one story happens in the next. Nothing is terminated: the test
-   * server would wait forever for the terminated workflow's task or activity, and never skip time again.
+   * Ends every order, so nothing of one story happens in the next. Nothing is terminated: the test server would wait
+   * forever for the terminated workflow's task or activity, and never skip time again.
    */
   async clear(): Promise<void> {
     this.receiver.isDown = false;
@@ -238,7 +241,7 @@ export class Stage {
     return (await this.sandbox.createUser({ demographics })).user.user_id;
   }
 
-  /** What a product backend gives to `orders.place`. */
+  /** A product backend's input to `orders.place`. */
   async input(options: KitOptions = {}): Promise<PlaceKitOrderInput> {
     const { kind = 'unregistered', labAccountId, policy, withPhysician = false } = options;
     const reference = options.reference ?? `story-${randomUUID()}`;
@@ -269,9 +272,10 @@ export class Stage {
   }
 
   /**
-   * Lets time pass for the workflows and, in steps of a day, for the lab service; of a minute and more a little longer
-   * than asked. Spans are round, those of policies too, so that timers would be due while the story goes on: the server
-   * that skips time loses a workflow that cancels a timer in the moment in which it fires, and skips no time any more.
+   * Lets time pass for the workflows and, in steps of a day, for the lab service; for a minute and more slightly longer
+   * than requested. Spans are round, those of policies too, so timers would be due in the middle of the story: the
+   * server that skips time loses a workflow that cancels a timer in the moment in which it fires, and skips no time any
+   * more.
    */
   async skip(span: Duration): Promise<void> {
     const asked = typeof span === 'number' ? span : ms(span);

@@ -34,7 +34,7 @@ export class Visit {
     this.orderId = handle.orderId;
   }
 
-  /** An order that is drawn at home, of a new user; nobody has an appointment yet. */
+  /** An order for a blood draw at home, of a new user; nobody has an appointment yet. */
   static async newOrder(stage: Stage): Promise<string> {
     await stage.syncClock();
     const { order } = await stage.service.orders.create({
@@ -67,7 +67,7 @@ export class Visit {
       const { events } = await this.stage.temporal.workflow.getHandle(kitOrderId(this.orderId)).fetchHistory();
       expect(events?.some(({ activityTaskCompletedEventAttributes: read }) => read)).toBe(true);
     });
-    // Slots are found once the appointment knows what it is for.
+    // Slots are found once the appointment knows its order.
     await this.slot();
   }
 
