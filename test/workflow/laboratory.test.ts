@@ -23,7 +23,7 @@ describe('a sample that cannot be used', () => {
     await kit.expectState({
       phase: 'failed',
       attention: [],
-      waiting: expect.objectContaining({ for: 'the order that follows' }) as never,
+      waiting: expect.objectContaining({ for: 'the next order' }) as never,
     });
     await stage.skip('25 hours');
     await kit.expectAttention('decision_needed');

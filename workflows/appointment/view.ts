@@ -66,7 +66,7 @@ const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {
   awaiting_choice: 'a slot to be chosen',
   awaiting_confirmation: 'the provider to confirm',
   confirmed: 'the visit',
-  in_progress: 'the blood to be drawn',
+  in_progress: 'the blood draw to be finished',
 };
 
 function waitingOf(appointment: Appointment): AppointmentState['waiting'] {

@@ -136,7 +136,7 @@ function workOf({ deletion: { work = [] } }: Run): { work?: FoundWork[] } {
 /** What requests and undos are refused with, in one place. */
 
 export function graceNotBegun(): ApplicationFailure {
-  return refuse('GraceNotBegun', 'The lab service has not taken the deletion yet: there is nothing to undo');
+  return refuse('GraceNotBegun', 'The lab service has not accepted the deletion yet: there is nothing to undo');
 }
 
 export function graceEnded(): ApplicationFailure {
@@ -148,11 +148,11 @@ export function nothingToUndo(): ApplicationFailure {
 }
 
 export function userUnknown(): ApplicationFailure {
-  return refuse('UserUnknown', 'The lab service does not know this user, or no longer', 404);
+  return refuse('UserUnknown', 'The lab service does not know this user (any more)', 404);
 }
 
 export function userDeleted(): ApplicationFailure {
-  return refuse('UserUnknown', 'The user was deleted, for good');
+  return refuse('UserUnknown', 'The user has been deleted permanently');
 }
 
 function refuse(type: string, message: string, status?: number): ApplicationFailure {

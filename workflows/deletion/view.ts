@@ -25,7 +25,7 @@ export function caseFileOf(deletion: Deletion): string {
 function standing({ phase, graceUntil, scheduledBefore, failure, undo }: DeletionState): string[] {
   switch (phase) {
     case 'requested':
-      return ['**Waits for** the lab service to take the deletion'];
+      return ['**Waits for** the lab service to accept the deletion'];
     case 'grace': {
       const doubt = scheduledBefore ? ' (it was scheduled before: the service may end it earlier)' : '';
       return [`**Can be undone until** ${moment(graceUntil ?? '')}${doubt}`];
@@ -38,7 +38,7 @@ function standing({ phase, graceUntil, scheduledBefore, failure, undo }: Deletio
       return [
         undo?.restored.length === 0
           ? '**Outcome** withdrawn before anything was deleted'
-          : '**Outcome** the user and their data are back; connections have to be made anew',
+          : '**Outcome** the user and their data are restored; connections have to be linked again',
       ];
     case 'unknown_user':
       return ['**Outcome** the lab service does not know this user'];

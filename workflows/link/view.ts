@@ -87,8 +87,8 @@ function waitingLine({ phase, until, mfa, codeAttemptsLeft }: LinkState): string
 
 const undone: Readonly<Record<NonNullable<LinkState['waitedFor']>, string>> = {
   password: 'the user did not log in',
-  code: 'the user did not give the code',
-  token: 'the link token ended while the user was away',
+  code: 'the user did not enter the code',
+  token: 'the link token expired while the user was away',
   link: 'it took too long',
 };
 

@@ -169,10 +169,9 @@ function waitingOf(chain: Chain): Waiting {
 function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined): string {
   const { phase, problem, deliveredAt } = current.standing;
   const claim = replacementOf(chain, current.orderId);
-  if (limit?.name === 'redraw') return 'the order that follows';
-  if (needsSuccessor(current))
-    return claim && claim.orderId === undefined ? 'the order that follows' : waitedFor.failed;
-  if (problem) return phase === 'at_lab' ? 'the lab to go on with the sample' : 'the problem in transit to clear';
+  if (limit?.name === 'redraw') return 'the next order';
+  if (needsSuccessor(current)) return claim && claim.orderId === undefined ? 'the next order' : waitedFor.failed;
+  if (problem) return phase === 'at_lab' ? 'the lab to continue with the sample' : 'the problem in transit to clear';
   if (phase === 'awaiting_registration' && deliveredAt === undefined) return 'the kit to be shipped and registered';
   return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
 }
@@ -245,7 +244,7 @@ const statusWords: Readonly<Record<string, string>> = {
   transit_lab: 'On its way to the lab',
   problem_in_transit_lab: 'Problem on its way to the lab',
   delivered_to_lab: 'Delivered to the lab',
-  lab_processing_blocked: 'Held up at the lab',
+  lab_processing_blocked: 'Blocked at the lab',
   failure_to_deliver_to_customer: 'Could not be delivered to the customer',
   failure_to_deliver_to_lab: 'Could not be delivered to the lab',
   sample_error: 'The sample cannot be used',

@@ -56,9 +56,9 @@ function findingsOf(job: Job) {
 }
 
 const waitedFor: Readonly<Record<ReportPhase, string>> = {
-  uploaded: 'the service to begin with the report',
+  uploaded: 'the service to start on the report',
   parsing: 'the report to be read',
-  in_review: 'a person at the service to check what was read',
+  in_review: 'a person at the service to review the values',
   completed: 'nothing',
   failed: 'nothing',
 };

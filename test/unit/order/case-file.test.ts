@@ -20,9 +20,9 @@ test('the case file says in words where the order is, what it waits for, what is
     '',
     `Order \`${orderId}\`, reference \`ref-1\``,
     '',
-    '**Waits for** the lab to go on with the sample until 2024-03-17 10:00:00',
+    '**Waits for** the lab to continue with the sample until 2024-03-17 10:00:00',
     '',
-    '**Problem** Held up at the lab since 2024-03-10 10:00:00',
+    '**Problem** Blocked at the lab since 2024-03-10 10:00:00',
     '',
     '**Attention** problem persists since 2024-03-17 10:00:00',
     '',
@@ -37,7 +37,7 @@ test('the case file says in words where the order is, what it waits for, what is
     '| 2024-03-07 10:00:00 | `0b1c2d3e` | Requisition created (`received.testkit.requisition_created`) |',
     '| 2024-03-08 10:00:00 | `0b1c2d3e` | On its way to the lab (`collecting_sample.testkit.transit_lab`) |',
     '| 2024-03-09 10:00:00 | `0b1c2d3e` | Delivered to the lab (`sample_with_lab.testkit.delivered_to_lab`) |',
-    '| 2024-03-10 10:00:00 | `0b1c2d3e` | Held up at the lab, demographic information mismatch (`sample_with_lab.testkit.lab_processing_blocked`) |',
+    '| 2024-03-10 10:00:00 | `0b1c2d3e` | Blocked at the lab, demographic information mismatch (`sample_with_lab.testkit.lab_processing_blocked`) |',
   ]);
 });
 

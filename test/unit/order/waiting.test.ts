@@ -125,16 +125,16 @@ describe('an order waits for', () => {
     [badSample, '10'],
     [['collecting_sample.walk_in_test.redraw_available'], '1'],
   ])(
-    'an order waits for the order that follows %j, and for a decision once no redraw is expected any more',
+    'an order waits for the next order %j, and for a decision once no redraw is expected any more',
     (statuses, eventId) => {
-      expect(waitsFor(statuses)).toBe('the order that follows');
+      expect(waitsFor(statuses)).toBe('the next order');
       expect(waitsFor(statuses, { met: [`order-1/${eventId}.redraw`] })).toBe(decision);
     },
   );
 
-  test('an order waits for the order that follows while a replacement is being placed', () => {
+  test('an order waits for the next order while a replacement is being placed', () => {
     const claim = { replaces: 'order-1', atEventId: lost.length, n: 2, claimedAt: daysAfterStart(5) };
-    expect(waitsFor(lost, { replacements: [claim] })).toBe('the order that follows');
+    expect(waitsFor(lost, { replacements: [claim] })).toBe('the next order');
     // The replacement that was ordered failed, too, without a webhook: it is the person’s turn again.
     expect(waitsFor(lost, { replacements: [{ ...claim, orderId: 'order-2' }] })).toBe(decision);
   });
@@ -157,7 +157,7 @@ describe('an order waits for', () => {
   test.each<[string, readonly string[], string]>([
     ['the problem in transit to clear', pathTo('transit_customer'), 'problem_in_transit_customer'],
     ['the problem in transit to clear', pathTo('transit_lab'), 'problem_in_transit_lab'],
-    ['the lab to go on with the sample', pathTo('delivered_to_lab'), 'lab_processing_blocked'],
+    ['the lab to continue with the sample', pathTo('delivered_to_lab'), 'lab_processing_blocked'],
   ])('an order waits for %s, if there is one after %j: %s', (what, statuses, problem) => {
     expect(waitsFor([...statuses, problem])).toBe(what);
     expect(waitsFor([...statuses, problem, statuses.at(-1) ?? ''])).toBe(waitsFor(statuses));
