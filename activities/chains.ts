@@ -68,8 +68,8 @@ export function chainActivities(dependencies: ActivityDependencies) {
     },
 
     /**
-     * The order's webhooks do not name the chain that it joined. They arrive at the order's own workflow, which is told
-     * here to pass them on.
+     * The order's webhooks do not name the chain that it joined. They arrive at the order's own workflow, which is
+     * notified here to pass them on.
      */
     async joinChain(placed: ReplacementPlaced): Promise<void> {
       const { snapshot } = placed;

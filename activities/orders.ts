@@ -105,7 +105,7 @@ function registeredAnotherOrder(meant: string, registered: string): ApplicationF
   );
 }
 
-/** The timeout of the list of lab accounts: it spares a person a refusal, which would come without the list as well. */
+/** The timeout of the list of lab accounts: reading it avoids a refusal, which would come without the list as well. */
 const longestCourtesyMs = 10_000;
 
 async function accountsIfListed(service: LabService, labAccountId: string, options: CallOptions = {}) {

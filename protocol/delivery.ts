@@ -5,8 +5,8 @@ import type { Notification } from './notifications.js';
 import { labAttentionKey, labOrderIdKey, labReferenceKey, ofUser } from './search-attributes.js';
 
 /*
- * Who the delivery of left-over notifications is: its name, input, messages and result. A workflow that ends before its product
- * could be notified hands what is left to `deliver-notifications/<its own ID>` and closes.
+ * The delivery of undelivered notifications: its name, input, messages and result. A workflow that ends before its
+ * product could be notified hands the rest to `deliver-notifications/<its own ID>` and closes.
  */
 
 export const deliverNotificationsName = 'deliverNotifications';
@@ -27,16 +27,16 @@ export interface RefusedNotification {
   status: number;
 }
 
-/** What a run left undelivered, in the order in which it must arrive. */
+/** A run's undelivered notifications, in the order in which they must arrive. */
 export interface NotificationsLeft {
   notifications: Notification[];
   refused: RefusedNotification[];
 }
 
-/** Sent together with the start (signal-with-start), so that nothing is lost on a delivery that is about to end. */
+/** Sent together with the start (signal-with-start), so nothing is lost on a delivery that is about to end. */
 export const notificationsLeftSignal = defineSignal<[NotificationsLeft]>('notificationsLeft');
 
-/** One notification, without what it says. */
+/** One notification, without its content. */
 export interface UndeliveredNotification {
   id: string;
   /** The CloudEvent's type, `labops.order.phase_changed`. */
@@ -49,7 +49,7 @@ export interface UndeliveredNotification {
 
 export interface DeliveryState {
   source: string;
-  /** What is still undelivered, in the order in which it is sent; refused ones last. */
+  /** The undelivered notifications, in the order in which they are sent; refused ones last. */
   undelivered: UndeliveredNotification[];
   /** Until when it is tried, ISO 8601 in UTC. */
   triedUntil: string;
@@ -68,7 +68,7 @@ export interface ResendCommand {
 export const resendUpdate = defineUpdate<DeliveryState, [ResendCommand]>('resend');
 
 export interface DiscardCommand {
-  /** Ids of the notifications that nobody needs any more. */
+  /** Ids of notifications that are not needed any more. */
   ids: string[];
 }
 
@@ -78,7 +78,7 @@ export interface DeliveryResult {
   source: string;
   delivered: number;
   discarded: number;
-  /** What was given up after the time was over; empty if everything was delivered or discarded. */
+  /** The notifications that were given up when the time was over; empty if everything was delivered or discarded. */
   givenUp: UndeliveredNotification[];
 }
 

@@ -1,6 +1,6 @@
-/** What every typed failure of a workflow, an update or an activity carries as its first detail. */
+/** The first detail of every typed failure of a workflow, an update or an activity. */
 export interface FailureDetails {
-  /** HTTP status, where the service answered. */
+  /** HTTP status, if the service answered. */
   status?: number;
   /** The fields that the service refused or that break a rule of ours. The service's messages may quote a person. */
   fields: { field: string; message: string }[];
@@ -8,6 +8,6 @@ export interface FailureDetails {
   sentence?: string;
   /** A code of ours. */
   reason?: string;
-  /** How long to wait before it is tried again, in milliseconds, where the service or a file's host asked for it. */
+  /** How long to wait before a retry, in milliseconds, if the service or a file's host asked for it. */
   retryAfterMs?: number;
 }

@@ -2,16 +2,17 @@ import type { WebhookPlace } from '../service/management-webhooks.js';
 import { sourceSlugOf } from './link/provider-source.js';
 
 /*
- * Every workflow ID, and the rules for the ids from outside that may be part of one. Each ID is a pure function of what a
- * message says, so that the message finds its workflow without a look-up table, a search or a race. Nobody else builds one.
+ * Every workflow ID, and the rules for ids from outside that may be part of one. Each ID is a pure function of a
+ * message's content, so the message finds its workflow without a look-up table, a search or a race. IDs are built only
+ * here.
  */
 
 /** The product's own key of an order. Never personal data: it is readable in IDs and search attributes. */
 export const referencePattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * What may stand in a workflow ID and in the path of a request, where `.` and `..` would name another one. Wider than a
- * UUID, because some ids that the service sends are not UUIDs.
+ * The characters allowed in a workflow ID and in the path of a request, in which `.` and `..` would name another one.
+ * Wider than a UUID, because some ids that the service sends are not UUIDs.
  */
 const addressablePattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
@@ -22,8 +23,8 @@ export function isAddressable(id: string): boolean {
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The user's id as we write it. The service takes a UUID in either case for the same user; in IDs, search attributes and
- * requests it is always lower case, so that everything about a user is found. Other ids stay as they are.
+ * The user's id in our spelling. The service takes a UUID in either case for the same user; in IDs, search attributes
+ * and requests it is always lower case, so everything about a user is found. Other ids are unchanged.
  */
 export function canonicalUserId(userId: string): string {
   return uuidPattern.test(userId) ? userId.toLowerCase() : userId;

@@ -6,9 +6,8 @@ import type { OrderNotification } from './order/notifications.js';
 import type { ReportNotification } from './report/notifications.js';
 
 /**
- * Notifications as they are on the wire, which is JSON for any language: CloudEvents whose `data` has snake_case names,
- * as the service's own webhooks have. The types are derived from those that the workflows write, so that the two cannot
- * drift apart.
+ * Notifications on the wire, which is JSON for any language: CloudEvents whose `data` has snake_case names, as the
+ * service's own webhooks have. The types are derived from those that the workflows write, so the two cannot diverge.
  */
 
 /** A structured-mode CloudEvent, version 1.0. */
@@ -19,7 +18,7 @@ export interface CloudEvent<Type extends string = string, Data = Record<string, 
   /** The ID of the workflow that it comes from. */
   source: string;
   type: Type;
-  /** The id of what it is about: an order, a parsing job or a user. */
+  /** The id of the notification's subject: an order, a parsing job or a user. */
   subject: string;
   /** When it happened, ISO 8601 in UTC. */
   time: string;
@@ -35,7 +34,7 @@ export interface CloudEvent<Type extends string = string, Data = Record<string, 
 export interface PortalLinkData {
   /** `null` if the service refused to make one. */
   portal_url?: string | null;
-  /** Seconds from the delivery on; `null` if the service did not say. */
+  /** Seconds from the delivery on; `null` if the service did not state it. */
   portal_url_expires_in?: number | null;
   /** The type of the refusal. */
   portal_url_refused?: string;
@@ -51,13 +50,13 @@ export type NotificationEvent =
 
 export type NotificationType = NotificationEvent['type'];
 
-/** What the workflows write of one thing that happened. */
+/** A workflow's form of one notification. */
 interface Written {
   type: string;
   data: object;
 }
 
-/** What every notification of an area says in its data: the ids of what it is about. */
+/** The data that every notification of an area has: the ids of its subject. */
 type About<Notification extends Written> = Omit<Notification, 'id' | 'at' | 'type' | 'data'>;
 
 type Sent<Area extends string, Notification extends Written, Ids> = Notification extends unknown
@@ -75,7 +74,7 @@ type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : Name;
 
-/** Every type, for code that has to know at run time what this version knows. */
+/** Every type that this version knows, for code at run time. */
 export const notificationTypes: Readonly<Record<NotificationType, true>> = {
   'labops.order.phase_changed': true,
   'labops.order.registration_reminder': true,

@@ -7,11 +7,11 @@ import { type TeamApiKeys, createTeamApiKeys } from './team-api-keys.js';
 
 /**
  * The management API of an organisation. Every call carries the management key (`ServiceConfig.managementKey`; without
- * one it is `RequestInvalid`) and rejects with a `ServiceError`; requests are checked before anything is sent. It belongs
- * to a paid tier, so a team without it is refused. Of the two kinds of keys an org key may do everything; a team key
- * reaches its own teams and nothing of the organisation: `Unauthorized`.
+ * one it is `RequestInvalid`) and rejects with a `ServiceError`; requests are checked before anything is sent. It
+ * belongs to a paid tier, so a team without it is refused. An org key may do everything; a team key reaches its own
+ * teams and nothing of the organisation: `Unauthorized`.
  *
- * No key and no secret is in an error. Some answers are keys and secrets; each says so where it is described.
+ * No key and no secret is in an error. Some answers are keys and secrets; their docs say so.
  */
 export interface Management {
   readonly teams: Teams;

@@ -7,14 +7,14 @@ export interface FormFile {
   name: string;
   contentType: string;
   bytes: AsyncIterable<Uint8Array>;
-  /** Bytes in all, where it is known: the request then says how long it is. */
+  /** The number of bytes, if known: the request then has a Content-Length. */
   size?: number;
 }
 
 /**
- * A form with one file as multipart/form-data (RFC 7578), written by hand: undici's own FormData takes Blobs, which
- * cannot be made of a stream without holding the whole file. The file comes last, so that a service that reads in turn
- * knows whose file it is before it takes it.
+ * A form with one file as multipart/form-data (RFC 7578), without undici's own FormData: that takes Blobs, which cannot
+ * be made from a stream without buffering the whole file. The file comes last, so a service that reads in order knows
+ * the user before the file.
  */
 export function multipartForm(fields: Readonly<Record<string, string>>, file: FormFile): Upload {
   // 128 random bits: neither a field nor a file can hold the boundary, by accident or on purpose.

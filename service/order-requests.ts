@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { isCalendarDate } from './timestamps.js';
 
 /*
- * What we send about orders. Strict, because a field that the service does not know is a mistake on our side, and
- * because its refusal would come back days later in a story that nobody watches. Every message completes the sentence
- * "<field> …" and never repeats the value.
+ * Our requests about orders. Strict, because a field that the service does not know is a mistake on our side, and its
+ * refusal would come back days later, when nobody is watching. Every message completes the sentence "<field> …" and
+ * never repeats the value.
  *
- * Where a rule is the specification's it says so; names and zip follow docs/lab-service.md; the rest is not documented and only
- * refuses what cannot be right. Identifiers are not held to be UUIDs: the service itself hands out some that are none.
+ * Rules of the specification are marked; names and zip follow docs/lab-service.md; the rest is not documented and only
+ * refuses values that cannot be right. Identifiers need not be UUIDs: the service itself issues some that are not.
  */
 
 /** docs/lab-service.md; the service refuses "José". */
@@ -84,7 +84,7 @@ const patientAddressSchema = z.strictObject({
   access_notes: commentSchema,
 });
 
-/** One example of a registration spells the lines `street` and `street_number`; the service is sent what was given. */
+/** One example of a registration has the lines `street` and `street_number`; the service gets the given names. */
 const registeredAddressSchema = z
   .strictObject({
     ...patientAddressSchema.shape,
@@ -101,7 +101,7 @@ const registeredAddressSchema = z
     path: ['street'],
   });
 
-/** Somebody's who is not examined: no rule is documented for its zip and country, so those of any form go out. */
+/** An address of a person who is not examined: no rule is documented for its zip and country, so any form is sent. */
 const otherAddressSchema = z.strictObject({
   ...addressLines,
   zip: requiredTextSchema,
@@ -141,8 +141,8 @@ export const patientDetailsSchema = z.strictObject({
 });
 
 /**
- * What an insurer is told. Photographs of the card and the signature are left out: how JSON is to carry a file is not
- * documented, and files never go through Temporal.
+ * Data for an insurer. Photographs of the card and the signature are left out: the form of a file in JSON is not
+ * documented, and files never pass through Temporal.
  */
 const healthInsuranceSchema = z.strictObject({
   payor_code: optionalTextSchema,
@@ -164,7 +164,7 @@ const healthInsuranceSchema = z.strictObject({
   assessment_plan: optionalTextSchema,
 });
 
-/** What the patient answered to a question that a marker asks at ordering (`aoe` of a marker). */
+/** The patient's answer to a question that a marker asks at ordering (`aoe` of a marker). */
 const questionAnswerSchema = z.strictObject({
   marker_id: z.int('must be a whole number'),
   question_id: z.int('must be a whole number'),
@@ -208,7 +208,7 @@ const orderSetSchema = z
     'must name a lab test or a marker',
   );
 
-/** `POST /v3/order/testkit`: a kit for nobody yet, to be registered later. */
+/** `POST /v3/order/testkit`: a kit without a patient, to be registered later. */
 export const testkitOrderRequestSchema = z.strictObject({
   user_id: requiredTextSchema,
   lab_test_id: requiredTextSchema,
@@ -221,10 +221,10 @@ export const testkitOrderRequestSchema = z.strictObject({
 export const orderRequestSchema = z
   .strictObject({
     user_id: requiredTextSchema,
-    /** This or `order_set` says what is ordered. */
+    /** Either this or `order_set` is required. */
     lab_test_id: requiredTextSchema.nullish(),
     order_set: orderSetSchema.nullish(),
-    /** As in an import; the lab test's own where it is absent. */
+    /** As in an import; if absent, the lab test's own. */
     collection_method: requiredTextSchema.nullish(),
     patient_details: patientDetailsSchema,
     patient_address: patientAddressSchema,
@@ -242,14 +242,14 @@ export const orderRequestSchema = z
     /** The order's comment; the lab account's default is put with it on the requisition. */
     clinical_notes: commentSchema,
     lab_account_id: optionalTextSchema,
-    /** Of the team's member who ordered, where it was a person. */
+    /** Of the team's member who ordered, if it was a person. */
     creator_member_id: optionalTextSchema,
     passthrough: optionalTextSchema,
   })
   .refine(({ lab_test_id: test, order_set: set }) => test != null || set != null, {
     path: ['lab_test_id'],
     error: 'or order_set must say what is ordered',
-    // Said along with whatever else is wrong.
+    // Reported together with all other faults.
     when: ({ value }) => typeof value === 'object' && value !== null,
   });
 
@@ -279,7 +279,7 @@ export const importOrderRequestSchema = z.strictObject({
 /** The longest window of `resendEventsRequestSchema`, in days. */
 const RESEND_DAYS = 60;
 
-/** `POST /v3/order/resend_events`. Timestamps are ISO 8601 with a zone. What neither says, the service decides. */
+/** `POST /v3/order/resend_events`. Timestamps are ISO 8601 with a zone. If neither is given, the service decides. */
 export const resendEventsRequestSchema = z
   .strictObject({
     order_ids: z.array(requiredTextSchema).nullish(),

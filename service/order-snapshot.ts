@@ -2,11 +2,11 @@ import type { Order } from './order.js';
 import { utcInstant } from './timestamps.js';
 
 /**
- * What the lifecycle needs to know of one lab order at one moment, and nothing more.
+ * The state of one lab order at one moment, as far as the lifecycle needs it.
  *
- * Webhooks and reads carry the whole order with names, addresses and birth dates; a snapshot leaves all of that
- * behind, so that it may enter a workflow's history. Timestamps are ISO 8601 in UTC with a zone; a timestamp that the
- * service sent without a zone has been read as UTC (docs/lab-service.md).
+ * Webhooks and reads carry the whole order with names, addresses and birth dates; a snapshot leaves all of that out, so
+ * it may enter a workflow's history. Timestamps are ISO 8601 in UTC with a zone; a timestamp that the service sent
+ * without a zone has been read as UTC (docs/lab-service.md).
  */
 export interface OrderSnapshot {
   orderId: string;
@@ -17,7 +17,7 @@ export interface OrderSnapshot {
   passthrough?: string;
   /** `initial`, `redraw`, `recreation`, or one not known yet. */
   origin?: string;
-  /** The order that this redraw follows, where the service tells. */
+  /** The order that this redraw follows, if the service names it. */
   parentId?: string;
   /** Top-level status, as the service wrote it. */
   status?: string;
@@ -65,7 +65,7 @@ export interface TransactionOrder {
 /**
  * Projects a whole order to its snapshot. Pure; never throws on an order that `orderSchema` accepts.
  *
- * Absent and null fields are left out, so that equal orders have equal snapshots however the service writes "nothing".
+ * Absent and null fields are left out, so equal orders have equal snapshots.
  */
 export function snapshotOf(order: Order): OrderSnapshot {
   const inTransaction = order.order_transaction?.orders?.find(({ id }) => id === order.id);
@@ -91,8 +91,8 @@ export function snapshotOf(order: Order): OrderSnapshot {
 type SentEvent = NonNullable<Order['events']>[number];
 
 /**
- * Events by id. Where no event has a usable id, their places in the list are their ids: the list only grows, so the
- * places hold from one snapshot to the next. Where only some have one, the others cannot be told apart and are left out.
+ * Events by id. If no event has a usable id, their positions in the list are their ids: the list only grows, so
+ * positions are stable. If only some have one, the others cannot be identified and are left out.
  */
 function eventsOf(order: Order): OrderEvent[] {
   const listed = order.events ?? [];

@@ -4,12 +4,12 @@ import { withZone } from './timestamps.js';
 /*
  * The lab order as the service sends it, in answers and in webhooks (specification, "Lab order").
  *
- * Only `id` is required: the specification leaves required flags and nullability open, so everything else may be
- * absent or null. Objects are loose: a field that is not known here is kept as it was sent. Statuses, origins,
- * interpretations and the like are strings, because their lists grow. Identifiers are strings of any form: real
- * payloads carry UUIDs that are none (docs/lab-service.md).
+ * Only `id` is required: the specification leaves required flags and nullability open, so everything else may be absent
+ * or null. Objects are loose: an unknown field is kept as it was sent. Statuses, origins, interpretations and the like
+ * are strings, because their lists grow. Identifiers are strings of any form: real payloads contain UUIDs that are
+ * invalid (docs/lab-service.md).
  *
- * A field of the wrong type counts as absent. An order must not stand still because its `has_abn` says "no".
+ * A field of the wrong type counts as absent. An order must not be blocked because its `has_abn` is "no".
  */
 
 /** Beyond the safe integers JSON has lost digits: such a number would name something else. */
@@ -24,7 +24,7 @@ export function partSchema<T extends z.ZodType>(part: T) {
   return part.nullish().catch(undefined);
 }
 
-/** What is no object of this shape is left out. */
+/** Anything but an object of this shape is left out. */
 export function readable<T extends z.ZodType>(entry: T, sent: readonly unknown[]): z.output<T>[] {
   return sent.flatMap((each): z.output<T>[] => {
     const { data } = entry.safeParse(each);
@@ -32,15 +32,15 @@ export function readable<T extends z.ZodType>(entry: T, sent: readonly unknown[]
   });
 }
 
-/** A list of what can be read of it. */
+/** A list of its readable entries. */
 export function listSchema<T extends z.ZodType>(entry: T) {
   return partSchema(z.array(z.unknown()).transform((sent) => readable(entry, sent)));
 }
 
 /**
- * A list that was asked for. It has to be there, but one untidy entry does not hide the others: what is no object of
- * this shape is left out, and still counted in `sent`, by which pages go. Where none of the entries can be read they
- * are something else than what was asked for, and the answer is unreadable: it is not taken for an empty list.
+ * A list as an answer. It must be present, but one untidy entry does not hide the others: entries of another shape are
+ * left out, and still counted in `sent`, which paging uses. If no entry can be read, the answer is unreadable, not an
+ * empty list.
  */
 export function answeredListSchema<T extends z.ZodType>(entry: T) {
   return z
@@ -49,7 +49,7 @@ export function answeredListSchema<T extends z.ZodType>(entry: T) {
     .refine(({ items, sent }) => items.length > 0 || sent === 0, 'none of the entries can be read');
 }
 
-/** What tells things of one kind apart: text of any form; a number is read as its digits. */
+/** An identifier: text of any form; a number is read as its digits. */
 export const idSchema = z.union([z.string(), numberAsText]).refine((id) => id !== '', 'must not be empty');
 
 /** Ids are integers; a numeric string is read as its number, and anything else is kept as data. */
@@ -67,8 +67,8 @@ const orderEventSchema = z.looseObject({
 });
 
 /**
- * One example spells the lines `street` and `street_number`: where `first_line` is missing they are the first and the second
- * line as they stand. Joined to one line they would be a guess: the number may be a flat's as well as a house's.
+ * One example has the lines `street` and `street_number`: if `first_line` is missing they are read as the first and the
+ * second line, unchanged. Joining them would be a guess: the number may be a flat's as well as a house's.
  */
 const addressSchema = z
   .looseObject({

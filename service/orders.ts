@@ -43,7 +43,7 @@ export type {
   TestkitOrderRequest,
 } from './order-requests.js';
 
-/** What creation, registration and cancellation answer. The values of `status` and `message` are not documented. */
+/** The answer of creation, registration and cancellation. The values of `status` and `message` are not documented. */
 const orderAnswerSchema = z.looseObject({
   order: orderSchema,
   status: textSchema,
@@ -61,7 +61,7 @@ const orderPageSchema = z.looseObject({
 /** A page whose orders are read one by one: one that cannot be read must not hide the others. */
 const untidyPageSchema = orderPageSchema.extend({ orders: z.array(z.unknown()) });
 
-/** Whether there is no such order, as the service says it: "This order doesn't exist.", "Order not found". */
+/** True if the service itself answers that there is no such order: "This order doesn't exist.", "Order not found". */
 export function isStatedUnknownOrder(error: unknown): boolean {
   return isStatedAbsence(error, /\border\b.*(?:\bnot\b|\bno longer\b|n't\b)/i);
 }
@@ -116,16 +116,16 @@ interface OrderListOptions extends CallOptions {
 
 export interface OrderPage {
   orders: Order[];
-  /** How many orders the page has beside them that cannot be read, for instance for want of an id. */
+  /** The number of unreadable orders on the page in addition to those, for instance without an id. */
   unreadable: number;
-  /** Of all pages; missing where the service does not say. */
+  /** Total of all pages; missing if the service does not return it. */
   total?: number;
-  /** Orders per page; a deployment may cap what was asked for. */
+  /** Orders per page; a deployment may cap the requested number. */
   size: number;
 }
 
 interface SimulationRequest {
-  /** Event status to stop at, for instance `completed.testkit.completed`; the service decides where it is absent. */
+  /** Event status to stop at, for instance `completed.testkit.completed`; if absent, the service decides. */
   finalStatus?: string;
   /** Pause between the steps; the unit is not documented. */
   delay?: number;
@@ -136,7 +136,9 @@ interface SimulationRequest {
 
 /** Lab orders. Every call rejects with a `ServiceError`; requests are checked before anything is sent. */
 export interface Orders {
-  /** A kit for nobody yet. **Not idempotent**: after `AnswerLost` or `ServiceUnavailable`, look for the order first. */
+  /**
+   * A kit without a patient. **Not idempotent**: after `AnswerLost` or `ServiceUnavailable`, look for the order first.
+   */
   createTestkit(request: TestkitOrderRequest, options?: CallOptions): Promise<OrderAnswer>;
   /** An order whose patient is known; idempotent only with a key. */
   create(request: OrderRequest, options?: CreateOrderOptions): Promise<OrderAnswer>;

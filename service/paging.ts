@@ -1,11 +1,11 @@
 /** One page of a list that is read by cursor. */
 export interface CursorPage<T> {
   items: readonly T[];
-  /** Where the next page begins; absent, null and empty all say that this one is the last. */
+  /** Cursor of the next page; absent, null or empty on the last page. */
   nextCursor?: string | null | undefined;
 }
 
-/** Everything behind a cursor, page by page as it is consumed. */
+/** All items behind a cursor, page by page as they are consumed. */
 export async function* cursorPages<T>(
   read: (cursor: string | undefined) => Promise<CursorPage<T>>,
 ): AsyncGenerator<T, void, undefined> {
@@ -23,19 +23,19 @@ export async function* cursorPages<T>(
 /** One page of a list that is read by page and size. */
 export interface NumberedPage<T> {
   items: readonly T[];
-  /** How many entries came, with those that could not be read; `items` are all of them where it is missing. */
+  /** The number of received entries, unreadable ones included; if missing, `items` are all of them. */
   sent?: number;
-  /** Items of all pages, where the service tells. */
+  /** Items of all pages, if the service returns it. */
   total?: number | null | undefined;
-  /** Items that a page may have; a deployment may cap what was asked for. */
+  /** Items per page; a deployment may cap the requested number. */
   size?: number | null | undefined;
 }
 
 /**
- * Everything in numbered pages, from page 1, as it is consumed.
+ * All items of numbered pages, from page 1, as they are consumed.
  *
- * @param size items asked for per page
- * @param idOf what tells items apart: a page that brings nothing new ends the list, whatever the service counts
+ * @param size items requested per page
+ * @param idOf the id of an item: a page without new items ends the list, whatever the service counts
  */
 export async function* numberedPages<T>(
   read: (page: number) => Promise<NumberedPage<T>>,

@@ -67,7 +67,7 @@ const labReportResultSchema = z.looseObject({
   is_below_min_range: flagSchema,
 });
 
-/** What stands on the report's head: personal throughout. Dates are as the report writes them. */
+/** The header of the report: personal throughout. Dates are in the report's own form. */
 const labReportMetadataSchema = z.looseObject({
   patient_first_name: textSchema,
   patient_last_name: textSchema,
@@ -103,7 +103,7 @@ export const parsingJobSchema = z
     id: jobIdSchema,
     /** Some documented examples have it instead of `id`. */
     job_id: jobIdSchema,
-    /** Not documented for a job; read where a deployment sends them. */
+    /** Not documented for a job; read if a deployment sends them. */
     user_id: textSchema,
     team_id: textSchema,
     /** See `parsingStatuses`. */

@@ -2,10 +2,10 @@ const REDACTED = '***';
 const SENTENCE_CHARACTERS = 300;
 
 /**
- * The service's words, capped, with the secrets, e-mail addresses and number groups (telephone numbers, dates) taken
- * out: a sentence may quote what it refuses, and it reaches logs and a workflow's history.
+ * The service's sentence, truncated, without secrets, e-mail addresses and number groups (telephone numbers, dates): it
+ * may quote the request, and it reaches logs and a workflow's history.
  *
- * @param secrets what the call sent and must stay unsaid
+ * @param secrets values of the call that must not be repeated
  */
 export function plainSentence(text: string, secrets: readonly string[]): string {
   // Before anything is cut: a piece of a secret would not be found any more.
@@ -18,7 +18,7 @@ export function plainSentence(text: string, secrets: readonly string[]): string 
 
 /** In whatever case they are written. Even a secret of one letter goes, whatever that makes of the text. */
 function redacted(text: string, secrets: readonly string[]): string {
-  // The longest first: where one secret is part of another, the rest of the longer one must not stay behind.
+  // The longest first: if one secret is part of another, the rest of the longer one must not remain.
   const patterns = secrets
     .filter((secret) => secret !== '')
     // A sentence may also quote the body that was sent, in which JSON escapes quotes and the like.

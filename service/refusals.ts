@@ -22,8 +22,8 @@ const CLOSED_BETA =
 type Failure = CallFacts & { status: number };
 
 /**
- * The error that stands for an answer with a 4xx or 5xx status. `body` is the parsed JSON, or text that is none; what
- * it quotes of the secrets is taken out.
+ * The error for an answer with a 4xx or 5xx status. `body` is the parsed JSON, or text; secrets that it quotes are
+ * removed.
  */
 export function refusalError(
   call: Failure,
@@ -52,9 +52,9 @@ function isClosedBeta(body: unknown): boolean {
 }
 
 /**
- * Reads what an error body says. `detail` is untyped (docs/lab-service.md): a list of `{type, loc, msg, input, ctx}`, a sentence,
- * or an object; some bodies carry `{error, message}` instead, and some are plain text. `input` and `ctx` repeat what
- * was sent and are left behind.
+ * Reads an error body. `detail` is untyped (docs/lab-service.md): a list of `{type, loc, msg, input, ctx}`, a sentence,
+ * or an object; some bodies carry `{error, message}` instead, and some are plain text. `input` and `ctx` repeat the
+ * request and are dropped.
  */
 export function readRefusal(body: unknown, secrets: readonly string[] = []): Refusal {
   const say: Say = (text) => plainSentence(text, secrets);
@@ -66,7 +66,7 @@ export function readRefusal(body: unknown, secrets: readonly string[] = []): Ref
   return reasonOf(sentenceIn(isObject(detail) ? detail : body), say);
 }
 
-/** Makes of the service's words what may be told. */
+/** Reduces the service's sentences to parts that may be reported. */
 type Say = (text: string) => string;
 
 /** Milliseconds to wait, from either form of Retry-After (RFC 9110): seconds, or an HTTP date. At most a day. */

@@ -1,14 +1,14 @@
 import type { ParsingJob } from './parsing-job.js';
 
 /**
- * What following a parsing job needs to know of it at one moment: ids, states and counts. The patient's name and birth
- * date, the names of the tests and their values stay in the service, so that this may enter a workflow's history.
+ * The state of a parsing job at one moment: ids, states and counts. The patient's name and birth date, the names of the
+ * tests and their values stay in the service, so this may enter a workflow's history.
  */
 export interface ReportSnapshot {
   jobId: string;
-  /** See `parsingStatuses`; one not known yet as it was sent, `other` where it is a sentence; absent where the job does not say. */
+  /** See `parsingStatuses`; an unknown one as it was sent, `other` if it is a sentence; absent if the job has none. */
   status?: string;
-  /** See `parsingFailureReasons`; one not known yet as it was sent, `other` where it is a sentence instead of a word. */
+  /** See `parsingFailureReasons`; an unknown one as it was sent, `other` if it is a sentence. */
   failureReason?: string;
   needsHumanReview?: boolean;
   isReviewed?: boolean;
@@ -24,7 +24,7 @@ export interface ReportCounts {
   unreadable: number;
   /** `unknown`: a status that is missing or not known yet. */
   byLoincMatchStatus: { auto_match: number; needs_review: number; no_match: number; unknown: number };
-  /** `unknown`: as the service says, missing, or not known yet. */
+  /** `unknown`: the service's own value, a missing one, or one that is not known here. */
   byInterpretation: { normal: number; abnormal: number; critical: number; unknown: number };
   aboveRange: number;
   belowRange: number;

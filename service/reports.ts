@@ -9,7 +9,7 @@ import { checkedRequest } from './validation.js';
 export { parsingFailureReasons, parsingJobSchema, parsingStatuses } from './parsing-job.js';
 export type { LabReportResult, LoincMatch, ParsingJob } from './parsing-job.js';
 
-/** What the service reads (specification, Endpoints 7), and the name under which each is sent. */
+/** The file types that the service reads (specification, Endpoints 7), and the name under which each is sent. */
 const FILE_NAMES = {
   'application/pdf': 'report.pdf',
   'image/jpeg': 'report.jpg',
@@ -19,21 +19,21 @@ const FILE_NAMES = {
 export type ReportContentType = keyof typeof FILE_NAMES;
 
 export interface ReportFile {
-  /** What the bytes are; the caller has looked. */
+  /** The detected type; the caller has checked it. */
   contentType: ReportContentType;
   /**
-   * Read once, piece by piece as the connection takes them, and ended (`return`) where the call ends early; a stream
-   * that the call did not begin is left alone. What it throws is what the call rejects with.
+   * Read once, chunk by chunk as the connection takes them, and ended (`return`) if the call ends early; a stream that
+   * the call did not start is left alone. The call rejects with the stream's error.
    */
   bytes: AsyncIterable<Uint8Array>;
   /** How many bytes there are; a stream with more or fewer is `RequestInvalid`. */
   size?: number;
 }
 
-/** The file goes without its name: it often says whose report it is, and the service has no use for it. */
+/** The file is sent without its name: the name often says whose report it is, and the service does not need it. */
 interface ParsingJobRequest {
   userId: string;
-  /** Whether a person is to check what was read. `ServiceRefused` with status 400 for a team that is not enabled. */
+  /** True if a person must check the values. `ServiceRefused` with status 400 for a team that is not enabled. */
   needsHumanReview?: boolean;
   file: ReportFile;
 }
@@ -41,7 +41,7 @@ interface ParsingJobRequest {
 interface UploadOptions extends CallOptions {
   /**
    * Milliseconds from the last byte of the form to the whole answer. Default: the configured headers and body timeouts,
-   * which neither lengthen nor shorten it where it is given.
+   * which have no effect if it is given.
    */
   answerTimeoutMs?: number;
 }
@@ -56,11 +56,11 @@ export interface Reports {
    * `ServiceRefused` with 400 for a wrong or empty file, 413 for one that is too large.
    */
   createJob(request: ParsingJobRequest, options?: UploadOptions): Promise<ParsingJob>;
-  /** The job as it is now, with everything that was read. */
+  /** The job's current state, with all values. */
   getJob(jobId: string, options?: CallOptions): Promise<ParsingJob>;
 }
 
-/** Whether there is no such job, as the service says it; its sentence is not documented. */
+/** True if the service itself answers that there is no such job; its sentence is not documented. */
 export function isStatedUnknownJob(error: unknown): boolean {
   return isStatedAbsence(error, /\b(?:job|report)\b.*(?:\bnot\b|\bno longer\b|n't\b)/i);
 }

@@ -24,7 +24,7 @@ export const resultMetadataSchema = z.looseObject({
   date_collected: timestampSchema,
   date_received: timestampSchema,
   specimen_number: textSchema,
-  /** `final` where nothing else is said. */
+  /** `final` by default. */
   status: textSchema,
   interpretation: textSchema,
 });
@@ -32,9 +32,9 @@ export const resultMetadataSchema = z.looseObject({
 const biomarkerResultSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
-  /** The number, where `result` is one. */
+  /** The number, if `result` is one. */
   value: numberSchema,
-  /** What the lab wrote. */
+  /** The lab's own text. */
   result: textSchema,
   /** `numeric`, `range`, `comment`, `coded_value`, or one not known yet. */
   type: textSchema,

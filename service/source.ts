@@ -1,8 +1,8 @@
-/** Where data or a connection comes from, as far as it is said. */
+/** The source of data or of a connection, as far as stated. */
 export interface SourceRead {
   /** The provider's slug. */
   provider?: string;
-  /** Which of the provider's devices or apps it was, for instance `watch`; most sources do not say. */
+  /** The provider's device or app, for instance `watch`; most sources do not name it. */
   type?: string;
 }
 

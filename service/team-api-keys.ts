@@ -37,7 +37,7 @@ type CreateTeamApiKeyRequest = z.output<typeof createTeamApiKeyRequestSchema>;
 
 const idsSchema = listSchema(idSchema);
 
-/** What became of each key that was to be deleted. */
+/** The result for each key that should be deleted. */
 const deletedTeamApiKeysSchema = z
   .looseObject({ success: idsSchema, failure: idsSchema, not_found: idsSchema })
   .transform(({ success, failure, not_found: notFound }) => ({
@@ -56,7 +56,7 @@ export interface TeamApiKeys {
     options?: CallOptions,
   ): AsyncGenerator<TeamApiKey, void, undefined>;
   create(place: OrgRegion, request: CreateTeamApiKeyRequest, options?: CallOptions): Promise<TeamApiKey>;
-  /** Resolves also where some were not deleted: look at the answer. */
+  /** Also resolves if some were not deleted: check the answer. */
   delete(place: OrgRegion, keyIds: readonly string[], options?: CallOptions): Promise<DeletedTeamApiKeys>;
 }
 

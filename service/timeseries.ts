@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 
-/** A value for each moment; what is no number is none, so that every channel stays in step with `time`. */
+/** A value for each moment; a value that is not a number is null, so every channel stays in step with `time`. */
 const channelSchema = z
   .array(z.unknown())
   .transform((sent) => sent.map((value) => (typeof value === 'number' && Number.isFinite(value) ? value : null)))
@@ -10,9 +10,8 @@ const channelSchema = z
 
 /**
  * The samples of one workout, a list for each channel (docs/lab-service.md; the specification does not show the shape).
- * Channels may be missing, null or empty, and hold gaps (null); a channel that is no list counts as missing. Channels
- * that are not known here are kept as they were sent. Units, and what
- * `time` counts from, are not documented.
+ * Channels may be missing, null or empty, and contain gaps (null); a channel that is not a list counts as missing.
+ * Unknown channels are kept as they were sent. Units, and the origin of `time`, are not documented.
  */
 const workoutStreamSchema = z.looseObject({
   time: channelSchema,

@@ -1,8 +1,8 @@
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
- * Gives a timestamp that carries no zone the zone it means, UTC (docs/lab-service.md); everything else stays as it was sent,
- * also what is no timestamp at all: an answer is not refused for a timestamp that nobody may need.
+ * Adds UTC to a timestamp without a zone (docs/lab-service.md); everything else is returned unchanged, even if it is
+ * not a timestamp: an answer is not refused for a timestamp that may not be needed.
  */
 export function withZone(timestamp: string): string {
   const [, date, time, zone] = TIMESTAMP.exec(timestamp.trim()) ?? [];
@@ -11,8 +11,8 @@ export function withZone(timestamp: string): string {
 }
 
 /**
- * The instant of a timestamp as ISO 8601 in UTC with milliseconds, so that two texts compare like the instants they
- * name; undefined where the text names no instant. No zone means UTC, a date alone means its midnight in UTC.
+ * A timestamp as ISO 8601 in UTC with milliseconds, so two texts compare like their instants; undefined if the text is
+ * not an instant. No zone means UTC, a date alone means its midnight in UTC.
  */
 export function utcInstant(timestamp: string | null | undefined): string | undefined {
   const [, date, time, zone] = TIMESTAMP.exec(timestamp?.trim() ?? '') ?? [];
@@ -22,8 +22,8 @@ export function utcInstant(timestamp: string | null | undefined): string | undef
 }
 
 /**
- * Like `utcInstant`, but exact: to the microsecond (what is finer is cut off), and a date that does not exist is refused
- * instead of moved into the next month. For what is identified by its timestamp.
+ * Like `utcInstant`, but exact: to the microsecond (further digits are cut off), and a date that does not exist is
+ * refused instead of moved into the next month. For things that are identified by their timestamp.
  */
 export function exactUtcInstant(timestamp: string): string | undefined {
   const [, date = '', time = ''] = TIMESTAMP.exec(timestamp.trim()) ?? [];
@@ -34,7 +34,7 @@ export function exactUtcInstant(timestamp: string): string | undefined {
   return instant.replace(/\.\d{3}Z$/, `.${fraction}Z`);
 }
 
-/** Whether the text is a calendar date that exists, YYYY-MM-DD. */
+/** True if the text is an existing calendar date, YYYY-MM-DD. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const midnight = new Date(`${text}T00:00:00Z`);

@@ -7,7 +7,7 @@ export interface Upload {
   head: Buffer;
   bytes: AsyncIterable<Uint8Array>;
   tail: Buffer;
-  /** Bytes in `bytes`, where it is known: sent as Content-Length, else the body goes out in chunks. */
+  /** The length of `bytes`, if known: sent as Content-Length, else the body is sent in chunks. */
   size?: number;
 }
 
@@ -15,12 +15,12 @@ export interface Upload {
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * An upload on its way. It remembers what the exchange has to know when something breaks: whether the stream itself
- * failed, and whether the last piece was handed to the connection; before that nobody has a complete request.
+ * A running upload. It remembers what the exchange needs to know about a failure: if the stream itself failed, and if
+ * the last chunk was given to the connection; before that the service has no complete request.
  */
 export class UploadBody {
   readonly stream: Readable;
-  /** Content-Length of the whole body, where the size is known. */
+  /** Content-Length of the whole body, if the size is known. */
   readonly length: number | undefined;
   /** Called for each piece that the connection takes. */
   onProgress: () => void = () => undefined;

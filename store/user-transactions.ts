@@ -55,9 +55,9 @@ export class UserTransactions {
 }
 
 /**
- * From here to the end of the transaction nothing else is written of the user, and the user is not deleted. So of two
+ * From here to the end of the transaction nothing else is written for the user, and the user is not deleted. So of two
  * events the later replaces the earlier, and no event that was being written outlives a deletion. Users whose ids have
- * one hash wait for each other, too; that is rare and does no harm.
+ * the same hash also wait for each other; that is rare and harmless.
  */
 async function lockUser(transaction: Transaction, userId: string): Promise<void> {
   await transaction.query('select pg_advisory_xact_lock(540239104, hashtext($1))', [userId]);

@@ -20,7 +20,7 @@ export function isLoopback(host: string): boolean {
   return /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
 }
 
-/** Modes in which PostgreSQL's client does not go on without TLS. */
+/** Modes in which PostgreSQL's client refuses to continue without TLS. */
 const protectedModes = ['require', 'verify-ca', 'verify-full'];
 
 /**

@@ -22,8 +22,8 @@ const isReading = { words: notificationErrorMap, underWay: underWay.reading };
 const isCommand = { words: notificationErrorMap, underWay: underWay.command };
 
 /**
- * The notifications that were left when their workflow ended: your endpoint was down for longer than a minute, or refused them
- * for good. A worker goes on delivering them for 30 days (NOTIFY_RETRY_DAYS). Every method throws what every call may throw:
+ * The notifications that were left when their workflow ended: your endpoint was down for longer than a minute, or
+ * refused them for good. A worker keeps delivering them for 30 days (NOTIFY_RETRY_DAYS). Every method may also throw
  * TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class UndeliveredNotifications {

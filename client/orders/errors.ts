@@ -152,7 +152,7 @@ export const orderErrorMap: ErrorMap = {
     OrderEnded,
     OrderNotFound,
     OrderNotInChain,
-    // Attempts that the next one would have mended, had there been time for it.
+    // Failures of an attempt that a later one could have corrected, had there been time for it.
     AttemptOutdated: ServiceDown,
     OrderUnclaimed: ServiceDown,
     EarlierPlacingUnsettled: ServiceDown,

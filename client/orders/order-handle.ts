@@ -75,8 +75,9 @@ export class KitOrderHandle {
   }
 
   /**
-   * The service's id of the order that was placed, which is the root of its chain. Waits until it is placed: 30 seconds,
-   * or the `deadline`. An outage of the service can last longer, and the placing goes on through it.
+   * The service's id of the order that was placed, which is the root of its chain. Waits until it is placed: 30
+   * seconds, or the `deadline`. An outage of the service can last longer, and the placing continues.
+   *
    * @throws OrderRefused, PhysicianRequired, AmbiguousOrder and others: why it could not be placed
    */
   async orderId(options: CallOptions = {}): Promise<string> {

@@ -91,13 +91,14 @@ export class OrderOperations {
   }
 
   /**
-   * Compares the service's list of orders updated in a range of time with what the workflows have heard, and tells them.
-   * The worker does this every hour by itself; here it is for a range that lies further back. Waits for the end.
-   * @param range ISO 8601: dates, or times with their zone. A date is its midnight in UTC, so that the day of a `to` is not
+   * Compares the service's list of orders updated in a range of time with the workflows, and signals updates that they
+   * have not received. The worker does this every hour; this method is for an older range. Waits for the end.
+   *
+   * @param range ISO 8601: dates, or times with their zone. A date is its midnight in UTC, so the day of a `to` is not
    * included. It ends ten minutes ago at the latest
-   * @param options `onProgress` gets how far it has come, every few seconds. Each time is a query: a billable action.
-   * Deadline: 10 minutes; the run goes on after it, and the same range joins it
-   * @throws OrderInvalid for a range that is none, before anything is started; ServiceDown
+   * @param options `onProgress` gets the progress every few seconds. Each time is a query: a billable action. Deadline:
+   * 10 minutes; the run continues after it, and the same range joins it
+   * @throws OrderInvalid for an invalid range, before anything is started; ServiceDown
    */
   async reconcile(range: { from: string; to: string }, options: ReconcileOptions = {}): Promise<ReconcileResult> {
     const { onProgress, ...callOptions } = options;

@@ -32,8 +32,8 @@ const isReplaying = 'The replay continues, for a day at most: list what is still
 const replayDeadline: Deadline = '10 minutes';
 
 /**
- * The verified events that could not be handled. They are in the worker's database; each command is a short workflow of a
- * worker that has one, and tells ids, types, reasons and times alone. Every method waits for a worker, and throws
+ * The verified events that could not be handled. They are in the worker's database; each command is a short workflow of
+ * a worker that has one, and returns only ids, types, reasons and times. Every method waits for a worker, and throws
  * StoreNotConfigured, StoreUnavailable, RejectedEventsInterrupted, TimedOut, NoWorker, WorkerFailing,
  * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */

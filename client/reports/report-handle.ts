@@ -46,8 +46,10 @@ export class ReportHandle {
 
   /**
    * The service's id of the parsing job. Waits until the file is uploaded: 30 seconds, or the `deadline`. An outage can
-   * last longer, and the uploading goes on through it.
-   * @throws ReportFileRefused, ReportRefused, SignedUrlRefused, ReportReferenceConflict and others: why it could not be uploaded
+   * last longer, and the upload continues.
+   *
+   * @throws ReportFileRefused, ReportRefused, SignedUrlRefused, ReportReferenceConflict and others: why it could not be
+   * uploaded
    */
   async jobId(options: CallOptions = {}): Promise<string> {
     return this.finder.calls.call(isReading, options, (call) => this.submitted(call));
@@ -66,10 +68,11 @@ export class ReportHandle {
   }
 
   /**
-   * Waits for the end, which is minutes away, or days where a person reviews: 30 seconds, or the `deadline`, which may be
-   * `'none'`. A report that could not be read is an outcome, not an error: `failure` has a sentence for whoever uploaded
-   * it. Biomarkers are not in it, see `biomarkers`.
-   * @throws ReportFileRefused and others when it could not be uploaded, ReportInterrupted when an operator ended a workflow
+   * Waits for the end, which is minutes away, or days with a review: 30 seconds, or the `deadline`, which may be
+   * `'none'`. A report that could not be read is an outcome, not an error: `failure` has a sentence for the person who
+   * uploaded it. For biomarkers see `biomarkers`.
+   *
+   * @throws ReportFileRefused and others if it could not be uploaded, ReportInterrupted if an operator ended a workflow
    */
   async result(options: CallOptions = {}): Promise<ParsingJobResult> {
     return this.finder.calls.call(isWaiting, options, async (call) =>
@@ -96,11 +99,12 @@ export class ReportHandle {
   }
 
   /**
-   * Stops the report wherever it is. Before there is a job nothing is uploaded any more, and the answer is a
-   * `CancelledSubmission`; an upload that is under way is broken off, which takes up to half a minute. A job is not
-   * followed any more and ends `abandoned`, with the state as answer: the service cannot cancel a job and reads it all the same.
-   * Doing it again is success as long as there is no job. Deadline: 60 seconds.
-   * @throws ReportEnded, and what the submission failed with where it had failed before
+   * Stops the report at any stage. Before there is a job, nothing more is uploaded, and the answer is a
+   * `CancelledSubmission`; a running upload is cancelled, which takes up to half a minute. A job is no longer followed
+   * and ends `abandoned`, with the state as answer: the service cannot cancel a job and parses it nevertheless.
+   * Repeating it is a success as long as there is no job. Deadline: 60 seconds.
+   *
+   * @throws ReportEnded, and the submission's failure if it had failed before
    */
   async cancel(options: CallOptions = {}): Promise<ReportState | CancelledSubmission> {
     return this.finder.calls.call({ ...isCommand, usually: cancelDeadline }, options, async (call) => {

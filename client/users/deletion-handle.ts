@@ -38,12 +38,13 @@ export class DeletionHandle {
   }
 
   /**
-   * Restores the user and the data; `undo` of the state says what was not restored: connections have to be made anew.
-   * While the service has not taken the deletion it withdraws it. Doing it again is success.
-   * Deadline: 30 seconds.
-   * @throws GraceEnded, GraceNotBegun, NothingToUndo, UndoImpossible, UndoRefused, DeletionNotFound, DeletionInterrupted,
-   * ServiceAccessDenied, FeatureNotEnabled, ServiceDown (the deletion goes on: try again; one that happened all the same
-   * is seen when the service is back)
+   * Restores the user and the data; the state's `undo` lists what was not restored: connections have to be linked
+   * again. Until the service has accepted the deletion, it withdraws it. Repeating it is a success. Deadline: 30
+   * seconds.
+   *
+   * @throws GraceEnded, GraceNotBegun, NothingToUndo, UndoImpossible, UndoRefused, DeletionNotFound,
+   * DeletionInterrupted, ServiceAccessDenied, FeatureNotEnabled, ServiceDown (the deletion continues: try again; an
+   * undo that happened nevertheless is noticed when the service is back)
    */
   async undo(options: CallOptions = {}): Promise<DeletionState> {
     return this.calls.call(isCommand, options, async (call) => {

@@ -84,8 +84,8 @@ export class DeletionNotFound extends Refusal {
 }
 
 /**
- * The deletion's workflow was terminated, timed out or was cancelled by an operator. The lab service was not told and
- * continues to count down.
+ * The deletion's workflow was terminated, timed out or was cancelled by an operator. The lab service was not notified
+ * and continues to count down.
  */
 export class DeletionInterrupted extends LabOperationsError {
   static readonly remedy = 'Request the deletion again to be able to undo it.';

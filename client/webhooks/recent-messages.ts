@@ -7,10 +7,10 @@ const replayableMs = replayableSeconds * 1000;
 const mostPerGeneration = 50_000;
 
 /**
- * The messages that were made durable a short time ago, by id and digest of the body. It is a hint of one process: what it
- * has forgotten is handled once more, which does no harm but costs a signal, or a run where the order has ended.
+ * The messages that were made durable a short time ago, by id and digest of the body. It is a hint of one process: a
+ * forgotten message is handled again, which is harmless but costs a signal, or a run if the order has ended.
  *
- * Two generations of maps, because taking the oldest entry out of one large map costs as much as checking a signature.
+ * Two generations of maps, because removing the oldest entry from one large map costs as much as checking a signature.
  */
 export class RecentMessages {
   readonly #now: () => number;

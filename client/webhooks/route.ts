@@ -36,10 +36,11 @@ import { EncryptionKeysMissing } from '../errors.js';
 import { type AnswerName, answers } from './answers.js';
 
 /**
- * Takes health data and news of provider connections. It settles once they are durable; when it rejects, the answer is
- * 503. The same news may come again, also where they were taken: 503 is answered too where a link could not be told. It
- * may say what became of them: `set_aside` and `user_deleted` are counted as such, and after `stream_due` the worker, which
- * then needs a store too, fetches the workout's stream. Saying nothing, or anything else, is `stored`.
+ * Takes health data and events of provider connections. It resolves once they are durable; if it rejects, the answer is
+ * 503. The same event may come again, even if it was taken: the answer is also 503 if a link could not be signalled. It
+ * may return a result: `set_aside` and `user_deleted` are counted as such, and after `stream_due` the worker, which
+ * then needs a store too, fetches the workout's stream. Anything else, or nothing, is `stored`.
+ *
  * @param body the whole event as it was sent
  */
 export type HealthDataSink = (
@@ -368,7 +369,7 @@ function temporalAnswer(
  */
 const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
-/** A run takes ten thousand signals. It is about to go on in a new run, which takes more. */
+/** A run takes ten thousand signals. It is about to continue in a new run, which takes more. */
 function isOfTheRun({ code, details }: { code: number; details: string }): boolean {
   return code === invalidArgument && /limit for signal/i.test(details);
 }

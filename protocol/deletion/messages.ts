@@ -45,7 +45,7 @@ export type DeletionPhase =
   | 'requested'
   /** It can be undone. */
   | 'grace'
-  /** The grace is over; a last look makes sure that nobody has restored the user elsewhere. */
+  /** The grace period is over; a last read makes sure that nobody has restored the user elsewhere. */
   | 'confirming'
   | DeletionOutcome;
 
@@ -55,9 +55,9 @@ export type DeletionOutcome =
   | 'undone'
   /** The service does not know the user, or no longer. */
   | 'unknown_user'
-  /** The user has running work and the policy says `refuse`: nothing was deleted. */
+  /** The user has running work and the policy is `refuse`: nothing was deleted. */
   | 'running_work'
-  /** The deletion was refused: nothing was deleted. `failure` says why. */
+  /** The deletion was refused: nothing was deleted. `failure` has the reason. */
   | 'failed';
 
 /** A running workflow of the user that is to be deleted. */
@@ -69,7 +69,7 @@ export interface RunningWork {
 
 export interface WorkFate {
   fate:
-    /** The policy says `leave` or `refuse`. */
+    /** The policy is `leave` or `refuse`. */
     | 'left'
     /** With the reason `NoLongerFollowed`: the service has no cancelling; a later webhook has it followed again. */
     | 'cancelled'
@@ -84,24 +84,26 @@ export type FoundWork = RunningWork & WorkFate;
 
 export interface UndoReport {
   at: string;
-  /** `command`: through `undo`. `elsewhere`: the user was there again though nobody had asked here. */
+  /** `command`: through `undo`. `elsewhere`: the user was restored without an `undo` here. */
   by: 'command' | 'elsewhere';
-  /** Empty, as is `notRestored`, where nothing had been deleted yet. */
+  /** Empty, as is `notRestored`, if nothing had been deleted yet. */
   restored: ('user' | 'data')[];
   notRestored: 'connections'[];
-  /** Slugs of the sources that the user was connected to and has to link again. Absent where nobody had looked before. */
+  /**
+   * Slugs of the sources that the user was connected to and has to link again. Absent if the user was not read before.
+   */
   lostConnections?: string[];
 }
 
-/** Why a person should look. */
+/** The reason why a person should look. */
 export type DeletionAttentionReason =
   /** The service has not taken the deletion for an hour; it goes on trying. */
   | 'deletion_delayed'
-  /** The grace is over, and the service has not shown for an hour whether the user is gone; it goes on asking. */
+  /** The grace period is over, and for an hour the service has not shown if the user is gone; it keeps asking. */
   | 'confirmation_delayed'
   /** The user is gone, and the health data could not be erased for an hour; it goes on trying. */
   | 'erasure_delayed'
-  /** An undo got no answer, and the service has not shown for an hour what became of it; it goes on asking. */
+  /** An undo got no answer, and for an hour the service has not shown its result; it keeps asking. */
   | 'undo_doubtful'
   | 'notifications_undelivered';
 
@@ -110,7 +112,7 @@ export interface DeletionAttention {
   since: string;
 }
 
-/** What every update and the query answer with. Nothing personal. */
+/** The answer of every update and the query. Nothing personal. */
 export interface DeletionState {
   userId: string;
   phase: DeletionPhase;
@@ -119,11 +121,11 @@ export interface DeletionState {
   scheduledAt?: string;
   /** Until when `undo` is accepted. The service's own grace ends no earlier. */
   graceUntil?: string;
-  /** The user was scheduled for deletion before, so that the service's grace may end earlier than `graceUntil`. */
+  /** The user was scheduled for deletion before, so the service's grace period may end earlier than `graceUntil`. */
   scheduledBefore: boolean;
-  /** Running work that was found, and what became of it. */
+  /** Running work that was found, with its fate. */
   work: FoundWork[];
-  /** Slugs of the sources whose connections the deletion ends. Absent where nobody had looked before. */
+  /** Slugs of the sources whose connections the deletion ends. Absent if the user was not read before. */
   connections?: string[];
   attention: DeletionAttention[];
   undo?: UndoReport;

@@ -1,8 +1,8 @@
 import type { DeletionAttention, FoundWork, UndoReport } from './messages.js';
 
 /**
- * What the product is told, as CloudEvents of type `labops.user.<type>`. An id is `<user id>/<when the deletion was
- * requested>/<what>`, never derived from a run, so that a receiver can drop repeats.
+ * Notifications about a user's deletion, CloudEvents of type `labops.user.<type>`. An id is `<user id>/<when the
+ * deletion was requested>/<what>`, never derived from a run, so a receiver can drop repeats.
  */
 export type DeletionNotification = NotificationHead &
   (

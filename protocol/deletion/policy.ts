@@ -1,16 +1,19 @@
 import ms from 'ms';
 import { PolicyInvalid, readDuration, type Duration, type Fault } from '../policy-settings.js';
 
-/** What happens to running kit orders, links and reports of a user before they are deleted. */
+/** The treatment of a user's running kit orders, links and reports before the deletion. */
 export type OnRunningWork = 'refuse' | 'cancel' | 'leave';
 
 export interface DeletionPolicy {
   /**
-   * Default `refuse`: nothing is deleted while a kit is on its way, because whoever asks should decide what becomes of
-   * it. `cancel` cancels what can be cancelled and says what could not; `leave` only says what runs.
+   * Default `refuse`: nothing is deleted while a kit is on its way, because the caller should decide about it. `cancel`
+   * cancels what can be cancelled and reports the rest; `leave` only reports what runs.
    */
   onRunningWork?: OnRunningWork;
-  /** How long before the end of the grace the product is reminded. Default 1 day; none where the grace is not longer. */
+  /**
+   * How long before the end of the grace period the product is reminded. Default 1 day; no reminder if the grace period
+   * is not longer.
+   */
   reminderBefore?: Duration;
   /** How long a notification may stay undelivered before attention is raised. Default 3 days. */
   notificationDeadline?: Duration;
@@ -31,7 +34,7 @@ export const defaultDeletionPolicy = {
   notificationDeadline: '3d',
 } satisfies Required<DeletionPolicy>;
 
-/** What the service gives (specification, "User deletion"): a longer one could not be kept. */
+/** The service's grace period (specification, "User deletion"): a longer one could not be kept. */
 const serviceGraceDays = 7;
 
 const choices: readonly unknown[] = ['refuse', 'cancel', 'leave'] satisfies OnRunningWork[];
@@ -65,7 +68,7 @@ export function resolveDeletionPolicy(
   return resolved;
 }
 
-/** What is given as undefined or null is not given. */
+/** Undefined and null count as absent. */
 function withoutGaps(given: Record<string, unknown>): DeletionPolicy {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value != null));
 }

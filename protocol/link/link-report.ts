@@ -1,14 +1,14 @@
 import type { LinkReport, ProviderMfa } from './messages.js';
 
-/** States, error types and methods are words. What is none could be anything, also of the person: it is not kept. */
+/** States, error types and methods are words. Anything else could be personal and is not stored. */
 const wordPattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 const noWord = 'unrecognised';
 /** A hint is a few characters of an address or a number. */
 const longestHint = 200;
 
 /**
- * Reads a report in our words or in the service's own (`error_type`, `provider_mfa` or the specification's
- * `provider_mfa_request`). Only what is needed is kept; `undefined` where there is not even a state.
+ * Reads a report in our names or in the service's own (`error_type`, `provider_mfa` or the specification's
+ * `provider_mfa_request`). Only the needed fields are kept; `undefined` if there is not even a state.
  */
 export function linkResultOf(report: unknown): LinkReport | undefined {
   const { state, errorType, error_type, providerMfa, provider_mfa, provider_mfa_request } = fieldsOf(report);
@@ -34,7 +34,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** A text that is no word still says that there is one. */
+/** A text that is not a word still counts as present. */
 function word(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return wordPattern.test(value) ? value : noWord;

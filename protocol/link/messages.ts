@@ -13,7 +13,7 @@ export interface LinkProviderInput {
   userId: string;
   /** The service's slug of a provider that users log in to with a password. */
   provider: string;
-  /** Where the hosted page sends the user at its end. */
+  /** The page that the user is sent to at the end. */
   redirectUrl?: string;
   policy?: LinkPolicy;
   /** State carried over by continue-as-new; never given by a caller. */
@@ -22,8 +22,8 @@ export interface LinkProviderInput {
 
 export interface LinkRequest {
   /**
-   * Given by whoever has just started the link: where the one before has ended, and only its last notification is under
-   * way, the link begins anew with this. Without it such a link refuses.
+   * Sent by a caller that has just started the link: if the last link has ended, and only its last notification is
+   * being delivered, this starts a new link in the run. Without it such a link refuses.
    */
   anew?: LinkOptions;
 }
@@ -38,17 +38,17 @@ export interface LinkUrl {
   expiresAt: string;
 }
 
-/** What is asked of the user after the password. */
+/** The question to the user after the password. */
 export interface ProviderMfa {
   /** `sms`, `email`, or one that is not known yet. */
   method?: string;
-  /** Where the code went, shortened by the provider, to be shown to the user. */
+  /** The shortened destination of the code, from the provider, to be shown to the user. */
   hint?: string;
 }
 
 /**
- * What the password step answered the user's browser: the service's answer as it is (docs/messages.md), or this. Of any
- * other field nothing is kept. The password itself never comes here.
+ * The answer of the password step to the user's browser: the service's answer unchanged (docs/messages.md), or this. No
+ * other field is kept. The password itself never arrives here.
  */
 export interface LinkReport {
   /** `success`, `pending_provider_mfa`, `error`, or one that is not known yet. */
@@ -69,10 +69,10 @@ export const submitMfaCodeUpdate = defineUpdate<CodeAnswer, [MfaCode]>('submitMf
 export const cancelLinkUpdate = defineUpdate<LinkState>('cancel');
 export const linkStateQuery = defineQuery<LinkState>('state');
 
-/** A webhook reported a connection of this user and provider; whether it is the one that is waited for is read. */
+/** A webhook reported a connection of this user and provider; a read shows if it is the expected one. */
 export const connectionReportedSignal = defineSignal('connectionReported');
 
-/** Where a link stands. LabPhase carries it. */
+/** The progress of a link, also in LabPhase. */
 export type LinkPhase =
   /** The user has the link, or is to get it, and logs in at the provider. */
   | 'awaiting_password'
@@ -84,7 +84,7 @@ export type LinkPhase =
 
 export type LinkOutcome =
   | 'connected'
-  /** An error that nobody can do anything about here, or too many attempts: see `errorType`. */
+  /** An error that cannot be resolved here, or too many attempts: see `errorType`. */
   | 'failed'
   /** The user did not come back in time: see `waitedFor`. */
   | 'expired'
@@ -93,7 +93,7 @@ export type LinkOutcome =
 /** Neither is notified: they stand in the state, and in LabAttention. */
 export type LinkAttention = 'connection_unconfirmed' | 'notifications_undelivered';
 
-/** What `state` and most updates answer with. Neither token nor URL nor code is in it. */
+/** The answer of `state` and most updates. It contains neither token nor URL nor code. */
 export interface LinkState {
   userId: string;
   provider: string;
@@ -108,15 +108,15 @@ export interface LinkState {
   codeAttemptsLeft: number;
   /** How many failed logins are still allowed. */
   passwordAttemptsLeft: number;
-  /** What went wrong last: the service's error type, its state where that is not known yet, or ours (docs/messages.md). */
+  /** The last error: the service's error type, its state if that is unknown, or ours (docs/messages.md). */
   errorType?: string;
-  /** What follows from it. */
+  /** The consequence of the error. */
   consequence?: Consequence;
   attention: LinkAttention[];
   timeline: LinkEntry[];
   /** Set once the link has ended. */
   outcome?: LinkOutcome;
-  /** With `expired`: what the user did not do in time. */
+  /** With `expired`: the step that the user did not take in time. */
   waitedFor?: 'password' | 'code' | 'token' | 'link';
 }
 
@@ -126,7 +126,7 @@ export interface LinkEntry {
   what: string;
 }
 
-/** What follows from an error of the service: `consequences.ts` has the table. */
+/** The consequence of an error of the service: `consequences.ts` has the table. */
 export type Consequence =
   /** The same token and login: another code. */
   | 'ask_code_again'
@@ -137,23 +137,23 @@ export type Consequence =
   | 'give_up'
   | 'cancel';
 
-/** What became of a code. */
+/** The result of a code. */
 export interface CodeAnswer {
   outcome:
     | 'connected'
     /** A success was reported, for this code or before it, that the service does not show yet: `result` waits for it. */
     | 'confirming'
     | 'wrong_code'
-    /** The provider wants another code: `state.mfa` says which. */
+    /** The provider asks for another code: `state.mfa` says which. */
     | 'asked_again'
-    /** It is not known whether the code was used; there is no connection. Ask the user for a new one. */
+    /** It is not known if the code was used; there is no connection. Ask the user for a new one. */
     | 'unknown'
     /** The user has to log in again, with the link they have. */
     | 'ask_credentials_again'
     /** The user has to log in again, with a new link: `linkUrl`. */
     | 'start_over';
   attemptsLeft: number;
-  /** The service's error type, where it gave one, or one of ours (docs/messages.md). */
+  /** The service's error type, if there is one, or one of ours (docs/messages.md). */
   errorType?: string;
   state: LinkState;
 }

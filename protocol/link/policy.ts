@@ -2,13 +2,13 @@ import ms from 'ms';
 import { PolicyInvalid, readCount, readDuration, type Duration } from '../policy-settings.js';
 
 /**
- * How long a link waits and what it assumes of the service, which documents little of it (docs/lab-service.md, "Links").
- * Every default says where it comes from.
+ * How long a link waits and what it assumes of the service, which documents little of it (docs/lab-service.md,
+ * "Links"). Every default has its reason.
  */
 export interface LinkPolicy {
   /**
-   * How long a link token lives. Default 10 minutes: documentation says 10 in one place and 60 in another. In its last minute,
-   * or tenth if that is shorter, another is made: the user has still to get to the page.
+   * How long a link token is valid. Default 10 minutes: documentation says 10 in one place and 60 in another. In its
+   * last minute, or tenth if that is shorter, a new one is made: the user still has to reach the page.
    */
   tokenLife?: Duration;
   /** When a token has ended while the user was away: `renew` makes a new one once they are back, `end` ends the link. Default `renew`. */
@@ -26,8 +26,8 @@ export interface LinkPolicy {
   /** How many failed logins end the link. Default 5, for the same reason. */
   maxPasswordAttempts?: number;
   /**
-   * Which connection confirms a success that was reported: `new`, one made since the start of the link, or `any`, for a
-   * service that keeps the date of an earlier connection when it is renewed. Where no success was reported only a new one
+   * The connection that confirms a reported success: `new`, one made since the start of the link, or `any`, for a
+   * service that keeps the date of an earlier connection when it is renewed. Without a reported success only a new one
    * counts. Default `new`.
    */
   confirmedBy?: 'new' | 'any';

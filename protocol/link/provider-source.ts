@@ -1,7 +1,7 @@
 /*
- * The one place that knows how a provider's name in a link compares to the source's slug that the service shows later,
- * in a user's connected sources and in the webhook of a connection. That both are the same word is not documented but
- * follows from all that is known (docs/lab-service.md); a deployment where they differ is taught here.
+ * Compares a provider's name in a link with the slug that the service shows later, in a user's connected sources and in
+ * a connection's webhook; nothing else compares them. That both are the same word is not documented but follows from
+ * all that is known (docs/lab-service.md); a deployment with other names needs a change only here.
  */
 
 /** The slug of the source that a link of this provider makes: lower case, and hyphens written as underscores. */
@@ -9,7 +9,7 @@ export function sourceSlugOf(provider: string): string {
   return provider.trim().toLowerCase().replaceAll('-', '_');
 }
 
-/** Whether a slug that the service sent names the source of this provider. Spellings that differ in case, `-` or `_` do. */
+/** True if a slug of the service's names the source of this provider. Case, `-` and `_` make no difference. */
 export function isSameSource(provider: string, slug: string): boolean {
   return sourceSlugOf(provider) === sourceSlugOf(slug);
 }

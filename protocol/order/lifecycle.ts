@@ -2,8 +2,8 @@ import type { OrderEvent } from '../../service/order-snapshot.js';
 import type { OrderPhase } from './messages.js';
 
 /**
- * What an order's events mean. The service's statuses read `<top>.<method>.<low>`; neither part is a closed list, and
- * the top-level status is not monotonic: a kit that is registered after its delivery goes back to `received`
+ * The meaning of an order's events. The service's statuses read `<top>.<method>.<low>`; neither part is a closed list,
+ * and the top-level status is not monotonic: a kit that is registered after its delivery goes back to `received`
  * (docs/lab-service.md, "Order lifecycle"). An unknown low-level status keeps its top-level meaning.
  */
 
@@ -17,11 +17,11 @@ export function readStatus(status: string): StatusParts {
   return { top: parts[0] ?? '', low: parts.at(-1) ?? '' };
 }
 
-/** Where one order stands, read from its events in the order of their ids. */
+/** The progress of one order, read from its events in the order of their ids. */
 export interface Standing {
   phase: OrderPhase;
   registered: boolean;
-  /** The service said that it waits for a registration, and none has come. */
+  /** The service reported that it waits for a registration, and none has come. */
   awaitsRegistration: boolean;
   /** No further event is expected. The truth may still change: a lost kit can reach the lab after all. */
   final: boolean;
@@ -33,7 +33,7 @@ export interface Standing {
   sentBackAt?: string;
   arrivedAt?: string;
   problem?: Problem;
-  /** The event that brought the kit to the place where it is. */
+  /** The event that brought the kit to its current place. */
   arrivedBy?: number;
   /** The event that brought the present phase or problem, which later events left as they were. */
   turn?: OrderEvent;
@@ -152,13 +152,13 @@ function move(walk: Walk, { top, low }: StatusParts, at: string | undefined): vo
   walk.place = place;
 }
 
-/** A status of which neither part is known says nothing: the order stays where it was, ended or not. */
+/** A status with two unknown parts changes nothing: the order keeps its place, ended or not. */
 function isUnderstood({ top, low }: StatusParts): boolean {
   const known = top === 'received' || lookUp(finals, top) !== undefined || lookUp(placesOfTop, top) !== undefined;
   return known || lookUp(places, low) !== undefined;
 }
 
-/** An unknown low-level status moves the kit only where its top-level status says that it must have moved. */
+/** An unknown low-level status moves the kit only if its top-level status requires it. */
 function keptPlace(place: Place, top: string): Place {
   if (top === 'sample_with_lab') return 'at_lab';
   if (top === 'collecting_sample' && (place === 'not_shipped' || place === 'at_lab')) return 'collecting_sample';
@@ -172,7 +172,10 @@ function enter(walk: Walk, place: Place, at: string): void {
   if (place === 'at_lab') walk.arrivedAt = at;
 }
 
-/** A kit is registered by what is printed on it: one that was on its way has arrived. A requisition alone proves nothing. */
+/**
+ * A kit is registered by the data printed on it: one that was on its way has arrived. A requisition alone proves
+ * nothing.
+ */
 function register(walk: Walk, low: string, at: string): void {
   const first = !walk.registered;
   const inHand = first && (walk.awaitsRegistration || !low.startsWith('requisition_'));

@@ -92,7 +92,10 @@ async function messagesOfWorkflows(): Promise<Set<string>> {
   return found;
 }
 
-/** By their sources: what goes on in a new run with something `carried`. `placeKitOrder` begins again with its input alone. */
+/**
+ * By their sources: workflows that continue in a new run with something `carried`. `placeKitOrder` starts again with
+ * its input alone.
+ */
 async function workflowsThatCarry(): Promise<string[]> {
   const sources = await Promise.all((await filesOf('workflows')).map(async (file) => readFile(file, 'utf8')));
   const carrying = sources.flatMap((source) => [

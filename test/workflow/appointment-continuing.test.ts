@@ -8,7 +8,7 @@ import { withoutRepeats } from './kit.js';
 import { LeavingUser } from './leaving-user.js';
 import { setStage } from './story.js';
 
-/* The full server: it lists workflows, and cuts histories. So few events that a story goes on in a new run. */
+/* The full server: it lists workflows, and cuts histories. So few events that a story continues in a new run. */
 const stage = setStage({ eventsPerRun: 20 });
 
 test('an appointment with a long history continues in a new run with everything it knew', async () => {

@@ -42,7 +42,7 @@ test('a request to delete again that arrives during the change to a new run is n
   expect((await leavingUser.requestDeletion()).requested).toMatchObject({ phase: 'grace' });
   await eventually(async () => expect((await workflow.describe()).runId).not.toBe(first));
   await stage.sandbox.removeFaults(fault);
-  // The reads go on at growing intervals, in real time here.
+  // The reads continue at growing intervals, in real time here.
   await expect
     .poll(() => leavingUser.notified, { timeout: 90_000, interval: 100 })
     .toEqual(['deletion_scheduled', 'deletion_undone', 'deletion_scheduled']);

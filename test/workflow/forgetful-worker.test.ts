@@ -7,7 +7,7 @@ import { setStage, type RunningWorker } from './story.js';
 
 /*
  * Two workers on one queue, of which one lacks NOTIFY_URL and DATABASE_URL. The full server: the one that skips time
- * goes on waiting for a worker that has stopped.
+ * keeps waiting for a worker that has stopped.
  */
 const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });
 

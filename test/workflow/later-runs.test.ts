@@ -3,7 +3,7 @@ import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
 import { setStage } from './story.js';
 
-/* An order that has ended moves again: the next run goes on with the attention of the one before. */
+/* An order that has ended changes again: the next run continues with the attention of the one before. */
 
 /* The full server: it lists workflows, and its time is the real one. */
 const stage = setStage({ eventsPerRun: 10_000 });

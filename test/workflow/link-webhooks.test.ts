@@ -138,7 +138,7 @@ describe('an older connection', () => {
     await link.handle.linkUrl();
     await stage.sandbox.sendConnectionWebhook(userId, { provider });
     await link.expectState({ timeline: [{}, { what: 'connection reported by webhook' }] as never });
-    // The new one may only not show yet: reads go on for as long as after a reported success.
+    // The new one may only not show yet: reads continue for as long as after a reported success.
     await stage.skip('3 minutes');
     await link.expectState({
       phase: 'awaiting_password',

@@ -6,7 +6,7 @@ import { withoutRepeats } from './kit.js';
 import { follow, start, submission, submit, uploadPath, writeReport } from './report.js';
 import { setStage } from './story.js';
 
-// So few that a story goes on in a new run several times.
+// So few that a story continues in a new run several times.
 const stage = setStage({ eventsPerRun: 20 });
 
 async function runId(workflowId: string): Promise<string> {
