@@ -1,4 +1,4 @@
-/** Files for tests and the demo, made here byte for byte: nobody's report is in them. */
+/** Files for tests and the demo, made here byte for byte: none is a real report. */
 
 export type SampleKind = 'pdf' | 'png' | 'jpg';
 
@@ -16,7 +16,7 @@ export function samplePdf(lines: readonly string[]): Buffer {
     `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
   ];
-  // The comment's high bytes tell whoever carries the file that it is binary.
+  // The comment's high bytes mark the file as binary.
   let file = '%PDF-1.4\n%\xe2\xe3\xcf\xd3\n';
   const offsets = objects.map((object, index) => {
     const offset = file.length;

@@ -9,8 +9,8 @@ export class Closing {
   #closed = false;
 
   /**
-   * Starts something and remembers how to end it. What takes time to start is given as its promise, so that an end that
-   * comes meanwhile does not miss it.
+   * Starts something and remembers how to end it. What takes time to start is given as its promise, so an end that comes meanwhile
+   * does not miss it.
    *
    * @throws Ending once `close` was called
    */

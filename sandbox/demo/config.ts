@@ -18,7 +18,7 @@ export interface DemoConfig {
   healthDataPort: number;
   /** How many real seconds a day of a story lasts. */
   daySeconds: number;
-  /** What the processes of the demo inherit: nothing of a real deployment's settings. */
+  /** The environment of the demo's processes, without the settings of a real deployment. */
   inherited: Readonly<Record<string, string>>;
 }
 

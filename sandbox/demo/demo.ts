@@ -29,7 +29,7 @@ export interface Demo {
   /** The only act to play, from 1; all acts when not given. */
   act: number | undefined;
   config: DemoConfig;
-  /** Where the servers write. */
+  /** The folder of the servers' logs. */
   logFolder: string;
   /** Gets everything that has to be ended afterwards. */
   closing: Closing;

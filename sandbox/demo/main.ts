@@ -61,5 +61,5 @@ function explain(error: unknown, screen: Screen): number {
 
 const screen = new Screen();
 const status = await main(screen).catch((error: unknown) => explain(error, screen));
-// What was interrupted on its way (a download, a question to Temporal) must not keep the process alive.
+// An interrupted download or call must not keep the process alive.
 process.exit(status);

@@ -14,7 +14,7 @@ export interface Voice {
   inRealTime?: true;
 }
 
-/** What happened to one kit on one day: one line. */
+/** The events of one kit on one day: one line. */
 interface Group {
   orderId: string;
   at: string;
@@ -78,7 +78,7 @@ export class Narrator {
     return `${this.#head(Date.now())}${this.#screen.styled(['bold', 'yellow'], `▸ ${text} `)}`;
   }
 
-  /** An address, alone on its line so that it can be clicked or copied whole. */
+  /** An address, alone on its line, so it can be clicked or copied whole. */
   address(url: string): void {
     this.#screen.line(`  ${this.#label()} ${this.#screen.styled('gray', url)}`);
   }

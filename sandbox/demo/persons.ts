@@ -14,10 +14,10 @@ const address = {
   phone_number: '+12025550123',
 };
 
-/** Where the kit goes. */
+/** The address that the kit is sent to. */
 export const shippingDetails: TestkitOrder['shipping_details'] = address;
 
-/** Where blood is drawn, and whose. */
+/** The patient, and the address at which blood is drawn. */
 export const patientAddress = address satisfies Registration['patient_address'];
 export const patientDetails: Registration['patient_details'] = {
   first_name: 'Testperson',
@@ -28,7 +28,7 @@ export const patientDetails: Registration['patient_details'] = {
   email: 'testperson@example.com',
 };
 
-/** What a customer types in to register the kit with this number. */
+/** The registration of the kit with this number. */
 export function registrationOf(sampleId: string): Registration {
   return {
     sample_id: sampleId,

@@ -58,7 +58,7 @@ export class PlayedHealthData {
     });
   }
 
-  /** What the product finds of a resource's samples, of all summaries, and of a workout. */
+  /** Reads a resource's samples, all summaries, and a workout's stream. */
   async found(resource: string, workoutId: string): Promise<Found> {
     const range = new URLSearchParams({ resource, from: '2000-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' });
     const { summaries } = await this.#read<{ summaries: { day: string }[] }>('summaries');

@@ -17,7 +17,7 @@ export type Change = (usual: Registration) => Registration;
 /** Often enough that a line comes with its event, seldom enough for a small machine with several orders. */
 const watching = { minInterval: 120, maxInterval: 240 };
 
-/** How long an event's line waits for the notification about it, so that both stand in one line. */
+/** How long an event's line waits for the notification about it, so both are shown in one line. */
 const togetherMs = 300;
 
 /** How long a notification waits for the line of its event. */
@@ -116,7 +116,7 @@ export class PlayedOrder {
     this.#narrator.product(eventId, event);
   }
 
-  /** Waits a moment for the notification about the last event, so that both are shown in one line. */
+  /** Waits a moment for the notification about the last event, so both are shown in one line. */
   async #phaseReceived(state: OrderState): Promise<void> {
     const last = this.#narrator.unshown(state).at(-1);
     for (const deadline = Date.now() + togetherMs; last && Date.now() < deadline; await pause(pollMs)) {

@@ -20,7 +20,7 @@ export interface ProgramOptions {
   /** From the project's folder: `workers/worker.ts`. */
   file: string;
   environment: Readonly<Record<string, string>>;
-  /** What it writes goes to `<name>.log` in this folder. */
+  /** The folder of its log, `<name>.log`. */
   logFolder: string;
   /** It is ready once it has written this. */
   ready: RegExp;

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** What the demo writes: plain lines, in colours where a person watches and wants them (NO_COLOR). */
+/** Prints plain lines, with colours on a terminal unless NO_COLOR is set. */
 export class Screen {
   readonly #stream: NodeJS.WriteStream;
   readonly #colours: boolean;
@@ -17,7 +17,7 @@ export class Screen {
     return this.#colours ? styleText(style, text) : text;
   }
 
-  /** Whether a person may be looking at it. */
+  /** True if a person may be watching. */
   get isTerminal(): boolean {
     return this.#stream.isTTY;
   }

@@ -20,13 +20,13 @@ class PortsBusy extends Error {
 export interface Servers {
   temporalAddress: string;
   uiUrl: string;
-  /** What the Web UI decrypts histories with. */
+  /** The codec server, with which the Web UI decrypts histories. */
   codecUrl: string;
-  /** What payloads are encrypted with, made for this run. */
+  /** The keys that encrypt payloads, made for this run. */
   encryptionKeys: string;
   sandboxUrl: string;
   ingressUrl: string;
-  /** Where the product reads the health data that are kept. */
+  /** The address at which the product reads the stored health data. */
   healthDataUrl: string;
   serviceApiKey: string;
   /** The folder that the worker takes reports' files from. */
@@ -163,7 +163,7 @@ function codecUrl({ codec }: Ports): string {
   return `http://${loopback}:${codec}`;
 }
 
-/** What the programs share. */
+/** The settings that the programs share. */
 async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string): Promise<Record<string, string>> {
   // The user's own profiles may hold the key of a real namespace.
   const profiles = join(logFolder, 'temporal.toml');
@@ -192,7 +192,7 @@ function startPrograms(environment: Record<string, string>, logFolder: string, c
     startProgram({ name, file, environment, logFolder, ready });
   return closing.use(
     () => [
-      start('sandbox', 'sandbox/main.ts', /control surface below/),
+      start('sandbox', 'sandbox/main.ts', /control interface below/),
       start('worker', 'workers/single-process.ts', /worker and ingress started/),
       start('codec server', 'workers/codec-server.ts', /codec server started/),
     ],

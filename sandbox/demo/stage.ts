@@ -60,7 +60,7 @@ export interface Scenery {
   uiUrl: string;
   /** The folder that the worker takes reports' files from. */
   reportRoot: string;
-  /** Where the product reads the health data that are kept. */
+  /** The address at which the product reads the stored health data. */
   healthDataUrl: string;
   placing: OneAtATime;
   keyboard: Keyboard;
@@ -77,7 +77,7 @@ export class OneAtATime {
   }
 }
 
-/** Where one story is played: the demo is the product's backend, its operator, and the customer. */
+/** The stage of one story, on which the demo is the product's backend, its operator, and the customer. */
 export class Stage {
   readonly control: SandboxControl;
   readonly #scenery: Scenery;
@@ -201,7 +201,7 @@ export class Stage {
     return new PlayedDeletion(handle, this.#narrator, receiver);
   }
 
-  /** Whether the lab service knows the user. */
+  /** True if the lab service knows the user. */
   async isUser(userId: string): Promise<boolean> {
     return this.#scenery.operations.users.get(userId).then(
       () => true,

@@ -31,7 +31,7 @@ export function showAddresses(servers: Servers, lostOrderId: string, logFolder: 
     ['Web UI', `${servers.uiUrl}/namespaces/default/workflows`],
     ['Codec server', `${servers.codecUrl} (histories are encrypted; the Web UI reads them with it)`],
     ['Temporal', servers.temporalAddress],
-    ['Lab service', `${servers.sandboxUrl} (control surface below /_sandbox/)`],
+    ['Lab service', `${servers.sandboxUrl} (control interface below /_sandbox/)`],
     ['Ingress', `${servers.ingressUrl}/webhooks`],
     ['Logs', logFolder],
   ];

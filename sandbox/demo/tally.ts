@@ -37,7 +37,7 @@ export async function takeTally(control: SandboxControl): Promise<Tally> {
   };
 }
 
-/** Whether every order that was asked for has exactly one kit. */
+/** True if every order that was placed has exactly one kit. */
 export function isExact({ made, placed, replacements }: Tally): boolean {
   return made === placed + replacements;
 }

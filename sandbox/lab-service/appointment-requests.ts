@@ -5,26 +5,9 @@ import { Fields, maxLength, zip } from './validation.js';
 /** The specification's limit on notes is an order's; the schema has the same for an appointment's. */
 const LONGEST_NOTES = 1_000;
 
-export interface AppointmentAddress {
-  readonly first_line: string;
-  readonly second_line: string | null;
-  readonly city: string;
-  readonly state: string;
-  readonly zip_code: string;
-  readonly unit: string | null;
-  readonly access_notes: string | null;
-}
+export type AppointmentAddress = ReturnType<typeof address>;
 
-export interface BookingRequest {
-  readonly bookingKey: string;
-  readonly notes: string | null;
-  /** Whether the caller does not wait for the provider. */
-  readonly isAsync: boolean;
-  /** After so long without the provider's word the booking is void; null: never. */
-  readonly lapsesAfterMs: number | null;
-}
-
-function address(fields: Fields): AppointmentAddress {
+function address(fields: Fields) {
   return {
     first_line: fields.string('first_line'),
     second_line: fields.optionalString('second_line'),
@@ -43,12 +26,16 @@ export function availabilityRequest(body: unknown): AppointmentAddress {
   return asked;
 }
 
-export function bookingRequest(body: unknown): BookingRequest {
+export type BookingRequest = ReturnType<typeof bookingRequest>;
+
+export function bookingRequest(body: unknown) {
   const fields = Fields.ofBody(body);
   const request = {
     bookingKey: fields.string('booking_key'),
     notes: notes(fields),
+    // The caller does not wait for the provider.
     isAsync: fields.optionalBoolean('async_confirmation') ?? false,
+    // After so long without the provider's answer the booking is void; null: never.
     lapsesAfterMs: fields.optionalInteger('async_confirmation_timeout_millisecond', { min: 60_000, max: 172_800_000 }),
   };
   fields.optionalInteger('sync_confirmation_timeout_millisecond', { min: 1_000, max: 10_000 });
@@ -56,11 +43,7 @@ export function bookingRequest(body: unknown): BookingRequest {
   return request;
 }
 
-export function requestedAppointment(body: unknown): {
-  address: AppointmentAddress;
-  provider: string;
-  notes: string | null;
-} {
+export function requestedAppointment(body: unknown) {
   const fields = Fields.ofBody(body);
   const request = {
     address: address(fields.object('address')),

@@ -1,10 +1,8 @@
 import type { AppointmentAddress, BookingRequest } from './appointment-requests.js';
-import type { Clock } from './clock.js';
+import type { Lab } from './lab.js';
 import { presentLow } from './order-body.js';
-import type { Orders } from './orders.js';
 import { refusal } from './problems.js';
-import type { SettingsStore } from './settings.js';
-import type { Slot, Slots } from './slots.js';
+import type { Slot } from './slots.js';
 import { newId, type Order } from './state.js';
 
 /** The webhook types of appointments. */
@@ -25,8 +23,11 @@ export interface Appointment {
   events: readonly { readonly at: number; readonly status: string }[];
 }
 
-/** What is asked for, beside the hour. */
-type Wanted = Pick<Appointment, 'address' | 'provider' | 'notes'>;
+/** How long a provider takes to answer. */
+const CONFIRMED_AFTER = '30m';
+
+/** The requested appointment, without its time. */
+type Requested = Pick<Appointment, 'address' | 'provider' | 'notes'>;
 
 /** Statuses in which somebody still means to come. */
 const OPEN = ['pending', 'reserved', 'scheduled'];
@@ -36,7 +37,7 @@ const BOOKABLE = [
   ...['appointment_pending', 'appointment_cancelled'],
 ];
 
-/** What an appointment's status makes of its order's; the others leave it as it is. */
+/** The order's status by the appointment's; other statuses do not change the order. */
 const ORDER_STATUS: Readonly<Record<string, string>> = {
   pending: 'appointment_pending',
   reserved: 'appointment_pending',
@@ -56,24 +57,10 @@ export function presentStatus(appointment: Appointment): string {
 export class Appointments {
   /** The latest of each order, by order id. */
   readonly #byOrder = new Map<string, Appointment>();
-  readonly #clock: Clock;
-  readonly #settings: SettingsStore;
-  readonly #slots: Slots;
-  readonly #orders: Orders;
-  readonly #announce: (eventType: AppointmentEventType, appointment: Appointment) => void;
+  readonly #lab: Lab;
 
-  constructor(
-    clock: Clock,
-    settings: SettingsStore,
-    slots: Slots,
-    orders: Orders,
-    announce: (eventType: AppointmentEventType, appointment: Appointment) => void,
-  ) {
-    this.#clock = clock;
-    this.#settings = settings;
-    this.#slots = slots;
-    this.#orders = orders;
-    this.#announce = announce;
+  constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
   all(): Appointment[] {
@@ -91,9 +78,9 @@ export class Appointments {
   /** Takes the hour of a key; confirmed at once, or later where the caller does not wait. */
   book(order: Order, request: BookingRequest, address: AppointmentAddress): Appointment {
     this.#requireBookable(order);
-    const slot = this.#slots.take(request.bookingKey);
-    const { appointmentConfirmation } = this.#settings.current;
-    if (!request.isAsync && appointmentConfirmation !== 'confirm') throw this.#slots.conflict();
+    const slot = this.#lab.slots.take(request.bookingKey);
+    const { appointmentConfirmation } = this.#lab.settings.current;
+    if (!request.isAsync && appointmentConfirmation !== 'confirm') throw this.#lab.slots.conflict();
     const appointment = this.#create(order, { address, provider: 'invented_draws', notes: request.notes }, slot);
     if (request.isAsync) this.#confirmLater(appointment, request.lapsesAfterMs);
     else this.#confirm(appointment);
@@ -101,9 +88,9 @@ export class Appointments {
   }
 
   /** Asks a provider, who names an hour later. */
-  request(order: Order, wanted: Wanted): Appointment {
+  request(order: Order, requested: Requested): Appointment {
     this.#requireBookable(order);
-    const appointment = this.#create(order, wanted, null);
+    const appointment = this.#create(order, requested, null);
     this.#confirmLater(appointment, null);
     return appointment;
   }
@@ -111,7 +98,7 @@ export class Appointments {
   reschedule(order: Order, bookingKey: string, notes: string | null): Appointment {
     const appointment = this.#requireOpen(order, 'rescheduled');
     if (!appointment.canReschedule) throw refusal(400, 'This appointment cannot be rescheduled.');
-    const slot = this.#slots.take(bookingKey);
+    const slot = this.#lab.slots.take(bookingKey);
     this.#leaveSlot(appointment);
     appointment.slot = slot;
     appointment.notes = notes ?? appointment.notes;
@@ -140,15 +127,15 @@ export class Appointments {
     this.#moveOrder(appointment, webhook);
   }
 
-  #create(order: Order, wanted: Wanted, slot: Slot | null): Appointment {
+  #create(order: Order, requested: Requested, slot: Slot | null): Appointment {
     const appointment: Appointment = {
-      ...wanted,
+      ...requested,
       id: newId(),
       order,
-      createdAt: this.#clock.now(),
+      createdAt: this.#lab.clock.now(),
       providerId: newId(),
       slot,
-      canReschedule: this.#settings.current.appointmentsReschedulable,
+      canReschedule: this.#lab.settings.current.appointmentsReschedulable,
       events: [],
     };
     this.#byOrder.set(order.id, appointment);
@@ -160,19 +147,19 @@ export class Appointments {
 
   #confirm(appointment: Appointment): void {
     this.move(appointment, 'scheduled');
-    if (this.#settings.current.appointmentsHappen) this.#happen(appointment);
+    if (this.#lab.settings.current.appointmentsHappen) this.#happen(appointment);
   }
 
   /** The provider's word comes later: yes, no, or not before the booking lapses. */
   #confirmLater(appointment: Appointment, lapsesAfterMs: number | null): void {
-    const { appointmentConfirmation, appointmentConfirmationMinutes } = this.#settings.current;
+    const { appointmentConfirmation } = this.#lab.settings.current;
     const isSilent = appointmentConfirmation === 'never';
     if (isSilent && lapsesAfterMs === null) return;
-    const after = isSilent ? (lapsesAfterMs ?? 0) : `${appointmentConfirmationMinutes}m`;
-    this.#clock.schedule(after, () => {
+    const after = isSilent ? (lapsesAfterMs ?? 0) : CONFIRMED_AFTER;
+    this.#lab.clock.schedule(after, () => {
       if (this.of(appointment.order) !== appointment || presentStatus(appointment) !== 'pending') return;
       if (appointmentConfirmation !== 'confirm') return this.move(appointment, 'cancelled');
-      appointment.slot ??= this.#slots.next(appointment.address.zip_code);
+      appointment.slot ??= this.#lab.slots.next(appointment.address.zip_code);
       this.#confirm(appointment);
     });
   }
@@ -183,27 +170,27 @@ export class Appointments {
     if (slot === null) return;
     const stands = (status: string): boolean =>
       this.of(appointment.order) === appointment && appointment.slot === slot && presentStatus(appointment) === status;
-    const now = this.#clock.now();
-    this.#clock.schedule(slot.start - now, () => {
+    const now = this.#lab.clock.now();
+    this.#lab.clock.schedule(slot.start - now, () => {
       if (stands('scheduled')) this.move(appointment, 'in_progress');
     });
-    this.#clock.schedule(slot.end - now, () => {
+    this.#lab.clock.schedule(slot.end - now, () => {
       if (stands('in_progress')) this.move(appointment, 'completed');
     });
   }
 
   #append(appointment: Appointment, status: string, eventType: AppointmentEventType, webhook = true): void {
-    appointment.events = [...appointment.events, { at: this.#clock.now(), status }];
-    if (webhook) this.#announce(eventType, appointment);
+    appointment.events = [...appointment.events, { at: this.#lab.clock.now(), status }];
+    if (webhook) this.#lab.webhooks.announceAppointment(eventType, appointment);
   }
 
   #moveOrder({ order, ...appointment }: Appointment, webhook: boolean): void {
     const status = ORDER_STATUS[appointment.events.at(-1)?.status ?? ''];
-    if (status !== undefined && this.#orders.isOpen(order)) this.#orders.move(order, { status, webhook });
+    if (status !== undefined && this.#lab.orders.isOpen(order)) this.#lab.orders.move(order, { status, webhook });
   }
 
   #leaveSlot(appointment: Appointment): void {
-    if (appointment.slot !== null) this.#slots.free(appointment.slot);
+    if (appointment.slot !== null) this.#lab.slots.free(appointment.slot);
   }
 
   #requireBookable(order: Order): void {

@@ -2,7 +2,7 @@ import { durationMs, type Duration } from './duration.js';
 
 /**
  * The stand-in's own time. `now()` is the wall clock plus an offset that tests may set or advance; a delay is shortened
- * by the length of a day, so that weeks of a story pass in seconds while timestamps stay close to the wall clock that a
+ * by the length of a day, so weeks of a story pass in seconds while timestamps stay close to the wall clock that a
  * product under test lives in.
  */
 
@@ -14,7 +14,7 @@ interface Task {
   /** In the time of `now()`. */
   due: number;
   readonly sequence: number;
-  /** Whether the length of a day shortens it. */
+  /** True if the length of a day shortens it. */
   readonly isCompressed: boolean;
   readonly run: () => void;
 }
@@ -40,7 +40,7 @@ export class Clock {
     return this.#daySeconds;
   }
 
-  /** Waits under way are shortened or stretched alike, so that a running story changes its pace at once. */
+  /** Also shortens or stretches the waits under way, so a running story changes its pace at once. */
   set daySeconds(seconds: number) {
     const now = this.now();
     const ratio = seconds / this.#daySeconds;
@@ -50,7 +50,7 @@ export class Clock {
     this.#arm();
   }
 
-  /** What a delay comes to with the present length of a day, in milliseconds. */
+  /** A delay with the present length of a day, in milliseconds. */
   compressed(delay: Duration): number {
     return (durationMs(delay) * this.#daySeconds) / REAL_DAY_SECONDS;
   }

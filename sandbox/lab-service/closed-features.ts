@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Lab } from './lab.js';
 import { ServiceProblem } from './problems.js';
 
-/** What a team may not be enabled for. */
+/** The features that a team may not be enabled for. */
 export const FEATURES = [
   ...(['portal', 'links', 'timeseries', 'markers'] as const),
   ...(['import', 'appointments', 'reports', 'management'] as const),

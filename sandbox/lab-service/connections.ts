@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { Lab } from './lab.js';
 import type { Json } from './order-body.js';
 import { sourceOf } from './providers.js';
-import type { Settings, SettingsStore } from './settings.js';
+import type { Settings } from './settings.js';
 import type { Connection, User } from './state.js';
 import { timestamp } from './timestamps.js';
-import type { Webhooks } from './webhooks.js';
 
 export type ConnectionEventType = 'provider.connection.created' | 'provider.connection.error';
 
@@ -13,14 +13,12 @@ export function connectedSource({ slug, createdAt }: Connection, settings: Setti
   return { created_on: timestamp(createdAt, settings.naiveTimestamps), source: { ...sourceOf(slug) } };
 }
 
-/** The sources that users are connected to, one of each slug, and the webhooks that tell of them. */
+/** The sources that users are connected to, one of each slug, and the webhooks that report them. */
 export class Connections {
-  readonly #settings: SettingsStore;
-  readonly #webhooks: Webhooks;
+  readonly #lab: Lab;
 
-  constructor(settings: SettingsStore, webhooks: Webhooks) {
-    this.#settings = settings;
-    this.#webhooks = webhooks;
+  constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
   isConnected(user: User, provider: string): boolean {
@@ -43,10 +41,10 @@ export class Connections {
     return user.connections.length < before;
   }
 
-  /** Tells of a connection, whether there is one or not: a stale delivery tells of one that has long been there. */
+  /** Reports a connection, even if there is none or it is old: a delivery may be stale. */
   announce(user: User, provider: string, eventType: ConnectionEventType): void {
-    const { connectionSlugIn } = this.#settings.current;
+    const { connectionSlugIn } = this.#lab.settings.current;
     const data = { user_id: user.id, [connectionSlugIn]: sourceOf(provider) };
-    this.#webhooks.announceAbout(user, eventType, data);
+    this.#lab.webhooks.announceAbout(user, eventType, data);
   }
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Lab } from './lab.js';
 import type { Json } from './order-body.js';
 import { sourceOf } from './providers.js';
-import type { Settings, SettingsStore } from './settings.js';
+import type { Settings } from './settings.js';
 import type { User } from './state.js';
 import { calendarDate, timestamp } from './timestamps.js';
-import type { Webhooks } from './webhooks.js';
 
 /*
  * Health data that nobody has: every value is invented here. A summary is `data` itself, a batch has its samples in
- * `data.data`, a workout stream and a past that was fetched are only told of (specification, "Events").
+ * `data.data`, a workout stream and fetched historical data are only announced (specification, "Events").
  */
 
 export type HealthDataEventType = `daily.data.${string}` | `historical.data.${string}`;
@@ -17,7 +17,7 @@ export type HealthDataEventType = `daily.data.${string}` | `historical.data.${st
 const provider = z.string().min(1).default('invented_watch');
 const resource = (known: string) => z.string().min(1).default(known);
 
-/** What of the untidiness of real payloads a batch or a summary shows. */
+/** The ways in which real payloads are untidy. */
 export const UNTIDY = [
   'intervals',
   'blood_pressure',
@@ -62,7 +62,7 @@ export const healthDataSchema = z.discriminatedUnion('kind', [
 
 export type HealthDataRequest = z.output<typeof healthDataSchema>;
 
-/** What was sent, without its envelope's ids. */
+/** The message that was sent, without its envelope's ids. */
 export interface SentHealthData {
   readonly event_type: HealthDataEventType;
   readonly data: Json;
@@ -70,20 +70,18 @@ export interface SentHealthData {
 
 /** Makes health data up and sends the webhooks that bring it. Nothing is kept. */
 export class HealthData {
-  readonly #settings: SettingsStore;
-  readonly #webhooks: Webhooks;
+  readonly #lab: Lab;
 
-  constructor(settings: SettingsStore, webhooks: Webhooks) {
-    this.#settings = settings;
-    this.#webhooks = webhooks;
+  constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
   /** Sends it once; webhook faults repeat, reorder and lose it like any other message. */
   send(user: User, request: HealthDataRequest, now: number): SentHealthData {
-    const sent = made(request, now, this.#settings.current);
+    const sent = made(request, now, this.#lab.settings.current);
     const isAnonymous = request.kind === 'untidy' && request.variant === 'without_user';
     const data = isAnonymous ? sent.data : { user_id: user.id, ...sent.data };
-    this.#webhooks.announceAbout(user, sent.event_type, data, { anonymous: isAnonymous });
+    this.#lab.webhooks.announceAbout(user, sent.event_type, data, { anonymous: isAnonymous });
     return { ...sent, data };
   }
 }

@@ -10,10 +10,10 @@ interface InFlight {
 }
 
 /**
- * Logs every request that is not for the control surface, and does to it what the fault that fits it says. Faults come
+ * Logs every request that is not for the control interface, and plays the fault that fits it. Faults come
  * before authentication, as trouble on the way does.
  *
- * @param closing ends every wait, so that the stand-in can stop
+ * @param closing ends every wait, so the stand-in can stop
  */
 export function faultHooks(app: FastifyInstance, lab: Lab, closing: AbortSignal): void {
   const inFlight = new WeakMap<FastifyRequest, InFlight>();
@@ -79,7 +79,7 @@ async function pause(delayMs: number, closing: AbortSignal): Promise<void> {
   try {
     await wait(delayMs, undefined, { signal: closing });
   } catch (error) {
-    // The stand-in ends: whoever waits goes on at once.
+    // The stand-in ends, so the caller goes on at once.
     if (!closing.aborted) throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { Lab } from './lab.js';
 import { newId, type Address, type PatientDetails, type User, type UserInfo } from './state.js';
 import { createUser } from './users.js';
 
-/** Persons of the control surface. Nobody of that name, number or address exists. */
+/** Invented persons: nobody of that name, number or address exists. */
 
 export function inventedPatient(): PatientDetails {
   return {

@@ -1,5 +1,5 @@
 /**
- * What an order can go through, per collection method: from the contract's lifecycle.json. Pure. The control surface
+ * The statuses of an order by collection method, from the contract's lifecycle.json. Pure. The control interface
  * may move an order anywhere, also where no edge leads; only cancelling and the simulated walk follow the rules.
  */
 
@@ -63,26 +63,14 @@ const TOP_LEVEL: Readonly<Record<CollectionMethod, Readonly<Record<string, strin
 /** The two spellings of one status. */
 const REGISTERED: readonly string[] = ['testkit_registered', 'registered'];
 
+const EARLY = ['ordered', 'requisition_created', 'requisition_bypassed'];
+const APPOINTMENT = ['appointment_pending', 'appointment_scheduled', 'appointment_cancelled'];
+
 const CANCELLABLE: Readonly<Record<CollectionMethod, readonly string[]>> = {
-  testkit: ['ordered', 'awaiting_registration', 'requisition_created', 'requisition_bypassed', ...REGISTERED],
-  walk_in_test: [
-    'ordered',
-    'requisition_created',
-    'requisition_bypassed',
-    'appointment_pending',
-    'appointment_scheduled',
-    'appointment_cancelled',
-  ],
-  at_home_phlebotomy: [
-    'ordered',
-    'requisition_created',
-    'requisition_bypassed',
-    'appointment_pending',
-    'appointment_scheduled',
-    'appointment_cancelled',
-    'draw_completed',
-  ],
-  on_site_collection: ['ordered', 'requisition_created', 'requisition_bypassed', 'draw_completed'],
+  testkit: [...EARLY, 'awaiting_registration', ...REGISTERED],
+  walk_in_test: [...EARLY, ...APPOINTMENT],
+  at_home_phlebotomy: [...EARLY, ...APPOINTMENT, 'draw_completed'],
+  on_site_collection: [...EARLY, 'draw_completed'],
 };
 
 /** From here on a kit has left the warehouse. */
@@ -98,7 +86,7 @@ const SHIPPED: readonly string[] = [
   'delivered_to_lab',
 ];
 
-/** Where a status that is not on the success path branches off. */
+/** The status after which a status that is not on the success path branches off. */
 const BRANCHES_AFTER: Readonly<Record<string, string>> = {
   requisition_bypassed: 'ordered',
   problem_in_transit_customer: 'transit_customer',
@@ -124,24 +112,24 @@ export function lowLevel(status: string): string {
 
 /**
  * The full status for a low-level one. A status that already has dots is taken as it is; an unknown one keeps the
- * present top level, so that invented statuses can be played too.
+ * present top level, so invented statuses can be played too.
  */
 export function fullStatus(method: CollectionMethod, status: string, presentTop: string): string {
   if (status.includes('.')) return status;
   return `${TOP_LEVEL[method][status] ?? presentTop}.${method}.${status}`;
 }
 
-/** Whether the service lets an order of this method go from `low` to cancelled. */
+/** True if the service lets an order of this method go from `low` to cancelled. */
 export function isCancellable(method: CollectionMethod, low: string): boolean {
   return CANCELLABLE[method].includes(low);
 }
 
-/** Whether two low-level statuses are the same one: a registration has two spellings. */
+/** True if two low-level statuses are the same one: a registration has two spellings. */
 export function sameStatus(one: string, other: string): boolean {
   return one === other || (REGISTERED.includes(one) && REGISTERED.includes(other));
 }
 
-/** Whether a status ends an order for now; nothing is final for good, since results can be corrected. */
+/** True if a status ends an order for now: results can still be corrected. */
 export function isFinal(status: string): boolean {
   return ['completed', 'failed', 'cancelled'].includes(topLevel(status));
 }
@@ -150,7 +138,7 @@ export function isShipped(low: string): boolean {
   return SHIPPED.includes(low);
 }
 
-/** Whether laboratory results can be read from this status on. */
+/** True if laboratory results can be read from this status on. */
 export function hasResults(low: string): boolean {
   return ['completed', 'corrected', 'partial_results'].includes(low);
 }

@@ -1,31 +1,10 @@
 import { linkErrorTypes } from '../../service/link.js';
 
 /**
- * What the invented providers do with a user name and with a code: the whole of it is here and in docs/sandbox.md,
- * "Playing links". Upper and lower case make no difference, and what follows an `@` is not looked at, so
- * that an e-mail address is a user name too.
+ * What the invented providers do with a user name and with a code, as docs/sandbox.md lists it ("Playing links"). Case
+ * makes no difference, and what follows an `@` is ignored, so an e-mail address is a user name too.
  *
- * | User name | What happens |
- * |---|---|
- * | `ok…` | connects at once |
- * | `mfa-sms…`, `mfa-email…` | a code is asked for, sent by that method |
- * | `mfa-again…` | a code is asked for by SMS, and after the right one a second by e-mail |
- * | `error-<type>` | that error type, also one that nobody knows |
- * | `state-<word>` | that state |
- * | `detail…` | 422 `{detail}` |
- * | any other | `provider_credential_error` |
- *
- * | Code | What happens |
- * |---|---|
- * | `123456` | the right one; after a second request `654321` is, since a code works once |
- * | `900001` to `900012` | the error types of the specification, in its order (`invalid_token` … `user_cancelled`) |
- * | `900098`, `900099` | a state, an error type that nobody knows |
- * | `900100` | a code is asked for once more, by e-mail |
- * | `900422` | 422 `{detail}` that quotes the code |
- * | `900500` | 500 in plain text |
- * | any other | `incorrect_mfa_code`; another try is possible |
- *
- * An error changes nothing: token and request for a code stay as they were.
+ * An error changes nothing: the token and the request for a code stay as they were.
  */
 export type ProviderOutcome =
   | { readonly kind: 'connected' }
@@ -51,7 +30,7 @@ export function outcomeOfCredentials(name: string): ProviderOutcome {
   return { kind: 'error', errorType: 'provider_credential_error' };
 }
 
-/** @param codes those that the provider still wants, in their order */
+/** @param codes the codes that the provider still asks for, in their order */
 export function outcomeOfCode(code: string, codes: readonly string[]): ProviderOutcome {
   const [right, ...further] = codes;
   if (code === right) {

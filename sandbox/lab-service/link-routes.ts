@@ -12,7 +12,7 @@ const HOSTED_PAGE = '/link';
 
 const anyProvider = oneOf(...PASSWORD_PROVIDERS, ...EMAIL_PROVIDERS);
 
-/** Whether this is a browser's request: those carry a link token, and no API key is asked for. */
+/** True for a browser's request, which has a link token instead of an API key. */
 export function isOfBrowser(request: FastifyRequest): boolean {
   const [path] = request.url.split('?', 1);
   return path === HOSTED_PAGE || request.url.startsWith('/v2/link/provider/');
@@ -45,7 +45,7 @@ export function linkRoutes(app: FastifyInstance, lab: Lab, header: string): void
     return lab.links.submitCredentials({ provider, token: linkToken(request), field: 'email', value: email });
   });
 
-  // Where a provider that takes an address alone has its code completed is not documented; the same step is assumed.
+  // Not documented for providers that take an e-mail address; the same step is assumed.
   app.post(`${PASSWORD_STEP}/complete_mfa`, (request) => {
     const provider = pathProvider(request, [...PASSWORD_PROVIDERS, ...EMAIL_PROVIDERS]);
     const fields = Fields.ofBody(request.body);

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from './clock.js';
-import type { Connections } from './connections.js';
+import type { Lab } from './lab.js';
 import { outcomeOfCode, outcomeOfCredentials, type ProviderOutcome } from './link-conventions.js';
 import type { Json } from './order-body.js';
 import { ServiceProblem, unacceptable } from './problems.js';
-import type { SettingsStore } from './settings.js';
 import type { User } from './state.js';
 
 /** A token that the steps of one link carry. */
@@ -32,15 +30,11 @@ const HINTS = { sms: '***-***-**23', email: 't***@example.com' };
 
 /** Link tokens and what the steps that carry them come to. Failures of a link are HTTP 200 with a state of `error`. */
 export class Links {
-  readonly #clock: Clock;
-  readonly #settings: SettingsStore;
-  readonly #connections: Connections;
+  readonly #lab: Lab;
   readonly #tokens = new Map<string, LinkToken>();
 
-  constructor(clock: Clock, settings: SettingsStore, connections: Connections) {
-    this.#clock = clock;
-    this.#settings = settings;
-    this.#connections = connections;
+  constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
   createToken(user: User, provider: string | null, redirectUrl: string | null): LinkToken {
@@ -49,12 +43,12 @@ export class Links {
       user,
       provider,
       redirectUrl,
-      createdAt: this.#clock.now(),
+      createdAt: this.#lab.clock.now(),
       state: 'open',
       waiting: null,
     };
     this.#tokens.set(token.token, token);
-    this.#clock.scheduleUncompressed(this.#settings.current.linkTokenMinutes * 60_000, () => {
+    this.#lab.clock.scheduleUncompressed(this.#lab.settings.current.linkTokenMinutes * 60_000, () => {
       if (token.state === 'open') token.state = 'expired';
     });
     return token;
@@ -123,13 +117,13 @@ export class Links {
   }
 
   #connect(token: LinkToken, step: Step): Json {
-    const { duplicateConnection, connectionWebhooks: webhook } = this.#settings.current;
-    if (duplicateConnection === 'refuse' && this.#connections.isConnected(token.user, step.provider)) {
+    const { duplicateConnection, connectionWebhooks: webhook } = this.#lab.settings.current;
+    if (duplicateConnection === 'refuse' && this.#lab.connections.isConnected(token.user, step.provider)) {
       return errorBody(step, 'duplicate_connection', token);
     }
     token.state = 'consumed';
     token.waiting = null;
-    const connection = this.#connections.connect(token.user, step.provider, this.#clock.now(), { webhook });
+    const connection = this.#lab.connections.connect(token.user, step.provider, this.#lab.clock.now(), { webhook });
     return resultBody(step, token, 'success', { connected: true, provider_id: connection.providerId });
   }
 }

@@ -3,16 +3,16 @@ import { isControl } from './http-fault-hooks.js';
 import { refusal } from './problems.js';
 
 /**
- * The control surface has no key, so no web page may reach it: neither one of another origin, nor one whose host name was
+ * The control interface has no key, so no web page may reach it: neither one of another origin, nor one whose host name was
  * made to lead here. Programs send no origin; they call this machine, an address, or a name of the containers' network.
  */
 export function refuseWebPages(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (!isControl(request)) return;
     const { host = '', origin } = request.headers;
-    if (!isNear(host)) throw refusal(403, 'The control surface answers only under a name of this machine or network');
+    if (!isNear(host)) throw refusal(403, 'The control interface answers only under a name of this machine or network');
     if (origin !== undefined && !isSameHost(origin, host)) {
-      throw refusal(403, 'The control surface does not answer pages of another origin');
+      throw refusal(403, 'The control interface does not answer pages of another origin');
     }
   });
 }

@@ -9,7 +9,7 @@ const AGAIN_MS = 100;
 
 /**
  * Lets the stand-in be out of reach for a while, as a service is whose connections are refused: no fault of a request
- * can play this, because a caller that has a connection may have sent something. The control surface is away as well,
+ * can play this, because a caller that has a connection may have sent something. The control interface is away as well,
  * so the stand-in comes back by itself.
  *
  * @param closing ends the wait, so that the stand-in can stop

@@ -10,7 +10,7 @@ import { calendarDate, timestamp } from './timestamps.js';
 /** A body of the service, as JSON. */
 export type Json = Record<string, unknown>;
 
-/** Where a body goes: answers and webhooks may differ in what they carry. */
+/** Answers and webhooks may have different fields. */
 export type Surface = 'answer' | 'webhook';
 
 function lastEventOf(order: Order): OrderEvent | undefined {

@@ -12,53 +12,31 @@ import { Fields, datetime, oneOf, uuid } from './validation.js';
 
 const LARGEST_PAGE = 100;
 
-export interface OrderPage {
-  readonly orders: readonly Order[];
-  readonly total: number;
-  readonly page: number;
-  readonly size: number;
-}
+type OrderQuery = ReturnType<typeof orderQuery>;
 
-interface OrderQuery {
-  readonly userId: string | null;
-  readonly interpretation: string | null;
-  readonly isCritical: boolean | null;
-  readonly statuses: string[] | null;
-  readonly orderIds: string[] | null;
-  readonly transactionId: string | null;
-  readonly createdFrom: number;
-  readonly createdTo: number;
-  readonly updatedFrom: number;
-  readonly updatedTo: number;
-  readonly key: string;
-  readonly descending: boolean;
-  readonly page: number;
-  readonly size: number;
-}
-
-export function listOrders(state: LabState, query: unknown, { criticalFilter }: Settings): OrderPage {
-  const wanted = passingOver(orderQuery(query), criticalFilter);
-  const candidates = wanted.userId === null ? [...state.orders.values()] : state.ordersOfUser(wanted.userId);
-  const found = candidates.filter((order) => matches(order, wanted));
-  const oldestFirst = sorted(found, wanted.key);
-  const all = wanted.descending ? oldestFirst.toReversed() : oldestFirst;
-  const { page, size } = wanted;
+export function listOrders(state: LabState, query: unknown, { criticalFilter }: Settings) {
+  const filter = withoutIgnored(orderQuery(query), criticalFilter);
+  const candidates = filter.userId === null ? [...state.orders.values()] : state.ordersOfUser(filter.userId);
+  const found = candidates.filter((order) => matches(order, filter));
+  const oldestFirst = sorted(found, filter.key);
+  const all = filter.descending ? oldestFirst.toReversed() : oldestFirst;
+  const { page, size } = filter;
   return { orders: all.slice((page - 1) * size, page * size), total: all.length, page, size };
 }
 
 /** Deployments differ in which of the two filters they know. */
-function passingOver(query: OrderQuery, known: Settings['criticalFilter']): OrderQuery {
+function withoutIgnored(query: OrderQuery, known: Settings['criticalFilter']): OrderQuery {
   if (known === 'interpretation') return { ...query, isCritical: null };
   return known === 'is_critical' ? { ...query, interpretation: null } : query;
 }
 
-function orderQuery(query: unknown): OrderQuery {
+function orderQuery(query: unknown) {
   const fields = Fields.ofQuery(query);
   const time = (name: string, otherwise: number): number => {
     const text = fields.optionalString(name, datetime);
     return text === null ? otherwise : parseTimestamp(text);
   };
-  const wanted = {
+  const filter = {
     userId: fields.optionalString('user_id', uuid),
     interpretation: fields.optionalString('interpretation', oneOf('normal', 'abnormal', 'critical', 'unknown')),
     isCritical: isTrue(fields.optionalString('is_critical', oneOf('true', 'false'))),
@@ -75,29 +53,29 @@ function orderQuery(query: unknown): OrderQuery {
     size: fields.queryInteger('size', 50, { min: 1, max: LARGEST_PAGE }),
   };
   fields.finish();
-  return wanted;
+  return filter;
 }
 
 function isTrue(text: string | null): boolean | null {
   return text === null ? null : text === 'true';
 }
 
-function matches(order: Order, wanted: OrderQuery): boolean {
-  const { statuses, orderIds } = wanted;
+function matches(order: Order, filter: OrderQuery): boolean {
+  const { statuses, orderIds } = filter;
   return (
-    (wanted.interpretation === null || order.interpretation === wanted.interpretation) &&
-    (wanted.isCritical === null || (order.interpretation === 'critical') === wanted.isCritical) &&
+    (filter.interpretation === null || order.interpretation === filter.interpretation) &&
+    (filter.isCritical === null || (order.interpretation === 'critical') === filter.isCritical) &&
     (statuses === null || statuses.some((status) => sameStatus(lowLevel(status), presentLow(order)))) &&
     (orderIds === null || orderIds.includes(order.id)) &&
-    (wanted.transactionId === null || order.transactionId === wanted.transactionId) &&
-    order.createdAt >= wanted.createdFrom &&
-    order.createdAt <= wanted.createdTo &&
-    order.updatedAt >= wanted.updatedFrom &&
-    order.updatedAt <= wanted.updatedTo
+    (filter.transactionId === null || order.transactionId === filter.transactionId) &&
+    order.createdAt >= filter.createdFrom &&
+    order.createdAt <= filter.createdTo &&
+    order.updatedAt >= filter.updatedFrom &&
+    order.updatedAt <= filter.updatedTo
   );
 }
 
-/** Ascending. The sort is stable, so that orders of one moment keep the order in which they were made. */
+/** Ascending. The sort is stable, so orders of one moment stay in the order of their creation. */
 function sorted(orders: readonly Order[], key: string): Order[] {
   if (key === 'created_at') return orders.toSorted((one, other) => one.createdAt - other.createdAt);
   const text = (order: Order): string =>

@@ -17,15 +17,7 @@ const BILLING = ['client_bill', 'commercial_insurance', 'patient_bill_passthroug
 /** The specification's limit on a clinical comment. */
 const LONGEST_COMMENT = 1_000;
 
-export interface TestkitRequest {
-  readonly userId: string;
-  readonly labTestId: string;
-  readonly shippingDetails: Address;
-  readonly passthrough: string | null;
-  readonly labAccountId: string | null;
-}
-
-export function testkitRequest(body: unknown): TestkitRequest {
+export function testkitRequest(body: unknown) {
   const fields = Fields.ofBody(body);
   const request = {
     userId: fields.string('user_id', uuid),
@@ -38,16 +30,9 @@ export function testkitRequest(body: unknown): TestkitRequest {
   return request;
 }
 
-export interface RegistrationRequest {
-  readonly userId: string | null;
-  readonly sampleId: string;
-  readonly patientDetails: PatientDetails;
-  readonly patientAddress: Address;
-  readonly physician: Physician | null;
-  readonly hasInsurance: boolean;
-}
+export type RegistrationRequest = ReturnType<typeof registrationRequest>;
 
-export function registrationRequest(body: unknown, now: number): RegistrationRequest {
+export function registrationRequest(body: unknown, now: number) {
   const fields = Fields.ofBody(body);
   const request = {
     userId: fields.optionalString('user_id', uuid),
@@ -62,30 +47,15 @@ export function registrationRequest(body: unknown, now: number): RegistrationReq
   return request;
 }
 
-export interface OrderRequest {
-  readonly userId: string;
-  /** Given directly or as the first of an order set; null when there is neither. */
-  readonly labTestId: string | null;
-  readonly collectionMethod: string | null;
-  readonly patientDetails: PatientDetails;
-  readonly patientAddress: Address;
-  readonly physician: Physician | null;
-  readonly hasInsurance: boolean;
-  readonly labAccountId: string | null;
-  readonly passthrough: string | null;
-  readonly clinicalNotes: string | null;
-  readonly activateBy: string | null;
-  readonly priority: boolean;
-  readonly billingType: string | null;
-  readonly icdCodes: string[] | null;
-}
+export type OrderRequest = ReturnType<typeof orderRequest>;
 
-export function orderRequest(body: unknown, now: number): OrderRequest {
+export function orderRequest(body: unknown, now: number) {
   const fields = Fields.ofBody(body);
   const orderSet = fields.optionalObject('order_set');
   const inSet = orderSet?.optionalStrings('lab_test_ids', uuid) ?? [];
   const request = {
     userId: fields.string('user_id', uuid),
+    // Given directly or as the first of an order set.
     labTestId: fields.optionalString('lab_test_id', uuid) ?? inSet[0] ?? null,
     collectionMethod: fields.optionalString('collection_method', oneOf(...COLLECTION_METHODS)),
     patientDetails: patientDetails(fields.object('patient_details'), now),
@@ -106,25 +76,13 @@ export function orderRequest(body: unknown, now: number): OrderRequest {
   return request;
 }
 
-export interface ImportRequest {
-  readonly userId: string;
-  /** Null where the order set names markers alone. */
-  readonly labTestId: string | null;
-  readonly collectionMethod: CollectionMethod;
-  readonly billingType: string;
-  readonly sampleId: string;
-  readonly patientDetails: PatientDetails;
-  readonly patientAddress: Address;
-  readonly physician: Physician | null;
-  readonly labAccountId: string | null;
-}
-
-export function importRequest(body: unknown, now: number): ImportRequest {
+export function importRequest(body: unknown, now: number) {
   const fields = Fields.ofBody(body);
   const orderSet = fields.object('order_set');
   orderSet.optionalObject('add_on');
   const request = {
     userId: fields.string('user_id', uuid),
+    // Null if the order set names markers alone.
     labTestId: orderSet.optionalStrings('lab_test_ids', uuid)?.[0] ?? null,
     collectionMethod: fields.string('collection_method', oneOf(...COLLECTION_METHODS)) as CollectionMethod,
     billingType: fields.string('billing_type', oneOf(...BILLING)),
@@ -219,7 +177,7 @@ function place(
   };
 }
 
-/** A country goes in as a code and comes back as its name. What is no code comes back as it is. */
+/** A country is sent as a code and read as its name. Anything else is read as it was sent. */
 function countryName(code: string): string {
   if (code.toUpperCase() === 'USA') return 'United States';
   if (!/^[A-Za-z]{2}$/.test(code)) return code;

@@ -136,7 +136,7 @@ function isPhoneNumber(text: string): boolean {
   return /^(\+?1)?(?!555)[2-9]\d{2}[2-9]\d{6}$/.test(digits);
 }
 
-/** What the laboratory reads: the account's standing comment and the order's own, one after the other. */
+/** The notes that the laboratory reads: the account's standing comment, then the order's own. */
 export function requisitionNotes(order: Order): string | null {
   const account = requireAccount(order.labAccountId ?? LAB_ACCOUNT_IDS.notDelegated, { pending: true });
   const notes = [account.default_clinical_notes, order.clinicalNotes].filter((note) => note !== null);

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Lab } from './lab.js';
 import {
   fullStatus,
   hasResults,
@@ -12,13 +12,11 @@ import {
 import { presentLow, presentTop } from './order-body.js';
 import { ServiceProblem } from './problems.js';
 import type { LabTest } from './seed.js';
-import type { SettingsStore } from './settings.js';
 import {
   newId,
   newKitSampleId,
   type Address,
   type Interpretation,
-  type LabState,
   type Order,
   type Origin,
   type PatientDetails,
@@ -28,22 +26,13 @@ import {
 /** The webhook types of orders. */
 export type OrderEventType = 'labtest.order.created' | 'labtest.order.updated';
 
-/** What the service says of a critical result; null leaves the field out, which no document foresees. */
+/** A critical result as the service reports it; null leaves the field out, which no document describes. */
 export interface CriticalResult {
   readonly status: string;
   readonly interpretation: string | null;
 }
 
-/** Whoever has to know what happens to orders: webhooks and stories. Called at once, with the order as it then is. */
-export interface OrderObserver {
-  announced(eventType: OrderEventType, order: Order): void;
-  criticalResult(order: Order, result: CriticalResult): void;
-  created(order: Order): void;
-  registered(order: Order): void;
-  cancelled(order: Order): void;
-}
-
-/** What a new order is made of; whatever is left out is null. */
+/** The fields of a new order; those that are left out are null. */
 export interface NewOrder {
   readonly userId: string;
   readonly labTest: LabTest;
@@ -66,7 +55,7 @@ export interface NewOrder {
   readonly follows?: { readonly parent: Order; readonly origin: Origin };
 }
 
-/** What a registration brings to an order. */
+/** The fields that a registration sets. */
 export interface Registration {
   readonly sampleId: string;
   /** The patient; null keeps the order's user. */
@@ -83,22 +72,16 @@ export interface Move {
   readonly statusDetail?: string | null | undefined;
   readonly interpretation?: Interpretation | undefined;
   readonly hasMissingResults?: boolean | undefined;
-  /** Whether a webhook tells of it. Default true. */
+  /** false: no webhook reports it. Default true. */
   readonly webhook?: boolean;
 }
 
 /** Creates orders and takes them through their lives. Requests are validated before they come here. */
 export class Orders {
-  readonly #state: LabState;
-  readonly #clock: Clock;
-  readonly #settings: SettingsStore;
-  readonly #observer: OrderObserver;
+  readonly #lab: Lab;
 
-  constructor(state: LabState, clock: Clock, settings: SettingsStore, observer: OrderObserver) {
-    this.#state = state;
-    this.#clock = clock;
-    this.#settings = settings;
-    this.#observer = observer;
+  constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
   /**
@@ -108,15 +91,15 @@ export class Orders {
   place(request: NewOrder, options: { webhook?: boolean } = {}): Order {
     const webhook = options.webhook ?? true;
     const order = this.#newOrder(request);
-    this.#state.addOrder(order);
-    if (request.sampleId != null) this.#state.setSample(order, request.sampleId);
+    this.#lab.state.addOrder(order);
+    if (request.sampleId != null) this.#lab.state.setSample(order, request.sampleId);
     if (request.isImported === true) {
       this.#append(order, { status: 'requisition_bypassed', webhook }, 'labtest.order.created');
     } else {
       this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
       this.#append(order, { status: order.registrable ? 'awaiting_registration' : 'requisition_created', webhook });
     }
-    this.#observer.created(order);
+    this.#lab.stories.created(order);
     return order;
   }
 
@@ -130,15 +113,15 @@ export class Orders {
 
   register(order: Order, registration: Registration): void {
     if (registration.userId !== null && registration.userId !== order.userId) {
-      this.#state.rebind(order, registration.userId);
+      this.#lab.state.rebind(order, registration.userId);
     }
-    this.#state.setSample(order, registration.sampleId);
+    this.#lab.state.setSample(order, registration.sampleId);
     order.patientDetails = registration.patientDetails;
     order.patientAddress = registration.patientAddress;
     order.physician = registration.physician;
     order.healthInsuranceId = registration.healthInsuranceId;
-    for (const status of registrationSteps(this.#settings.current)) this.#append(order, { status });
-    this.#observer.registered(order);
+    for (const status of registrationSteps(this.#lab.settings.current)) this.#append(order, { status });
+    this.#lab.stories.registered(order);
   }
 
   /** Adds an event of any status to an order, also where no edge leads. */
@@ -149,20 +132,20 @@ export class Orders {
   /** Says of the results of an order what they mean, without an event of the order's own. */
   interpret(order: Order, interpretation: Interpretation, { webhook = true }: { webhook?: boolean } = {}): void {
     order.interpretation = interpretation;
-    order.updatedAt = this.#clock.now();
-    if (webhook) this.#observer.announced('labtest.order.updated', order);
+    order.updatedAt = this.#lab.clock.now();
+    if (webhook) this.#lab.webhooks.announce('labtest.order.updated', order);
   }
 
-  /** A webhook of its own tells of a critical result. The order stays as it is, and may not say so (yet). */
+  /** Sends the webhook of a critical result. The order stays as it is, so it may not be critical (yet). */
   reportCritical(
     order: Order,
     { status, interpretation }: { status: string; interpretation?: string | null | undefined },
   ): void {
     const usual = { order: order.interpretation ?? 'critical', normal: 'normal', absent: null }[
-      this.#settings.current.criticalInterpretation
+      this.#lab.settings.current.criticalInterpretation
     ];
-    order.resultsAt ??= this.#clock.now();
-    this.#observer.criticalResult(order, {
+    order.resultsAt ??= this.#lab.clock.now();
+    this.#lab.webhooks.announceCriticalResult(order, {
       status,
       interpretation: interpretation === undefined ? usual : interpretation,
     });
@@ -191,18 +174,18 @@ export class Orders {
       past: order.events.map((event) => lowLevel(event.status)),
       registrable: order.registrable,
     };
-    walkTo(lowLevel(finalStatus), facts, this.#settings.current).forEach((status, index) => {
+    walkTo(lowLevel(finalStatus), facts, this.#lab.settings.current).forEach((status, index) => {
       const step = (): void => {
         if (this.isOpen(order)) this.#append(order, hasResults(status) ? { status, ...flags } : { status });
       };
       if (delaySeconds === 0) step();
-      else this.#clock.schedule(`${delaySeconds * (index + 1)}s`, step);
+      else this.#lab.clock.schedule(`${delaySeconds * (index + 1)}s`, step);
     });
   }
 
-  /** Whether something planned for the order may still happen: it was neither deleted nor cancelled. */
+  /** True if planned events may still happen: the order was neither deleted nor cancelled. */
   isOpen(order: Order): boolean {
-    return this.#state.orders.get(order.id) === order && presentTop(order) !== 'cancelled';
+    return this.#lab.state.orders.get(order.id) === order && presentTop(order) !== 'cancelled';
   }
 
   /** A kit that waits for its patient, wherever it is on its way. */
@@ -211,7 +194,7 @@ export class Orders {
   }
 
   #newOrder(request: NewOrder): Order {
-    const now = this.#clock.now();
+    const now = this.#lab.clock.now();
     const isKit = request.labTest.method === 'testkit';
     const { parent, origin } = request.follows ?? { parent: null, origin: 'initial' };
     return {
@@ -250,30 +233,35 @@ export class Orders {
   }
 
   #append(order: Order, move: Move, eventType: OrderEventType = 'labtest.order.updated'): void {
-    const now = this.#clock.now();
+    const now = this.#lab.clock.now();
     const status = fullStatus(order.labTest.method, move.status, presentTop(order));
-    const event = { id: this.#state.nextEventId(), createdAt: now, status, statusDetail: move.statusDetail ?? null };
+    const event = {
+      id: this.#lab.state.nextEventId(),
+      createdAt: now,
+      status,
+      statusDetail: move.statusDetail ?? null,
+    };
     order.events = [...order.events, event];
     order.updatedAt = now;
     this.#applyEffects(order, move, now);
     if (move.webhook !== false) this.#announce(eventType, order);
-    if (presentTop(order) === 'cancelled') this.#observer.cancelled(order);
+    if (presentTop(order) === 'cancelled') this.#lab.appointments.orderCancelled(order);
   }
 
   #announce(eventType: OrderEventType, order: Order): void {
-    this.#observer.announced(eventType, order);
+    this.#lab.webhooks.announce(eventType, order);
     const low = presentLow(order);
     if (!hasResults(low) || order.interpretation !== 'critical') return;
     this.reportCritical(order, { status: low === 'partial_results' ? 'partial' : 'final' });
   }
 
-  /** What a status brings with it: papers, tracking numbers, the printed sample id, results. */
+  /** Adds what comes with a status: requisition, tracking numbers, the printed sample id, results. */
   #applyEffects(order: Order, move: Move, now: number): void {
     const low = presentLow(order);
     if (low === 'requisition_created') order.hasRequisition = true;
     if (order.labTest.method === 'testkit' && isShipped(low)) {
       order.shipment ??= newShipment(now);
-      // Only a kit that needs no registration tells its sample id by itself.
+      // Only a kit that needs no registration shows its sample id by itself.
       if (!order.registrable && order.sampleId === null) order.sampleId = order.kitSampleId;
     }
     if (hasResults(low)) {

@@ -5,13 +5,13 @@ import { pathText, pathUuid } from './path-ids.js';
 import { invalidFields, refusal } from './problems.js';
 import { oneOf } from './validation.js';
 
-/** Whether this is a request of the management API: those carry a management key, and no team API key is asked for. */
+/** True for a request of the management API, which has a management key instead of a team API key. */
 export function isOfManagement(request: FastifyRequest): boolean {
   return request.url.startsWith('/v1/org/');
 }
 
 /**
- * Who may manage what. An org key may do everything; a team key reaches the teams that it is bound to, and nothing of the
+ * The rights of management keys. An org key may do everything; a team key reaches the teams that it is bound to, and nothing of the
  * organisation. None of the refusals is documented; assumed.
  */
 export class OrgAccess {
@@ -65,7 +65,7 @@ export function pathChoice(request: FastifyRequest, name: string, ...choices: re
   throw invalidFields([{ ...fault, loc: ['path', name], input: value }]);
 }
 
-/** The part of a list from a cursor on, and the cursor of what is left. */
+/** A page of a list from a cursor on, and the cursor of the next page. */
 export function cursorPage<T>(
   items: readonly T[],
   cursor: string | null,

@@ -92,7 +92,7 @@ function newEndpoint(body: unknown): Parameters<Lab['endpoints']['create']>[1] {
   return request;
 }
 
-/** What the request does not name stays; null takes a limit and a filter away. */
+/** Fields that are left out stay; null removes a limit or a filter. */
 function endpointChange(body: unknown): Parameters<Lab['endpoints']['change']>[1] {
   const fields = Fields.ofBody(body);
   const url = fields.optionalString('url', address);

@@ -6,7 +6,7 @@ import { newId } from './state.js';
 
 /** The stand-in's one organisation. Its id never changes. */
 export const ORG_ID = '0c9a0000-0000-4000-8000-000000000001';
-/** Where the stand-in's team API works: its keys are good there, and its endpoints get the deliveries. */
+/** The place that the stand-in plays: its keys open the team API, and its endpoints get the deliveries. */
 export const PLAYED = { teamId: TEAM_ID, environment: 'sandbox', region: 'us' } as const;
 
 export interface Team {
@@ -42,7 +42,7 @@ export interface TeamApiKey {
   readonly createdAt: number;
 }
 
-/** What the management API manages, in memory. */
+/** The organisation that the management API manages, in memory. */
 export class Organisation {
   readonly teams = new Map<string, Team>();
   readonly managementKeys = new Map<string, ManagementKey>();
@@ -85,7 +85,7 @@ export class Organisation {
     return [...this.managementKeys.values()].find((other) => other.key === key);
   }
 
-  /** Whether this is a team API key that is good for the played team's API. */
+  /** True if this team API key opens the played team's API. */
   opensTeamApi(key: string): boolean {
     return [...this.teamApiKeys.values()].some(
       ({ value, teamId, environment, region }) =>

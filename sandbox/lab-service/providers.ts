@@ -25,7 +25,7 @@ export interface Source {
   readonly logo: string;
 }
 
-/** What the service shows of the source that a provider is. */
+/** The source as the service shows it for a provider. */
 export function sourceOf(provider: string): Source {
   const slug = sourceSlugOf(provider);
   const words = slug.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));

@@ -1,15 +1,15 @@
 import type { Duration } from './duration.js';
 
 /*
- * How a parsing job goes. The stand-in reads no report: the file itself says what is to become of it, by the words
- * `labops-sandbox: <outcome>` somewhere in its first 64 KiB, or nobody says anything and it completes.
+ * The outcomes of parsing jobs. The stand-in reads no report: a file names its outcome with the words
+ * `labops-sandbox: <outcome>` somewhere in its first 64 KiB, and completes without them.
  */
 
-/** What a move of a job changes; what is left out stays. */
+/** A change of a job; fields that are left out stay. */
 export interface JobChange {
   readonly status: string;
   readonly failureReason?: string | null | undefined;
-  /** What the job's data have: three invented biomarkers, none, or no data at all (null). */
+  /** The job's data: three invented biomarkers, an empty list, or no data (null). */
   readonly results?: 'sample' | 'none' | null | undefined;
   readonly isReviewed?: boolean | undefined;
 }
@@ -20,7 +20,7 @@ export interface JobStep {
   readonly change: JobChange;
 }
 
-/** Where the words of an outcome are looked for. */
+/** The bytes in which the words of an outcome are looked for. */
 export const MARKER_BYTES = 64 * 1024;
 const MARKER = /labops-sandbox: ?([\w:-]+)/;
 
@@ -46,10 +46,10 @@ export function outcomeIn(head: Buffer): string {
 }
 
 /**
- * The steps of an outcome; undefined for one that there is not. A wish for review puts `pending_review` between a
+ * The steps of an outcome; undefined for an unknown one. A requested review puts `pending_review` between a
  * reading that went well and its end.
  */
-export function stepsOf(outcome: string, wantsReview: boolean): readonly JobStep[] | undefined {
+export function stepsOf(outcome: string, needsReview: boolean): readonly JobStep[] | undefined {
   const begin: JobStep[] = [
     { after: STARTED, change: { status: 'started' } },
     { after: PROCESSING, change: { status: 'processing' } },
@@ -65,7 +65,7 @@ export function stepsOf(outcome: string, wantsReview: boolean): readonly JobStep
     case 'no-results':
     case 'review': {
       const change = { status: 'completed', results: kind === 'no-results' ? 'none' : 'sample' } as const;
-      if (kind !== 'review' && !wantsReview) return [...begin, { after: DECIDED, change }];
+      if (kind !== 'review' && !needsReview) return [...begin, { after: DECIDED, change }];
       return [...begin, review, { after: REVIEWED, change: { ...change, isReviewed: true } }];
     }
     case 'failed':

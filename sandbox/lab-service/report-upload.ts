@@ -7,14 +7,6 @@ import type { FileFacts } from './reports.js';
 import type { Settings } from './settings.js';
 import { Fields, uuid, type StringRule } from './validation.js';
 
-export interface Upload {
-  readonly userId: string;
-  readonly needsHumanReview: boolean;
-  readonly files: readonly FileFacts[];
-  /** What the first file asks for. */
-  readonly outcome: string;
-}
-
 const TRUE = ['true', '1', 'yes', 'on', 't', 'y'];
 const FALSE = ['false', '0', 'no', 'off', 'f', 'n'];
 
@@ -29,14 +21,14 @@ interface ReadFile {
 }
 
 /**
- * Reads the form of `POST /lab_report/v1/parser/job` to its end, however large it is, so that every caller gets to read
+ * Reads the form of `POST /lab_report/v1/parser/job` to its end, however large it is, so every caller gets to read
  * the refusal. Of the files only facts are kept. Throws the 422, 413 or 400.
  */
-export async function readUpload(request: FastifyRequest, settings: Settings): Promise<Upload> {
+export async function readUpload(request: FastifyRequest, settings: Settings) {
   const { values, files } = request.isMultipart() ? await readParts(request) : { values: {}, files: [] };
   const fields = Fields.ofBody(values);
   const userId = fields.string('user_id', uuid);
-  const wish = fields.optionalString('needs_human_review', boolean);
+  const review = fields.optionalString('needs_human_review', boolean);
   const [first] = files;
   if (first === undefined) {
     throw invalidFields([
@@ -48,8 +40,9 @@ export async function readUpload(request: FastifyRequest, settings: Settings): P
   requireReports(files, settings.reportMaxBytes);
   return {
     userId,
-    needsHumanReview: wish !== null && TRUE.includes(wish.toLowerCase()),
+    needsHumanReview: review !== null && TRUE.includes(review.toLowerCase()),
     files: files.map(({ facts }) => facts),
+    /** As the first file asks for. */
     outcome: first.outcome,
   };
 }
@@ -76,7 +69,7 @@ async function readParts(request: FastifyRequest): Promise<{ values: Record<stri
       else part.file.resume();
     }
   } catch {
-    // A form that breaks off: whoever sent it has gone, or wrote it wrongly.
+    // The form broke off, or is malformed.
     throw refusal(400, 'There was an error parsing the body');
   }
   return { values, files };

@@ -1,12 +1,11 @@
-import type { Clock } from './clock.js';
+import type { Lab } from './lab.js';
 import type { JobChange, JobStep } from './report-outcomes.js';
-import type { SettingsStore } from './settings.js';
 import { newId } from './state.js';
 
 /** The webhook types of parsing jobs. */
 export type ReportEventType = 'lab_report.parsing_job.created' | 'lab_report.parsing_job.updated';
 
-/** What is kept of an uploaded file: nothing that could be read. */
+/** The facts that are kept about an uploaded file; its content is not. */
 export interface FileFacts {
   readonly size: number;
   readonly sha256: string;
@@ -23,7 +22,7 @@ export interface NewJob {
   readonly files: readonly FileFacts[];
   readonly outcome: string;
   readonly steps: readonly JobStep[];
-  /** Whether webhooks tell of it. Default true. */
+  /** false: no webhooks report it. Default true. */
   readonly webhook?: boolean;
 }
 
@@ -45,21 +44,17 @@ const NOT_IN_SCHEMA = ['processing', 'pending_review'];
 export class Reports {
   /** In order of creation. */
   readonly jobs = new Map<string, ParsingJob>();
-  readonly #clock: Clock;
-  readonly #settings: SettingsStore;
-  readonly #announce: (eventType: ReportEventType, job: ParsingJob) => void;
-  /** Takes back what is planned for a job. */
+  readonly #lab: Lab;
+  /** Functions that cancel what is planned for a job. */
   readonly #plans = new Map<string, (() => void)[]>();
 
-  constructor(clock: Clock, settings: SettingsStore, announce: (eventType: ReportEventType, job: ParsingJob) => void) {
-    this.#clock = clock;
-    this.#settings = settings;
-    this.#announce = announce;
+  constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
   /** A new job: `upload_pending` until its first step, which is also when the created event goes out. */
   create({ steps, webhook = true, ...request }: NewJob): ParsingJob {
-    const now = this.#clock.now();
+    const now = this.#lab.clock.now();
     const job: ParsingJob = {
       ...request,
       webhook,
@@ -75,12 +70,12 @@ export class Reports {
     const shown = steps.filter(({ change }) => this.#isShown(change.status));
     this.#plans.set(
       job.id,
-      shown.map(({ after, change }) => this.#clock.schedule(after, () => this.#change(job, change))),
+      shown.map(({ after, change }) => this.#lab.clock.schedule(after, () => this.#change(job, change))),
     );
     return job;
   }
 
-  /** Moves a job by hand, also where no way leads. What was planned for it no longer happens. */
+  /** Gives a job any status. What was planned for it no longer happens. */
   move(job: ParsingJob, change: JobChange, webhook = true): void {
     this.#unplan(job);
     this.#change(job, change, webhook);
@@ -98,7 +93,7 @@ export class Reports {
   }
 
   #isShown(status: string): boolean {
-    return this.#settings.current.reportStates === 'all' || !NOT_IN_SCHEMA.includes(status);
+    return this.#lab.settings.current.reportStates === 'all' || !NOT_IN_SCHEMA.includes(status);
   }
 
   #unplan(job: ParsingJob): void {
@@ -112,7 +107,11 @@ export class Reports {
     if (change.failureReason !== undefined) job.failureReason = change.failureReason;
     if (change.results !== undefined) job.results = change.results;
     if (change.isReviewed !== undefined) job.isReviewed = change.isReviewed;
-    job.history.push({ status: change.status, at: this.#clock.now() });
-    if (webhook) this.#announce(isFirst ? 'lab_report.parsing_job.created' : 'lab_report.parsing_job.updated', job);
+    job.history.push({ status: change.status, at: this.#lab.clock.now() });
+    if (webhook)
+      this.#lab.webhooks.announceJob(
+        isFirst ? 'lab_report.parsing_job.created' : 'lab_report.parsing_job.updated',
+        job,
+      );
   }
 }

@@ -15,7 +15,7 @@ export interface LoggedRequest {
   /** With its question mark, and `***` for the token of a link's page; empty when there was none. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What was answered; null while pending, and when the connection was closed instead. */
+  /** The answer's status; null while pending, or if the connection was closed instead. */
   readonly status: number | null;
   readonly outcome: RequestOutcome;
 }

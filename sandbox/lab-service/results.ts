@@ -6,7 +6,7 @@ import type { Order } from './state.js';
 import { calendarDate } from './timestamps.js';
 
 /**
- * Invented laboratory results. The values follow from the order's id, so that reading twice gives the same, and from
+ * Invented laboratory results. The values follow from the order's id, so reading twice gives the same, and from
  * its interpretation: the first marker is out of range when the results are not normal.
  */
 

@@ -1,6 +1,6 @@
 import type { CollectionMethod } from './lifecycle.js';
 
-/** What is there from the start: one team, a few lab tests and lab accounts, under ids that never change. */
+/** The seed: one team, a few lab tests and lab accounts, under ids that never change. */
 
 export const TEAM_ID = 'b7e5a1c0-0000-4000-8000-000000000001';
 

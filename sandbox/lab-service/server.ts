@@ -32,12 +32,12 @@ export interface LabServiceOptions {
   readonly managementKey?: string;
   /** The word in `x-<brand>-api-key` and `x-<brand>-link-token`. Default `service`. */
   readonly brand?: string;
-  /** Where they differ from the defaults; a reset comes back to them. */
+  /** Settings that differ from the defaults; a reset returns to them. */
   readonly settings?: Partial<Settings>;
 }
 
 export interface LabService {
-  /** `http://127.0.0.1:4010`: base address of service and control surface. */
+  /** `http://127.0.0.1:4010`: base address of service and control interface. */
   readonly url: string;
   readonly port: number;
   /** Ends it: no timer, socket or delivery is left. */
@@ -90,7 +90,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   };
 }
 
-/** JSON bodies; an empty one is none, and one in another format is none either: validation then says what is missing. */
+/** Reads JSON bodies; an empty body, or one in another format, counts as none, so validation reports the missing fields. */
 function takeBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {

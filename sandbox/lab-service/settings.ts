@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { FEATURES } from './closed-features.js';
 
 /**
- * The switches of the stand-in: where the specification and what is known of real deployments differ, each variant can
- * be played. The defaults follow the specification.
+ * The settings of the stand-in. If the specification and real deployments differ, each variant can be played. The defaults follow the specification.
  */
 export const settingsSchema = z.strictObject({
   /** Real seconds that a day of delays lasts. Default 86400: real time. */
@@ -15,7 +14,7 @@ export const settingsSchema = z.strictObject({
   registrationOrder: z.enum(['specification', 'documentation']),
   /** `testkit_registered` in the specification, `registered` in the schema. */
   registeredSpelling: z.enum(['testkit_registered', 'registered']),
-  /** Whether orders show the `passthrough` they were created with. Default true. */
+  /** True: orders show the `passthrough` they were created with. Default true. */
   echoPassthrough: z.boolean(),
   /** One full example of the specification misspells the key as `health_insurace_id`. */
   healthInsuranceKey: z.enum(['health_insurance_id', 'health_insurace_id']),
@@ -23,36 +22,36 @@ export const settingsSchema = z.strictObject({
   naiveTimestamps: z.boolean(),
   /** `patient_details.dob` as a timestamp, as docs/lab-service.md has it for answers, instead of a date. Default false. */
   dobAsTimestamp: z.boolean(),
-  /** Whether `order_transaction` is there in answers, and in webhooks. Default true. */
+  /** True: answers, and webhooks, have `order_transaction`. Default true. */
   transactionInBodies: z.boolean(),
   transactionInWebhooks: z.boolean(),
-  /** Whether orders carry `last_event`. Default true. */
+  /** True: orders have `last_event`. Default true. */
   lastEvent: z.boolean(),
   /**
    * A register request names no order: a real service knows the sample id that is printed on the kit. With this switch
-   * (default true) a sample id that is on no kit registers the user's oldest unregistered kit, so that a product can
-   * play with invented ones. Without it such a sample id is refused with 422.
+   * (default true) a sample id that is on no kit registers the user's oldest unregistered kit, so a product can
+   * use invented ones. Without it such a sample id is refused with 422.
    */
   anySampleId: z.boolean(),
-  /** What a second registration with the same sample id answers: 422 (default), or 200 with the order. Not documented. */
+  /** The answer to a second registration with the same sample id: 422 (default), or 200 with the order. Not documented. */
   repeatedRegistration: z.enum(['refuse', 'accept']),
   /** The most users a team may have; a sandbox environment stops at 50. null (default): no limit. */
   maxUsers: z.int().positive().nullable(),
-  /** What an undo of a deletion answers that comes after the grace. Not documented; default 404. */
+  /** The answer to an undo of a deletion after the grace period. Not documented; default 404. */
   lateUndoStatus: z.union([z.literal(400), z.literal(404), z.literal(409), z.literal(410), z.literal(422)]),
-  /** A named story that every new kit order plays by itself. null (default): orders wait for the control surface. */
+  /** A named story that every new kit order plays by itself. null (default): orders wait for control commands. */
   storyForNewOrders: z.string().nullable(),
   /** How long a link token lives, in minutes that `daySeconds` does not shorten: a person signs in. Default 10; 60 is documented too. */
   linkTokenMinutes: z.number().positive(),
-  /** What a link to a provider that is connected does: `replace` (default) connects anew, `refuse` is the error `duplicate_connection`. */
+  /** A link to a provider that is connected: `replace` (default) connects again, `refuse` is the error `duplicate_connection`. */
   duplicateConnection: z.enum(['replace', 'refuse']),
-  /** Whether a link that succeeds sends its webhook. Default true. */
+  /** True: a link that succeeds sends its webhook. Default true. */
   connectionWebhooks: z.boolean(),
   /** The field of a connection's webhook that carries the source: `source` in the specification, `provider` in deployments. */
   connectionSlugIn: z.enum(['source', 'provider']),
   /** Bytes of a report's file, or of all files of one upload. Default 10485760: the specification's 10 MB. */
   reportMaxBytes: z.int().positive(),
-  /** Whether the team may ask for a person to check what was read. Default true. */
+  /** True: the team may request a review by a person. Default true. */
   reportHumanReview: z.boolean(),
   /** The most parsing jobs a team may have; a sandbox environment stops at 300. null (default): no limit. */
   maxReports: z.int().positive().nullable(),
@@ -61,36 +60,32 @@ export const settingsSchema = z.strictObject({
   /** `all` statuses that are known; `schema`: without `processing` and `pending_review`, which the current schema lacks. */
   reportStates: z.enum(['all', 'schema']),
   /**
-   * What the webhook of a critical result carries: its own fields (`event`, default), as documented, or the whole order
+   * The fields of a critical result's webhook: its own (`event`, default), as documented, or the whole order
    * (`order`).
    */
   criticalResultForm: z.enum(['event', 'order']),
   /** Which filter of the order list finds critical orders: `both` (default), or one, and the other is passed over. */
   criticalFilter: z.enum(['both', 'interpretation', 'is_critical']),
-  /** What that webhook's `interpretation` says: the order's (default), `normal` as in one documented example, or nothing. */
+  /** That webhook's `interpretation`: the order's (default), `normal` as in one documented example, or nothing. */
   criticalInterpretation: z.enum(['order', 'normal', 'absent']),
-  /** How long a booking key is good, in minutes that `daySeconds` does not shorten: a person chooses. Default 30; not documented. */
-  bookingKeyMinutes: z.number().positive(),
-  /** What a booking of a slot that is gone answers: 400 (default) or 404; both are documented. */
+  /** The answer to a booking of a slot that is gone: 400 (default) or 404; both are documented. */
   slotConflictStatus: z.union([z.literal(400), z.literal(404)]),
   /**
-   * What the provider says to an appointment: `confirm` (default), `decline`, or `never` anything. A booking that waits
-   * for the word finds the slot gone in the last two.
+   * The provider's answer to an appointment: `confirm` (default), `decline`, or `never` any. A booking that waits for
+   * the answer finds the slot gone in the last two.
    */
   appointmentConfirmation: z.enum(['confirm', 'decline', 'never']),
-  /** After how long, in (compressed) minutes, where the booking does not wait. Default 30. */
-  appointmentConfirmationMinutes: z.number().positive(),
-  /** Whether appointments can be moved to another slot. Default true. */
+  /** True: appointments can be rescheduled. Default true. */
   appointmentsReschedulable: z.boolean(),
-  /** Whether somebody comes to an appointment by themselves (at its time, compressed) and draws. Default false. */
+  /** True: the blood is drawn at the time of the appointment (compressed), without a command. Default false. */
   appointmentsHappen: z.boolean(),
   /** Entries of a page of the management API, where the request does not say. Default 50; not documented. */
   managementPageSize: z.int().positive(),
-  /** What the team is not enabled for: its endpoints answer 403. Default: nothing. */
+  /** The features that the team is not enabled for: their endpoints answer 403. Default: none. */
   closedFeatures: z.array(z.enum(FEATURES)),
   /** How that refusal is written: `json` (default), as the specification has it, or `text`, as it was before. */
   closedFeatureBody: z.enum(['json', 'text']),
-  /** Where webhooks go. Empty: none are sent. */
+  /** The address that webhooks are sent to. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
   webhookSecrets: z.array(z.string().startsWith('whsec_')),
@@ -103,7 +98,7 @@ export const settingsSchema = z.strictObject({
   webhookEnvelope: z.enum(['full', 'without_ids', 'bare_order']),
   /** How long an attempt may take, in real milliseconds (never compressed). Default 15000, the documented limit. */
   webhookTimeoutMs: z.number().positive(),
-  /** Whether an endpoint that fails for 5 days (compressed) gets nothing more. Default false. */
+  /** True: an endpoint that fails for 5 days (compressed) gets nothing more. Default false. */
   disableFailingEndpoint: z.boolean(),
 });
 
@@ -137,10 +132,8 @@ const DEFAULT_SETTINGS: Settings = {
   criticalResultForm: 'event',
   criticalFilter: 'both',
   criticalInterpretation: 'order',
-  bookingKeyMinutes: 30,
   slotConflictStatus: 400,
   appointmentConfirmation: 'confirm',
-  appointmentConfirmationMinutes: 30,
   appointmentsReschedulable: true,
   appointmentsHappen: false,
   managementPageSize: 50,
@@ -154,7 +147,7 @@ const DEFAULT_SETTINGS: Settings = {
   disableFailingEndpoint: false,
 };
 
-/** The settings in force. Everybody reads `current` when it matters, so that a change takes effect at once. */
+/** The settings in force. `current` is read at each use, so a change takes effect at once. */
 export class SettingsStore {
   readonly #initial: Settings;
   #current: Settings;

@@ -1,5 +1,4 @@
 import { fullStatus, knownStatuses } from './lifecycle.js';
-import type { Move } from './orders.js';
 import { unacceptable } from './problems.js';
 import type { Interpretation, Order } from './state.js';
 import { Fields, oneOf } from './validation.js';
@@ -7,19 +6,13 @@ import { Fields, oneOf } from './validation.js';
 /** No simulation waits longer than this between two statuses (assumed; the limit keeps timers sane). */
 const LONGEST_DELAY_SECONDS = 86_400;
 
-interface SimulationRequest {
-  readonly finalStatus: string;
-  /** Between two statuses. The unit is not documented; assumed to be seconds. */
-  readonly delaySeconds: number;
-  readonly flags: Pick<Move, 'interpretation' | 'hasMissingResults'>;
-}
-
 /** The query and the body of `POST /v3/order/{id}/test`. Without a final status the order is completed. */
-export function simulationRequest(order: Order, query: unknown, body: unknown): SimulationRequest {
+export function simulationRequest(order: Order, query: unknown, body: unknown) {
   const { method } = order.labTest;
   const queryFields = Fields.ofQuery(query);
   // The specification's spelling of a registration is not in the schema's list of statuses: both are taken.
   const asked = queryFields.optionalString('final_status', oneOf(...knownStatuses()));
+  // Between two statuses. The unit is not documented; assumed to be seconds.
   const delaySeconds = queryFields.queryInteger('delay', 0, { min: 0, max: LONGEST_DELAY_SECONDS });
   queryFields.finish();
   const finalStatus = asked ?? fullStatus(method, 'completed', 'completed');

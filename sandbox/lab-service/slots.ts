@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from './clock.js';
 import { DAY_MS } from './duration.js';
+import type { Lab } from './lab.js';
 import { refusal } from './problems.js';
-import type { SettingsStore } from './settings.js';
 
 /** Specification: the answer always has 14 days. */
 const DAYS = 14;
 /** When somebody could come, in UTC: morning to late afternoon where the slots are. */
 const HOURS = [13, 15, 18, 20, 22] as const;
-const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** How long a booking key is good; `daySeconds` does not shorten it, because a person chooses. Not documented. */
+const KEY_MS = 30 * 60_000;
 export const SLOT_ZONE = 'America/New_York';
 /** Keys of the past are forgotten beyond so many. */
 const MOST_KEYS = 50_000;
@@ -35,20 +35,18 @@ export interface DayOfSlots {
 
 /** The hours that can be booked, each under a key that is good for a while. */
 export class Slots {
-  readonly #clock: Clock;
-  readonly #settings: SettingsStore;
+  readonly #lab: Lab;
   readonly #offered = new Map<string, OfferedSlot>();
   /** Places and starts of hours that are gone. */
   readonly #taken = new Set<string>();
 
-  constructor(clock: Clock, settings: SettingsStore) {
-    this.#clock = clock;
-    this.#settings = settings;
+  constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
   /** The free hours of 14 days near a place, under new keys. Days of the past, and today's, have none. */
   offer(zip: string, firstDay: number | null): DayOfSlots[] {
-    const now = this.#clock.now();
+    const now = this.#lab.clock.now();
     const tomorrow = Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
     const from = firstDay ?? tomorrow;
     return Array.from({ length: DAYS }, (_, n) => {
@@ -66,7 +64,7 @@ export class Slots {
   take(bookingKey: string): Slot {
     const slot = this.#offered.get(bookingKey);
     if (slot === undefined) throw refusal(404, 'Booking key not found.');
-    if (slot.expiresAt <= this.#clock.now()) throw refusal(400, 'The booking key has expired.');
+    if (slot.expiresAt <= this.#lab.clock.now()) throw refusal(400, 'The booking key has expired.');
     if (!this.isFree(slot)) throw this.conflict();
     this.occupy(slot);
     return slot;
@@ -74,7 +72,7 @@ export class Slots {
 
   /** Somebody else was faster, or nobody comes. Documented is the choice of the two statuses. */
   conflict(): Error {
-    return refusal(this.#settings.current.slotConflictStatus, 'This time slot is no longer available.');
+    return refusal(this.#lab.settings.current.slotConflictStatus, 'This time slot is no longer available.');
   }
 
   occupy(slot: Slot): void {
@@ -105,13 +103,12 @@ export class Slots {
   }
 
   #offer(start: number, zip: string, now: number): OfferedSlot {
-    const { bookingKeyMinutes } = this.#settings.current;
     const slot = {
       start,
       end: start + HOUR_MS,
       zip,
       bookingKey: `bk_${randomBytes(12).toString('base64url')}`,
-      expiresAt: now + bookingKeyMinutes * MINUTE_MS,
+      expiresAt: now + KEY_MS,
       isPriority: new Date(start).getUTCHours() === HOURS[0],
     };
     this.#offered.set(slot.bookingKey, slot);

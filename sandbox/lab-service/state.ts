@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { LabTest } from './seed.js';
 
-/** What the service remembers. In memory only: a new process starts with the seed. */
+/** The state of the service. In memory only: a new process starts with the seed. */
 
 export interface Address {
   readonly receiver_name: string;
@@ -269,7 +269,7 @@ export function newId(): string {
   return randomUUID();
 }
 
-/** What is printed on a kit. Not documented; assumed to be a short code. */
+/** The number that is printed on a kit. Not documented; assumed to be a short code. */
 export function newKitSampleId(): string {
   return `KIT${randomBytes(5).toString('hex').toUpperCase()}`;
 }

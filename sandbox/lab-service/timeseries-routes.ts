@@ -9,8 +9,8 @@ const NO_WORKOUT = '00000000-0000-0000-0000-000000000000';
 const SAMPLES = 60;
 
 /**
- * The streams of workouts. Which workouts there are is not kept: every id has a stream, invented from the id so that
- * reading twice gives the same, but for the one that is all zeros (404; not documented, assumed).
+ * The streams of workouts. Which workouts there are is not kept: every id has a stream, invented from the id so
+ * reading twice gives the same, except for the one that is all zeros (404; not documented, assumed).
  */
 export function timeseriesRoutes(app: FastifyInstance): void {
   app.get('/v2/timeseries/workouts/:workout_id/stream', (request) => {

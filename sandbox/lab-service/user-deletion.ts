@@ -28,8 +28,8 @@ export function deleteUser(lab: Lab, id: string): void {
 
 /**
  * `POST /v2/user/undo_delete`. None of its refusals is documented: assumed are 422 for a query that names no user or
- * two, 409 as for a PATCH when a new user has taken the client_user_id, and what `lateUndoStatus` says for everyone who
- * is not (or no longer) scheduled.
+ * two, 409 as for a PATCH when a new user has taken the client_user_id, and `lateUndoStatus` for a user who is not
+ * (or no longer) scheduled.
  */
 export function undoDeletion(lab: Lab, query: unknown): void {
   const fields = Fields.ofQuery(query);

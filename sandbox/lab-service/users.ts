@@ -92,7 +92,7 @@ function invalidRequest(detail: Json): ServiceProblem {
   return new ServiceProblem(400, { detail: { error_type: 'INVALID_REQUEST', ...detail } });
 }
 
-/** What the service says where there is no such user, and where its deletion is scheduled: 404 both times. */
+/** The words of the 404 for an unknown user, and for one whose deletion is scheduled. */
 interface NoUser {
   unknown: string;
   scheduled: string;
@@ -106,7 +106,7 @@ export function requireUser(lab: Lab, id: string, { unknown, scheduled } = NO_US
   throw refusal(404, lab.state.deletedUsers.has(id) ? scheduled : unknown);
 }
 
-/** `PATCH /v2/user/{id}`: what is not named stays. */
+/** `PATCH /v2/user/{id}`: fields that are left out stay. */
 export function patchUser(lab: Lab, user: User, body: unknown): void {
   const fields = Fields.ofBody(body);
   const names = ['client_user_id', 'fallback_time_zone', 'fallback_birth_date', 'ingestion_start', 'ingestion_end'];

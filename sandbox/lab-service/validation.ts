@@ -7,7 +7,7 @@ import { calendarDate, parseTimestamp } from './timestamps.js';
  */
 
 type Fault = Pick<FieldIssue, 'type' | 'msg' | 'ctx'>;
-/** Says what is wrong with a string, or nothing. */
+/** Returns the fault of a string, if it has one. */
 export type StringRule = (value: string) => Fault | undefined;
 
 const NAME = /^([a-zA-Z0-9]{1})([a-zA-Z0-9-.,']*(\s[a-zA-Z0-9-.,']+)*[a-zA-Z0-9-.,']?)$/;

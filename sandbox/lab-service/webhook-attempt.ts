@@ -1,7 +1,7 @@
 import { request, type Agent } from 'undici';
 import { signedHeaders, type HeaderStyle } from './signing.js';
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 export interface AttemptOutcome {
   /** By the stand-in's clock. */
   readonly at: string;

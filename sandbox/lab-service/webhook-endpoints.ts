@@ -31,7 +31,7 @@ export type EndpointChange = Partial<
   Pick<WebhookEndpoint, 'url' | 'description' | 'rateLimit' | 'disabled' | 'filterTypes'>
 >;
 
-/** Where a message goes and how it is signed. */
+/** The address of a message, and how it is signed. */
 export interface WebhookTarget {
   readonly url: string;
   readonly secrets: readonly string[];

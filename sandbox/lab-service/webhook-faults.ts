@@ -10,7 +10,7 @@ const actionSchema = z.discriminatedUnion('kind', [
     copies: z.int().positive().default(1),
     sameId: z.boolean().default(true),
   }),
-  /** Keeps the message until it is released through the control surface. */
+  /** Keeps the message until the command `releaseWebhooks`. */
   z.strictObject({ kind: z.literal('hold') }),
   /** Keeps messages until there are `count` of them, then sends them one after the other, the newest first. */
   z.strictObject({ kind: z.literal('reorder'), count: z.int().min(2) }),

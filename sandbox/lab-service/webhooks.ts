@@ -2,26 +2,25 @@ import { randomBytes } from 'node:crypto';
 import { Agent } from 'undici';
 import { appointmentBody } from './appointment-body.js';
 import { presentStatus, type Appointment, type AppointmentEventType } from './appointments.js';
-import type { Clock } from './clock.js';
 import type { ConnectionEventType } from './connections.js';
 import type { HealthDataEventType } from './health-data.js';
+import type { Lab } from './lab.js';
 import { orderBody, presentLow, type Json } from './order-body.js';
 import type { CriticalResult, OrderEventType } from './orders.js';
 import { criticalResultBody } from './critical-result-body.js';
 import { jobBody } from './report-body.js';
 import type { ParsingJob, ReportEventType } from './reports.js';
 import { TEAM_ID } from './seed.js';
-import type { SettingsStore } from './settings.js';
-import type { LabState, Order, User } from './state.js';
+import type { Order, User } from './state.js';
 import { newWebhookFaults, type WebhookFaultAction } from './webhook-faults.js';
-import type { WebhookEndpoints, WebhookTarget } from './webhook-endpoints.js';
+import type { WebhookTarget } from './webhook-endpoints.js';
 import { sendWebhook, type AttemptOutcome } from './webhook-attempt.js';
 
 /** Waits before the attempts after the first: eight attempts over 27.6 hours, as documented. */
 const RETRY_DELAYS = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'] as const;
 /** Documented: an endpoint that fails for so long gets nothing more. */
 const DISABLED_AFTER = '5d';
-/** Connections to the receiver at once; what is more waits its turn. */
+/** The most connections to the receiver at once. */
 const CONNECTIONS = 64;
 /** Older finished deliveries are forgotten. */
 const MOST_DELIVERIES = 50_000;
@@ -60,7 +59,7 @@ export interface Delivery {
   readonly attempts: readonly AttemptOutcome[];
 }
 
-/** What a message is about. */
+/** The subject of a message. */
 interface Subject {
   readonly eventType: EventType;
   readonly userId: string;
@@ -70,10 +69,17 @@ interface Subject {
   readonly eventId: number | null;
 }
 
+const ABOUT_NOTHING = { orderId: null, jobId: null, status: null, eventId: null };
+
+function subjectOf(eventType: EventType, order: Order): Subject {
+  const eventId = order.events.at(-1)?.id ?? 0;
+  return { ...ABOUT_NOTHING, eventType, userId: order.userId, orderId: order.id, status: presentLow(order), eventId };
+}
+
 interface Message extends Subject {
   readonly id: string;
   readonly endpointId: string | null;
-  /** Emptied when it is of no use any more, so that long runs stay small. */
+  /** Emptied when it is no longer needed, so long runs stay small. */
   body: string;
   state: DeliveryState;
   corruptAttempts: number;
@@ -82,13 +88,10 @@ interface Message extends Subject {
   readonly attempts: AttemptOutcome[];
 }
 
-/** Sends signed news, most of all snapshots of orders, until the receiver takes them, with faults where wanted. */
+/** Sends signed messages, mostly snapshots of orders, until the receiver accepts them, and plays the faults that were added. */
 export class Webhooks {
   readonly faults = newWebhookFaults();
-  readonly #state: LabState;
-  readonly #clock: Clock;
-  readonly #settings: SettingsStore;
-  readonly #endpoints: WebhookEndpoints;
+  readonly #lab: Lab;
   readonly #agent = new Agent({ connections: CONNECTIONS });
   readonly #messages = new Map<string, Message>();
   readonly #inFlight = new Set<Promise<void>>();
@@ -98,75 +101,54 @@ export class Webhooks {
   #failingSince: number | undefined;
   #disabled = false;
 
-  constructor(state: LabState, clock: Clock, settings: SettingsStore, endpoints: WebhookEndpoints) {
-    this.#state = state;
-    this.#clock = clock;
-    this.#settings = settings;
-    this.#endpoints = endpoints;
+  constructor(lab: Lab) {
+    this.#lab = lab;
   }
 
-  /** Sends the order as it now is. Without an address nothing happens. */
+  /** Sends the order as it now is; without an envelope if the settings say so. */
   announce(eventType: OrderEventType, order: Order): void {
-    if (!this.#isSending()) return;
-    const { id: orderId, userId } = order;
-    const data = orderBody(order, this.#state, this.#settings.current, 'webhook');
-    const isBare = this.#settings.current.webhookEnvelope === 'bare_order';
-    const body = isBare ? JSON.stringify(data) : this.#envelope(eventType, userId, data);
-    const eventId = order.events.at(-1)?.id ?? 0;
-    this.#submit({ eventType, userId, orderId, jobId: null, status: presentLow(order), eventId }, body);
+    const data = orderBody(order, this.#lab.state, this.#lab.settings.current, 'webhook');
+    const isBare = this.#lab.settings.current.webhookEnvelope === 'bare_order';
+    this.#announce(subjectOf(eventType, order), data, isBare ? JSON.stringify(data) : undefined);
   }
 
-  /** Sends the result's own fields, or the whole order where the settings say so; always in an envelope. */
+  /** Sends the result's own fields, or the whole order if the settings say so. */
   announceCriticalResult(order: Order, result: CriticalResult): void {
-    if (!this.#isSending()) return;
-    const { id: orderId, userId } = order;
-    const { current } = this.#settings;
+    const { current } = this.#lab.settings;
     const data =
       current.criticalResultForm === 'order'
-        ? orderBody(order, this.#state, current, 'webhook')
-        : criticalResultBody(order, result, this.#clock.now(), current);
-    const eventId = order.events.at(-1)?.id ?? 0;
-    this.#submit(
-      { eventType: CRITICAL_RESULT, userId, orderId, jobId: null, status: presentLow(order), eventId },
-      this.#envelope(CRITICAL_RESULT, userId, data),
-    );
+        ? orderBody(order, this.#lab.state, current, 'webhook')
+        : criticalResultBody(order, result, this.#lab.clock.now(), current);
+    this.#announce(subjectOf(CRITICAL_RESULT, order), data);
   }
 
   /**
-   * Sends news about a user that are not about an order. Without an address nothing happens.
+   * Sends news about a user that are not about an order.
    * @param options.anonymous leaves the envelope's ids out, whatever the settings say
    */
   announceAbout(user: User, eventType: EventType, data: Json, { anonymous = false } = {}): void {
-    if (!this.#isSending()) return;
-    const subject = { eventType, userId: user.id, orderId: null, jobId: null, status: null, eventId: null };
-    const body = anonymous ? JSON.stringify({ event_type: eventType, data }) : this.#envelope(eventType, user.id, data);
-    this.#submit(subject, body);
+    const subject = { ...ABOUT_NOTHING, eventType, userId: user.id };
+    this.#announce(subject, data, anonymous ? JSON.stringify({ event_type: eventType, data }) : undefined);
   }
 
-  /** Sends the appointment as it now is; always in an envelope, because nothing else would tell what it is. */
+  /** Sends the appointment as it now is. */
   announceAppointment(eventType: AppointmentEventType, appointment: Appointment): void {
-    if (!this.#isSending()) return;
     const { id: orderId, userId } = appointment.order;
-    const subject = { eventType, userId, orderId, jobId: null, status: presentStatus(appointment), eventId: null };
-    this.#submit(subject, this.#envelope(eventType, userId, appointmentBody(appointment, this.#settings.current)));
+    const subject = { ...ABOUT_NOTHING, eventType, userId, orderId, status: presentStatus(appointment) };
+    this.#announce(subject, appointmentBody(appointment, this.#lab.settings.current));
   }
 
-  /** Sends the parsing job as it now is; always in an envelope, because nothing else would tell what it is. */
+  /** Sends the parsing job as it now is. */
   announceJob(eventType: ReportEventType, job: ParsingJob): void {
-    if (!this.#isSending()) return;
     const { id: jobId, userId, status } = job;
-    const subject = { eventType, userId, orderId: null, jobId, status, eventId: null };
-    this.#submit(subject, this.#envelope(eventType, userId, jobBody(job, this.#settings.current)));
+    this.#announce({ ...ABOUT_NOTHING, eventType, userId, jobId, status }, jobBody(job, this.#lab.settings.current));
   }
 
-  #isSending(): boolean {
-    return !this.#closing.signal.aborted;
-  }
-
-  /** A message of its own for every endpoint that wants it: each has its own attempts. */
-  #submit(subject: Subject, body: string): void {
-    if (this.#settings.current.webhookUrl !== '') this.#submitTo(null, subject, body);
-    for (const { id } of this.#endpoints.receiving(subject.eventType)) this.#submitTo(id, subject, body);
+  /** Each endpoint that takes the type gets a message with attempts of its own. */
+  #announce(subject: Subject, data: Json, body = this.#envelope(subject.eventType, subject.userId, data)): void {
+    if (this.#closing.signal.aborted) return;
+    if (this.#lab.settings.current.webhookUrl !== '') this.#submitTo(null, subject, body);
+    for (const { id } of this.#lab.endpoints.receiving(subject.eventType)) this.#submitTo(id, subject, body);
   }
 
   #submitTo(endpointId: string | null, subject: Subject, body: string): void {
@@ -229,9 +211,9 @@ export class Webhooks {
     const ids: Json = {
       team_id: TEAM_ID,
       user_id: userId,
-      client_user_id: this.#state.users.get(userId)?.clientUserId ?? null,
+      client_user_id: this.#lab.state.users.get(userId)?.clientUserId ?? null,
     };
-    const hasIds = this.#settings.current.webhookEnvelope !== 'without_ids';
+    const hasIds = this.#lab.settings.current.webhookEnvelope !== 'without_ids';
     return JSON.stringify({ event_type: eventType, data, ...(hasIds ? ids : {}) });
   }
 
@@ -274,7 +256,7 @@ export class Webhooks {
         message.corruptAttempts = action.attempts;
         return this.#send(message);
       case 'delay':
-        this.#clock.schedule(action.by, () => this.#send(message));
+        this.#lab.clock.schedule(action.by, () => this.#send(message));
         return;
       default:
         throw new Error(`no such webhook fault: ${JSON.stringify(action satisfies never)}`);
@@ -321,14 +303,14 @@ export class Webhooks {
   }
 
   async #attempt(message: Message): Promise<void> {
-    const { webhookTimeoutMs: timeoutMs, webhookHeaders: headerStyle } = this.#settings.current;
+    const { webhookTimeoutMs: timeoutMs, webhookHeaders: headerStyle } = this.#lab.settings.current;
     const target = this.#targetOf(message);
     if (target === undefined) return this.#giveUp(message, 'endpoint_disabled');
     const { url, secrets, headers } = target;
     const isCorrupt = message.tries++ < message.corruptAttempts;
     const outcome = await sendWebhook(
       { id: message.id, body: message.body, isCorrupt, secrets, headers, headerStyle },
-      { url, timeoutMs, agent: this.#agent, closing: this.#closing.signal, now: () => this.#clock.now() },
+      { url, timeoutMs, agent: this.#agent, closing: this.#closing.signal, now: () => this.#lab.clock.now() },
     );
     if (this.#closing.signal.aborted || !this.#messages.has(message.id)) return;
     message.attempts.push(outcome);
@@ -338,8 +320,8 @@ export class Webhooks {
 
   /** As it is at this attempt; undefined where nothing may be sent any more. */
   #targetOf({ endpointId }: Message): WebhookTarget | undefined {
-    if (endpointId !== null) return this.#endpoints.targetOf(endpointId);
-    const { webhookUrl: url, webhookSecrets: secrets } = this.#settings.current;
+    if (endpointId !== null) return this.#lab.endpoints.targetOf(endpointId);
+    const { webhookUrl: url, webhookSecrets: secrets } = this.#lab.settings.current;
     return this.#disabled || url === '' ? undefined : { url, secrets, headers: {} };
   }
 
@@ -353,15 +335,15 @@ export class Webhooks {
     if (message.endpointId === null) this.#countFailing();
     const delay = RETRY_DELAYS[message.tries - 1];
     if (delay === undefined) this.#giveUp(message, 'failed');
-    else this.#clock.schedule(delay, () => this.#send(message));
+    else this.#lab.clock.schedule(delay, () => this.#send(message));
   }
 
-  /** For the address in the settings alone; the endpoints of the management API are disabled by hand. */
+  /** For the address in the settings alone; the endpoints of the management API are disabled manually. */
   #countFailing(): void {
-    const now = this.#clock.now();
+    const now = this.#lab.clock.now();
     this.#failingSince ??= now;
-    const limit = this.#clock.compressed(DISABLED_AFTER);
-    if (this.#settings.current.disableFailingEndpoint && now - this.#failingSince >= limit) this.#disabled = true;
+    const limit = this.#lab.clock.compressed(DISABLED_AFTER);
+    if (this.#lab.settings.current.disableFailingEndpoint && now - this.#failingSince >= limit) this.#disabled = true;
   }
 
   #giveUp(message: Message, state: DeliveryState): void {

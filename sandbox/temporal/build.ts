@@ -7,7 +7,7 @@ import { findProgram, run } from './programs.js';
 export const cliVersion = '1.5.1';
 export const testServerVersion = '1.38.0';
 
-/** What the module of that version asks for. An older Go fetches a newer one by itself, unless that is turned off. */
+/** The Go version that the module requires. An older Go fetches a newer one by itself, unless that is turned off. */
 export const goVersion = '1.25';
 
 /** Puts the `temporal` program into the folder. Two to four minutes on two cores, from source. */

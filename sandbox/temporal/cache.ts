@@ -5,7 +5,7 @@ import type { Report } from './report.js';
 
 /** Something that takes long to get and is kept in one folder of the cache. */
 export interface CacheEntry {
-  /** What it is, in a sentence: `the Temporal dev server`. */
+  /** Its name in a sentence: `the Temporal dev server`. */
   what: string;
   folder: string;
   /** The path of the program inside the folder, if it is there and fit for use. */

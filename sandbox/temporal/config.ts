@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Where to look for the Temporal servers, and where to put them once they have been fetched or built. */
+/** The places of Temporal servers: where they are looked for, and where fetched or built ones are put. */
 export interface TemporalConfig {
   /** TEMPORAL_CLI: the `temporal` program to use, and no other. */
   cli?: string;
@@ -11,7 +11,7 @@ export interface TemporalConfig {
   searchPath: readonly string[];
   /** The project's folder in the user's cache directory. May be deleted at any time. */
   cacheFolder: string;
-  /** What the programs that fetch and build servers inherit. */
+  /** The environment of the programs that fetch and build servers. */
   environment: NodeJS.ProcessEnv;
 }
 

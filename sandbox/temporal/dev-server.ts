@@ -11,13 +11,13 @@ export interface DevServerOptions {
   namespace?: string;
   /** Of the gRPC service. Default: a free one. */
   port?: number;
-  /** Whether to serve the Web UI. Default: only when `uiPort` is given. */
+  /** True: the Web UI is served. Default: only if `uiPort` is given. */
   ui?: boolean;
   /** Of the Web UI. Default: a free one. */
   uiPort?: number;
   /** Keeps the state in this file; without it everything is forgotten when the server stops. */
   dbFilename?: string;
-  /** Registered before the server answers: a workflow that sets an unregistered one is retried for ever. */
+  /** Registered before the server answers: a workflow that sets an unregistered one is retried forever. */
   searchAttributes?: readonly SearchAttribute[];
   /** More arguments for `temporal server start-dev`. */
   extraArgs?: readonly string[];
@@ -40,7 +40,7 @@ const attempts = 3;
 
 /**
  * Starts a dev server on the loopback interface and returns when it answers with its namespace and search attributes.
- * It does not outlive this process, and Ctrl-C does not reach it, so that a worker can drain first. Throws `PortInUse`.
+ * It does not outlive this process, and Ctrl-C does not reach it, so a worker can drain first. Throws `PortInUse`.
  */
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
   const program = options.program ?? (await findDevServer());

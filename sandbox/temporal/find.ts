@@ -7,7 +7,7 @@ import { downloadWithSdk } from './download.js';
 import { findProgram, isExecutable, serverVersion } from './programs.js';
 import { progressReport, type Report } from './report.js';
 
-/** What the workflows need of a dev server: tried with this one, and update-with-start came before it. */
+/** The oldest dev server that the workflows were tried with. */
 const oldestServer = '1.29.0';
 
 /** One way of getting a server into a folder. */
@@ -122,7 +122,7 @@ function firstThatWorks(ways: readonly Way[], report: Report, noWayOut: string):
         return;
       } catch (error) {
         failures.push(`${way.name}: ${firstLine(error)}`);
-        // What it left behind, such as half a download, is not part of what the next one makes.
+        // It may have left half a download, which the next way must not find.
         await emptyFolder(folder);
         report.say(`${way.name} failed: ${error instanceof Error ? error.message : String(error)}`);
       }

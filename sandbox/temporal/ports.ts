@@ -43,7 +43,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether a program listens on the port. */
+/** True if a program listens on the port. */
 export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, loopback);
   try {

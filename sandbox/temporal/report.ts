@@ -1,4 +1,4 @@
-/** How the finder tells the person who waits what it does. */
+/** Reports progress to the person who waits. */
 export interface Report {
   /** One finished sentence. */
   say(text: string): void;

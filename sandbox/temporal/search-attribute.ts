@@ -1,6 +1,6 @@
 import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 
-/** What `defineSearchAttributeKey` makes. */
+/** The result of `defineSearchAttributeKey`. */
 export interface SearchAttribute {
   name: string;
   type: SearchAttributeType;

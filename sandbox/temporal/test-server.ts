@@ -10,9 +10,9 @@ export interface TestServerOptions {
   program?: string;
   /** Default: a free one. */
   port?: number;
-  /** Registered before the environment is returned: a workflow that sets an unregistered one is retried for ever. */
+  /** Registered before the environment is returned: a workflow that sets an unregistered one is retried forever. */
   searchAttributes?: readonly SearchAttribute[];
-  /** What the environment's client is to have beside its connection, such as a data converter. */
+  /** Options of the environment's client, such as a data converter. */
   client?: ClientOptions;
 }
 
@@ -27,7 +27,7 @@ type ClientOptions = NonNullable<CreateOptions['client']>;
 /** The only namespace that the test server has. The environment itself names none. */
 export const testServerNamespace = 'default';
 
-/** What the SDK starts in the server's place: see `startTestServer`. */
+/** The SDK starts this in the server's place: see `startTestServer`. */
 const placeholder = fileURLToPath(new URL('placeholder.sh', import.meta.url));
 
 /**

@@ -1,5 +1,5 @@
 #!/bin/sh
-# watchdog.sh <program> [arguments]: runs the program in this very process, so that who started it can signal it, and
+# watchdog.sh <program> [arguments]: runs the program in this very process, so its starter can signal it, and
 # kills it when the process that started it has gone, however that ended (SIGKILL included).
 set -eu
 

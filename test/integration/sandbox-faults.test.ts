@@ -130,7 +130,7 @@ describe('an injected fault', () => {
     expect(statuses).toEqual([200, 500, 500, 200]);
   });
 
-  test('an injected fault never affects the control surface', async () => {
+  test('an injected fault never affects the control interface', async () => {
     const { control } = await startSandbox();
     await control.addFault({ path: '/**', action: { kind: 'refuse' } });
     await expect(control.health()).resolves.toBeUndefined();

@@ -263,7 +263,7 @@ describe('a job', () => {
   });
 });
 
-describe('the control surface', () => {
+describe('the control interface', () => {
   test('moves a job anywhere, with its webhook or without, and ends what was planned', async () => {
     const receiver = await startReceiver();
     const sandbox = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
