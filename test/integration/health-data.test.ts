@@ -153,7 +153,7 @@ test('an ingress without a store counts health data and drops it, as it does by 
 });
 
 describe('worker and ingress in one process', () => {
-  test('keep health data in a directory, even through a restart', { timeout: 180_000 }, async () => {
+  test('keep health data in a directory, even through a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lab-operations-single-'));
     const directory = join(folder, 'data');
     const service = { SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' };

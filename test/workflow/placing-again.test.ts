@@ -48,4 +48,4 @@ test('a reference whose placement is past retention orders no second kit, whethe
   const again = await Promise.all([running, over].map((input) => stage.product.orders.place(input)));
   expect(await Promise.all(again.map((handle) => handle.orderId()))).toEqual(orderIds);
   expect(await stage.sandbox.orders()).toHaveLength(2);
-}, 180_000);
+});

@@ -58,7 +58,6 @@ test.each([
     await leavingUser.expectNotifications('deletion_scheduled');
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   },
-  180_000,
 );
 
 describe('a creation that outlasts its time limit', () => {
