@@ -47,18 +47,18 @@ const anyZone = 24 * 60 * 60_000;
  */
 export async function placedBefore(
   dependencies: ActivityDependencies,
-  wanted: OrderCriteria,
+  criteria: OrderCriteria,
   attempt: Attempt,
 ): Promise<Order | undefined> {
   const candidates = new Map<string, Order>();
-  const since = Date.parse(wanted.since) - clockSkew;
-  for await (const order of ordersOf(dependencies, wanted, attempt)) {
+  const since = Date.parse(criteria.since) - clockSkew;
+  for await (const order of ordersOf(dependencies, criteria, attempt)) {
     attempt.call();
     if (isFollowUp(order)) continue;
-    if (order.passthrough === wanted.passthrough) return order;
-    if (couldBe(order, wanted, since)) candidates.set(order.id, order);
+    if (order.passthrough === criteria.passthrough) return order;
+    if (couldBe(order, criteria, since)) candidates.set(order.id, order);
   }
-  return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, wanted);
+  return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, criteria);
 }
 
 /** How far earlier attempts have read all orders of the user; stored in heartbeats. */
@@ -75,13 +75,13 @@ interface SearchProgress {
  */
 async function* ordersOf(
   { service, echoesPassthrough }: ActivityDependencies,
-  wanted: OrderCriteria,
+  criteria: OrderCriteria,
   attempt: Attempt,
 ): AsyncGenerator<Order, void, undefined> {
-  const { userId } = wanted;
+  const { userId } = criteria;
   const looked = attempt.earlier as SearchProgress | undefined;
-  const mustRead = mayHaveBeenSent(wanted);
-  const startDate = new Date(Date.parse(wanted.sentSince ?? wanted.since) - anyZone).toISOString();
+  const mustRead = mayHaveBeenSent(criteria);
+  const startDate = new Date(Date.parse(criteria.sentSince ?? criteria.since) - anyZone).toISOString();
   if (!echoesPassthrough || mustRead) {
     yield* readable((page) => service.orders.page({ userId, startDate }, page, attempt.call()), mustRead);
   }
@@ -188,12 +188,12 @@ function mayHaveBeenSent({ triedBefore, sentSince }: OrderCriteria): boolean {
 async function selectCandidate(
   candidates: Order[],
   { temporal, echoesPassthrough }: ActivityDependencies,
-  wanted: OrderCriteria,
+  criteria: OrderCriteria,
 ): Promise<Order | undefined> {
-  if (!echoesPassthrough) return onlyUnclaimed(temporal, candidates, wanted);
+  if (!echoesPassthrough) return onlyUnclaimed(temporal, candidates, criteria);
   // If passthrough is echoed, an order without ours belongs to somebody else. After a failed attempt it may also mean
   // that the deployment does not echo it after all: better no kit than a second one.
-  if (isFirstAttempt(wanted)) return undefined;
+  if (isFirstAttempt(criteria)) return undefined;
   const unclaimed = await Promise.all(candidates.map(async ({ id }) => (await claimOn(temporal, id)) === undefined));
   if (unclaimed.includes(true)) throw ambiguous(candidates);
   return undefined;
@@ -204,16 +204,16 @@ function isFollowUp({ origin }: Order): boolean {
   return origin === 'redraw' || origin === 'recreation';
 }
 
-function couldBe(order: Order, wanted: OrderCriteria, since: number): boolean {
+function couldBe(order: Order, criteria: OrderCriteria, since: number): boolean {
   const address = order.shipping_details ?? order.patient_address;
   return (
-    wanted.noneOf?.includes(order.id) !== true &&
+    criteria.noneOf?.includes(order.id) !== true &&
     readPassthrough(order.passthrough ?? undefined) === undefined &&
     Date.parse(order.created_at ?? '') >= since &&
-    (order.lab_test?.id == null || wanted.labTestId === undefined || order.lab_test.id === wanted.labTestId) &&
-    same(address?.zip, wanted.address.zip) &&
-    same(address?.first_line, wanted.address.first_line) &&
-    same(countryCodeOf(address?.country ?? ''), countryCodeOf(wanted.address.country ?? ''))
+    (order.lab_test?.id == null || criteria.labTestId === undefined || order.lab_test.id === criteria.labTestId) &&
+    same(address?.zip, criteria.address.zip) &&
+    same(address?.first_line, criteria.address.first_line) &&
+    same(countryCodeOf(address?.country ?? ''), countryCodeOf(criteria.address.country ?? ''))
   );
 }
 
@@ -223,18 +223,22 @@ function same(a: string | null | undefined, b: string | null | undefined): boole
   return tidy(a) === tidy(b);
 }
 
-async function onlyUnclaimed(temporal: Client, candidates: Order[], wanted: OrderCriteria): Promise<Order | undefined> {
+async function onlyUnclaimed(
+  temporal: Client,
+  candidates: Order[],
+  criteria: OrderCriteria,
+): Promise<Order | undefined> {
   const unclaimed: Order[] = [];
   for (const order of candidates) {
     const claim = await claimOn(temporal, order.id);
-    if (claim === wanted.reference) return order;
+    if (claim === criteria.reference) return order;
     if (claim === undefined) unclaimed.push(order);
   }
   if (unclaimed.length > 1) throw ambiguous(unclaimed);
   const [only] = unclaimed;
   // On the first attempt nothing has been sent yet: the order may belong to another reference that is about to hand it
   // over. The next attempt sees which.
-  if (only && isFirstAttempt(wanted)) {
+  if (only && isFirstAttempt(criteria)) {
     throw ApplicationFailure.retryable(`Order ${only.id} may be this one, or another reference's`, 'OrderUnclaimed');
   }
   return only;

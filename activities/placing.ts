@@ -101,9 +101,9 @@ async function findEarlier(dependencies: ActivityDependencies, input: CreateKitO
   const known = await orderOfReference(dependencies, reference, attempt);
   if (known) return { found: adopted(known), attempt, passthrough };
   const times = await firstPlacing(dependencies, input, creationSettling);
-  const wanted = { ...criteriaOf(request, passthrough, reference), ...times, triedBefore };
+  const criteria = { ...criteriaOf(request, passthrough, reference), ...times, triedBefore };
   try {
-    const found = await placedBefore(dependencies, wanted, attempt);
+    const found = await placedBefore(dependencies, criteria, attempt);
     return { found: found && adopted(found), attempt, passthrough };
   } catch (error) {
     if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
@@ -147,8 +147,9 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const failed = await dependencies.service.orders.get(failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
   const request: KitRequest = { kind: 'unregistered', order: replacementRequest(failed, input) };
-  const wanted = { ...criteriaOf(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
-  const found = (await placedBefore(dependencies, wanted, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
+  const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
+  const found =
+    (await placedBefore(dependencies, criteria, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
   if (found) return { snapshot: snapshotOf(found), adopted: true };
   requireUnmoved(snapshotOf(failed), input.decidedOn);
   return create(dependencies, request, passthrough, attempt);

@@ -76,7 +76,7 @@ async function undo(service: LabService, deleted: DeletedUser, options: CallOpti
     await service.users.undoDelete({ userId: deleted.userId }, options);
   } catch (error) {
     if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
-    if (await isThere(service, deleted.userId, options).catch(unlessPassing)) return;
+    if (await isThere(service, deleted.userId, options).catch(rethrowIfTransient)) return;
     const isTaken = isTakenReason(error) || (await isTakenByNow(service, deleted, options).catch(unlessUnexpected));
     throw isTaken === true ? undoImpossible() : failureOf(error, 'UndoRefused');
   }
@@ -113,7 +113,7 @@ function unlessUnexpected(error: unknown): undefined {
 }
 
 /** A refused undo is not final while an earlier attempt may have restored the user: it is retried. */
-function unlessPassing(error: unknown): undefined {
+function rethrowIfTransient(error: unknown): undefined {
   if (!(error instanceof ServiceError)) throw error;
   const isPassing = !(error instanceof ServiceRefused) || error instanceof TooManyRequests;
   if (isPassing && !(error instanceof AnswerUnreadable)) throw error;

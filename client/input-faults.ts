@@ -21,6 +21,6 @@ export function referenceFaults(reference: unknown): RefusedField[] {
 }
 
 /** `reference must …; policy choiceWait must …`: the form used in messages. */
-export function inOneLine(fields: readonly RefusedField[]): string {
+export function joinFaults(fields: readonly RefusedField[]): string {
   return fields.map(({ field, message }) => `${field} ${message}`).join('; ');
 }

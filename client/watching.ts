@@ -35,12 +35,12 @@ export async function* watchState<State extends { outcome?: unknown }>(
     const left = endsAt - Date.now();
     if (left <= 0) throw new TimedOut('The deadline for watching has passed; what you watched continues.');
     const asking = { ...(left < longestQuestionMs && { deadline: left }), ...(signal && { signal }) };
-    const state = await ask(asking).catch(unlessPassing);
-    const said = canonicalJson(state ?? null);
-    const isNews = state !== undefined && said !== seen;
+    const state = await ask(asking).catch(rethrowUnlessTransient);
+    const serialized = canonicalJson(state ?? null);
+    const isNews = state !== undefined && serialized !== seen;
     interval = isNews ? shortest : Math.min(interval * 2, longest);
     if (isNews) {
-      seen = said;
+      seen = serialized;
       yield state;
       if (state.outcome !== undefined) return;
     }
@@ -57,7 +57,7 @@ export async function* watchState<State extends { outcome?: unknown }>(
 const longestQuestionMs = 30_000;
 
 /** A worker that is away, a Temporal that is busy or does not answer: a watch that lasts weeks asks again. */
-function unlessPassing(error: unknown): undefined {
+function rethrowUnlessTransient(error: unknown): undefined {
   if (error instanceof TimedOut || error instanceof NoWorker || error instanceof WorkerFailing) return undefined;
   if (isPassing(error) || grpcErrorOf(error)?.code === code.failedPrecondition) return undefined;
   throw error;

@@ -209,12 +209,12 @@ async function takeSlot(transport: Transport, call: ServiceCall, bookingKey: str
  */
 function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
   if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
-  const said = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
+  const text = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
   const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
-  if (KEY_GONE.test(said)) return new BookingKeyExpired(error, refusal);
-  if (SLOT_GONE.test(said)) return new SlotUnavailable(error, refusal);
+  if (KEY_GONE.test(text)) return new BookingKeyExpired(error, refusal);
+  if (SLOT_GONE.test(text)) return new SlotUnavailable(error, refusal);
   const isOfSlot = error.fields.every(({ field }) => field === '' || field === 'booking_key');
-  const mayBeConflict = CONFLICT_STATUSES.includes(error.status) && isOfSlot && !OF_SOMETHING_ELSE.test(said);
+  const mayBeConflict = CONFLICT_STATUSES.includes(error.status) && isOfSlot && !OF_SOMETHING_ELSE.test(text);
   return mayBeConflict ? new SlotUnavailable(error, refusal, false) : undefined;
 }
 

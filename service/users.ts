@@ -180,8 +180,8 @@ export interface Users {
  */
 export function isScheduledForDeletion(error: unknown): boolean {
   if (!(error instanceof NotFound)) return false;
-  const said = [error.reason, ...error.fields.map(({ message }) => message)].join(' ');
-  return /schedul/i.test(said) && /delet/i.test(said);
+  const text = [error.reason, ...error.fields.map(({ message }) => message)].join(' ');
+  return /schedul/i.test(text) && /delet/i.test(text);
 }
 
 /**

@@ -25,7 +25,7 @@ import {
   workoutStream,
 } from './reading.js';
 import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
-import { type EventPutAside, RejectedEvents, usualRejectedDays } from './rejected-events.js';
+import { type EventToReject, RejectedEvents, usualRejectedDays } from './rejected-events.js';
 import { whyUnstorable } from './storable.js';
 import { UserTransactions } from './user-transactions.js';
 import { writeStream } from './writing.js';
@@ -86,7 +86,7 @@ export class HealthDataStore {
   }
 
   /** Stores an unhandled event among the rejected ones, once for each message id. */
-  async setAside(event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
+  async setAside(event: EventToReject, message: ReceivedMessage): Promise<Acceptance> {
     this.#housekeeping.nowAndThen();
     return setAside({ transactions: this.#transactions, hashes: this.#hashes }, event, message);
   }

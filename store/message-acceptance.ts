@@ -4,7 +4,7 @@ import { isDeleted, namesDeleted } from './deleted-users.js';
 import { keyed, userKey } from './keys.js';
 import type { ReferenceHashes } from './reference-hashes.js';
 import { isNew, type ReceivedMessage } from './messages.js';
-import { type EventPutAside, putAside } from './rejected-events.js';
+import { type EventToReject, storeRejected } from './rejected-events.js';
 import type { UserTransactions } from './user-transactions.js';
 import { write } from './writing.js';
 
@@ -30,12 +30,12 @@ export async function accept(
 ): Promise<Acceptance> {
   const { entry, problem } = keyed(read);
   const { eventType, userId } = read;
-  const aside = (reason: string): EventPutAside => ({ eventType, userId, reason });
+  const aside = (reason: string): EventToReject => ({ eventType, userId, reason });
   try {
     return await once({ transactions, hashes }, userId, message, async (transaction) => {
       if (entry) await write(transaction, entry, message.receivedAt ?? null);
       if (problem === undefined) return 'stored';
-      await putAside(transaction, aside(problem), message);
+      await storeRejected(transaction, aside(problem), message);
       return 'set_aside';
     });
   } catch (error) {
@@ -46,9 +46,9 @@ export async function accept(
 }
 
 /** Takes an unhandled message. */
-export async function setAside(taking: Taking, event: EventPutAside, message: ReceivedMessage): Promise<Acceptance> {
+export async function setAside(taking: Taking, event: EventToReject, message: ReceivedMessage): Promise<Acceptance> {
   return once(taking, event.userId, message, async (transaction) => {
-    await putAside(transaction, event, message);
+    await storeRejected(transaction, event, message);
     return 'set_aside';
   });
 }
@@ -62,11 +62,11 @@ async function once(
   const userId = userKey(user);
   return transactions.run(userId, async (transaction) => {
     if (!(await isNew(transaction, message.id))) return 'repeated';
-    const isUnwanted =
+    const isOfDeletedUser =
       userId === undefined
         ? await namesDeleted(transaction, hashes, message.body)
         : await isDeleted(transaction, userId);
-    if (isUnwanted) return 'user_deleted';
+    if (isOfDeletedUser) return 'user_deleted';
     return take(transaction);
   });
 }

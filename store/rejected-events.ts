@@ -174,7 +174,7 @@ export class RejectedEvents {
 }
 
 /** The facts about an event that is stored aside. */
-export interface EventPutAside {
+export interface EventToReject {
   eventType?: string | undefined;
   userId?: string | undefined;
   /** The fault, without a value of the event. */
@@ -186,9 +186,9 @@ export interface EventPutAside {
  * has them. A NUL, which JSON does not have but other bodies may, becomes U+FFFD: PostgreSQL's texts have no NUL, and
  * the sender would repeat it in vain.
  */
-export async function putAside(
+export async function storeRejected(
   transaction: Transaction,
-  { eventType, userId, reason }: EventPutAside,
+  { eventType, userId, reason }: EventToReject,
   { id, body, receivedAt = null }: { id: string; body: string; receivedAt?: string | null },
 ): Promise<void> {
   await transaction.query(

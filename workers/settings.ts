@@ -397,7 +397,7 @@ export const codecServerSettings = {
     .meta({
       description:
         'set the secret that requests bring as `Authorization: Bearer …`, or set CODEC_OPEN=true if the port is reachable only by people allowed to see payloads',
-      without: 'whoever reaches the port may ask',
+      without: 'everybody who reaches the port may ask',
     }),
   CODEC_OPEN: truth
     .default('false')

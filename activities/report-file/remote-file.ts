@@ -76,7 +76,7 @@ class Download {
   }
 
   async begin(headers: Record<string, string>): Promise<Dispatcher.ResponseData> {
-    return this.#heard(() =>
+    return this.#waitForHost(() =>
       this.#client.request({
         method: 'GET',
         path: this.#url.pathname + this.#url.search,
@@ -105,7 +105,7 @@ class Download {
   async *#chunks(body: Dispatcher.ResponseData['body']): AsyncGenerator<Uint8Array, void, undefined> {
     const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     for (;;) {
-      const next = await this.#heard(() => iterator.next());
+      const next = await this.#waitForHost(() => iterator.next());
       if (next.done === true) break;
       this.#budget.received(next.value.length);
       yield next.value;
@@ -119,7 +119,7 @@ class Download {
   }
 
   /** undici's errors contain addresses: the errors thrown here do not. */
-  async #heard<T>(work: () => Promise<T>): Promise<T> {
+  async #waitForHost<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.#budget.spend(work, () => void this.close());
     } catch (error) {

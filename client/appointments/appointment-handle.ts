@@ -65,8 +65,8 @@ export class AppointmentHandle {
    * dates here.
    * @throws AppointmentExists, BookingRefused, AddressMissing
    */
-  async request(wish: AppointmentRequest, options: CallOptions = {}): Promise<AppointmentState> {
-    return this.update(requestAppointmentUpdate, wish, options);
+  async request(request: AppointmentRequest, options: CallOptions = {}): Promise<AppointmentState> {
+    return this.update(requestAppointmentUpdate, request, options);
   }
 
   /** Moves the appointment to another slot. @throws SlotGone, the first one then stays; NothingBooked, RescheduleRefused */

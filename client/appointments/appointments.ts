@@ -7,7 +7,7 @@ import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import type { CallOptions } from '../call-options.js';
 import { ServiceNotConfigured, type RefusedField } from '../errors.js';
-import { inOneLine, policyFaults } from '../input-faults.js';
+import { joinFaults, policyFaults } from '../input-faults.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle } from './appointment-handle.js';
 import { AppointmentInvalid, AppointmentNotFound, appointmentErrorMap } from './errors.js';
@@ -90,5 +90,5 @@ function check({ orderId, policy }: AppointmentStart): void {
   }
   faults.push(...policyFaults(() => resolveAppointmentPolicy(policy)));
   if (faults.length === 0) return;
-  throw new AppointmentInvalid(`The appointment is not valid: ${inOneLine(faults)}`, { fields: faults });
+  throw new AppointmentInvalid(`The appointment is not valid: ${joinFaults(faults)}`, { fields: faults });
 }

@@ -54,8 +54,8 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
     .requiredOption('--provider <slug>', "the lab service's name of the company that draws the blood")
     .option(...notesFile)
     .action(async (orderId: string, { provider, notesFile: path }: NotesOption & { provider: string }) => {
-      const wish = { provider, ...(await notesFrom(commandLine, path)) };
-      await send(orderId, (handle) => handle.request(wish));
+      const request = { provider, ...(await notesFrom(commandLine, path)) };
+      await send(orderId, (handle) => handle.request(request));
     });
   onOrder('reschedule', 'move an appointment to another slot')
     .requiredOption('--slot <slot-id>', 'one of `slots`')

@@ -80,6 +80,6 @@ export function failureLine(report: FailureReport): string {
   const unmentioned = fields.filter((field) => !message.includes(field.message));
   const named = unmentioned.map((field) => `${field.field} ${field.message}`).join('; ');
   const parts = [`${name}: ${message}`, sentence, named].filter((part) => part !== '');
-  const said = parts.join('; ').replaceAll(/\s+/g, ' ');
-  return printable([`${said.replace(/[. ]*$/, '')}.`, ...(remedy === undefined ? [] : [remedy])].join(' '));
+  const text = parts.join('; ').replaceAll(/\s+/g, ' ');
+  return printable([`${text.replace(/[. ]*$/, '')}.`, ...(remedy === undefined ? [] : [remedy])].join(' '));
 }

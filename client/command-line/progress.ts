@@ -8,15 +8,15 @@ export class Progress {
   private readonly terminal: Terminal;
   private begunAt = 0;
   private timer: NodeJS.Timeout | undefined;
-  private said = '';
+  private text = '';
 
   constructor(terminal: Terminal) {
     this.terminal = terminal;
   }
 
   say(what: string): void {
-    if (this.said === '') this.begunAt = Date.now();
-    this.said = what;
+    if (this.text === '') this.begunAt = Date.now();
+    this.text = what;
     if (!this.terminal.isWatched) return;
     this.show();
     this.timer ??= setInterval(() => this.show(), beatMs).unref();
@@ -32,6 +32,6 @@ export class Progress {
 
   private show(): void {
     const seconds = Math.round((Date.now() - this.begunAt) / 1000);
-    this.terminal.err(`${clearLine}${this.said}… ${seconds} s`);
+    this.terminal.err(`${clearLine}${this.text}… ${seconds} s`);
   }
 }

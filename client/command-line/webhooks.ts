@@ -49,8 +49,8 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
     .option('--show-secret', "print the signing secret, which belongs in the ingress's WEBHOOK_SECRETS")
     .action(async ({ url, eventType, showSecret, ...options }: RegisterOptions) =>
       commandLine.run(async ({ lab }) => {
-        const wanted = { url, ...(eventType && { eventTypes: eventType }) };
-        const registered = await lab.webhooks.register(placeOf(options), wanted);
+        const endpoint = { url, ...(eventType && { eventTypes: eventType }) };
+        const registered = await lab.webhooks.register(placeOf(options), endpoint);
         showRegistered(commandLine, registered, showSecret === true);
       }, patience),
     );
@@ -92,8 +92,8 @@ function showRegistered(
   showSecret: boolean,
 ): void {
   const { endpoint, created } = registered;
-  const told = showSecret && secret !== undefined ? { secret } : {};
-  commandLine.print({ ...registered, ...told }, () =>
+  const shown = showSecret && secret !== undefined ? { secret } : {};
+  commandLine.print({ ...registered, ...shown }, () =>
     sections(
       created ? 'Registered.' : 'It was already registered and is unchanged.',
       facts([
@@ -102,7 +102,7 @@ function showRegistered(
         ['Disabled', endpoint.disabled],
         ['Event types', endpoint.eventTypes.join(', ') || 'all'],
         ['Created', moment(endpoint.createdAt)],
-        ['Secret', told.secret],
+        ['Secret', shown.secret],
       ]),
     ),
   );

@@ -5,7 +5,7 @@ import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { inOneLine, policyFaults } from '../input-faults.js';
+import { joinFaults, policyFaults } from '../input-faults.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound, linkErrorMap } from './errors.js';
 import { LinkHandle } from './link-handle.js';
@@ -80,5 +80,5 @@ function check({ userId, provider, redirectUrl, policy }: LinkStart): void {
   }
   faults.push(...policyFaults(() => resolveLinkPolicy(policy)));
   if (faults.length === 0) return;
-  throw new LinkInvalid(`The link is not valid: ${inOneLine(faults)}`, { fields: faults });
+  throw new LinkInvalid(`The link is not valid: ${joinFaults(faults)}`, { fields: faults });
 }

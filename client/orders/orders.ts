@@ -17,7 +17,7 @@ import { type ReconcileProgress, type ReconcileResult, rangeFaults } from '../..
 import { labPhaseKey, labReferenceKey, labUserIdKey, placingPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { inOneLine, policyFaults, referenceFaults } from '../input-faults.js';
+import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { goesOn, underWay } from '../workflow-calls.js';
 import { OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
@@ -103,7 +103,7 @@ export class OrderOperations {
   async reconcile(range: { from: string; to: string }, options: ReconcileOptions = {}): Promise<ReconcileResult> {
     const { onProgress, ...callOptions } = options;
     const faults = rangeFaults(range);
-    if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${inOneLine(faults)}`, { fields: faults });
+    if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${joinFaults(faults)}`, { fields: faults });
     return this.finder.calls.call(isReconciling, callOptions, (call) =>
       reconcileRange(this.finder.calls, call, range, onProgress),
     );
@@ -170,7 +170,7 @@ function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
 }
 
 function invalid(fields: RefusedField[]): OrderInvalid {
-  return new OrderInvalid(`The order is not valid: ${inOneLine(fields)}`, { fields });
+  return new OrderInvalid(`The order is not valid: ${joinFaults(fields)}`, { fields });
 }
 
 /** A user's id in either spelling is the same order. */

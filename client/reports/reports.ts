@@ -9,7 +9,7 @@ import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { inOneLine, policyFaults, referenceFaults } from '../input-faults.js';
+import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { underWay } from '../workflow-calls.js';
 import { ReportInvalid, ReportReferenceConflict, reportErrorMap, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
@@ -146,14 +146,14 @@ function isText(value: unknown): value is string {
 }
 
 function invalid(fields: RefusedField[]): ReportInvalid {
-  return new ReportInvalid(`The report is not valid: ${inOneLine(fields)}`, { fields });
+  return new ReportInvalid(`The report is not valid: ${joinFaults(fields)}`, { fields });
 }
 
 /** Identifies a report without keeping its details readable. */
 function digestOf({ userId, file, needsHumanReview = false, policy }: SubmitReportInput): string {
   const isUsual = Object.values(policy ?? {}).every((setting) => setting === undefined);
-  const told = { userId, file: identityOf(file), needsHumanReview, ...(!isUsual && { policy }) };
-  return createHash('sha256').update(canonicalJson(told)).digest('hex');
+  const identity = { userId, file: identityOf(file), needsHumanReview, ...(!isUsual && { policy }) };
+  return createHash('sha256').update(canonicalJson(identity)).digest('hex');
 }
 
 /** A URL that is signed again for each submission names the same file by the part before its signature. */

@@ -16,7 +16,7 @@ import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import { ServiceNotConfigured, type RefusedField } from '../errors.js';
-import { inOneLine, policyFaults } from '../input-faults.js';
+import { joinFaults, policyFaults } from '../input-faults.js';
 import { exists, underWay, type CallKind, type TemporalCalls } from '../workflow-calls.js';
 import { DeletionHandle } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, userErrorMap } from './errors.js';
@@ -188,5 +188,5 @@ function userIdFaults(userId: unknown): RefusedField[] {
 }
 
 function invalid(fields: RefusedField[]): DeletionInvalid {
-  return new DeletionInvalid(`The deletion is not valid: ${inOneLine(fields)}`, { fields });
+  return new DeletionInvalid(`The deletion is not valid: ${joinFaults(fields)}`, { fields });
 }

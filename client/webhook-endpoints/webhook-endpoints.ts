@@ -15,7 +15,7 @@ import {
 } from '../../protocol/webhook-endpoints.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { inOneLine } from '../input-faults.js';
+import { joinFaults } from '../input-faults.js';
 import type { CallKind, OneCall, TemporalCalls } from '../workflow-calls.js';
 import { EncryptionRequired, WebhookInvalid, webhookErrorMap } from './errors.js';
 
@@ -155,7 +155,7 @@ export class WebhookOperations {
 function check({ orgId, teamId, environment }: WebhookPlace, others: RefusedField[]): void {
   const fields = [...idFaults({ orgId, teamId, environment }), ...others];
   if (fields.length === 0) return;
-  throw new WebhookInvalid(`The command is not valid: ${inOneLine(fields)}`, { fields });
+  throw new WebhookInvalid(`The command is not valid: ${joinFaults(fields)}`, { fields });
 }
 
 /** They are part of a workflow ID, which is readable: an e-mail address, for example, must not be. */

@@ -20,7 +20,7 @@ import { digestOf, RecentMessages } from './recent-messages.js';
 import {
   type Destinations,
   type HealthDataSink,
-  putBodyAside,
+  rejectBody,
   type RejectedEventSink,
   route,
   type Routed,
@@ -168,7 +168,7 @@ async function routeOnce(
   if (recent.has(id, digest)) return { name: 'repeated' };
   const parsed = parseObject(bytes);
   const routed =
-    'reason' in parsed ? await putBodyAside({ id, ...parsed }, settings) : await route({ id, ...parsed }, settings);
+    'reason' in parsed ? await rejectBody({ id, ...parsed }, settings) : await route({ id, ...parsed }, settings);
   if (isDurable(routed)) recent.add(id, digest);
   return routed;
 }

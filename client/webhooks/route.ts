@@ -124,7 +124,7 @@ export async function route(message: Message, destinations: Destinations): Promi
   const { eventType } = event;
   const team = teamMatch(event, message, destinations);
   const routed = team === 'foreign' ? ({ name: 'foreign_team' } as const) : await bring(event, message, destinations);
-  const settled = isLeft(routed) ? await putAside(routed, eventType, message, destinations) : routed;
+  const settled = isLeft(routed) ? await storeRejected(routed, eventType, message, destinations) : routed;
   return { ...settled, ...(eventType !== undefined && { eventType }), ...(team === 'own' && { isOwnTeam: true }) };
 }
 
@@ -186,7 +186,7 @@ function isLeft(routed: Routed): routed is DroppedRoute | Refused {
   return ['not_handled', 'unreadable', 'not_addressable', 'event_refused'].includes(routed.name);
 }
 
-async function putAside(
+async function storeRejected(
   routed: DroppedRoute | Refused,
   eventType: string | undefined,
   { id, body, value }: Message,
@@ -207,7 +207,7 @@ async function putAside(
 /**
  * Stores a signed body without a readable event; without a sink the sender, who alone has it then, gets the refusal.
  */
-export async function putBodyAside(
+export async function rejectBody(
   { id, reason, body }: UnparsedBody & { id: string },
   destinations: Destinations,
 ): Promise<Routed> {

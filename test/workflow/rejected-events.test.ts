@@ -27,7 +27,7 @@ function store(): HealthDataStore {
 }
 
 /** An event that an earlier release, or a database limit, put aside. */
-async function putAside(event: Record<string, unknown>, reason = 'not_handled'): Promise<string> {
+async function storeRejected(event: Record<string, unknown>, reason = 'not_handled'): Promise<string> {
   const eventType = typeof event['event_type'] === 'string' ? event['event_type'] : undefined;
   const messageId = `msg_${randomUUID()}`;
   await store().setAside({ eventType, reason }, { id: messageId, body: JSON.stringify(event) });
@@ -49,8 +49,8 @@ describe('the list', () => {
     const before = await stage.product.rejectedEvents.count();
     const type = `an.event.of.${randomUUID()}`;
     const ids: string[] = [];
-    for (let n = 0; n < 3; n += 1) ids.push(await putAside({ ...unknown(), event_type: type }));
-    await putAside(unknown(), 'unreadable: odd');
+    for (let n = 0; n < 3; n += 1) ids.push(await storeRejected({ ...unknown(), event_type: type }));
+    await storeRejected(unknown(), 'unreadable: odd');
     const page = await stage.product.rejectedEvents.list({ eventType: type, limit: 2 });
     expect(page).toMatchObject({ waiting: before + 4, next: ids[1] });
     expect(page.events.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
@@ -91,7 +91,7 @@ describe('the list', () => {
 describe('a replay', () => {
   test('gives health data to the store as received when it first came, and erases the rejected body', async () => {
     const userId = randomUUID();
-    const id = await putAside(glucose(userId, [sample(at, 7)]));
+    const id = await storeRejected(glucose(userId, [sample(at, 7)]));
     const { receivedAt } = await store().rejected.get(id);
     expect(await stage.product.rejectedEvents.replay(id)).toEqual({
       replayed: { health_data_accepted: 1 },
@@ -104,8 +104,8 @@ describe('a replay', () => {
 
   test('replaces nothing that came later', async () => {
     const userId = randomUUID();
-    const id = await putAside(glucose(userId, [sample(at, 1)]));
-    await putAside(glucose(userId, [sample(at, 2)]));
+    const id = await storeRejected(glucose(userId, [sample(at, 1)]));
+    await storeRejected(glucose(userId, [sample(at, 2)]));
     await stage.product.rejectedEvents.replay({ eventType: 'daily.data.glucose.created' });
     expect(await valuesOf(store(), userId)).toEqual([2]);
     expect(await store().rejected.get(id)).toMatchObject({ state: 'replayed' });
@@ -114,7 +114,7 @@ describe('a replay', () => {
   test('delivers an order’s event to its workflow', async () => {
     const { rootOrderId } = await stage.place();
     await stage.sandbox.settleWebhooks();
-    const id = await putAside(orderEvent(rootOrderId), 'unreadable: a schema of last year');
+    const id = await storeRejected(orderEvent(rootOrderId), 'unreadable: a schema of last year');
     const signals = async () =>
       (await eventsOf(stage, kitOrderId(rootOrderId))).filter(
         (event) => event.workflowExecutionSignaledEventAttributes,
@@ -127,9 +127,9 @@ describe('a replay', () => {
   test('leaves an event that still cannot be handled waiting, with the reason, and goes on to the others', async () => {
     const userId = randomUUID();
     const reason = `not_handled ${randomUUID()}`;
-    const first = await putAside(unknown(), reason);
-    await putAside(glucose(userId, [sample(at, 5)]), reason);
-    const last = await putAside(unknown(), reason);
+    const first = await storeRejected(unknown(), reason);
+    await storeRejected(glucose(userId, [sample(at, 5)]), reason);
+    const last = await storeRejected(unknown(), reason);
     const result = await stage.product.rejectedEvents.replay({ reason });
     expect(result).toEqual({
       replayed: { health_data_accepted: 1 },
@@ -146,7 +146,7 @@ describe('a replay', () => {
   test('a replay of many events takes no more than the limit, and says where it stopped', async () => {
     const reason = `many ${randomUUID()}`;
     const ids: string[] = [];
-    for (let n = 0; n < 120; n += 1) ids.push(await putAside(glucose(randomUUID(), [sample(at, n)]), reason));
+    for (let n = 0; n < 120; n += 1) ids.push(await storeRejected(glucose(randomUUID(), [sample(at, n)]), reason));
     const part = await stage.product.rejectedEvents.replay({ reason, limit: 60 });
     expect(part).toMatchObject({ replayed: { health_data_accepted: 60 }, next: ids[60] });
     const rest = await stage.product.rejectedEvents.replay({ reason });
@@ -155,7 +155,7 @@ describe('a replay', () => {
 
   test('a replay of an event whose user was deleted finds nothing', async () => {
     const userId = randomUUID();
-    const id = await putAside(glucose(userId, [sample(at, 1)]));
+    const id = await storeRejected(glucose(userId, [sample(at, 1)]));
     await store().deleteUserData(userId);
     await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(RejectedEventNotFound);
     expect(await valuesOf(store(), userId)).toEqual([]);
@@ -163,7 +163,7 @@ describe('a replay', () => {
 
   test('a replay of an event that does not exist, or was settled, says so', async () => {
     await expect(stage.product.rejectedEvents.replay('123456789')).rejects.toBeInstanceOf(RejectedEventNotFound);
-    const id = await putAside(glucose(randomUUID(), [sample(at, 1)]));
+    const id = await storeRejected(glucose(randomUUID(), [sample(at, 1)]));
     await stage.product.rejectedEvents.replay(id);
     await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(RejectedEventSettled);
   });
@@ -176,7 +176,7 @@ describe('a replay', () => {
 
 describe('discarding', () => {
   test('erases what the event held and keeps the reason; discarding again is success', async () => {
-    const id = await putAside(unknown());
+    const id = await storeRejected(unknown());
     await stage.product.rejectedEvents.discard(id, 'a test of the sender');
     await stage.product.rejectedEvents.discard(id, 'a test of the sender');
     await expect(stage.product.rejectedEvents.discard(id, 'another')).rejects.toBeInstanceOf(RejectedEventSettled);
@@ -219,10 +219,10 @@ test('histories hold nothing of the events', async () => {
   });
   const { rejectedEvents } = new LabOperations(temporal, { taskQueue });
   const userId = randomUUID();
-  const id = await putAside(glucose(userId, [sample(at, 4711)]));
+  const id = await storeRejected(glucose(userId, [sample(at, 4711)]));
   await rejectedEvents.list();
   await rejectedEvents.replay(id);
-  await rejectedEvents.discard(await putAside(unknown()), 'not wanted');
+  await rejectedEvents.discard(await storeRejected(unknown()), 'not wanted');
   expect(started).toHaveLength(3);
   const text = await historiesOf(started);
   expect(text).toContain(id);
