@@ -1,6 +1,6 @@
 import { activityInfo, log } from '@temporalio/activity';
 import { isGrpcServiceError, WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { earlierRunOf, type EarlierRun } from '../protocol/earlier-run.js';
+import type { EarlierRun } from '../protocol/earlier-run.js';
 
 /** gRPC's number of UNIMPLEMENTED. */
 const unimplemented = 12;
@@ -52,8 +52,8 @@ async function asItIs(temporal: Client, listedAs: WorkflowExecutionInfo): Promis
 /**
  * The result of the last completed run with this workflow ID.
  *
- * @param earlier the run before the one that asks, as its memo has it: from there it is found by ID. Without it Temporal is
- * searched, and a run that was started and ended just now may be missing; what it announced is then announced again with the
+ * @param earlier the run before the one that asks, as its input has it: it is found by ID. Without it, and if somebody
+ * ended it or it failed, Temporal is searched, and a run that was started and ended just now may be missing; what it announced is then announced again with the
  * same ids, which a receiver drops.
  */
 export async function lastResultOf<Result>(
@@ -61,41 +61,33 @@ export async function lastResultOf<Result>(
   workflowId: string,
   earlier?: EarlierRun,
 ): Promise<Result | undefined> {
-  const found = await lastEndedBefore(temporal, workflowId, earlier);
-  const runId =
-    found === 'unknown'
-      ? await searching(temporal, async () => (await endedRunsOf(temporal, workflowId))[0]?.runId, undefined)
-      : found.runId;
+  const last = await lastEndedBefore(temporal, workflowId, earlier);
+  const { runId } =
+    last === 'unknown'
+      ? await searching<EarlierRun>(temporal, async () => (await endedRunsOf(temporal, workflowId))[0] ?? {}, {})
+      : last;
   if (runId === undefined) return undefined;
   return temporal.workflow.getHandle(workflowId, runId).result() as Promise<Result>;
 }
 
-/** Runs that somebody ended, or that failed, in a row: beyond that the search is quicker. */
-const mostSteps = 20;
-
-/** The last run before that ended by itself; unknown where a run does not say which one came before it. */
+/** The last run before that ended by itself; unknown if that cannot be told by ID. */
 async function lastEndedBefore(
   temporal: Client,
   workflowId: string,
   earlier: EarlierRun | undefined,
 ): Promise<EarlierRun | 'unknown'> {
-  let next = earlier;
-  for (let step = 0; next !== undefined && step < mostSteps; step += 1) {
-    if (next.runId === undefined) return next;
-    const run = await retained(temporal, workflowId, next.runId);
-    // One that is past its retention has none before it that is retained.
-    if (!run) return {};
-    if (run.status.name === 'COMPLETED') return { runId: run.runId };
-    next = earlierRunOf(run.memo);
-  }
-  return 'unknown';
+  if (earlier?.runId === undefined) return earlier ?? 'unknown';
+  const run = await retained(temporal, workflowId, earlier.runId);
+  // One that is past its retention has none before it that is retained.
+  if (!run) return {};
+  return run.status.name === 'COMPLETED' ? earlier : 'unknown';
 }
 
 async function retained(
   temporal: Client,
   workflowId: string,
   runId: string,
-): Promise<Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'memo'> | undefined> {
+): Promise<Pick<WorkflowExecutionInfo, 'status'> | undefined> {
   try {
     return await temporal.workflow.getHandle(workflowId, runId).describe();
   } catch (error) {

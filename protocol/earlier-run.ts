@@ -2,7 +2,8 @@ import { WorkflowNotFoundError, type SignalDefinition, type TypedSearchAttribute
 
 /*
  * Which run of the same workflow ID came before a run. Temporal has no call for that but its search, which lags and may be
- * away while everything else works. The sender that starts a run can learn it by ID, and the new run keeps it in its memo.
+ * away while everything else works. The sender that starts a run can learn it by ID, and the new run has it in its input: a memo would be
+ * decoded with every list and description, by clients without keys too.
  */
 
 /** The run of the same workflow ID before this one; without `runId` Temporal retained none when this one was started. */
@@ -10,14 +11,12 @@ export interface EarlierRun {
   runId?: string;
 }
 
-const memoKey = 'earlierRun';
-
-/** Undefined if the sender that started the run did not look for it. */
-export function earlierRunOf(memo: Record<string, unknown> | undefined): EarlierRun | undefined {
-  const kept = memo?.[memoKey];
-  if (typeof kept !== 'object' || kept === null) return undefined;
-  const { runId } = kept as Record<string, unknown>;
-  return typeof runId === 'string' ? { runId } : {};
+/** Reads the field of an input. Undefined if the sender that started the run did not look for an earlier one. */
+export function readEarlierRun(given: unknown): EarlierRun | undefined {
+  if (typeof given !== 'object' || given === null) return undefined;
+  const { runId, ...others } = given as Record<string, unknown>;
+  if (typeof runId === 'string') return { runId };
+  return runId === undefined && Object.keys(others).length === 0 ? {} : undefined;
 }
 
 /** Of the SDK's client, which is not known here, what is needed of it. */
@@ -37,7 +36,7 @@ interface WorkflowCalls {
 
 interface SignalledStart<Args extends unknown[]> {
   workflowId: string;
-  args: [unknown];
+  args: [object];
   taskQueue: string;
   signal: SignalDefinition<Args>;
   signalArgs: Args;
@@ -60,7 +59,8 @@ export async function signalOrStart<Args extends unknown[]>(
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     const earlierRun = await latestRunOf(workflow, start.workflowId);
-    const options = { ...start, memo: { [memoKey]: earlierRun } };
+    const [input] = start.args;
+    const options = { ...start, args: [{ ...input, earlierRun }] };
     await workflow.signalWithStart(name, options as never);
   }
 }

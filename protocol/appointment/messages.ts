@@ -1,3 +1,4 @@
+import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
@@ -12,6 +13,8 @@ export const bookAppointmentName = 'bookAppointment';
 export interface BookAppointmentInput {
   /** The service's id of an order that is drawn at home. */
   orderId: string;
+  /** The run of the same workflow ID before this one, where the sender that started it looked. */
+  earlierRun?: EarlierRun;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;
 }

@@ -1,3 +1,4 @@
+import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import type { OrderSnapshot, ShipmentSnapshot } from '../../service/order-snapshot.js';
@@ -72,6 +73,8 @@ export const placingStateQuery = defineQuery<PlacingState>('state');
 
 export interface KitOrderInput {
   rootOrderId: string;
+  /** The run of the same workflow ID before this one, where the sender that started it looked. */
+  earlierRun?: EarlierRun;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;
 }

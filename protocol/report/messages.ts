@@ -1,3 +1,4 @@
+import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ReportCounts, ReportSnapshot } from '../../service/report-snapshot.js';
 import type { ReportFailure } from './failure-reasons.js';
@@ -71,6 +72,8 @@ export const cancelSubmissionUpdate = defineUpdate<SubmissionEnd, []>('cancel');
 
 export interface ParsingJobInput {
   jobId: string;
+  /** The run of the same workflow ID before this one, where the sender that started it looked. */
+  earlierRun?: EarlierRun;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;
 }

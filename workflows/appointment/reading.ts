@@ -1,7 +1,6 @@
 import { setNotifies } from '../entity/outbox.js';
-import { log, workflowInfo } from '@temporalio/workflow';
+import { log } from '@temporalio/workflow';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
-import { earlierRunOf } from '../../protocol/earlier-run.js';
 import { isOpen } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities } from '../activities.js';
@@ -82,16 +81,13 @@ export function takeSilence(appointment: Appointment, now: number): void {
  * more, an earlier run that has told of it. A service that does not answer holds nobody up: every command looks itself.
  * A Temporal that does not tell of an earlier run does for a while, so commands are refused meanwhile.
  */
-export async function identify({ appointment, commands }: AppointmentRun): Promise<void> {
+export async function identify({ appointment, commands, earlierRun }: AppointmentRun): Promise<void> {
   if (appointment.identified) return;
   const asked = appointment.heard;
   const summary = 'what there is already';
   const found = await answeringMeanwhile(
     commands,
-    activities.identifyAppointment.executeWithOptions({ summary }, [
-      appointment.orderId,
-      earlierRunOf(workflowInfo().memo),
-    ]),
+    activities.identifyAppointment.executeWithOptions({ summary }, [appointment.orderId, earlierRun]),
   );
   const { reading, notifies, previous } = found;
   if (previous) {

@@ -8,6 +8,7 @@ import {
   log,
   setHandler,
 } from '@temporalio/workflow';
+import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
 import {
   bookAppointmentName,
   type AppointmentResult,
@@ -49,6 +50,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
   const { orderId, carried } = check(input);
   const run: AppointmentRun = {
     appointment: openAppointment(orderId, carried, Date.now()),
+    earlierRun: readEarlierRun(input.earlierRun),
     commands: new CommandQueue(),
     alarm: new Alarm(),
     awake: false,
@@ -148,6 +150,7 @@ export type AppointmentAnswer = Slots | AppointmentState;
 /** One run of `bookAppointment`: the case it works on, and what wakes it. */
 export interface AppointmentRun {
   appointment: Appointment;
+  earlierRun: EarlierRun | undefined;
   commands: CommandQueue<AppointmentCommand, AppointmentAnswer>;
   alarm: Alarm;
   /** Something was heard that the main loop has not looked at yet. */

@@ -7,7 +7,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/chains.js';
-import { earlierRunOf } from '../../protocol/earlier-run.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult, OrderOutcome, RaisedAttention } from '../../protocol/order/messages.js';
@@ -81,10 +80,7 @@ async function readUp(run: Run): Promise<void> {
   adoptReference(chain);
   const reading = await answeringMeanwhile(
     run.commands,
-    activities.readChain.executeWithOptions({ summary: 'whose order is this' }, [
-      chain.rootOrderId,
-      earlierRunOf(workflowInfo().memo),
-    ]),
+    activities.readChain.executeWithOptions({ summary: 'whose order is this' }, [chain.rootOrderId, run.earlierRun]),
   );
   if (reading.rootOrderId !== chain.rootOrderId) run.forwardsTo ??= reading.rootOrderId;
   const { previous } = reading;

@@ -6,6 +6,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
 import {
   acknowledgeCriticalResultUpdate,
   cancelUpdate,
@@ -58,6 +59,7 @@ import { resultOf, stateOf } from './view.js';
 export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
   const run: Run = {
     chain: openChain(input.rootOrderId, input.carried),
+    earlierRun: readEarlierRun(input.earlierRun),
     commands: new CommandQueue(),
     alarm: new Alarm(),
     heard: false,
@@ -186,6 +188,7 @@ function currentState({ chain, forwardsTo }: Run): OrderState {
 /** One run of `kitOrder`: the case it works on, and what wakes it. */
 export interface Run {
   chain: Chain;
+  earlierRun: EarlierRun | undefined;
   commands: CommandQueue<Command, OrderState>;
   alarm: Alarm;
   /** Something was heard that the main loop has not looked at yet. */

@@ -1,6 +1,5 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { JobReading } from '../../activities/reports.js';
-import { earlierRunOf } from '../../protocol/earlier-run.js';
 import type { ParsingJobResult, ReportTimelineEntry } from '../../protocol/report/messages.js';
 import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';
@@ -70,7 +69,7 @@ async function readUp(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
   const question = { jobId: job.jobId, since, ...(job.userId !== undefined && { userId: job.userId }) };
   const reading = await activities.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [
     question,
-    earlierRunOf(workflowInfo().memo),
+    run.earlierRun,
   ]);
   const { snapshot, gone, unsure, notifies, previous } = reading;
   if (previous) resume(job, previous);

@@ -7,6 +7,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
 import {
   cancelReportUpdate,
   jobChangedSignal,
@@ -35,6 +36,7 @@ export async function parsingJob(input: ParsingJobInput): Promise<ParsingJobResu
   if (typeof input?.jobId !== 'string') throw ApplicationFailure.nonRetryable('jobId is missing', 'InvalidCommand');
   const run: ReportRun = {
     job: openJob(input.jobId, input.carried, Date.now()),
+    earlierRun: readEarlierRun(input.earlierRun),
     alarm: new Alarm(),
     heard: false,
   };
@@ -115,6 +117,7 @@ function abandon(run: ReportRun): ReportState {
 /** One run of `parsingJob`: the case it works on, and what wakes it. */
 export interface ReportRun {
   job: Job;
+  earlierRun: EarlierRun | undefined;
   alarm: Alarm;
   /** Something was heard that the main loop has not looked at yet. */
   heard: boolean;
