@@ -161,11 +161,11 @@ describe('an upload', () => {
   test('an upload that breaks off makes no job', async () => {
     const sandbox = await startSandbox();
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
-    const broken = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    async function* broken(): AsyncGenerator<Uint8Array, void, undefined> {
       yield sampleReport('pdf', { size: 500_000 });
       await eventually(async () => expect(await sandbox.control.requests({ method: 'POST' })).toHaveLength(1));
       throw new Error('the disk is gone');
-    };
+    }
     const file = { contentType: 'application/pdf', bytes: broken() } as const;
     await expect(lab.reports.createJob({ userId, file })).rejects.toThrow('the disk is gone');
     await eventually(async () => {

@@ -257,7 +257,7 @@ describe('while the service does not answer', () => {
     await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
     const undoing = [1, 2, 3].map(() => handle.undo().catch((error: unknown) => error));
     await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
-    for (let round = 0; round < undoing.length; round += 1) {
+    for (const _ of undoing) {
       await stage.skip('4 minutes');
       await leavingUser.expectState(handle, {});
     }

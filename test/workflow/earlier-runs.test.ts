@@ -12,11 +12,11 @@ const stage = setStage({ eventsPerRun: 10_000 });
 /** Like a server whose visibility does not know yet that anything ended. */
 function lagging(temporal: Client): Client {
   const { workflow } = temporal;
-  const list = async function* (options: { query?: string }) {
+  async function* list(options: { query?: string }) {
     for await (const { closeTime: _closeTime, ...run } of workflow.list(options)) {
       yield { ...run, status: { name: 'RUNNING', code: 1 } };
     }
-  };
+  }
   return {
     workflow: { list, getHandle: workflow.getHandle.bind(workflow) },
     withDeadline: temporal.withDeadline.bind(temporal),

@@ -56,7 +56,7 @@ describe('the case file says in words', () => {
     ['link', 'it took too long'],
   ] as const)('the case file says in words which wait was in vain: %s', (waitedFor, said) => {
     const link = asked();
-    endUnlessConnected(link, { outcome: 'expired', waitedFor: waitedFor }, start + hour);
+    endUnlessConnected(link, { outcome: 'expired', waitedFor }, start + hour);
     expect(fileOf(link)).toContain(`**Outcome** expired: ${said}\n`);
   });
 });

@@ -58,9 +58,10 @@ describe('any order, repetition and loss of reports', () => {
   });
 
   test('reports that contradict each other about an event, which the greatest does not have, end in the same state', () => {
-    const reports = ['lost', 'transit_lab', 'with_customer'].map((low) => {
-      return { orderId: 'order-1', events: [{ id: 1, at: daysAfterStart(0), status: statusOf(low) }] };
-    });
+    const reports = ['lost', 'transit_lab', 'with_customer'].map((low) => ({
+      orderId: 'order-1',
+      events: [{ id: 1, at: daysAfterStart(0), status: statusOf(low) }],
+    }));
     const greatest = { orderId: 'order-1', events: [{ id: 2, at: daysAfterStart(1), status: statusOf('completed') }] };
     const all = [...reports, greatest];
     fc.assert(

@@ -8,12 +8,12 @@ const LIMIT = 10_485_760;
 /** A source in memory that gives its bytes in pieces of one length, and counts what was taken and closed. */
 function source(bytes: Buffer, { piece = 65_536, size }: { piece?: number; size?: number } = {}) {
   const counts = { taken: 0, closed: 0 };
-  const pieces = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
     for (let start = 0; start < bytes.length; start += piece) {
       counts.taken += 1;
       yield await Promise.resolve(bytes.subarray(start, start + piece));
     }
-  };
+  }
   const opened: ByteSource = {
     bytes: pieces(),
     close: () => {

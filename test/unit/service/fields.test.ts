@@ -25,9 +25,13 @@ function bodyWith(path: string, value: unknown): object {
 }
 
 function at(body: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((inner, step) => {
-    return typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[step] : undefined;
-  }, body);
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (inner, step) =>
+        typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[step] : undefined,
+      body,
+    );
 }
 
 async function readOf(body: unknown, call: (service: LabService) => Promise<unknown>): Promise<unknown> {

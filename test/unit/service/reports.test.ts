@@ -21,14 +21,14 @@ async function* pieces(...chunks: readonly (Buffer | Error)[]): AsyncGenerator<U
 /** So many bytes in pieces of 64 KiB; `ended` says that the consumer released it or read it all. */
 function large(bytes: number): { file: ReportFile; ended: () => boolean; given: () => number } {
   let [given, ended] = [0, false];
-  const source = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for (; given < bytes; given += 65_536)
         yield await Promise.resolve(Buffer.alloc(Math.min(65_536, bytes - given), 7));
     } finally {
       ended = true;
     }
-  };
+  }
   return {
     file: { contentType: 'application/pdf', bytes: source(), size: bytes },
     ended: () => ended,
@@ -291,12 +291,12 @@ describe('an upload that fails', () => {
 
   test('an upload that goes on slowly is not ended by the timeouts of other calls', async () => {
     const { baseUrl, bodies } = await keepingBodies();
-    const slow = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    async function* slow(): AsyncGenerator<Uint8Array, void, undefined> {
       for (let n = 0; n < 6; n += 1) {
         await new Promise((resolve) => setTimeout(resolve, 700));
         yield Buffer.alloc(1_000);
       }
-    };
+    }
     const { reports } = serviceAt(baseUrl, { timeoutMs: 300, headersTimeoutMs: 3_000 });
     await reports.createJob({ userId: USER, file: { contentType: 'image/png', bytes: slow() } });
     expect(bodies[0]?.length).toBeGreaterThan(6_000);
@@ -437,12 +437,12 @@ describe('the answer to an upload', () => {
   });
 
   test('has its whole time, however long the file took', async () => {
-    const slowly = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    async function* slowly(): AsyncGenerator<Uint8Array, void, undefined> {
       for (const piece of [PDF, PDF, PDF]) {
         await new Promise((resolve) => setTimeout(resolve, 1_000));
         yield piece;
       }
-    };
+    }
     const service = serviceAt(await answeringAfter(300));
     const file = { contentType: 'application/pdf', bytes: slowly() } as const;
     const job = await service.reports.createJob({ userId: USER, file }, { answerTimeoutMs: 2_500 });
