@@ -39,7 +39,7 @@ const ONE_PIXEL = {
 
 /**
  * A file of a kind, with a marker for the sandbox where one is given (`failed:low_quality`) and filled up to a size
- * where one is given. What follows a PDF's or an image's end is passed over by readers.
+ * where one is given. Readers ignore what follows a PDF's or an image's end.
  */
 export function sampleReport(kind: SampleKind, options: { outcome?: string; size?: number } = {}): Buffer {
   const marker = options.outcome === undefined ? '' : `labops-sandbox: ${options.outcome}`;

@@ -29,7 +29,7 @@ const CONFIRMED_AFTER = '30m';
 /** The requested appointment, without its time. */
 type Requested = Pick<Appointment, 'address' | 'provider' | 'notes'>;
 
-/** Statuses in which somebody still means to come. */
+/** Statuses in which the appointment is still expected. */
 const OPEN = ['pending', 'reserved', 'scheduled'];
 /** Statuses of an order that can have an appointment made. */
 const BOOKABLE = [
@@ -87,7 +87,7 @@ export class Appointments {
     return appointment;
   }
 
-  /** Asks a provider, who names an hour later. */
+  /** Asks a provider, who proposes a time later. */
   request(order: Order, requested: Requested): Appointment {
     this.#requireBookable(order);
     const appointment = this.#create(order, requested, null);
@@ -112,7 +112,7 @@ export class Appointments {
     return appointment;
   }
 
-  /** A cancelled order takes its appointment along; the order's own status stays. */
+  /** Cancels the appointment of a cancelled order; the order's own status stays. */
   orderCancelled(order: Order): void {
     const appointment = this.of(order);
     if (appointment === undefined || !OPEN.includes(presentStatus(appointment))) return;
@@ -120,7 +120,7 @@ export class Appointments {
     this.#leaveSlot(appointment);
   }
 
-  /** Gives an appointment any status, also where no way leads. */
+  /** Gives an appointment any status, even an impossible one. */
   move(appointment: Appointment, status: string, { webhook = true } = {}): void {
     this.#append(appointment, status, 'labtest.appointment.updated', webhook);
     if (status === 'cancelled') this.#leaveSlot(appointment);
@@ -150,7 +150,7 @@ export class Appointments {
     if (this.#lab.settings.current.appointmentsHappen) this.#happen(appointment);
   }
 
-  /** The provider's word comes later: yes, no, or not before the booking lapses. */
+  /** The provider answers later: yes, no, or not before the booking lapses. */
   #confirmLater(appointment: Appointment, lapsesAfterMs: number | null): void {
     const { appointmentConfirmation } = this.#lab.settings.current;
     const isSilent = appointmentConfirmation === 'never';
@@ -164,7 +164,7 @@ export class Appointments {
     });
   }
 
-  /** Somebody comes when the hour begins, and has drawn the blood when it ends. */
+  /** The visit begins with the slot, and the blood is drawn when it ends. */
   #happen(appointment: Appointment): void {
     const { slot } = appointment;
     if (slot === null) return;

@@ -35,7 +35,6 @@ export const httpFaultSchema = z.strictObject({
 });
 
 export type HttpFault = z.infer<typeof httpFaultSchema>;
-export type HttpFaultInput = z.input<typeof httpFaultSchema>;
 export type HttpFaultAction = HttpFault['action'];
 
 export interface RequestFacts {

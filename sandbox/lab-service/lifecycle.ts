@@ -1,6 +1,6 @@
 /**
  * The statuses of an order by collection method, from the contract's lifecycle.json. Pure. The control interface
- * may move an order anywhere, also where no edge leads; only cancelling and the simulated walk follow the rules.
+ * may give an order any status; only cancelling and the simulated walk follow the rules.
  */
 
 export const COLLECTION_METHODS = ['testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const;

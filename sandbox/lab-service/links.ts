@@ -54,7 +54,7 @@ export class Links {
     return token;
   }
 
-  /** In the order in which they were made. */
+  /** In order of creation. */
   tokens(): LinkToken[] {
     return [...this.#tokens.values()];
   }

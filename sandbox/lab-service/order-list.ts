@@ -7,7 +7,7 @@ import { Fields, datetime, oneOf, uuid } from './validation.js';
 
 /**
  * The order list: page and size, newest first unless asked otherwise. Query parameters that are not read here are
- * passed over, as the service passes over what it does not know.
+ * ignored, as the service ignores what it does not know.
  */
 
 const LARGEST_PAGE = 100;

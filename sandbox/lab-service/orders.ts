@@ -124,7 +124,7 @@ export class Orders {
     this.#lab.stories.registered(order);
   }
 
-  /** Adds an event of any status to an order, also where no edge leads. */
+  /** Adds an event of any status to an order, even an impossible one. */
   move(order: Order, move: Move): void {
     this.#append(order, move);
   }

@@ -10,7 +10,7 @@ const LONGEST_WINDOW_MS = 60 * DAY_MS;
 /**
  * Delivers the latest event of each order again, as a new message: of the orders named, or of those that changed within
  * a window (which ends now and is 60 days long where its bounds are left out). Returns the ids of these orders; unknown
- * ones are passed over (not documented; assumed).
+ * ones are ignored (not documented; assumed).
  */
 export function resendEvents(lab: Lab, body: unknown): string[] {
   const fields = Fields.ofBody(body);

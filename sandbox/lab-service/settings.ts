@@ -64,7 +64,7 @@ export const settingsSchema = z.strictObject({
    * (`order`).
    */
   criticalResultForm: z.enum(['event', 'order']),
-  /** Which filter of the order list finds critical orders: `both` (default), or one, and the other is passed over. */
+  /** The filter of the order list that finds critical orders: `both` (default), or one, and the other is ignored. */
   criticalFilter: z.enum(['both', 'interpretation', 'is_critical']),
   /** That webhook's `interpretation`: the order's (default), `normal` as in one documented example, or nothing. */
   criticalInterpretation: z.enum(['order', 'normal', 'absent']),

@@ -70,7 +70,7 @@ export class Slots {
     return slot;
   }
 
-  /** Somebody else was faster, or nobody comes. Documented is the choice of the two statuses. */
+  /** The slot is gone, or no provider comes. The two statuses are documented. */
   conflict(): Error {
     return refusal(this.#lab.settings.current.slotConflictStatus, 'This time slot is no longer available.');
   }
@@ -83,12 +83,12 @@ export class Slots {
     this.#taken.delete(nameOf(slot));
   }
 
-  /** The hour that was offered under a key, whatever became of the key. */
+  /** The slot that was offered under a key, even if the key has expired. */
   offeredAs(bookingKey: string): Slot | undefined {
     return this.#offered.get(bookingKey);
   }
 
-  /** The first free hour from tomorrow on: what a provider proposes that was asked to come. */
+  /** The first free slot from tomorrow on, which a provider proposes on request. */
   next(zip: string): Slot {
     const offered = this.offer(zip, null).flatMap(({ slots }) => slots);
     const [first] = offered;

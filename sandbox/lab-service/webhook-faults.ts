@@ -37,7 +37,6 @@ export const webhookFaultSchema = z.strictObject({
 });
 
 export type WebhookFault = z.infer<typeof webhookFaultSchema>;
-export type WebhookFaultInput = z.input<typeof webhookFaultSchema>;
 export type WebhookFaultAction = WebhookFault['action'];
 
 export interface MessageFacts {

@@ -25,7 +25,7 @@ type CreateOptions = NonNullable<Parameters<typeof TestWorkflowEnvironment.creat
 type ClientOptions = NonNullable<CreateOptions['client']>;
 
 /** The only namespace that the test server has. The environment itself names none. */
-export const testServerNamespace = 'default';
+const testServerNamespace = 'default';
 
 /** The SDK starts this in the server's place: see `startTestServer`. */
 const placeholder = fileURLToPath(new URL('placeholder.sh', import.meta.url));
