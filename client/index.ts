@@ -185,7 +185,6 @@ export { defaultDeletionPolicy, type DeletionPolicy, type OnRunningWork } from '
 export type {
   DeleteUserInput,
   DeleteUserResult,
-  DeletionAttention,
   DeletionAttentionReason,
   DeletionOutcome,
   DeletionPhase,
@@ -199,7 +198,7 @@ export type { ReportCounts } from '../service/report-snapshot.js';
 export type { CancellationReason } from '../service/appointments.js';
 export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';
 export type {
-  AppointmentAttention,
+  AppointmentAttentionReason,
   AppointmentCancellation,
   AppointmentOutcome,
   AppointmentPhase,
@@ -217,7 +216,6 @@ export type { ReportFailure } from '../protocol/report/failure-reasons.js';
 export type {
   ParsingJobResult,
   LostUpload,
-  ReportAttention,
   ReportAttentionReason,
   ReportOutcome,
   ReportPhase,
@@ -238,6 +236,7 @@ export { defaultLinkPolicy, type LinkPolicy } from '../protocol/link/policy.js';
 export type {
   CodeAnswer,
   Consequence,
+  LinkAttentionReason,
   LinkOutcome,
   LinkPhase,
   LinkReport,
@@ -246,11 +245,12 @@ export type {
   LinkUrl,
 } from '../protocol/link/messages.js';
 export type { Duration } from '../protocol/policy-settings.js';
+export type { Attention } from '../protocol/attention.js';
 export type {
-  Attention,
   AttentionReason,
   ChainLink,
   KitOrderResult,
+  OrderAttention,
   OrderOutcome,
   OrderPhase,
   PlacingAttentionReason,

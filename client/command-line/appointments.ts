@@ -3,7 +3,7 @@ import type { AppointmentState, Slots } from '../../protocol/appointment/message
 import type { AppointmentHandle } from '../appointments/appointment-handle.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { readText } from './input.js';
-import { facts, line, moment, sections, table, timelineTable, waiting, words } from './output.js';
+import { attentionText, facts, line, moment, sections, table, timelineTable, waiting, words } from './output.js';
 
 interface NotesOption {
   notesFile?: string;
@@ -119,7 +119,7 @@ function appointmentText(state: AppointmentState): string {
       ['Outcome', words(state.outcome ?? '')],
       ['The order was', words(state.order ?? '')],
     ]),
-    attention.map((reason) => `Attention: ${words(reason)}`).join('\n'),
+    attentionText(attention),
     timelineTable(timeline),
   );
 }

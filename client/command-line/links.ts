@@ -4,7 +4,7 @@ import type { LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
-import { facts, line, moment, sections, timelineTable, words } from './output.js';
+import { attentionText, facts, line, moment, sections, timelineTable, words } from './output.js';
 
 interface WhichLink {
   user: string;
@@ -108,7 +108,7 @@ function linkText(state: LinkState): string {
       ['Outcome', words(state.outcome ?? '')],
       ['Not done in time', state.waitedFor],
     ]),
-    attention.map((reason) => `Attention: ${words(reason)}`).join('\n'),
+    attentionText(attention),
     timelineTable(timeline),
   );
 }

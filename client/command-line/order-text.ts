@@ -1,7 +1,7 @@
 import type { CriticalResult, OrderState, PlacingState } from '../../protocol/order/messages.js';
 import type { CancelledPlacing } from '../orders/order-handle.js';
 import type { OrderSummary } from '../orders/order-list.js';
-import { facts, line, moment, sections, table, waiting, words } from './output.js';
+import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
 
 /* Orders as text for people. */
 
@@ -49,7 +49,7 @@ export function orderText(state: OrderState | PlacingState | CancelledPlacing): 
       ['Alarm', state.criticalResult?.alarm],
       ['Forwards to', state.forwardsTo],
     ]),
-    attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n'),
+    attentionText(attention),
     kits.length > 1 ? table(['Kit', 'Origin', 'Phase', 'Followed by'], kits) : undefined,
     table(['When (UTC)', 'Order', 'Status', 'Detail'], happened),
   );
@@ -65,7 +65,7 @@ function placingText(state: PlacingState | CancelledPlacing): string {
       ['Phase', words(phase)],
       ['Waits for', waiting(state.waiting)],
     ]),
-    attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n'),
+    attentionText(attention),
   );
 }
 

@@ -3,6 +3,8 @@
  * control characters, which a terminal would obey.
  */
 
+import type { Attention } from '../../protocol/attention.js';
+
 export type Cell = string | number | boolean | undefined;
 
 /** Columns as wide as their widest cell; a last column that is empty takes no room. */
@@ -55,6 +57,11 @@ export function timelineTable(timeline: readonly { at: string; what: string }[])
     ['When (UTC)', 'What happened'],
     timeline.map(({ at, what }) => [moment(at), what]),
   );
+}
+
+/** Why a person should look. */
+export function attentionText(attention: readonly Attention<string>[]): string {
+  return attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n');
 }
 
 /** What something waits for, and until when. */

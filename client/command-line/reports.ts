@@ -5,7 +5,7 @@ import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
-import { facts, line, moment, sections, table, waiting, words } from './output.js';
+import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
 
 interface ReferenceOption {
   reference?: string;
@@ -108,7 +108,7 @@ function reportText(state: ReportState): string {
       ['Above their range', counts?.aboveRange],
       ['Below their range', counts?.belowRange],
     ]),
-    attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n'),
+    attentionText(attention),
     table(
       ['When (UTC)', 'Status', 'Reviewed'],
       timeline.map(({ at, status, isReviewed }) => [moment(at), status, isReviewed]),

@@ -4,7 +4,7 @@ import type { OnRunningWork } from '../../protocol/deletion/policy.js';
 import type { CommandLine } from './command-line.js';
 import { readText } from './input.js';
 import { days } from './options.js';
-import { facts, moment, sections, table, words } from './output.js';
+import { attentionText, facts, moment, sections, table, words } from './output.js';
 
 interface DeleteOptions {
   graceDays?: number;
@@ -86,7 +86,7 @@ function deletionText(state: DeletionState): string {
       ['Failure', state.failure],
       ['Ended', moment(state.endedAt)],
     ]),
-    attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n'),
+    attentionText(attention),
     work.length === 0
       ? undefined
       : table(

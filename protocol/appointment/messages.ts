@@ -1,6 +1,7 @@
 import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { Attention } from '../attention.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
 
 /**
@@ -112,7 +113,7 @@ export type AppointmentOutcome =
   | 'abandoned';
 
 /** The reason why a person should look. */
-export type AppointmentAttention =
+export type AppointmentAttentionReason =
   /** Pending for longer than `confirmationWait`. */
   | 'confirmation_overdue'
   /** The time is over, and nobody reported a blood draw. */
@@ -139,7 +140,7 @@ export interface AppointmentState {
   /** The current one, or the last one if it was cancelled. */
   appointment?: AppointmentShown;
   waiting: { for: string; until?: string };
-  attention: AppointmentAttention[];
+  attention: Attention<AppointmentAttentionReason>[];
   timeline: AppointmentEntry[];
   /** Set once nothing is waited for any more. */
   outcome?: AppointmentOutcome;

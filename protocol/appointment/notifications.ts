@@ -1,4 +1,5 @@
-import type { AppointmentAttention, AppointmentOutcome, AppointmentPhase, AppointmentState } from './messages.js';
+import type { Attention } from '../attention.js';
+import type { AppointmentAttentionReason, AppointmentOutcome, AppointmentPhase, AppointmentState } from './messages.js';
 
 /**
  * Notifications about an appointment, CloudEvents of type `labops.appointment.<type>`. An id is never derived from a
@@ -11,8 +12,8 @@ export type AppointmentNotification = AppointmentNotificationHead &
     | { type: 'choice_needed'; data: { reason: 'cancelled' | 'not_shown'; until: string } }
     | { type: 'choice_reminder'; data: { reminder: number; until: string } }
     | { type: 'visit_reminder'; data: { reminder: number; startAt: string } }
-    | { type: 'attention_raised'; data: { reason: AppointmentAttention } }
-    | { type: 'attention_cleared'; data: { reason: AppointmentAttention } }
+    | { type: 'attention_raised'; data: Attention<AppointmentAttentionReason> }
+    | { type: 'attention_cleared'; data: Attention<AppointmentAttentionReason> }
     | { type: 'ended'; data: { outcome: AppointmentOutcome; order?: AppointmentState['order'] } }
   );
 

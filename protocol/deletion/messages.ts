@@ -1,4 +1,5 @@
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import type { Attention } from '../attention.js';
 import type { DeletionPolicy } from './policy.js';
 
 /**
@@ -107,11 +108,6 @@ export type DeletionAttentionReason =
   | 'undo_doubtful'
   | 'notifications_undelivered';
 
-export interface DeletionAttention {
-  reason: DeletionAttentionReason;
-  since: string;
-}
-
 /** The answer of every update and the query. Nothing personal. */
 export interface DeletionState {
   userId: string;
@@ -127,7 +123,7 @@ export interface DeletionState {
   work: FoundWork[];
   /** Slugs of the sources whose connections the deletion ends. Absent if the user was not read before. */
   connections?: string[];
-  attention: DeletionAttention[];
+  attention: Attention<DeletionAttentionReason>[];
   undo?: UndoReport;
   outcome?: DeletionOutcome;
   /** With the outcome `failed`: the failure's type. */

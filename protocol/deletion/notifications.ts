@@ -1,4 +1,5 @@
-import type { DeletionAttention, FoundWork, UndoReport } from './messages.js';
+import type { Attention } from '../attention.js';
+import type { DeletionAttentionReason, FoundWork, UndoReport } from './messages.js';
 
 /**
  * Notifications about a user's deletion, CloudEvents of type `labops.user.<type>`. An id is `<user id>/<when the
@@ -12,8 +13,8 @@ export type DeletionNotification = NotificationHead &
     | { type: 'deleted'; data: object }
     /** Nothing is deleted after all, though the request had been answered. */
     | { type: 'deletion_failed'; data: { reason: string; work?: FoundWork[] } }
-    | { type: 'attention_raised'; data: DeletionAttention }
-    | { type: 'attention_cleared'; data: DeletionAttention }
+    | { type: 'attention_raised'; data: Attention<DeletionAttentionReason> }
+    | { type: 'attention_cleared'; data: Attention<DeletionAttentionReason> }
   );
 
 interface NotificationHead {

@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Attention } from '../attention.js';
 import type { LinkPolicy } from './policy.js';
 
 /**
@@ -91,7 +92,7 @@ export type LinkOutcome =
   | 'cancelled';
 
 /** Neither is notified: they stand in the state, and in LabAttention. */
-export type LinkAttention = 'connection_unconfirmed' | 'notifications_undelivered';
+export type LinkAttentionReason = 'connection_unconfirmed' | 'notifications_undelivered';
 
 /** The answer of `state` and most updates. It contains neither token nor URL nor code. */
 export interface LinkState {
@@ -112,7 +113,7 @@ export interface LinkState {
   errorType?: string;
   /** The consequence of the error. */
   consequence?: Consequence;
-  attention: LinkAttention[];
+  attention: Attention<LinkAttentionReason>[];
   timeline: LinkEntry[];
   /** Set once the link has ended. */
   outcome?: LinkOutcome;

@@ -3,6 +3,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import type { OrderSnapshot, ShipmentSnapshot } from '../../service/order-snapshot.js';
 import type { OrderRequest, RegisterRequest, TestkitOrderRequest } from '../../service/orders.js';
+import type { Attention, RaisedAttention } from '../attention.js';
 import type { OrderPolicy, ResolvedPolicy } from './policy.js';
 
 /**
@@ -62,7 +63,7 @@ export interface PlacingState {
   reference: string;
   userId: string;
   waiting: Waiting;
-  attention: { reason: PlacingAttentionReason; since: string }[];
+  attention: Attention<PlacingAttentionReason>[];
   /** Set once there is an order: the workflow `kit-order/<order id>` shows it from there. */
   orderId?: string;
   /** Set once the placing was cancelled and there is no order. */
@@ -231,23 +232,12 @@ export type AttentionReason =
   /** The service has not taken the order for an hour; placing goes on trying. */
   | 'placing_delayed';
 
-export interface Attention {
-  reason: AttentionReason;
+export interface OrderAttention extends Attention<AttentionReason> {
   orderId: string;
-  since: string;
 }
 
-export interface RaisedAttention extends Attention {
-  /** The question it asks; it is cleared when the question is answered or obsolete. */
-  key: string;
-  /** Which time it is raised, from 1. */
-  time: number;
-}
-
-export interface RaisedCount {
-  key: string;
-  times: number;
-}
+/** `key`: the question it asks; it is cleared when the question is answered or obsolete. */
+export type RaisedOrderAttention = RaisedAttention<AttentionReason> & { key: string; orderId: string };
 
 /** An event of the service; or, without an event's id, an acknowledgement of a critical result. */
 export interface TimelineEntry {
@@ -342,7 +332,7 @@ export interface OrderState {
   criticalResult?: CriticalResult;
   shipment?: ShipmentSnapshot;
   waiting: Waiting;
-  attention: Attention[];
+  attention: OrderAttention[];
   chain: ChainLink[];
   timeline: TimelineEntry[];
   /** Set once the order has ended. */
@@ -394,8 +384,8 @@ export interface KitOrderResult {
   policy: ResolvedPolicy;
   replacements: Replacement[];
   /** The questions that stood at the end. */
-  attention: RaisedAttention[];
+  attention: RaisedOrderAttention[];
   /** How often each question was raised: one that is raised again is another notification. */
-  raised: RaisedCount[];
+  raised: Record<string, number>;
   criticalResults: CriticalResultRecord[];
 }

@@ -1,4 +1,4 @@
-import type { Attention, OrderOutcome, OrderPhase } from './messages.js';
+import type { OrderAttention, OrderOutcome, OrderPhase } from './messages.js';
 
 /**
  * Notifications about an order, CloudEvents of type `labops.order.<type>`. An id is never derived from a run, so a
@@ -9,8 +9,8 @@ export type OrderNotification = NotificationHead &
     | { type: 'phase_changed'; data: { phase: OrderPhase; status: string; detail?: string; problem?: string } }
     | { type: 'registration_reminder'; data: { reminder: number } }
     | { type: 'return_reminder'; data: { reminder: number } }
-    | { type: 'attention_raised'; data: Attention }
-    | { type: 'attention_cleared'; data: Attention }
+    | { type: 'attention_raised'; data: OrderAttention }
+    | { type: 'attention_cleared'; data: OrderAttention }
     | { type: 'replacement'; data: { replaces: string } }
     | { type: 'critical_result'; data: { status: string; interpretation?: string } }
     | { type: 'critical_result_reminder'; data: { reminder: number; status: string; since: string; alarm: string } }

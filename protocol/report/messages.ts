@@ -1,6 +1,7 @@
 import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ReportCounts, ReportSnapshot } from '../../service/report-snapshot.js';
+import type { Attention } from '../attention.js';
 import type { ReportFailure } from './failure-reasons.js';
 import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 
@@ -122,11 +123,6 @@ export type ReportAttentionReason =
   /** On `submitReport`: the file has not been uploaded for an hour; it goes on trying. */
   | 'upload_delayed';
 
-export interface ReportAttention {
-  reason: ReportAttentionReason;
-  since: string;
-}
-
 /** A status, and when this workflow learnt of it: the service itself gives no time. */
 export interface ReportTimelineEntry {
   at: string;
@@ -150,7 +146,7 @@ export interface ReportState {
   /** There once the report was read. */
   counts?: ReportCounts;
   waiting: { for: string; until?: string };
-  attention: ReportAttention[];
+  attention: Attention<ReportAttentionReason>[];
   timeline: ReportTimelineEntry[];
   /** Set once the job has ended. */
   outcome?: ReportOutcome;

@@ -1,5 +1,6 @@
 import type { ReportCounts } from '../../service/report-snapshot.js';
-import type { ReportAttention, ReportOutcome, ReportPhase } from './messages.js';
+import type { Attention } from '../attention.js';
+import type { ReportAttentionReason, ReportOutcome, ReportPhase } from './messages.js';
 
 /**
  * Notifications about a lab report, CloudEvents of type `labops.report.<type>`. An id is never derived from a run, so a
@@ -13,8 +14,8 @@ export type ReportNotification = ReportNotificationHead &
     | { type: 'failed'; data: { failureReason: string; failureSentence: string; supersededBy?: string } }
     /** A job that was announced before belongs to this reference. */
     | { type: 'claimed'; data: { status: string } }
-    | { type: 'attention_raised'; data: ReportAttention }
-    | { type: 'attention_cleared'; data: ReportAttention }
+    | { type: 'attention_raised'; data: Attention<ReportAttentionReason> }
+    | { type: 'attention_cleared'; data: Attention<ReportAttentionReason> }
     | { type: 'ended'; data: { outcome: ReportOutcome; supersededBy?: string } }
   );
 

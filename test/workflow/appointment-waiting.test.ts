@@ -58,7 +58,10 @@ describe('a booking that is confirmed later', () => {
       action: { kind: 'answer', status: 200, body: await stage.service.appointments.get(visit.orderId) },
     });
     await stage.skip('25 hours');
-    await visit.expectState({ phase: 'awaiting_confirmation', attention: ['confirmation_overdue'] });
+    await visit.expectState({
+      phase: 'awaiting_confirmation',
+      attention: [{ reason: 'confirmation_overdue' }] as never,
+    });
     await stage.sandbox.removeFaults();
     await stage.skip('14 hours');
     await visit.expectState({ phase: 'awaiting_choice', attention: [] });
@@ -264,7 +267,7 @@ describe('after an appointment', () => {
     const visit = await Visit.start(stage);
     await visit.choose();
     await stage.skip('4 days');
-    await visit.expectState({ phase: 'confirmed', attention: ['visit_overdue'] });
+    await visit.expectState({ phase: 'confirmed', attention: [{ reason: 'visit_overdue' }] as never });
     await stage.sandbox.move(visit.orderId, 'draw_completed');
     expect(await visit.result()).toMatchObject({ outcome: 'completed' });
     expect(visit.notified.slice(-3)).toEqual([

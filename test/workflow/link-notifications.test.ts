@@ -48,7 +48,7 @@ test('an endpoint that is back before the link ends gets everything, however sho
   await link.logIn('mfa-sms');
   stage.receiver.isDown = true;
   await stage.skip('11 minutes');
-  await link.expectState({ phase: 'awaiting_code', attention: ['notifications_undelivered'] });
+  await link.expectState({ phase: 'awaiting_code', attention: [{ reason: 'notifications_undelivered' }] as never });
   stage.receiver.isDown = false;
   await link.handle.cancel();
   await link.expectNotifications('code_reminder', 'ended cancelled');
@@ -59,7 +59,7 @@ test('an endpoint that is down for longer than the policy allows needs attention
   await link.logIn('mfa-sms');
   stage.receiver.isDown = true;
   await stage.skip('70 minutes');
-  await link.expectState({ phase: 'awaiting_code', attention: ['notifications_undelivered'] });
+  await link.expectState({ phase: 'awaiting_code', attention: [{ reason: 'notifications_undelivered' }] as never });
   expect(await attentionOf(link)).toEqual(['notifications_undelivered']);
   stage.receiver.isDown = false;
   await stage.skip('15 minutes');

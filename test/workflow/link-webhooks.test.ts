@@ -224,7 +224,7 @@ describe('a reported success', () => {
     const { linkToken } = await link.handle.linkUrl();
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('3 minutes');
-    await link.expectState({ phase: 'awaiting_password', attention: ['connection_unconfirmed'] });
+    await link.expectState({ phase: 'awaiting_password', attention: [{ reason: 'connection_unconfirmed' }] as never });
     expect((await link.handle.linkUrl()).linkToken).not.toBe(linkToken);
     expect(await link.connect()).toMatchObject({ outcome: 'connected', state: { attention: [] } });
     // At once, after 2 seconds, 4, 8, 16, 32, 64, and at the end; then with the code.

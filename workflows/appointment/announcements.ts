@@ -1,10 +1,11 @@
-import type { AppointmentAttention } from '../../protocol/appointment/messages.js';
+import type { RaisedAttention } from '../../protocol/attention.js';
+import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import type { AppointmentNotification, AppointmentNotificationHead } from '../../protocol/appointment/notifications.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications.js';
-import { enqueue as enqueueIn, type Delivery } from '../entity/outbox.js';
-import { note, type Appointment } from './appointment.js';
-import type { AppointmentRun } from './workflow.js';
+import { attentionOf } from '../entity/attention.js';
+import { enqueue as enqueueIn } from '../entity/outbox.js';
+import type { Appointment } from './appointment.js';
 
 /** Puts a notification into the outbox, once. */
 export function enqueue(appointment: Appointment, notification: AppointmentNotification): void {
@@ -74,49 +75,13 @@ export function announceEnd(appointment: Appointment, now: number): void {
   enqueue(appointment, { ...head, type: 'ended', data: { outcome: ending, ...why } });
 }
 
-/** Asks a person to look, once while the question stands, and tells the product. */
-export function raise(appointment: Appointment, reason: AppointmentAttention, now: number): void {
-  if (appointment.attention.includes(reason)) return;
-  appointment.attention = [...appointment.attention, reason];
-  appointment.raised[reason] = (appointment.raised[reason] ?? 0) + 1;
-  note(appointment, `attention: ${reason.replaceAll('_', ' ')}`, now);
-  tell(appointment, reason, 'attention_raised', now);
-}
-
-export function clear(appointment: Appointment, reasons: readonly AppointmentAttention[], now: number): void {
-  for (const reason of appointment.attention.filter((raised) => reasons.includes(raised))) {
-    note(appointment, `no more attention: ${reason.replaceAll('_', ' ')}`, now);
-    tell(appointment, reason, 'attention_cleared', now);
-  }
-  appointment.attention = appointment.attention.filter((raised) => !reasons.includes(raised));
-}
-
-function tell(
-  appointment: Appointment,
-  reason: AppointmentAttention,
-  type: 'attention_raised' | 'attention_cleared',
-  now: number,
-): void {
-  const about = appointment.known?.appointmentId ?? 'none';
-  const head = headOf(appointment, `${about}/${reason}.${appointment.raised[reason] ?? 1}`, type, now);
-  enqueue(appointment, { ...head, type, data: { reason } });
-}
-
-/** What an undelivered notification means for the appointment. */
-export function appointmentDelivery(run: AppointmentRun): Delivery {
-  const { appointment } = run;
-  return {
-    delivered() {
-      if (!appointment.attention.includes('notifications_undelivered')) return;
-      clear(appointment, ['notifications_undelivered'], Date.now());
-      run.awake = true;
-    },
-    undelivered() {
-      raise(appointment, 'notifications_undelivered', Date.now());
-      run.awake = true;
-    },
-  };
-}
+export const { raise, clear } = attentionOf<RaisedAttention<AppointmentAttentionReason>, Appointment>({
+  questionOf: (_appointment, reason) => ({ reason }),
+  notify(appointment, { reason, since }, { id, type }, now) {
+    const about = appointment.known?.appointmentId ?? 'none';
+    enqueue(appointment, { ...headOf(appointment, `${about}/${id}`, type, now), type, data: { reason, since } });
+  },
+});
 
 function asNotification({ id, at, type, data, ...about }: AppointmentNotification): Notification {
   const { orderId } = about;

@@ -1,20 +1,22 @@
-import type { Notification } from '../../protocol/notifications.js';
+import type { RaisedAttention } from '../../protocol/attention.js';
 import { isOpen, visitPhaseOf, type OrderEffect, type VisitPhase } from '../../protocol/appointment/lifecycle.js';
 import type {
-  AppointmentAttention,
-  AppointmentEntry,
+  AppointmentAttentionReason,
   AppointmentOutcome,
   AppointmentPhase,
 } from '../../protocol/appointment/messages.js';
 import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { Attentive } from '../entity/attention.js';
+import { note } from '../entity/journal.js';
+import type { Outbox } from '../entity/outbox.js';
 
 /**
  * Everything that is known of an order's appointments, and how each thing that is learnt changes it. Plain JSON without
  * a clock: it goes through continue-as-new as it is. Times are milliseconds since the epoch.
  */
-export interface Appointment {
+export interface Appointment extends Outbox, Attentive<RaisedAttention<AppointmentAttentionReason>> {
   orderId: string;
   policy: ResolvedAppointmentPolicy;
   /** The product asked for an appointment. */
@@ -26,8 +28,6 @@ export interface Appointment {
   /** How the last run for the same order ended, and with which appointment. */
   before?: { outcome: AppointmentOutcome; appointmentId?: string };
   userId?: string;
-  /** Whether the worker has a target for notifications. Known with the first read. */
-  notifies?: boolean;
   /** The present appointment, or the last one where it was cancelled. */
   known?: AppointmentSnapshot;
   /** The last one that the service did not show any more: a late webhook of it is no proof that it is back. */
@@ -58,25 +58,15 @@ export interface Appointment {
   fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };
   /** Keys of deadlines that were acted on. */
   met: string[];
-  attention: AppointmentAttention[];
-  /** How often each question was raised: one that comes again is another notification. */
-  raised: Partial<Record<AppointmentAttention, number>>;
   /** Ids of what was put into the outbox. */
   announced: string[];
   /** What the last `phase_changed` told, or whoever asked was answered. */
   shown?: string;
-  outbox: Notification[];
-  handsOver?: boolean;
-  isFirstInLine?: boolean;
-  isEnding?: boolean;
-  journal: AppointmentEntry[];
   ending?: AppointmentOutcome;
 }
 
 /** A phase in which something is waited for, or `completed`, which ends the case. */
 type LivePhase = 'awaiting_choice' | VisitPhase;
-
-const journalLength = 100;
 
 export function openAppointment(orderId: string, carried: unknown, now: number): Appointment {
   if (carried != null) return carried as Appointment;
@@ -108,10 +98,6 @@ export function openVisit({ known }: Appointment): AppointmentSnapshot | undefin
 
 export function currentPhase({ ending, stage }: Appointment): AppointmentPhase {
   return ending ?? stage.phase;
-}
-
-export function note(appointment: Appointment, what: string, now: number): void {
-  appointment.journal = [...appointment.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
 }
 
 /** Takes in what a webhook told. Says whether anything has to be done about it. */

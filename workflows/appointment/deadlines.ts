@@ -1,8 +1,9 @@
-import type { AppointmentAttention } from '../../protocol/appointment/messages.js';
+import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import { absenceBelieved } from '../entity/absence.js';
 import type { Moment } from '../entity/alarm.js';
+import { note } from '../entity/journal.js';
 import { announceFall, announceNews, clear, enqueue, headOf, raise } from './announcements.js';
-import { type Appointment, note, openVisit } from './appointment.js';
+import { type Appointment, openVisit } from './appointment.js';
 import { readAppointment } from './reading.js';
 
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
@@ -106,7 +107,7 @@ function reads(appointment: Appointment): Deadline[] {
 }
 
 function isOverdue({ attention }: Appointment): boolean {
-  return attention.some((reason) => reason === 'confirmation_overdue' || reason === 'visit_overdue');
+  return attention.some(({ reason }) => reason === 'confirmation_overdue' || reason === 'visit_overdue');
 }
 
 /** Each read that says nothing new doubles the pause. */
@@ -200,7 +201,7 @@ function endUnheard(
   if (isAnswered || now >= latest) appointment.ending = ending;
 }
 
-function ask(appointment: Appointment, { key }: Deadline, reason: AppointmentAttention, now: number): void {
+function ask(appointment: Appointment, { key }: Deadline, reason: AppointmentAttentionReason, now: number): void {
   appointment.met.push(key);
   raise(appointment, reason, now);
 }

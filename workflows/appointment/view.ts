@@ -5,7 +5,8 @@ import type {
   AppointmentShown,
   AppointmentState,
 } from '../../protocol/appointment/messages.js';
-import { labAttentionKey, labOrderIdKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
+import { labOrderIdKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
+import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
 import { currentPhase, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
@@ -18,7 +19,7 @@ export function appointmentStateOf(appointment: Appointment): AppointmentState {
     phase: currentPhase(appointment),
     ...shownOf(appointment),
     waiting: waitingOf(appointment),
-    attention: appointment.attention,
+    attention: shownAttention(appointment.attention),
     timeline: appointment.journal,
     ...(ending !== undefined && { outcome: ending }),
     ...orderOf(appointment),
@@ -82,7 +83,7 @@ export function caseFileOf(state: AppointmentState): string {
     `### ${sentence(phase)}`,
     `Order ${code(orderId)}${appointment === undefined ? '' : `, appointment ${code(appointment.appointmentId)}`}`,
     state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
-    ...attention.map((reason) => `**Attention** ${words(reason)}`),
+    ...attentionLines(attention),
     [
       '| When (UTC) | What happened |',
       '| --- | --- |',
@@ -111,7 +112,7 @@ export function show(appointment: Appointment): void {
   const state = appointmentStateOf(appointment);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
-    { key: labAttentionKey, value: state.attention.toSorted() },
+    attentionAttribute(state.attention),
     { key: labOrderIdKey, value: [state.orderId] },
     ...ofUser(state.userId),
   ]);

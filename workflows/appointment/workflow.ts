@@ -33,10 +33,12 @@ import { resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { PolicyInvalid } from '../../protocol/policy-settings.js';
 import { Alarm } from '../entity/alarm.js';
+import { deliveryOf } from '../entity/attention.js';
 import { CommandQueue } from '../entity/commands.js';
+import { note } from '../entity/journal.js';
 import { deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
-import { announceEnd, appointmentDelivery } from './announcements.js';
-import { openAppointment, type Appointment, hearOf, note, want } from './appointment.js';
+import { announceEnd, clear, raise } from './announcements.js';
+import { openAppointment, type Appointment, hearOf, want } from './appointment.js';
 import { carryOut, validateCancellation, validateChoice, validateQuestion, validateWish } from './commands.js';
 import { deadlinesOf, meetDeadlines, review } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
@@ -77,7 +79,12 @@ function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmen
 async function follow(run: AppointmentRun): Promise<void> {
   await identify(run);
   const delivery = new CancellationScope();
-  const delivering = delivery.run(() => keepDelivering(run.appointment, appointmentDelivery(run)));
+  const delivering = delivery.run(() =>
+    keepDelivering(
+      run.appointment,
+      deliveryOf(run.appointment, { raise, clear }, () => (run.awake = true)),
+    ),
+  );
   do {
     await followToTheEnd(run);
   } while (!(await isSettled(run)));

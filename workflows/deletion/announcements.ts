@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { RaisedAttention } from '../../protocol/attention.js';
 import type {
   DeletionAttentionReason,
   DeletionOutcome,
@@ -8,10 +9,12 @@ import type {
 import type { DeletionNotification } from '../../protocol/deletion/notifications.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { deleteUserId } from '../../protocol/ids.js';
-import { labAttentionKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { attentionAttribute, attentionOf } from '../entity/attention.js';
+import { note } from '../entity/journal.js';
 import { showToOperators } from '../entity/operators.js';
-import { enqueue, type Delivery } from '../entity/outbox.js';
-import { graceEndOf, note, stateOf } from './deletion.js';
+import { enqueue } from '../entity/outbox.js';
+import { graceEndOf, stateOf, type Deletion } from './deletion.js';
 import { caseFileOf } from './view.js';
 import type { Run } from './workflow.js';
 
@@ -25,9 +28,9 @@ type News = DeletionNotification extends infer Each
   : never;
 
 /** @param name of what happened, once per deletion; the type where it happens once anyway */
-export function tell({ deletion, post }: Run, news: News, name: string = news.type): void {
+export function tell(deletion: Deletion, news: News, name: string = news.type): void {
   const { userId, requestedAt } = deletion;
-  enqueue(post, {
+  enqueue(deletion, {
     id: `${userId}/${requestedAt}/${name}`,
     at: new Date(Date.now()).toISOString(),
     source: deleteUserId(userId),
@@ -37,49 +40,28 @@ export function tell({ deletion, post }: Run, news: News, name: string = news.ty
   });
 }
 
-export function tellScheduled(run: Run): void {
-  const { deletion } = run;
+export function tellScheduled(deletion: Deletion): void {
   const graceUntil = new Date(graceEndOf(deletion) ?? Date.now()).toISOString();
   const { scheduledBefore, work = [] } = deletion;
-  tell(run, { type: 'deletion_scheduled', data: { graceUntil, scheduledBefore, work } });
+  tell(deletion, { type: 'deletion_scheduled', data: { graceUntil, scheduledBefore, work } });
 }
 
-/** Asks a person to look, once while the reason stands. */
-export function raise(run: Run, reason: DeletionAttentionReason): void {
-  const { deletion } = run;
-  if (deletion.attention.some((raised) => raised.reason === reason)) return;
-  const attention = { reason, since: new Date(Date.now()).toISOString() };
-  deletion.attention.push(attention);
-  note(deletion, `attention: ${reason.replaceAll('_', ' ')}`, Date.now());
-  tell(run, { type: 'attention_raised', data: attention }, `${reason}.${attention.since}/attention_raised`);
-  show(run);
-}
+export const { raise, clear } = attentionOf<RaisedAttention<DeletionAttentionReason>, Deletion>({
+  questionOf: (_deletion, reason) => ({ reason }),
+  notify(deletion, { reason, since }, { id, type }) {
+    tell(deletion, { type, data: { reason, since } }, `${id}/${type}`);
+    // Whoever looks may have to do something long before the deletion goes on.
+    show(deletion);
+  },
+});
 
-export function clear(run: Run, reason: DeletionAttentionReason): void {
-  const { deletion } = run;
-  const attention = deletion.attention.find((raised) => raised.reason === reason);
-  if (!attention) return;
-  deletion.attention = deletion.attention.filter((raised) => raised !== attention);
-  note(deletion, `no more attention: ${reason.replaceAll('_', ' ')}`, Date.now());
-  tell(run, { type: 'attention_cleared', data: attention }, `${reason}.${attention.since}/attention_cleared`);
-  show(run);
-}
-
-export function show({ deletion }: Run): void {
+export function show(deletion: Deletion): void {
   const { userId, phase, attention } = stateOf(deletion);
   showToOperators(caseFileOf(deletion), [
     { key: labUserIdKey, value: userId },
     { key: labPhaseKey, value: phase },
-    { key: labAttentionKey, value: attention.map(({ reason }) => reason) },
+    attentionAttribute(attention),
   ]);
-}
-
-/** What an undelivered notification means for the deletion. */
-export function deletionDelivery(run: Run): Delivery {
-  return {
-    delivered: () => clear(run, 'notifications_undelivered'),
-    undelivered: () => raise(run, 'notifications_undelivered'),
-  };
 }
 
 /** @param refusal what requests are answered with from here on; a deletion that was undone can be requested again */
@@ -88,15 +70,15 @@ export function end(run: Run, outcome: DeletionOutcome, refusal?: ApplicationFai
   deletion.outcome = outcome;
   deletion.endedAt = new Date(Date.now()).toISOString();
   note(deletion, outcome.replaceAll('_', ' '), Date.now());
-  clear(run, 'undo_doubtful');
+  clear(deletion, ['undo_doubtful'], Date.now());
   if (refusal) run.refusal = refusal;
   run.answered = true;
   // Whoever still waits for the answer to the request is told by it.
   if (answered && (outcome === 'unknown_user' || outcome === 'running_work')) {
-    tell(run, { type: 'deletion_failed', data: { reason: outcome, ...workOf(run) } });
+    tell(deletion, { type: 'deletion_failed', data: { reason: outcome, ...workOf(deletion) } });
   }
-  if (answered && outcome === 'deleted') tell(run, { type: 'deleted', data: {} });
-  show(run);
+  if (answered && outcome === 'deleted') tell(deletion, { type: 'deleted', data: {} });
+  show(deletion);
 }
 
 export function endUndone(run: Run, by: UndoReport['by']): void {
@@ -110,7 +92,7 @@ export function endUndone(run: Run, by: UndoReport['by']): void {
     ...(isDeleted && connections && { lostConnections: connections }),
   };
   deletion.undo = { at: new Date(Date.now()).toISOString(), ...report };
-  tell(run, { type: 'deletion_undone', data: report });
+  tell(deletion, { type: 'deletion_undone', data: report });
   end(run, 'undone');
   delete run.doubt;
   if (!run.again) return;
@@ -122,14 +104,14 @@ export function endUndone(run: Run, by: UndoReport['by']): void {
 export function endFailed(run: Run, { message, type, details }: ApplicationFailure): void {
   const { deletion, answered } = run;
   const reason = type ?? 'unknown';
-  const work = workOf(run);
+  const work = workOf(deletion);
   const known = (details?.[0] ?? { fields: [] }) as Partial<FailureDetails>;
   deletion.failure = reason;
-  if (answered) tell(run, { type: 'deletion_failed', data: { reason, ...work } });
+  if (answered) tell(deletion, { type: 'deletion_failed', data: { reason, ...work } });
   end(run, 'failed', ApplicationFailure.nonRetryable(message, reason, { ...known, ...work }));
 }
 
-function workOf({ deletion: { work = [] } }: Run): { work?: FoundWork[] } {
+function workOf({ work = [] }: Deletion): { work?: FoundWork[] } {
   return work.length > 0 ? { work } : {};
 }
 

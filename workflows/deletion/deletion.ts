@@ -1,17 +1,20 @@
 import type { UserStanding } from '../../activities/users.js';
 import type {
   DeleteUserInput,
-  DeletionAttention,
+  DeletionAttentionReason,
   DeletionOutcome,
   DeletionPhase,
   DeletionState,
   FoundWork,
   UndoReport,
 } from '../../protocol/deletion/messages.js';
+import type { RaisedAttention } from '../../protocol/attention.js';
 import { resolveDeletionPolicy, type ResolvedDeletionPolicy } from '../../protocol/deletion/policy.js';
+import { shownAttention, type Attentive } from '../entity/attention.js';
+import type { Outbox } from '../entity/outbox.js';
 
 /** Everything that is known of one deletion; plain JSON, no clock. */
-export interface Deletion {
+export interface Deletion extends Outbox, Attentive<RaisedAttention<DeletionAttentionReason>> {
   userId: string;
   /** Only for `undoDeletion`; never shown. */
   clientUserId?: string;
@@ -35,8 +38,6 @@ export interface Deletion {
   /** With `failed`: the failure's type. */
   failure?: string;
   endedAt?: string;
-  attention: DeletionAttention[];
-  journal: { at: string; what: string }[];
 }
 
 /** @throws PolicyInvalid */
@@ -52,14 +53,10 @@ export function openDeletion(input: DeleteUserInput, now: number): Deletion {
     scheduledBefore: false,
     reminded: false,
     attention: [],
+    raised: {},
+    outbox: [],
     journal: [{ at: new Date(now).toISOString(), what: 'deletion requested' }],
   };
-}
-
-const journalLength = 100;
-
-export function note(deletion: Deletion, what: string, now: number): void {
-  deletion.journal = [...deletion.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
 }
 
 /** From when an undo is not accepted any more; milliseconds since the epoch. */
@@ -92,7 +89,7 @@ export function stateOf(deletion: Deletion): DeletionState {
     scheduledBefore,
     work,
     ...(connections && { connections }),
-    attention,
+    attention: shownAttention(attention),
     ...(undo && { undo }),
     ...(outcome !== undefined && { outcome }),
     ...(failure !== undefined && { failure }),

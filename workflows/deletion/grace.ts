@@ -10,8 +10,9 @@ import { deleteUserName, type DeletionState } from '../../protocol/deletion/mess
 import { activities, round } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
+import { note } from '../entity/journal.js';
 import { end, endUndone, userDeleted, show, tell, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
-import { graceEndOf, isGraceOver, note, reminderDueAt, stateOf, type Deletion } from './deletion.js';
+import { graceEndOf, isGraceOver, reminderDueAt, stateOf, type Deletion } from './deletion.js';
 import { insist, standingNow, userNow } from './retrying.js';
 import type { deleteUser, Carried, Run } from './workflow.js';
 
@@ -43,10 +44,9 @@ async function continueAnew(run: Run): Promise<void> {
   await condition(() => allHandlersFinished() || !commands.isEmpty);
   if (!commands.isEmpty) return;
   // Whoever was answered only now may have left a wish.
-  const { deletion, answered, again, doubt, post } = run;
-  const { policy: _policy, ...kept } = post;
+  const { deletion, answered, again, doubt } = run;
   const carried: Carried = {
-    ...{ deletion, answered, post: kept },
+    ...{ deletion, answered },
     ...(again && { again }),
     ...(doubt && { doubt }),
   };
@@ -61,7 +61,7 @@ async function continueAnew(run: Run): Promise<void> {
 export async function confirm(run: Run): Promise<void> {
   const { deletion } = run;
   deletion.phase = 'confirming';
-  show(run);
+  show(deletion);
   const { standing, keepsNoHealthData } = await userNow(run, 'confirmation_delayed');
   if (standing === 'present') return endRestored(run);
   if (keepsNoHealthData !== true && (await eraseHealthData(run)) === 'present') return endRestored(run);
@@ -135,8 +135,8 @@ function remindIfDue(run: Run): void {
   if (isGraceOver(deletion, now)) return;
   note(deletion, 'reminded the product', now);
   const { graceUntil = '', scheduledBefore } = stateOf(deletion);
-  tell(run, { type: 'deletion_reminder', data: { graceUntil, scheduledBefore } });
-  show(run);
+  tell(deletion, { type: 'deletion_reminder', data: { graceUntil, scheduledBefore } });
+  show(deletion);
 }
 
 /** What an undo must meet to be accepted at all; a refusal here leaves no trace in the history. */
@@ -172,7 +172,7 @@ async function haveItUndone(run: Run): Promise<void> {
     const { type } = refusalOf(error);
     if (type !== 'UndoRefused' && type !== 'UndoImpossible') run.doubt = 'undo';
     note(deletion, 'an undo was not carried out', Date.now());
-    show(run);
+    show(deletion);
     throw error;
   }
 }

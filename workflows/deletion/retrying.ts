@@ -5,7 +5,7 @@ import { activities, round, type Patience } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
 import { isFinalRefusal } from '../entity/failures.js';
 import { clear, raise, show } from './announcements.js';
-import { note } from './deletion.js';
+import { note } from '../entity/journal.js';
 import type { Run } from './workflow.js';
 
 /** A service that asks for patience ends a round at once: the next one does not follow at once. */
@@ -32,7 +32,7 @@ export async function insist<T>(
   for (let patience: Patience = run.answered ? '1 hour' : '30 seconds'; ; patience = afterwards(patience)) {
     try {
       const answer = await call(round(patience));
-      clear(run, reason);
+      clear(run.deletion, [reason], Date.now());
       return answer;
     } catch (error) {
       const refusal = refusalOf(error);
@@ -41,8 +41,8 @@ export async function insist<T>(
       if (isFinal && mayFail) throw refusal;
       run.answered = true;
       note(run.deletion, `the lab service did not do it (${refusal.type ?? 'unknown'}); it is tried again`, Date.now());
-      if (patience === '30 seconds') show(run);
-      else raise(run, reason);
+      if (patience === '30 seconds') show(run.deletion);
+      else raise(run.deletion, reason, Date.now());
       await sleep(isFinal ? untilMended : betweenRounds[patience], { summary: 'before the next attempts' });
     }
   }
@@ -74,7 +74,7 @@ export async function userNow(run: Run, reason: DeletionAttentionReason): Promis
   note(run.deletion, 'the user was not found, in nobody’s words; it is asked again', Date.now());
   // Nobody who requested the deletion waits that long.
   run.answered = true;
-  show(run);
+  show(run.deletion);
   await sleep(untilAskedAgain, { summary: 'before the user is read again' });
   return read();
 }

@@ -3,19 +3,19 @@ import type { DeletionOutcome, FoundWork, RunningWork, WorkFate } from '../../pr
 import { activities, whileSomebodyWaits } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
 import { end, show } from './announcements.js';
-import { note } from './deletion.js';
+import { note } from '../entity/journal.js';
 import type { Run } from './workflow.js';
 
 /** Looks for running kit orders, links, reports and appointments of the user. They may be the end of it. */
 export async function findWork(run: Run): Promise<void> {
-  const { deletion, post } = run;
+  const { deletion } = run;
   if (deletion.work !== undefined) return;
   const { work, notifies } = await search(run, (options) =>
     activities.findRunningWork.executeWithOptions({ ...options, summary: 'running work of the user' }, [
       deletion.userId,
     ]),
   );
-  post.notifies = notifies;
+  deletion.notifies = notifies;
   // Nobody would hear the reminder, so that no timer is needed for it.
   deletion.reminded = !notifies;
   deletion.work = work.map((each) => ({ ...each, fate: 'left' }));
@@ -100,7 +100,7 @@ async function cancelAll(run: Run, work: readonly RunningWork[]): Promise<void> 
 function answerLater(run: Run, why: string): void {
   run.answered = true;
   note(run.deletion, why, Date.now());
-  show(run);
+  show(run.deletion);
 }
 
 /** What cannot be cancelled is said, and does not hold up the deletion. */

@@ -8,7 +8,7 @@ import {
 import { activities } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
 import { end, userDeleted, userUnknown, raise, show, tellScheduled } from './announcements.js';
-import { note } from './deletion.js';
+import { note } from '../entity/journal.js';
 import { undo } from './grace.js';
 import { insist, isAboutTheTeam, standingNow, userNow } from './retrying.js';
 import { findEarlierEnd, findLateWork, findWork, meetWork } from './running-work.js';
@@ -83,8 +83,8 @@ async function schedule(run: Run): Promise<void> {
     deletion.scheduledBefore ? 'the deletion was scheduled before' : 'the service took the deletion',
     Date.now(),
   );
-  tellScheduled(run);
-  show(run);
+  tellScheduled(deletion);
+  show(deletion);
 }
 
 /**
@@ -106,7 +106,7 @@ async function isScheduled(run: Run): Promise<boolean> {
     const mayPass = answer === 'unknown' || (run.answered && isAboutTheTeam(answer));
     if (!mayPass) throw answer;
     run.answered = true;
-    raise(run, 'deletion_delayed');
+    raise(deletion, 'deletion_delayed', Date.now());
     await sleep(untilAskedAgain, { summary: 'before the next attempts' });
   }
 }

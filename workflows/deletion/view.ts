@@ -1,4 +1,5 @@
 import type { DeletionState, FoundWork } from '../../protocol/deletion/messages.js';
+import { attentionLines } from '../entity/attention.js';
 import { code, moment, plain, sentence, words } from '../entity/operators.js';
 import { stateOf, type Deletion } from './deletion.js';
 
@@ -9,7 +10,7 @@ export function caseFileOf(deletion: Deletion): string {
     `### ${sentence(state.phase)}`,
     `User ${code(state.userId)}`,
     ...standing(state),
-    ...state.attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`),
+    ...attentionLines(state.attention),
     ...(state.work.length > 0 ? [['**Running work**', ...state.work.map(workLine)].join('\n')] : []),
     ...(state.connections && state.connections.length > 0
       ? [`**Connections ended** ${state.connections.map((slug) => plain(slug)).join(', ')}`]

@@ -17,9 +17,10 @@ import {
 import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
 import { PolicyInvalid } from '../../protocol/policy-settings.js';
 import { Alarm } from '../entity/alarm.js';
+import { deliveryOf } from '../entity/attention.js';
 import { refusalOf, CommandQueue } from '../entity/commands.js';
-import { deliverBeforeEnd, keepDelivering, type Outbox } from '../entity/outbox.js';
-import { endFailed, deletionDelivery, show } from './announcements.js';
+import { beginAgain, deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
+import { clear, endFailed, raise, show } from './announcements.js';
 import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
 import { confirm, holdGrace, undo, validateUndo } from './grace.js';
 import { begin } from './scheduling.js';
@@ -34,7 +35,12 @@ export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResu
   listen(run);
   if (run.refusal) return fail(run, run.refusal);
   const delivery = new CancellationScope();
-  const delivering = delivery.run(() => keepDelivering(run.post, deletionDelivery(run)));
+  const delivering = delivery.run(() =>
+    keepDelivering(
+      run.deletion,
+      deliveryOf(run.deletion, { raise, clear }, () => undefined),
+    ),
+  );
   do {
     beginNext(run);
     await carryOut(run);
@@ -59,19 +65,18 @@ async function carryOut(run: Run): Promise<void> {
 
 /** Waits until everybody who asked is answered, or a new deletion is requested. */
 async function settle(run: Run): Promise<void> {
-  await deliverBeforeEnd(run.post, () => run.next !== undefined);
+  await deliverBeforeEnd(run.deletion, () => run.next !== undefined);
   await condition(() => allHandlersFinished() || run.next !== undefined);
 }
 
 function beginNext(run: Run): void {
   const { next } = run;
   if (next) {
-    run.deletion = next;
-    run.post.policy = next.policy;
+    beginAgain(run.deletion, next);
     delete run.next;
     delete run.refusal;
   }
-  show(run);
+  show(run.deletion);
 }
 
 /** Whoever requested it learns of it too. */
@@ -157,7 +162,6 @@ export interface Run {
   /** `look`: whether somebody has restored the user meanwhile, because the deletion is requested again. */
   commands: CommandQueue<'undo' | 'look', DeletionState>;
   alarm: Alarm;
-  post: Outbox;
   /** Whoever requested the deletion knows enough: it is under way, or will not be, or takes longer than they can wait. */
   answered: boolean;
   /** Why no deletion is under way; what requests are answered with. */
@@ -175,18 +179,15 @@ export interface Run {
 }
 
 /** What goes into the next run of a deletion whose history grew long. */
-export interface Carried extends Pick<Run, 'deletion' | 'answered' | 'again' | 'doubt'> {
-  post: Omit<Outbox, 'policy'>;
-}
+export type Carried = Pick<Run, 'deletion' | 'answered' | 'again' | 'doubt'>;
 
 /** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
 function openRun(input: DeleteUserInput): Run {
   return input?.carried == null ? openAnew(input) : goOn(input.carried as Carried);
 }
 
-function goOn({ deletion, post, ...known }: Carried): Run {
-  const { policy } = deletion;
-  return { ...known, deletion, post: { ...post, policy }, commands: new CommandQueue(), alarm: new Alarm() };
+function goOn(known: Carried): Run {
+  return { ...known, commands: new CommandQueue(), alarm: new Alarm() };
 }
 
 function openAnew(input: DeleteUserInput): Run {
@@ -196,7 +197,6 @@ function openAnew(input: DeleteUserInput): Run {
     deletion,
     commands: new CommandQueue(),
     alarm: new Alarm(),
-    post: { outbox: [], policy: deletion.policy },
     answered: false,
     ...(opened instanceof ApplicationFailure && { refusal: opened }),
   };

@@ -46,6 +46,19 @@ export function setNotifies(of: Pick<Outbox, 'notifies' | 'outbox'>, notifies: b
   if (!of.notifies) of.outbox = [];
 }
 
+/** Begins again in a run that has not closed yet: what is undelivered goes along, and how it is delivered. */
+export function beginAgain<State extends Outbox>(state: State, fresh: State): void {
+  const { outbox, notifies, handsOver, isFirstInLine } = state;
+  for (const key of Object.keys(state)) Reflect.deleteProperty(state, key);
+  Object.assign(
+    state,
+    { ...fresh, outbox },
+    notifies !== undefined && { notifies },
+    handsOver !== undefined && { handsOver },
+    isFirstInLine !== undefined && { isFirstInLine },
+  );
+}
+
 function isEmpty({ notifies, outbox }: Outbox): boolean {
   return notifies === false || outbox.length === 0;
 }

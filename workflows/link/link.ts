@@ -1,11 +1,12 @@
-import { enqueue } from '../entity/outbox.js';
+import { attentionOf, type Attentive } from '../entity/attention.js';
+import { note } from '../entity/journal.js';
+import { beginAgain as beginAgainWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
+import type { RaisedAttention } from '../../protocol/attention.js';
 import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
 import type { LinkNotification } from '../../protocol/link/notifications.js';
-import type { Notification } from '../../protocol/notifications.js';
 import type {
   Consequence,
-  LinkAttention,
-  LinkEntry,
+  LinkAttentionReason,
   LinkOptions,
   LinkOutcome,
   LinkPhase,
@@ -22,7 +23,7 @@ import { consequenceOf, isAboutToken, mayBeConnected } from './consequences.js';
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
  * continue-as-new as it is. Times are milliseconds since the epoch.
  */
-export interface Link {
+export interface Link extends Outbox, Attentive<RaisedAttention<LinkAttentionReason>> {
   userId: string;
   provider: string;
   redirectUrl?: string;
@@ -46,14 +47,6 @@ export interface Link {
   /** The link ends so unless the service, which is asked first, shows a connection. */
   ending?: Ending;
   reminded: boolean;
-  attention: LinkAttention[];
-  /** Whether the worker has a target for notifications. Known with the first token. */
-  notifies?: boolean;
-  outbox: Notification[];
-  handsOver?: boolean;
-  isFirstInLine?: boolean;
-  isEnding?: boolean;
-  journal: LinkEntry[];
   outcome?: LinkOutcome;
   waitedFor?: LinkState['waitedFor'];
   connectedAt?: string;
@@ -82,8 +75,6 @@ export interface Claim {
   unanswered?: true;
 }
 
-const journalLength = 100;
-
 export function openLink(input: LinkProviderInput, now: number): Link {
   const { userId, provider, carried } = input;
   if (carried != null) return carried as Link;
@@ -92,10 +83,8 @@ export function openLink(input: LinkProviderInput, now: number): Link {
 
 /** The link is wanted again though the one before has only just ended: what it still has to tell goes along. */
 export function beginAgain(link: Link, options: LinkOptions, now: number): void {
-  const { userId, provider, outbox, notifies, handsOver } = link;
-  const again: Link = { userId, provider, ...begun(options, now), outbox };
-  for (const key of Object.keys(link)) Reflect.deleteProperty(link, key);
-  Object.assign(link, again, notifies !== undefined && { notifies }, handsOver !== undefined && { handsOver });
+  const { userId, provider } = link;
+  beginAgainWithOutbox(link, { userId, provider, ...begun(options, now) });
 }
 
 function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
@@ -110,6 +99,7 @@ function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<Link, 'u
     failedLogins: 0,
     reminded: false,
     attention: [],
+    raised: {},
     outbox: [],
     journal: [],
   };
@@ -134,17 +124,10 @@ export function questionOf({ questionsDone = 0 }: Link): number {
   return questionsDone;
 }
 
-export function note(link: Link, what: string, now: number): void {
-  link.journal = [...link.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
-}
-
-export function raise(link: Link, attention: LinkAttention): void {
-  if (!link.attention.includes(attention)) link.attention = [...link.attention, attention];
-}
-
-export function clear(link: Link, attention: LinkAttention): void {
-  link.attention = link.attention.filter((raised) => raised !== attention);
-}
+/** Nobody is notified of it: the user is there, and the product learns of it with the state. */
+export const { raise, clear } = attentionOf<RaisedAttention<LinkAttentionReason>, Link>({
+  questionOf: (_link, reason) => ({ reason }),
+});
 
 /** A new token means a new login: what was asked of the user before no longer counts. */
 export function giveToken(link: Link, held: LinkTokenHeld, now: number): void {
@@ -305,7 +288,7 @@ function drop(link: Link, { by }: Claim, now: number): void {
   if (link.ending) return carryOutEnding(link, now);
   if (by !== 'success') return note(link, 'no new connection at the service', now);
   note(link, 'the service does not show the connection that it reported', now);
-  raise(link, 'connection_unconfirmed');
+  raise(link, 'connection_unconfirmed', now);
   // The user may have begun another login meanwhile, which goes on.
   if (link.phase !== 'confirming') return;
   delete link.token;
@@ -343,7 +326,7 @@ export function end(link: Link, outcome: LinkOutcome, now: number): void {
   delete link.mfa;
   delete link.claim;
   delete link.ending;
-  clear(link, 'connection_unconfirmed');
+  clear(link, ['connection_unconfirmed'], now);
   if (outcome === 'connected') {
     delete link.errorType;
     delete link.consequence;

@@ -1,4 +1,5 @@
 import type { CodeAnswer, LinkResult, LinkState } from '../../protocol/link/messages.js';
+import { attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, words } from '../entity/operators.js';
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
@@ -18,7 +19,7 @@ export function stateOf(link: Link): LinkState {
     passwordAttemptsLeft: policy.maxPasswordAttempts - link.failedLogins,
     ...(errorType !== undefined && { errorType }),
     ...(consequence !== undefined && { consequence }),
-    attention: link.attention,
+    attention: shownAttention(link.attention),
     timeline: link.journal,
     ...(outcome !== undefined && { outcome }),
     ...(waitedFor !== undefined && { waitedFor }),
@@ -68,7 +69,7 @@ export function caseFileOf(state: LinkState): string {
     `### ${sentence(phase)}`,
     `Provider ${code(provider)}, user ${code(userId)}`,
     state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
-    ...attention.map((reason) => `**Attention** ${words(reason)}`),
+    ...attentionLines(attention),
     [
       '| When (UTC) | What happened |',
       '| --- | --- |',

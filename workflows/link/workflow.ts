@@ -27,15 +27,15 @@ import {
   type MfaCode,
 } from '../../protocol/link/messages.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
-import { labAttentionKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
+import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { Alarm } from '../entity/alarm.js';
+import { attentionAttribute, deliveryOf } from '../entity/attention.js';
 import { CommandQueue } from '../entity/commands.js';
 import { showToOperators } from '../entity/operators.js';
 import { deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
-import { linkDelivery } from './announcements.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, meetDeadlines } from './deadlines.js';
-import { openLink, questionOf, hearWebhook, end, type Link } from './link.js';
+import { openLink, questionOf, hearWebhook, end, clear, raise, type Link } from './link.js';
 import { caseFileOf, resultOf, stateOf } from './view.js';
 
 /** Carries one link of a user with a provider from its token to the connection, for as long as the user may take. */
@@ -70,7 +70,12 @@ function check(input: Partial<LinkProviderInput> | undefined): void {
 /** Follows the link until its end is told. */
 async function follow(run: LinkRun): Promise<void> {
   const delivery = new CancellationScope();
-  const delivering = delivery.run(() => keepDelivering(run.link, linkDelivery(run)));
+  const delivering = delivery.run(() =>
+    keepDelivering(
+      run.link,
+      deliveryOf(run.link, { raise, clear }, () => (run.heard = true)),
+    ),
+  );
   do {
     await followToTheEnd(run);
     await settle(run);
@@ -130,7 +135,7 @@ function show({ link }: LinkRun): void {
   const state = stateOf(link);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
-    { key: labAttentionKey, value: state.attention.toSorted() },
+    attentionAttribute(state.attention),
     // Set at the start, but perhaps by a backend in another language.
     ...ofUser(state.userId),
   ]);

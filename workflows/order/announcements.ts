@@ -1,10 +1,11 @@
 import { kitOrderId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
-import type { AttentionReason, RaisedAttention, Attention } from '../../protocol/order/messages.js';
+import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order/messages.js';
 import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
-import { enqueue as enqueueIn, type Delivery } from '../entity/outbox.js';
+import { attentionOf } from '../entity/attention.js';
+import { enqueue as enqueueIn } from '../entity/outbox.js';
 import {
   ordersOf,
   findOrder,
@@ -13,10 +14,8 @@ import {
   type Chain,
   type ChainOrder,
   currentOrder,
-  note,
 } from './chain.js';
 import { deadlinesOf } from './deadlines.js';
-import type { Run } from './workflow.js';
 
 export function enqueue(chain: Chain, notification: OrderNotification): void {
   enqueueIn(chain, asNotification(notification));
@@ -142,80 +141,18 @@ const answeredByMoving: readonly AttentionReason[] = [
   'replacement_failed',
 ];
 
-export interface Question {
-  /** Identifies the question: it is raised once. */
-  key: string;
-  reason: AttentionReason;
-  orderId: string;
-}
-
-/** Asks a person to look, once while the question stands, and tells the product. */
-export function raise(chain: Chain, { key, reason, orderId }: Question, now: number): void {
-  if (chain.attention.some((raised) => raised.key === key && raised.reason === reason)) return;
-  const since = new Date(now).toISOString();
-  const attention: RaisedAttention = { key, reason, orderId, since, time: countRaise(chain, `${key}.${reason}`) };
-  chain.attention.push(attention);
-  note(chain, orderId, `attention: ${reason.replaceAll('_', ' ')}`, now);
-  tell(chain, attention, 'attention_raised', now);
-}
-
-function countRaise(chain: Chain, key: string): number {
-  const before = chain.raised.find((raised) => raised.key === key)?.times ?? 0;
-  chain.raised = [...chain.raised.filter((raised) => raised.key !== key), { key, times: before + 1 }];
-  return before + 1;
-}
-
-export function clear(chain: Chain, isAnswered: (attention: RaisedAttention) => boolean, now: number): void {
-  const answered = chain.attention.filter(isAnswered);
-  if (answered.length === 0) return;
-  chain.attention = chain.attention.filter((attention) => !isAnswered(attention));
-  for (const attention of answered) {
-    note(chain, attention.orderId, `no more attention: ${attention.reason.replaceAll('_', ' ')}`, now);
-    tell(chain, attention, 'attention_cleared', now);
-  }
-}
+export const { raise, clear } = attentionOf<RaisedOrderAttention, Chain>({
+  questionOf: ({ rootOrderId }, reason) => ({ key: rootOrderId, reason, orderId: rootOrderId }),
+  notify(chain, { key: _key, time: _time, ...data }, { id, type }, now) {
+    const order = findOrder(chain, data.orderId) ?? currentOrder(chain);
+    enqueue(chain, { ...headOf(chain, order, `${id}/${type}`, new Date(now).toISOString()), type, data });
+  },
+});
 
 /** Clears the questions that the order has answered by moving on. */
 export function clearAnswered(chain: Chain, now: number): void {
   const standing = new Set(deadlinesOf(chain).map(({ key }) => key));
   clear(chain, ({ key, reason }) => answeredByMoving.includes(reason) && !standing.has(key), now);
-}
-
-function tell(
-  chain: Chain,
-  attention: RaisedAttention,
-  type: 'attention_raised' | 'attention_cleared',
-  now: number,
-): void {
-  const { key, time, ...data } = attention;
-  const which = time === 1 ? '' : `.${time}`;
-  const order = findOrder(chain, attention.orderId) ?? currentOrder(chain);
-  enqueue(chain, {
-    ...headOf(chain, order, `${key}.${attention.reason}${which}/${type}`, new Date(now).toISOString()),
-    type,
-    data,
-  });
-}
-
-/** What an undelivered notification means for the order. */
-export function orderDelivery(run: Run): Delivery {
-  const { chain } = run;
-  return {
-    delivered() {
-      if (!chain.attention.some(isUndelivered)) return;
-      clear(chain, isUndelivered, Date.now());
-      run.heard = true;
-    },
-    undelivered() {
-      const { rootOrderId } = chain;
-      raise(chain, { key: rootOrderId, orderId: rootOrderId, reason: 'notifications_undelivered' }, Date.now());
-      run.heard = true;
-    },
-  };
-}
-
-function isUndelivered({ reason }: Attention): boolean {
-  return reason === 'notifications_undelivered';
 }
 
 function asNotification(told: OrderNotification): Notification {

@@ -1,16 +1,16 @@
-import type { Notification } from '../../protocol/notifications.js';
 import { isProblem, standingOf, type Standing } from '../../protocol/order/lifecycle.js';
 import type {
   CriticalResultRecord,
   CriticalResultReported,
   OrderOutcome,
   OrderPhase,
-  RaisedAttention,
-  RaisedCount,
+  RaisedOrderAttention,
   Replacement,
 } from '../../protocol/order/messages.js';
 import { resolvePolicy, type ResolvedPolicy } from '../../protocol/order/policy.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { Attentive } from '../entity/attention.js';
+import type { Outbox } from '../entity/outbox.js';
 import { observe, type OrderRecord, type Orders } from './reports.js';
 import type { Answer } from './validation.js';
 
@@ -18,7 +18,7 @@ import type { Answer } from './validation.js';
  * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
  * is plain JSON and goes through continue-as-new as it is.
  */
-export interface Chain {
+export interface Chain extends Outbox, Attentive<RaisedOrderAttention> {
   rootOrderId: string;
   policy: ResolvedPolicy;
   /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
@@ -32,8 +32,6 @@ export interface Chain {
   cancelRequest?: 'open' | 'carried_out';
   labTestId?: string;
   labAccountId?: string;
-  /** Whether the worker has a target for notifications. Unknown until the hand-over or the first read. */
-  notifies?: boolean;
   orders: Orders;
   replacements: Replacement[];
   /** Orders named by a transaction that the service does not show. */
@@ -53,17 +51,8 @@ export interface Chain {
   patience: Patience[];
   /** What people decided, the latest for each order. */
   answers: Answer[];
-  attention: RaisedAttention[];
-  /** How often each question was raised: a question that comes again is another notification. */
-  raised: RaisedCount[];
   /** When an overdue order is read again. */
   recheckAt?: number;
-  outbox: Notification[];
-  handsOver?: boolean;
-  isFirstInLine?: boolean;
-  isEnding?: boolean;
-  /** What was done and decided, for the case file; the latest hundred. */
-  journal: JournalEntry[];
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endTold?: boolean;
@@ -102,19 +91,6 @@ interface Patience {
   since: string;
 }
 
-interface JournalEntry {
-  at: string;
-  orderId: string;
-  /** In our own words: nothing from outside. */
-  what: string;
-}
-
-const journalLength = 100;
-
-export function note(chain: Chain, orderId: string, what: string, now: number): void {
-  chain.journal = [...chain.journal, { at: new Date(now).toISOString(), orderId, what }].slice(-journalLength);
-}
-
 /** One order of the chain with what its events mean. */
 export interface ChainOrder extends OrderRecord {
   standing: Standing;
@@ -139,7 +115,7 @@ export function openChain(rootOrderId: string, carried: unknown): Chain {
     patience: [],
     answers: [],
     attention: [],
-    raised: [],
+    raised: {},
     outbox: [],
     journal: [],
   };

@@ -1,16 +1,17 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type {
-  Attention,
   AttentionReason,
   Decision,
-  RegisterCommand,
+  OrderAttention,
   OrderState,
+  RegisterCommand,
 } from '../../protocol/order/messages.js';
 import { activities } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
-import { clear, raise, type Question } from './announcements.js';
-import { currentOrder, findOrder, note, outcomeOf, type Chain } from './chain.js';
+import { note } from '../entity/journal.js';
+import { clear, raise } from './announcements.js';
+import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
 import { hear } from './intake.js';
 import { readOrder } from './reading.js';
@@ -43,7 +44,7 @@ export async function carryOut(run: Run, command: Command): Promise<OrderState> 
     default:
       return command satisfies never;
   }
-  note(run.chain, orderId, doneBy(command), Date.now());
+  note(run.chain, doneBy(command), Date.now(), orderId);
   review(run);
   return stateOf(run.chain);
 }
@@ -75,14 +76,14 @@ export async function carryOutCancelRequest(run: Run): Promise<void> {
     if (outcomeOf(chain) === undefined) await carryOut(run, { kind: 'cancel', orderId });
   } catch (error) {
     const { type } = refusalOf(error);
-    note(chain, orderId, `the cancellation of its placing could not be carried out: ${type}`, Date.now());
+    note(chain, `the cancellation of its placing could not be carried out: ${type}`, Date.now(), orderId);
     if (outcomeOf(chain) === undefined) raise(chain, cancellationFailed(orderId), Date.now());
   }
   chain.cancelRequest = 'carried_out';
 }
 
-function cancellationFailed(orderId: string): Question {
-  return { key: `${orderId}/cancellation`, reason: 'cancellation_failed', orderId };
+function cancellationFailed(orderId: string) {
+  return { key: `${orderId}/cancellation`, reason: 'cancellation_failed', orderId } as const;
 }
 
 async function cancel(run: Run, orderId: string): Promise<void> {
@@ -144,7 +145,7 @@ const acknowledged: readonly AttentionReason[] = ['reference_conflict', 'cancell
  */
 function beMorePatient(chain: Chain, orderId: string): void {
   const now = Date.now();
-  const isAcknowledged = (raised: Attention) => acknowledged.includes(raised.reason) && raised.orderId === orderId;
+  const isAcknowledged = (raised: OrderAttention) => acknowledged.includes(raised.reason) && raised.orderId === orderId;
   const isMissed = ({ key, at }: Deadline) => chain.met.includes(key) || at <= now;
   const asked = deadlinesOf(chain).filter(
     (deadline) =>

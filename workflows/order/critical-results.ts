@@ -7,7 +7,8 @@ import type {
 } from '../../protocol/order/messages.js';
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import { enqueue, headOf, clear, raise } from './announcements.js';
-import { ordersOf, currentOrder, findOrder, note, type Chain, type ChainOrder } from './chain.js';
+import { note } from '../entity/journal.js';
+import { ordersOf, currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
 import type { Run } from './workflow.js';
 
 /*
@@ -92,7 +93,7 @@ export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultComm
   result.acknowledgements = [...result.acknowledgements, acknowledgement].slice(-mostAcknowledgements);
   result.isOpen = false;
   // The note stays out: case files are read by more people than it is meant for.
-  note(chain, orderId, `critical result acknowledged by ${by}: ${outcome.replaceAll('_', ' ')}`, now);
+  note(chain, `critical result acknowledged by ${by}: ${outcome.replaceAll('_', ' ')}`, now, orderId);
   dropReminders(chain, orderId);
   clear(chain, (attention) => attention.reason === 'critical_result' && attention.orderId === orderId, now);
 }
@@ -110,7 +111,7 @@ export function remindOfCriticalResults(chain: Chain, now: number): void {
     const head = headOf(chain, orderOf(chain, orderId), `${keyOf(result)}/critical_result_reminder/${due}`, iso(at));
     const data = { reminder: due, status, since, alarm: alarmOf(result) };
     enqueue(chain, { ...head, orderId, type: 'critical_result_reminder', data });
-    note(chain, orderId, `critical result reminder ${due}`, now);
+    note(chain, `critical result reminder ${due}`, now, orderId);
   }
 }
 

@@ -1,12 +1,12 @@
 import { log } from '@temporalio/workflow';
 import { readStatus } from '../../protocol/order/lifecycle.js';
-import type { RaisedAttention } from '../../protocol/order/messages.js';
+import type { RaisedOrderAttention } from '../../protocol/order/messages.js';
 import type { Remedy } from '../../protocol/order/policy.js';
 import { refusalOf } from '../entity/commands.js';
+import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import {
   currentOrder,
-  note,
   outcomeOf,
   unreadOrder,
   type Chain,
@@ -180,7 +180,7 @@ function remind(chain: Chain, now: number): void {
     if (due.some((other) => other.name === name && other.at > at)) continue;
     const head = headOf(chain, currentOrder(chain), `${key}/${name}`, new Date(at).toISOString());
     enqueue(chain, { ...head, type: name, data: { reminder: ordinal } });
-    note(chain, orderId, `${name.replaceAll('_', ' ')} ${ordinal} is due`, now);
+    note(chain, `${name.replaceAll('_', ' ')} ${ordinal} is due`, now, orderId);
   }
 }
 
@@ -271,7 +271,7 @@ async function retryReplacement(run: Run): Promise<void> {
   if (failed) await apply(run, currentOrder(run.chain), 'replace', failed.key);
 }
 
-function failedReplacement(chain: Chain): RaisedAttention | undefined {
+function failedReplacement(chain: Chain): RaisedOrderAttention | undefined {
   const { orderId } = currentOrder(chain);
   return chain.attention.find(
     (raised) =>

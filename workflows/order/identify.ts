@@ -9,7 +9,7 @@ import {
 import type { ChainReading } from '../../activities/chains.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
-import type { KitOrderResult, OrderOutcome, RaisedAttention } from '../../protocol/order/messages.js';
+import type { KitOrderResult, OrderOutcome, RaisedOrderAttention } from '../../protocol/order/messages.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labAttentionKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
 import { activities } from '../activities.js';
@@ -174,10 +174,10 @@ function resume(chain: Chain, previous: KitOrderResult): void {
 
 /** What stood at the end still stands, until it is answered: then the product is notified that it is cleared. */
 function resumeQuestions(chain: Chain, { attention, raised }: KitOrderResult): void {
-  const isNew = ({ key, reason }: RaisedAttention) =>
+  const isNew = ({ key, reason }: RaisedOrderAttention) =>
     !attention.some((before) => before.key === key && before.reason === reason);
   chain.attention = [...attention, ...chain.attention.filter(isNew)];
-  chain.raised = [...raised, ...chain.raised.filter(({ key }) => !raised.some((before) => before.key === key))];
+  chain.raised = { ...chain.raised, ...raised };
 }
 
 /**

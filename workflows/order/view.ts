@@ -2,9 +2,9 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { compareText } from '../../protocol/canonical-json.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import type {
-  Attention,
   ChainLink,
   KitOrderResult,
+  OrderAttention,
   OrderPhase,
   OrderState,
   TimelineEntry,
@@ -12,13 +12,13 @@ import type {
   CriticalResult,
 } from '../../protocol/order/messages.js';
 import {
-  labAttentionKey,
   labOrderIdKey,
   labPhaseKey,
   labReferenceKey,
   ofTransaction,
   ofUser,
 } from '../../protocol/search-attributes.js';
+import { attentionAttribute, attentionLines } from '../entity/attention.js';
 import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
 import {
   ordersOf,
@@ -79,7 +79,7 @@ export function resultOf(chain: Chain): KitOrderResult {
   };
 }
 
-export function attentionOf(chain: Chain): Attention[] {
+export function attentionOf(chain: Chain): OrderAttention[] {
   return chain.attention.map(({ key: _key, time: _time, ...attention }) => attention);
 }
 
@@ -186,7 +186,7 @@ export function caseFileOf(chain: Chain): string {
     state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
     ...(state.problem ? [`**Problem** ${wordsFor(state.problem.status)} since ${moment(state.problem.since)}`] : []),
     ...(state.criticalResult ? [criticalLine(state.criticalResult)] : []),
-    ...state.attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`),
+    ...attentionLines(state.attention),
     ...(state.chain.length > 1 ? [state.chain.map(kitLine).join('\n')] : []),
     ['| When (UTC) | Order | What happened |', '| --- | --- | --- |', ...rowsOf(chain, state)].join('\n'),
   ].join('\n\n');
@@ -221,14 +221,14 @@ interface Row {
 }
 
 /** What the service reported and what was done about it, in the order of time. */
-function rowsOf({ journal }: Chain, { timeline }: OrderState): string[] {
+function rowsOf({ journal, rootOrderId }: Chain, { timeline }: OrderState): string[] {
   // Acknowledgements stand in the journal, in words of ours.
   const events = timeline.filter(({ eventId }) => eventId !== undefined);
   const reported = events.map(({ at, orderId, status, detail }): Row => {
     const more = detail === undefined ? '' : `, ${plain(words(detail))}`;
     return { at, orderId, what: `${wordsFor(status)}${more} (${code(status)})` };
   });
-  const done = journal.map(({ at, orderId, what }): Row => ({ at, orderId, what: `**${what}**` }));
+  const done = journal.map(({ at, orderId = rootOrderId, what }): Row => ({ at, orderId, what: `**${what}**` }));
   return [...reported, ...done]
     .toSorted((a, b) => compareText(a.at, b.at))
     .map(({ at, orderId, what }) => `| ${moment(at)} | ${shortened(orderId)} | ${what} |`);
@@ -272,7 +272,7 @@ function attributesOf(chain: Chain): SearchAttributePair[] {
   return [
     { key: labPhaseKey, value: phase },
     { key: labOrderIdKey, value: [...new Set([chain.rootOrderId, ...links.map(({ orderId }) => orderId)])] },
-    { key: labAttentionKey, value: [...new Set(attention.map(({ reason }) => reason))].toSorted() },
+    attentionAttribute(attention),
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...ofTransaction(transactionId),
     ...ofUser(userId),

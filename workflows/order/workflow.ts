@@ -29,9 +29,10 @@ import {
   type ResolveProblemCommand,
 } from '../../protocol/order/messages.js';
 import { Alarm } from '../entity/alarm.js';
+import { deliveryOf } from '../entity/attention.js';
 import { CommandQueue } from '../entity/commands.js';
 import { deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
-import { orderDelivery } from './announcements.js';
+import { clear, raise } from './announcements.js';
 import { openChain, outcomeOf, type Chain } from './chain.js';
 import { carryOut, carryOutCancelRequest } from './commands.js';
 import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
@@ -73,7 +74,12 @@ export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
 /** Follows the chain until its end is told, or until the order turns out to belong to another chain. */
 async function follow(run: Run): Promise<void> {
   const delivery = new CancellationScope();
-  const delivering = delivery.run(() => keepDelivering(run.chain, orderDelivery(run)));
+  const delivering = delivery.run(() =>
+    keepDelivering(
+      run.chain,
+      deliveryOf(run.chain, { raise, clear }, () => (run.heard = true)),
+    ),
+  );
   do {
     await followToTheEnd(run);
   } while (run.forwardsTo === undefined && !(await isSettled(run)));

@@ -1,11 +1,12 @@
+import type { RaisedAttention } from '../../protocol/attention.js';
 import { parsingJobId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications.js';
 import { failureOf } from '../../protocol/report/failure-reasons.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { ReportNotification, ReportNotificationHead } from '../../protocol/report/notifications.js';
-import { enqueue as enqueueIn, type Delivery } from '../entity/outbox.js';
-import { currentJob, currentPhase, type Job, note, type RaisedReportAttention } from './job.js';
-import type { ReportRun } from './workflow.js';
+import { attentionOf } from '../entity/attention.js';
+import { enqueue as enqueueIn } from '../entity/outbox.js';
+import { currentJob, currentPhase, type Job } from './job.js';
 
 function enqueue(job: Job, notification: ReportNotification): void {
   enqueueIn(job, asNotification(notification));
@@ -76,51 +77,12 @@ export function announceEnd(job: Job, now: number): void {
   enqueue(job, { ...head, type: 'ended', data });
 }
 
-/** Asks a person to look, once while the question stands, and tells the product. */
-export function raise(job: Job, reason: ReportAttentionReason, now: number): void {
-  if (job.attention.some((raised) => raised.reason === reason)) return;
-  const time = (job.raised[reason] ?? 0) + 1;
-  job.raised[reason] = time;
-  const attention = { reason, since: new Date(now).toISOString(), time };
-  job.attention.push(attention);
-  note(job, `attention: ${reason.replaceAll('_', ' ')}`, now);
-  tell(job, attention, 'attention_raised', now);
-}
-
-export function clear(job: Job, reasons: readonly ReportAttentionReason[], now: number): void {
-  const answered = job.attention.filter(({ reason }) => reasons.includes(reason));
-  job.attention = job.attention.filter(({ reason }) => !reasons.includes(reason));
-  for (const attention of answered) {
-    note(job, `no more attention: ${attention.reason.replaceAll('_', ' ')}`, now);
-    tell(job, attention, 'attention_cleared', now);
-  }
-}
-
-function tell(
-  job: Job,
-  { time, ...attention }: RaisedReportAttention,
-  type: 'attention_raised' | 'attention_cleared',
-  now: number,
-): void {
-  const key = time === 1 ? attention.reason : `${attention.reason}.${time}`;
-  enqueue(job, { ...headOf(job, key, type, now), type, data: attention });
-}
-
-/** What an undelivered notification means for the job. */
-export function reportDelivery(run: ReportRun): Delivery {
-  const { job } = run;
-  return {
-    delivered() {
-      if (!job.attention.some(({ reason }) => reason === 'notifications_undelivered')) return;
-      clear(job, ['notifications_undelivered'], Date.now());
-      run.heard = true;
-    },
-    undelivered() {
-      raise(job, 'notifications_undelivered', Date.now());
-      run.heard = true;
-    },
-  };
-}
+export const { raise, clear } = attentionOf<RaisedAttention<ReportAttentionReason>, Job>({
+  questionOf: (_job, reason) => ({ reason }),
+  notify(job, { reason, since }, { id, type }, now) {
+    enqueue(job, { ...headOf(job, id, type, now), type, data: { reason, since } });
+  },
+});
 
 function asNotification({ id, at, type, data, jobId, reference, userId }: ReportNotification): Notification {
   return {

@@ -1,21 +1,23 @@
-import type { Notification } from '../../protocol/notifications.js';
+import type { RaisedAttention } from '../../protocol/attention.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isFinal, isUnknown, phaseOf } from '../../protocol/report/lifecycle.js';
 import type {
-  ReportAttention,
+  ReportAttentionReason,
   ReportOutcome,
   ReportPhase,
   ReportTimelineEntry,
 } from '../../protocol/report/messages.js';
 import { resolveReportPolicy, type ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import type { Attentive } from '../entity/attention.js';
+import type { Outbox } from '../entity/outbox.js';
 import { hearOf, knownOf, readOf, type Reported } from './reports.js';
 
 /**
  * Everything a `parsingJob` run knows: what was reported (`reported`, the fold) and what was decided on it. It is plain
  * JSON and goes through continue-as-new as it is.
  */
-export interface Job {
+export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionReason>> {
   jobId: string;
   policy: ResolvedReportPolicy;
   /** Whether `submitReport` handed this job over; one that was not is adopted. */
@@ -26,8 +28,6 @@ export interface Job {
   identified: boolean;
   reference?: string;
   userId?: string;
-  /** Whether the worker has a target for notifications. Unknown until the hand-over or the first read. */
-  notifies?: boolean;
   reported: Reported;
   /** Waiting for a machine, or for a person: since when, in milliseconds since the epoch. */
   stage: { reviewing: boolean; since: number };
@@ -43,16 +43,7 @@ export interface Job {
   announced: string[];
   /** The phase that was announced last. */
   announcedPhase?: ReportPhase;
-  attention: RaisedReportAttention[];
-  /** How often each question was raised: one that comes again is another notification. */
-  raised: Record<string, number>;
-  outbox: Notification[];
-  handsOver?: boolean;
-  isFirstInLine?: boolean;
-  isEnding?: boolean;
   timeline: ReportTimelineEntry[];
-  /** What was done and decided, for the case file; the latest fifty. */
-  journal: { at: string; what: string }[];
   ending?: ReportOutcome;
   /** The ending was put into the outbox. */
   endTold?: boolean;
@@ -61,12 +52,6 @@ export interface Job {
   endRead?: string;
 }
 
-export interface RaisedReportAttention extends ReportAttention {
-  /** Which time it is raised, from 1. */
-  time: number;
-}
-
-const journalLength = 50;
 /** Statuses follow a short way; a service that goes back and forth must not fill the state. */
 const timelineLength = 50;
 
@@ -156,10 +141,6 @@ function learn(job: Job, reported: Reported, now: number): boolean {
 function saidBy({ reported }: Job): string {
   const { userId: _userId, ...said } = knownOf(reported) ?? {};
   return canonicalJson(said);
-}
-
-export function note(job: Job, what: string, now: number): void {
-  job.journal = [...job.journal, { at: new Date(now).toISOString(), what }].slice(-journalLength);
 }
 
 /** Giving up ends the waiting, not the truth: a job that is heard of again before its end was told is followed on. */

@@ -1,13 +1,8 @@
 import { compareText } from '../../protocol/canonical-json.js';
 import { failureOf } from '../../protocol/report/failure-reasons.js';
 import type { ParsingJobResult, ReportPhase, ReportState } from '../../protocol/report/messages.js';
-import {
-  labAttentionKey,
-  labPhaseKey,
-  labReferenceKey,
-  ofUser,
-  supersededPhase,
-} from '../../protocol/search-attributes.js';
+import { labPhaseKey, labReferenceKey, ofUser, supersededPhase } from '../../protocol/search-attributes.js';
+import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
 import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
@@ -22,7 +17,7 @@ export function reportStateOf(job: Job): ReportState {
     ...(needsHumanReview !== undefined && { needsHumanReview }),
     ...findingsOf(job),
     waiting: waitingOf(job),
-    attention: job.attention.map(({ reason, since }) => ({ reason, since })),
+    attention: shownAttention(job.attention),
     timeline: job.timeline,
     ...(outcome !== undefined && { outcome }),
   };
@@ -78,7 +73,7 @@ export function reportCaseFileOf(job: Job): string {
     `Parsing job ${code(state.jobId)}${reference}`,
     state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
     ...countLines(state),
-    ...state.attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`),
+    ...attentionLines(state.attention),
     ['| When (UTC) | What happened |', '| --- | --- |', ...rowsOf(job)].join('\n'),
   ].join('\n\n');
 }
@@ -116,7 +111,7 @@ export function show(job: Job): void {
   const { reference, userId, attention, ending } = job;
   showToOperators(reportCaseFileOf(job), [
     { key: labPhaseKey, value: ending === 'superseded' ? supersededPhase : currentPhase(job) },
-    { key: labAttentionKey, value: attention.map(({ reason }) => reason).toSorted() },
+    attentionAttribute(attention),
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...ofUser(userId),
   ]);

@@ -19,12 +19,14 @@ import {
   type ReportState,
 } from '../../protocol/report/messages.js';
 import { Alarm } from '../entity/alarm.js';
+import { deliveryOf } from '../entity/attention.js';
+import { note } from '../entity/journal.js';
 import { deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
-import { announceEnd, reportDelivery } from './announcements.js';
+import { announceEnd, clear, raise } from './announcements.js';
 import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
 import { hear, takeOver } from './intake.js';
-import { note, openJob, outcomeOf, type Job } from './job.js';
+import { openJob, outcomeOf, type Job } from './job.js';
 import { meetDeadlines, review } from './review.js';
 import { reportResultOf, reportStateOf } from './view.js';
 
@@ -43,7 +45,12 @@ export async function parsingJob(input: ParsingJobInput): Promise<ParsingJobResu
   listen(run);
   await identify(run);
   const delivery = new CancellationScope();
-  const delivering = delivery.run(() => keepDelivering(run.job, reportDelivery(run)));
+  const delivering = delivery.run(() =>
+    keepDelivering(
+      run.job,
+      deliveryOf(run.job, { raise, clear }, () => (run.heard = true)),
+    ),
+  );
   do {
     await followToTheEnd(run);
   } while (!(await isSettled(run)));

@@ -63,10 +63,12 @@ describe('a read is due', () => {
   });
 });
 
+const visitOverdue = { reason: 'visit_overdue' as const, since: new Date(start).toISOString(), time: 1 };
+
 test('an appointment that moves after its deadline has passed is given up only some time after that move', () => {
   // Confirmed when its time was long over.
   const late = start + 10 * day;
-  const appointment = wantedCase(snapshot(['pending', 'confirmed']), { attention: ['visit_overdue'], notifies: false });
+  const appointment = wantedCase(snapshot(['pending', 'confirmed']), { attention: [visitOverdue], notifies: false });
   appointment.stage = { ...appointment.stage, since: late };
   appointment.met = deadlinesOf(appointment)
     .filter(({ name }) => name === 'visit')
@@ -85,7 +87,7 @@ describe('an end', () => {
   test('follows what was overdue and did not move', () => {
     const appointment = wantedCase(snapshot(['pending', 'confirmed']), {
       notifies: false,
-      attention: ['visit_overdue'],
+      attention: [visitOverdue],
     });
     appointment.met = deadlinesOf(appointment)
       .filter(({ name }) => name === 'visit')

@@ -1,10 +1,10 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
+import { note } from '../../../workflows/entity/journal.js';
 import { caseFileOf } from '../../../workflows/deletion/view.js';
 import {
   graceEndOf,
   isGraceOver,
-  note,
   openDeletion,
   reminderDueAt,
   stateOf,
@@ -66,7 +66,7 @@ describe('the state', () => {
   test('shows until when the deletion can be undone, what runs and what happened', () => {
     const deletion = scheduled();
     deletion.work = [{ workflowId: 'kit-order/1|2', name: 'kitOrder', fate: 'not_cancelled', reason: 'CancelRefused' }];
-    deletion.attention = [{ reason: 'deletion_delayed', since: '2026-11-02T10:00:00.000Z' }];
+    deletion.attention = [{ reason: 'deletion_delayed', since: '2026-11-02T10:00:00.000Z', time: 1 }];
     note(deletion, 'the service took the deletion', start + ms('2h'));
     const file = caseFileOf(deletion);
     expect(file).toContain('**Can be undone until** 2026-11-09 09:00:00');

@@ -11,7 +11,7 @@ describe('the case file says in words', () => {
   test('the case file says in words where the link is, what it waits for until when, what is wrong, and what happened', () => {
     const link = asked();
     hearResult(link, { state: 'error', errorType: 'incorrect_mfa_code' }, start + 2 * minute);
-    raise(link, 'notifications_undelivered');
+    raise(link, 'notifications_undelivered', start + 3 * minute);
     expect(linesOf(link)).toEqual([
       '### Awaiting code',
       '',
@@ -19,13 +19,14 @@ describe('the case file says in words', () => {
       '',
       '**Waits for** the code sent by sms until 2026-03-01 11:02:00, 2 attempts left',
       '',
-      '**Attention** notifications undelivered',
+      '**Attention** notifications undelivered since 2026-03-01 10:03:00',
       '',
       '| When (UTC) | What happened |',
       '| --- | --- |',
       '| 2026-03-01 10:00:00 | Link made |',
       '| 2026-03-01 10:01:00 | Code asked by sms |',
       '| 2026-03-01 10:02:00 | Error incorrect mfa code |',
+      '| 2026-03-01 10:03:00 | Attention: notifications undelivered |',
     ]);
   });
 

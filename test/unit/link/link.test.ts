@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/messages.js';
+import { note } from '../../../workflows/entity/journal.js';
 import {
   hearResult,
   beginAgain,
   giveToken,
   hasUsableToken,
-  note,
   openLink,
   type Link,
   confirmAt,
@@ -16,6 +16,7 @@ import {
   hearNoAnswer,
   end,
   endWait,
+  raise,
   remind,
 } from '../../../workflows/link/link.js';
 import { asked, claimed, day, entries, handedOut, held, hour, minute, opened, second, start } from './links.js';
@@ -270,7 +271,7 @@ describe('a success', () => {
     }
     expect(looks).toEqual([0, 2, 4, 8, 16, 32, 64, 120]);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: claimedAt + 2 * minute });
-    expect(link.attention).toEqual(['connection_unconfirmed']);
+    expect(link.attention).toMatchObject([{ reason: 'connection_unconfirmed' }]);
     expect(link).not.toHaveProperty('token');
   });
 
@@ -317,15 +318,16 @@ describe('a success', () => {
     hearResult(link, error('provider_credential_error'), start + 3 * minute);
     hearConnection(link, { found: 'none' }, link.claim, start + 5 * minute);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 3 * minute, token: held });
-    expect(link.attention).toEqual(['connection_unconfirmed']);
+    expect(link.attention).toMatchObject([{ reason: 'connection_unconfirmed' }]);
   });
 
   test('clears the attention, and what went wrong before', () => {
     const link = asked();
     receiveAll(link, error('incorrect_mfa_code'));
-    link.attention = ['connection_unconfirmed', 'notifications_undelivered'];
+    raise(link, 'connection_unconfirmed', start);
+    raise(link, 'notifications_undelivered', start);
     hearConnection(link, { found: 'new' }, link.claim, start + 9 * minute);
-    expect(link.attention).toEqual(['notifications_undelivered']);
+    expect(link.attention).toMatchObject([{ reason: 'notifications_undelivered' }]);
     for (const gone of ['errorType', 'consequence', 'connectedAt', 'mfa', 'token', 'claim']) {
       expect(link).not.toHaveProperty(gone);
     }

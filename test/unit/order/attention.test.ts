@@ -41,7 +41,7 @@ describe('attention', () => {
       'order-1/late_arrival.late_arrival.3/attention_cleared',
     ]);
     expect(announcedBy(chain).at(-1)?.data).not.toHaveProperty('time');
-    expect(chain.raised).toEqual([{ key: 'order-1/late_arrival.late_arrival', times: 3 }]);
+    expect(chain.raised).toEqual({ 'order-1/late_arrival.late_arrival': 3 });
   });
 
   test('is counted by key and reason, and goes on counting after continue-as-new', () => {

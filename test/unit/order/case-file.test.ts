@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { note, type Chain } from '../../../workflows/order/chain.js';
+import { note } from '../../../workflows/entity/journal.js';
+import type { Chain } from '../../../workflows/order/chain.js';
 import { caseFileOf } from '../../../workflows/order/view.js';
 import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start } from './histories.js';
 
@@ -78,9 +79,9 @@ describe('the case file', () => {
 
   test('shows what was done in bold between what was reported, by time to the second', () => {
     const chain = caseOf([kitOf('order-1', ['ordered', 'transit_customer'])]);
-    note(chain, 'order-1', 'decided: wait', start + 1500);
-    note(chain, 'order-1', 'the product registered the kit', start);
-    note(chain, 'order-1', 'return reminder 1 is due', start + 2 * day);
+    note(chain, 'decided: wait', start + 1500, 'order-1');
+    note(chain, 'the product registered the kit', start, 'order-1');
+    note(chain, 'return reminder 1 is due', start + 2 * day, 'order-1');
     expect(rowsOf(chain)).toEqual([
       '| 2024-03-01 10:00:00 | `order-1` | Ordered (`received.testkit.ordered`) |',
       '| 2024-03-01 10:00:00 | `order-1` | **the product registered the kit** |',
@@ -92,7 +93,7 @@ describe('the case file', () => {
 
   test('keeps the latest hundred actions, and all that was reported', () => {
     const chain = caseOf([kitOf('order-1', happyPath)]);
-    for (let count = 1; count <= 101; count++) note(chain, 'order-1', `note ${count}`, start + count);
+    for (let count = 1; count <= 101; count++) note(chain, `note ${count}`, start + count, 'order-1');
     expect(rowsOf(chain)).toHaveLength(happyPath.length + 100);
     expect(chain.journal.map(({ what }) => what)).toEqual(
       Array.from({ length: 100 }, (_, index) => `note ${index + 2}`),
@@ -158,7 +159,7 @@ describe('outside text does not break the case file:', () => {
     const events = [{ id: 1, at: text, status: `${text}.lab_processing_blocked`, detail: text }];
     const first = { orderId: `${text}1`, origin: text, events, interpretation: text };
     const chain = caseOf([first, { ...first, orderId: `${text}2`, parentId: `${text}1` }], { reference: text });
-    note(chain, `${text}1`, 'decided: wait', start);
+    note(chain, 'decided: wait', start, `${text}1`);
     return chain;
   }
 

@@ -1,0 +1,15 @@
+/** A reason why a person should look, and since when: in the state, in LabAttention and in the notifications about it. */
+export interface Attention<Reason extends string> {
+  reason: Reason;
+  since: string;
+}
+
+/** The same in the workflow that raised it. */
+export interface RaisedAttention<Reason extends string> extends Attention<Reason> {
+  /** Which of several questions it asks, if one reason can ask several: a deadline's key. */
+  key?: string;
+  /** Which order it is about, if the workflow follows several. */
+  orderId?: string;
+  /** Which time it is raised, from 1: one that comes again is another notification. */
+  time: number;
+}

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import * as appointments from '../../../workflows/appointment/announcements.js';
+import { openAppointment } from '../../../workflows/appointment/appointment.js';
+import { attentionOf, deliveryOf, type Attentive } from '../../../workflows/entity/attention.js';
+import type { RaisedAttention } from '../../../protocol/attention.js';
+
+const start = Date.parse('2026-03-01T10:00:00.000Z');
+
+type Reason = 'overdue' | 'unreadable' | 'notifications_undelivered';
+
+interface State extends Attentive<RaisedAttention<Reason>> {
+  notified: string[];
+}
+
+const opened = (): State => ({ attention: [], raised: {}, journal: [], notified: [] });
+
+const { raise, clear } = attentionOf<RaisedAttention<Reason>, State>({
+  questionOf: (_state, reason) => ({ reason }),
+  notify: (state, _raised, { id, type }) => state.notified.push(`${id}/${type}`),
+});
+
+describe('attention', () => {
+  test('is raised once while it stands, and under an id of its own when it comes again', () => {
+    const state = opened();
+    raise(state, 'overdue', start);
+    raise(state, 'overdue', start + 1);
+    expect(clear(state, ['overdue'], start + 2)).toBe(true);
+    expect(clear(state, ['overdue'], start + 3)).toBe(false);
+    raise(state, 'overdue', start + 4);
+    expect(state.notified).toEqual([
+      'overdue/attention_raised',
+      'overdue/attention_cleared',
+      'overdue.2/attention_raised',
+    ]);
+    expect(state.attention).toEqual([{ reason: 'overdue', since: '2026-03-01T10:00:00.004Z', time: 2 }]);
+    expect(state.journal.map(({ what }) => what)).toEqual([
+      'attention: overdue',
+      'no more attention: overdue',
+      'attention: overdue',
+    ]);
+  });
+
+  test('with another key is another question, and clearing one leaves the other', () => {
+    const state = opened();
+    raise(state, { key: 'a', reason: 'overdue' }, start);
+    raise(state, { key: 'b', reason: 'overdue' }, start);
+    clear(state, ({ key }) => key === 'a', start);
+    expect(state.attention).toMatchObject([{ key: 'b' }]);
+    expect(state.notified.at(-1)).toBe('a.overdue/attention_cleared');
+  });
+
+  test('of an appointment is notified with its reason and since when, under an id of the appointment', () => {
+    const appointment = openAppointment('order-1', undefined, start);
+    appointments.raise(appointment, 'visit_overdue', start);
+    expect(appointment.outbox).toMatchObject([
+      {
+        id: 'order-1/none/visit_overdue/attention_raised',
+        data: { orderId: 'order-1', reason: 'visit_overdue', since: '2026-03-01T10:00:00.000Z' },
+      },
+    ]);
+  });
+});
+
+test('notifications that cannot be delivered are attention until one is, and only changes are news', () => {
+  const state = opened();
+  let news = 0;
+  const delivery = deliveryOf(state, { raise, clear }, () => (news += 1));
+  delivery.delivered();
+  expect(news).toBe(0);
+  delivery.undelivered();
+  expect(state.attention).toMatchObject([{ reason: 'notifications_undelivered' }]);
+  delivery.delivered();
+  expect(state.attention).toEqual([]);
+  expect(news).toBe(2);
+});

@@ -1,0 +1,107 @@
+import type { SearchAttributePair } from '@temporalio/common';
+import type { Attention, RaisedAttention } from '../../protocol/attention.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
+import { note, type Journal } from './journal.js';
+import { moment, words } from './operators.js';
+import type { Delivery } from './outbox.js';
+
+/** The reasons why a person should look, in the state of the workflow that raises them. */
+export interface Attentive<Raised extends RaisedAttention<string>> extends Journal {
+  attention: Raised[];
+  /** How often each question was raised. */
+  raised: Record<string, number>;
+}
+
+/** What is asked: once while it stands. */
+type Question<Raised extends RaisedAttention<string>> = Omit<Raised, 'since' | 'time'>;
+
+type AttentionType = 'attention_raised' | 'attention_cleared';
+
+/** How one kind of workflow asks a person to look. */
+interface Asking<State, Raised extends RaisedAttention<string>> {
+  /** The question that a reason asks by itself. */
+  questionOf: (state: State, reason: Raised['reason']) => Question<Raised>;
+  /** @param id what the notification is about: `<reason>` or `<key>.<reason>`, and `.2` if it is raised for the second time */
+  notify?(state: State, raised: Raised, notification: { id: string; type: AttentionType }, now: number): void;
+}
+
+interface AttentionVerbs<State, Raised extends RaisedAttention<string>> {
+  /** Asks a person to look, once while the question stands. */
+  raise: (state: State, question: Question<Raised> | Raised['reason'], now: number) => void;
+  /** @returns whether there was such a question */
+  clear: (
+    state: State,
+    isAnswered: readonly Raised['reason'][] | ((raised: Raised) => boolean),
+    now: number,
+  ) => boolean;
+}
+
+export function attentionOf<Raised extends RaisedAttention<string>, State extends Attentive<Raised>>(
+  asking: Asking<State, Raised>,
+): AttentionVerbs<State, Raised> {
+  function announce(state: State, raised: Raised, type: AttentionType, now: number): void {
+    const { reason, orderId, time } = raised;
+    const what = `${type === 'attention_raised' ? 'attention' : 'no more attention'}: ${words(reason)}`;
+    note(state, what, now, orderId);
+    const which = time === 1 ? '' : `.${time}`;
+    asking.notify?.(state, raised, { id: `${nameOf(raised)}${which}`, type }, now);
+  }
+  return {
+    raise(state, asked, now) {
+      const question = typeof asked === 'string' ? asking.questionOf(state, asked) : asked;
+      const name = nameOf(question);
+      if (state.attention.some((raised) => nameOf(raised) === name)) return;
+      const time = (state.raised[name] ?? 0) + 1;
+      state.raised = { ...state.raised, [name]: time };
+      const raised = { ...question, since: new Date(now).toISOString(), time } as Raised;
+      state.attention = [...state.attention, raised];
+      announce(state, raised, 'attention_raised', now);
+    },
+    clear(state, answered, now) {
+      const isAnswered = typeof answered === 'function' ? answered : ({ reason }: Raised) => answered.includes(reason);
+      const cleared = state.attention.filter(isAnswered);
+      state.attention = state.attention.filter((raised) => !cleared.includes(raised));
+      for (const raised of cleared) announce(state, raised, 'attention_cleared', now);
+      return cleared.length > 0;
+    },
+  };
+}
+
+function nameOf({ key, reason }: { key?: string | undefined; reason: string }): string {
+  return key === undefined ? reason : `${key}.${reason}`;
+}
+
+/** What an undelivered notification means for any workflow: a person has to look at the receiver. */
+export function deliveryOf<Raised extends RaisedAttention<string>, State>(
+  state: State,
+  { raise, clear }: AttentionVerbs<State, Raised>,
+  hasNews: () => void,
+): Delivery {
+  const reason: Raised['reason'] = 'notifications_undelivered';
+  return {
+    delivered() {
+      if (clear(state, [reason], Date.now())) hasNews();
+    },
+    undelivered() {
+      raise(state, reason, Date.now());
+      hasNews();
+    },
+  };
+}
+
+/** As callers see it. */
+export function shownAttention<Reason extends string>(
+  attention: readonly RaisedAttention<Reason>[],
+): Attention<Reason>[] {
+  return attention.map(({ reason, since }) => ({ reason, since }));
+}
+
+/** As operators find it: each reason once. */
+export function attentionAttribute(attention: readonly Attention<string>[]): SearchAttributePair {
+  return { key: labAttentionKey, value: [...new Set(attention.map(({ reason }) => reason))].toSorted() };
+}
+
+/** As the case file shows it. */
+export function attentionLines(attention: readonly Attention<string>[]): string[] {
+  return attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`);
+}

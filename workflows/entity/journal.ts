@@ -1,0 +1,19 @@
+/** What was done and decided, for the case file; the latest hundred. */
+export interface Journal {
+  journal: JournalEntry[];
+}
+
+interface JournalEntry {
+  at: string;
+  /** In our own words, and the service's statuses: nothing personal. */
+  what: string;
+  /** Which order it is about, if the workflow follows several. */
+  orderId?: string;
+}
+
+const mostEntries = 100;
+
+export function note(of: Journal, what: string, now: number, orderId?: string): void {
+  const entry = { at: new Date(now).toISOString(), ...(orderId !== undefined && { orderId }), what };
+  of.journal = [...of.journal, entry].slice(-mostEntries);
+}
