@@ -76,7 +76,6 @@ export function announceEnd(appointment: Appointment, now: number): void {
 }
 
 export const { raise, clear } = attentionOf<RaisedAttention<AppointmentAttentionReason>, Appointment>({
-  questionOf: (_appointment, reason) => ({ reason }),
   notify(appointment, { reason, since }, { id, type }, now) {
     const about = appointment.known?.appointmentId ?? 'none';
     enqueue(appointment, { ...headOf(appointment, `${about}/${id}`, type, now), type, data: { reason, since } });

@@ -1,13 +1,4 @@
-import {
-  allHandlersFinished,
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  makeContinueAsNewFunc,
-  workflowInfo,
-  log,
-  setHandler,
-} from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo, log, setHandler } from '@temporalio/workflow';
 import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
 import {
   bookAppointmentName,
@@ -32,11 +23,8 @@ import {
 import { resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { PolicyInvalid } from '../../protocol/policy-settings.js';
-import { Alarm } from '../entity/alarm.js';
-import { deliveryOf } from '../entity/attention.js';
-import { CommandQueue } from '../entity/commands.js';
+import { follow, openRun, workThrough, type Cancellable, type Run } from '../entity/follow.js';
 import { note } from '../entity/journal.js';
-import { deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, type Appointment, hearOf, want } from './appointment.js';
 import { carryOut, validateCancellation, validateChoice, validateQuestion, validateWish } from './commands.js';
@@ -51,17 +39,17 @@ import { appointmentResultOf, show, appointmentStateOf } from './view.js';
 export async function bookAppointment(input: BookAppointmentInput): Promise<AppointmentResult> {
   const { orderId, carried } = check(input);
   const run: AppointmentRun = {
+    ...openRun<AppointmentCommand, AppointmentAnswer>(),
     appointment: openAppointment(orderId, carried, Date.now()),
     earlierRun: readEarlierRun(input.earlierRun),
-    commands: new CommandQueue(),
-    alarm: new Alarm(),
-    awake: false,
     cancelled: false,
   };
   listen(run);
-  watchForCancellation(run);
   // A booking on its way is not called back: what the service made of it counts, cancelled or not.
-  await CancellationScope.nonCancellable(() => follow(run));
+  await workThrough(run, async () => {
+    await identify(run);
+    await follow(run, lifeOf(run));
+  });
   return appointmentResultOf(run.appointment);
 }
 
@@ -75,73 +63,28 @@ function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmen
   throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
 }
 
-/** Follows the appointment until its end is told. */
-async function follow(run: AppointmentRun): Promise<void> {
-  await identify(run);
-  const delivery = new CancellationScope();
-  const delivering = delivery.run(() =>
-    keepDelivering(
-      run.appointment,
-      deliveryOf(run.appointment, { raise, clear }, () => (run.awake = true)),
-    ),
-  );
-  do {
-    await followToTheEnd(run);
-  } while (!(await isSettled(run)));
-  delivery.cancel();
-  await delivering;
+function lifeOf(run: AppointmentRun) {
+  const { appointment } = run;
+  return {
+    state: appointment,
+    attention: { raise, clear },
+    act: () => act(run),
+    isOver: () => appointment.ending !== undefined,
+    announceEnd: () => announceEnd(appointment, Date.now()),
+    nextMoment: () => deadlinesOf(appointment)[0],
+    workflowType: bookAppointmentName,
+    carry: (): BookAppointmentInput => ({ orderId: appointment.orderId, carried: appointment }),
+  };
 }
 
-/** Works until there is an outcome, one thing at a time. */
-async function followToTheEnd(run: AppointmentRun): Promise<void> {
-  const { appointment, commands, alarm } = run;
-  for (;;) {
-    run.awake = false;
-    await commands.carryOutNext((command) => carryOut(appointment, command));
-    if (run.cancelled) abandon(run);
-    await meetDeadlines(appointment);
-    review(appointment);
-    show(appointment);
-    if (appointment.ending !== undefined && commands.isEmpty) return;
-    if (workflowInfo().continueAsNewSuggested && !run.awake) await continueAnew(run);
-    // What was heard meanwhile is due at once: it needs no timer.
-    if (!run.awake && commands.isEmpty) alarm.set(deadlinesOf(appointment)[0]);
-    await condition(() => run.awake || alarm.rang || !commands.isEmpty);
-  }
-}
-
-/** At the service everything stays as it is. */
-function abandon({ appointment }: AppointmentRun): void {
-  appointment.ending ??= 'abandoned';
-}
-
-/** An end holds once everybody was told, and nothing came in meanwhile that contradicts it. */
-async function isSettled(run: AppointmentRun): Promise<boolean> {
+async function act(run: AppointmentRun): Promise<void> {
   const { appointment, commands } = run;
-  run.alarm.disarm();
-  run.awake = false;
-  announceEnd(appointment, Date.now());
-  await deliverBeforeEnd(appointment, () => run.awake || !commands.isEmpty);
-  await condition(() => allHandlersFinished() || !commands.isEmpty);
-  return !run.awake && commands.isEmpty && appointment.ending !== undefined;
-}
-
-/** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */
-async function continueAnew(run: AppointmentRun): Promise<void> {
-  const { appointment, commands } = run;
-  await condition(() => allHandlersFinished() || !commands.isEmpty);
-  if (!commands.isEmpty || run.awake) return;
-  await makeContinueAsNewFunc<typeof bookAppointment>({ workflowType: bookAppointmentName })({
-    orderId: appointment.orderId,
-    carried: appointment,
-  });
-}
-
-function watchForCancellation(run: AppointmentRun): void {
-  void CancellationScope.current().cancelRequested.catch(() => {
-    run.cancelled = true;
-    run.awake = true;
-  });
+  await commands.carryOutNext((command) => carryOut(appointment, command));
+  // At the service everything stays as it is.
+  if (run.cancelled) appointment.ending ??= 'abandoned';
+  await meetDeadlines(appointment);
+  review(appointment);
+  show(appointment);
 }
 
 /** What the product asks for. */
@@ -154,16 +97,10 @@ export type AppointmentCommand =
 
 export type AppointmentAnswer = Slots | AppointmentState;
 
-/** One run of `bookAppointment`: the case it works on, and what wakes it. */
-export interface AppointmentRun {
+/** One run of `bookAppointment`. */
+export interface AppointmentRun extends Run<AppointmentCommand, AppointmentAnswer>, Cancellable {
   appointment: Appointment;
   earlierRun: EarlierRun | undefined;
-  commands: CommandQueue<AppointmentCommand, AppointmentAnswer>;
-  alarm: Alarm;
-  /** Something was heard that the main loop has not looked at yet. */
-  awake: boolean;
-  /** An operator, or the product through Temporal, cancelled the workflow. */
-  cancelled: boolean;
 }
 
 /** Registered before the first await: what comes early is kept. */
@@ -178,25 +115,33 @@ function listen(run: AppointmentRun): void {
   setHandler(appointmentStateQuery, () => appointmentStateOf(appointment), {
     description: 'Where the appointment stands, what it waits for and until when.',
   });
-  setHandler(findSlotsUpdate, (question) => ask<Slots>(run, { kind: 'findSlots', question: question ?? {} }), {
-    description: 'The slots of 14 days near the order’s address.',
-    validator: (question: SlotQuestion) => validateQuestion(run, question),
-  });
-  setHandler(chooseSlotUpdate, (choice) => ask<AppointmentState>(run, { kind: 'chooseSlot', choice }), {
+  setHandler(
+    findSlotsUpdate,
+    (question) => run.commands.askThrough<Slots>({ kind: 'findSlots', question: question ?? {} }),
+    {
+      description: 'The slots of 14 days near the order’s address.',
+      validator: (question: SlotQuestion) => validateQuestion(run, question),
+    },
+  );
+  setHandler(chooseSlotUpdate, (choice) => run.commands.askThrough<AppointmentState>({ kind: 'chooseSlot', choice }), {
     description: 'Books a slot.',
     validator: (choice: SlotChoice) => validateChoice(run, choice),
   });
-  setHandler(requestAppointmentUpdate, (wish) => ask<AppointmentState>(run, { kind: 'requestAppointment', wish }), {
-    description: 'Asks a provider to name a time.',
-    validator: (wish: AppointmentRequest) => validateWish(run, wish),
-  });
-  setHandler(rescheduleUpdate, (choice) => ask<AppointmentState>(run, { kind: 'reschedule', choice }), {
+  setHandler(
+    requestAppointmentUpdate,
+    (wish) => run.commands.askThrough<AppointmentState>({ kind: 'requestAppointment', wish }),
+    {
+      description: 'Asks a provider to name a time.',
+      validator: (wish: AppointmentRequest) => validateWish(run, wish),
+    },
+  );
+  setHandler(rescheduleUpdate, (choice) => run.commands.askThrough<AppointmentState>({ kind: 'reschedule', choice }), {
     description: 'Moves the appointment to another slot.',
     validator: (choice: SlotChoice) => validateChoice(run, choice),
   });
   setHandler(
     cancelAppointmentUpdate,
-    (cancellation) => ask<AppointmentState>(run, { kind: 'cancel', cancellation: cancellation ?? {} }),
+    (cancellation) => run.commands.askThrough<AppointmentState>({ kind: 'cancel', cancellation: cancellation ?? {} }),
     {
       description: 'Cancels the appointment, for good or to choose another one.',
       validator: (cancellation: AppointmentCancellation) => validateCancellation(run, cancellation),
@@ -212,7 +157,7 @@ function hear(run: AppointmentRun, reported: unknown): void {
     log.error('a signal that is no snapshot of this order’s appointment was dropped');
     return;
   }
-  if (hearOf(run.appointment, snapshot, Date.now())) run.awake = true;
+  if (hearOf(run.appointment, snapshot, Date.now())) run.hasNews = true;
 }
 
 function takeWish(run: AppointmentRun, wanted: AppointmentWanted | undefined): void {
@@ -226,13 +171,5 @@ function takeWish(run: AppointmentRun, wanted: AppointmentWanted | undefined): v
     note(appointment, 'a policy that cannot be followed was left out', Date.now());
     want(appointment, undefined, Date.now());
   }
-  run.awake = true;
-}
-
-/** Whoever asked is answered also where the workflow is cancelled meanwhile: the cancellation waits for its turn too. */
-async function ask<Answer extends AppointmentAnswer>(
-  { commands }: AppointmentRun,
-  command: AppointmentCommand,
-): Promise<Answer> {
-  return CancellationScope.nonCancellable(async () => (await commands.ask(command)) as Answer);
+  run.hasNews = true;
 }

@@ -47,7 +47,6 @@ export function tellScheduled(deletion: Deletion): void {
 }
 
 export const { raise, clear } = attentionOf<RaisedAttention<DeletionAttentionReason>, Deletion>({
-  questionOf: (_deletion, reason) => ({ reason }),
   notify(deletion, { reason, since }, { id, type }) {
     tell(deletion, { type, data: { reason, since } }, `${id}/${type}`);
     // Whoever looks may have to do something long before the deletion goes on.
@@ -96,8 +95,14 @@ export function endUndone(run: Run, by: UndoReport['by']): void {
   end(run, 'undone');
   delete run.doubt;
   if (!run.again) return;
-  run.next = run.again;
+  requestNext(run, run.again);
   delete run.again;
+}
+
+/** What is requested after an end that leaves the user there is a new deletion. */
+export function requestNext(run: Run, next: Deletion): void {
+  run.next ??= next;
+  run.hasNews = true;
 }
 
 /** The deletion was refused. What was cancelled before is said to whoever learns of it. */

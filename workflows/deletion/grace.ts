@@ -1,12 +1,5 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  isCancellation,
-  makeContinueAsNewFunc,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { deleteUserName, type DeletionState } from '../../protocol/deletion/messages.js';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { DeletionState } from '../../protocol/deletion/messages.js';
 import { activities, round } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
@@ -14,44 +7,20 @@ import { note } from '../entity/journal.js';
 import { end, endUndone, userDeleted, show, tell, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
 import { graceEndOf, isGraceOver, reminderDueAt, stateOf, type Deletion } from './deletion.js';
 import { insist, standingNow, userNow } from './retrying.js';
-import type { deleteUser, Carried, Run } from './workflow.js';
+import type { Run } from './workflow.js';
 
 /**
- * Waits until the grace is over, or the deletion is undone. An undo that was accepted before the end is carried out, and
- * the end waits for it; which of the two it is, is decided here alone, so that both sides hear the same.
+ * One turn of the grace. An undo that was accepted before the end is carried out, and the end waits for it; which of the two it
+ * is, is decided here alone, so that both sides hear the same.
+ * @returns whether the grace is over, and nothing has undone the deletion
  */
-export async function holdGrace(run: Run): Promise<void> {
+export async function holdGrace(run: Run): Promise<boolean> {
   const { deletion, commands, alarm } = run;
-  for (;;) {
-    remindIfDue(run);
-    while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : look(run)));
-    if (deletion.outcome !== undefined || isGraceOver(deletion, Date.now())) break;
-    if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
-    if (!commands.isEmpty) continue;
-    alarm.set(nextMoment(deletion));
-    await settleDoubt(run);
-    await condition(() => deletion.outcome !== undefined || alarm.rang || !commands.isEmpty);
-  }
-  alarm.disarm();
-}
-
-/**
- * Starts over with an empty history, because it was requested again very often: the server takes so many updates per run
- * and no more, and an undo needs one. Whoever asks is answered first.
- */
-async function continueAnew(run: Run): Promise<void> {
-  const { commands } = run;
-  await condition(() => allHandlersFinished() || !commands.isEmpty);
-  if (!commands.isEmpty) return;
-  // Whoever was answered only now may have left a wish.
-  const { deletion, answered, again, doubt } = run;
-  const carried: Carried = {
-    ...{ deletion, answered },
-    ...(again && { again }),
-    ...(doubt && { doubt }),
-  };
-  const { userId } = deletion;
-  await makeContinueAsNewFunc<typeof deleteUser>({ workflowType: deleteUserName })({ userId, carried });
+  remindIfDue(run);
+  while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : look(run)));
+  const isOver = isGraceOver(deletion, Date.now());
+  if (deletion.outcome !== undefined || isOver) alarm.disarm();
+  return isOver && deletion.outcome === undefined;
 }
 
 /**
@@ -100,12 +69,13 @@ async function look(run: Run): Promise<DeletionState> {
 }
 
 /** Reads the user until it is clear whether they are back. Whatever else there is to do interrupts it. */
-async function settleDoubt(run: Run): Promise<void> {
+export async function settleDoubt(run: Run): Promise<void> {
   if (run.doubt === undefined) return;
   const { alarm, commands } = run;
   const reading = new CancellationScope();
   const settled = reading.run(async () => {
     const standing = await standingNow(run, 'undo_doubtful');
+    run.hasNews = true;
     if (standing === 'present') return endRestored(run);
     delete run.doubt;
     delete run.again;
@@ -118,7 +88,7 @@ async function settleDoubt(run: Run): Promise<void> {
   await settling;
 }
 
-function nextMoment(deletion: Deletion): Moment | undefined {
+export function nextMoment(deletion: Deletion): Moment | undefined {
   const reminder = reminderDueAt(deletion);
   if (reminder !== undefined) return { at: reminder, name: 'reminder' };
   const over = graceEndOf(deletion);

@@ -1,12 +1,13 @@
 import {
   allHandlersFinished,
-  CancellationScope,
   condition,
   setHandler,
   ApplicationFailure,
   workflowInfo,
+  type CancellationScope,
 } from '@temporalio/workflow';
 import {
+  deleteUserName,
   requestUpdate,
   stateQuery,
   undoUpdate,
@@ -16,13 +17,12 @@ import {
 } from '../../protocol/deletion/messages.js';
 import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
 import { PolicyInvalid } from '../../protocol/policy-settings.js';
-import { Alarm } from '../entity/alarm.js';
-import { deliveryOf } from '../entity/attention.js';
-import { refusalOf, CommandQueue } from '../entity/commands.js';
-import { beginAgain, deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
-import { clear, endFailed, raise, show } from './announcements.js';
+import { refusalOf } from '../entity/commands.js';
+import { follow, openRun as openEntityRun, type Run as EntityRun } from '../entity/follow.js';
+import { beginAgain } from '../entity/outbox.js';
+import { clear, endFailed, raise, requestNext, show } from './announcements.js';
 import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
-import { confirm, holdGrace, undo, validateUndo } from './grace.js';
+import { confirm, holdGrace, nextMoment, settleDoubt, undo, validateUndo } from './grace.js';
 import { begin } from './scheduling.js';
 
 /**
@@ -34,39 +34,34 @@ export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResu
   const run = openRun(input);
   listen(run);
   if (run.refusal) return fail(run, run.refusal);
-  const delivery = new CancellationScope();
-  const delivering = delivery.run(() =>
-    keepDelivering(
-      run.deletion,
-      deliveryOf(run.deletion, { raise, clear }, () => undefined),
-    ),
-  );
-  do {
-    beginNext(run);
-    await carryOut(run);
-    await settle(run);
-  } while (run.next !== undefined);
-  delivery.cancel();
-  await delivering;
+  await follow(run, lifeOf(run));
   return resultOf(run);
 }
 
-async function carryOut(run: Run): Promise<void> {
+function lifeOf(run: Run) {
+  const { deletion } = run;
+  return {
+    state: deletion,
+    attention: { raise, clear },
+    act: () => act(run),
+    isOver: () => deletion.outcome !== undefined && run.next === undefined,
+    nextMoment: () => nextMoment(deletion),
+    meanwhile: () => settleDoubt(run),
+    workflowType: deleteUserName,
+    carry: (): DeleteUserInput => ({ userId: deletion.userId, carried: carriedOf(run) }),
+  };
+}
+
+async function act(run: Run): Promise<void> {
   const { deletion, commands } = run;
+  beginNext(run);
   try {
     await begin(run);
-    if (deletion.outcome === undefined) await holdGrace(run);
-    if (deletion.outcome === undefined) await confirm(run);
+    if (deletion.outcome === undefined && (await holdGrace(run))) await confirm(run);
   } catch (error) {
     endFailed(run, refusalOf(error));
   }
-  while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
-}
-
-/** Waits until everybody who asked is answered, or a new deletion is requested. */
-async function settle(run: Run): Promise<void> {
-  await deliverBeforeEnd(run.deletion, () => run.next !== undefined);
-  await condition(() => allHandlersFinished() || run.next !== undefined);
+  while (deletion.outcome !== undefined && !commands.isEmpty) await commands.carryOutNext(() => undo(run));
 }
 
 function beginNext(run: Run): void {
@@ -141,7 +136,7 @@ async function request(run: Run, input: DeleteUserInput): Promise<DeletionState>
   if (deletion.outcome === undefined && deletion.phase !== 'requested') await joinGrace(run, opened);
   const { outcome } = run.deletion;
   if (outcome !== undefined && outcome !== 'deleted') {
-    run.next ??= opened;
+    requestNext(run, opened);
     run.answered = false;
   }
   await condition(() => run.answered);
@@ -157,11 +152,11 @@ async function joinGrace(run: Run, opened: Deletion): Promise<void> {
 }
 
 /** One run of `deleteUser`: the deletion it works on, and who waits for it. */
-export interface Run {
+/** `look`: whether somebody has restored the user meanwhile, because the deletion is requested again. */
+export type DeletionCommand = 'undo' | 'look';
+
+export interface Run extends EntityRun<DeletionCommand, DeletionState> {
   deletion: Deletion;
-  /** `look`: whether somebody has restored the user meanwhile, because the deletion is requested again. */
-  commands: CommandQueue<'undo' | 'look', DeletionState>;
-  alarm: Alarm;
   /** Whoever requested the deletion knows enough: it is under way, or will not be, or takes longer than they can wait. */
   answered: boolean;
   /** Why no deletion is under way; what requests are answered with. */
@@ -179,7 +174,11 @@ export interface Run {
 }
 
 /** What goes into the next run of a deletion whose history grew long. */
-export type Carried = Pick<Run, 'deletion' | 'answered' | 'again' | 'doubt'>;
+type Carried = Pick<Run, 'deletion' | 'answered' | 'again' | 'doubt'>;
+
+function carriedOf({ deletion, answered, again, doubt }: Run): Carried {
+  return { deletion, answered, ...(again && { again }), ...(doubt && { doubt }) };
+}
 
 /** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
 function openRun(input: DeleteUserInput): Run {
@@ -187,16 +186,15 @@ function openRun(input: DeleteUserInput): Run {
 }
 
 function goOn(known: Carried): Run {
-  return { ...known, commands: new CommandQueue(), alarm: new Alarm() };
+  return { ...openEntityRun<DeletionCommand, DeletionState>(), ...known };
 }
 
 function openAnew(input: DeleteUserInput): Run {
   const opened = openChecked(input);
   const deletion = opened instanceof ApplicationFailure ? openDeletion({ userId: '' }, Date.now()) : opened;
   return {
+    ...openEntityRun<DeletionCommand, DeletionState>(),
     deletion,
-    commands: new CommandQueue(),
-    alarm: new Alarm(),
     answered: false,
     ...(opened instanceof ApplicationFailure && { refusal: opened }),
   };

@@ -12,20 +12,20 @@ export interface Attentive<Raised extends RaisedAttention<string>> extends Journ
   raised: Record<string, number>;
 }
 
-/** What is asked: once while it stands. */
+/** The question that a person is asked. It is raised once while it stands. */
 type Question<Raised extends RaisedAttention<string>> = Omit<Raised, 'since' | 'time'>;
 
 type AttentionType = 'attention_raised' | 'attention_cleared';
 
 /** How one kind of workflow asks a person to look. */
 interface Asking<State, Raised extends RaisedAttention<string>> {
-  /** The question that a reason asks by itself. */
-  questionOf: (state: State, reason: Raised['reason']) => Question<Raised>;
-  /** @param id what the notification is about: `<reason>` or `<key>.<reason>`, and `.2` if it is raised for the second time */
-  notify?(state: State, raised: Raised, notification: { id: string; type: AttentionType }, now: number): void;
+  /** The question that a reason asks by itself; without it, the one without a key. */
+  questionOf?: (state: State, reason: Raised['reason']) => Question<Raised>;
+  /** @param notification its id: `<reason>` or `<key>.<reason>`, with `.2` if the question is raised for the second time */
+  notify?: (state: State, raised: Raised, notification: { id: string; type: AttentionType }, now: number) => void;
 }
 
-interface AttentionVerbs<State, Raised extends RaisedAttention<string>> {
+export interface AttentionVerbs<State, Raised extends RaisedAttention<string>> {
   /** Asks a person to look, once while the question stands. */
   raise: (state: State, question: Question<Raised> | Raised['reason'], now: number) => void;
   /** @returns whether there was such a question */
@@ -36,19 +36,20 @@ interface AttentionVerbs<State, Raised extends RaisedAttention<string>> {
   ) => boolean;
 }
 
-export function attentionOf<Raised extends RaisedAttention<string>, State extends Attentive<Raised>>(
-  asking: Asking<State, Raised>,
-): AttentionVerbs<State, Raised> {
+export function attentionOf<Raised extends RaisedAttention<string>, State extends Attentive<Raised>>({
+  questionOf = withoutKey,
+  notify,
+}: Asking<State, Raised>): AttentionVerbs<State, Raised> {
   function announce(state: State, raised: Raised, type: AttentionType, now: number): void {
     const { reason, orderId, time } = raised;
     const what = `${type === 'attention_raised' ? 'attention' : 'no more attention'}: ${words(reason)}`;
     note(state, what, now, orderId);
     const which = time === 1 ? '' : `.${time}`;
-    asking.notify?.(state, raised, { id: `${nameOf(raised)}${which}`, type }, now);
+    notify?.(state, raised, { id: `${nameOf(raised)}${which}`, type }, now);
   }
   return {
     raise(state, asked, now) {
-      const question = typeof asked === 'string' ? asking.questionOf(state, asked) : asked;
+      const question = typeof asked === 'string' ? questionOf(state, asked) : asked;
       const name = nameOf(question);
       if (state.attention.some((raised) => nameOf(raised) === name)) return;
       const time = (state.raised[name] ?? 0) + 1;
@@ -67,11 +68,15 @@ export function attentionOf<Raised extends RaisedAttention<string>, State extend
   };
 }
 
+function withoutKey<Raised extends RaisedAttention<string>>(_state: unknown, reason: Raised['reason']) {
+  return { reason } as unknown as Question<Raised>;
+}
+
 function nameOf({ key, reason }: { key?: string | undefined; reason: string }): string {
   return key === undefined ? reason : `${key}.${reason}`;
 }
 
-/** What an undelivered notification means for any workflow: a person has to look at the receiver. */
+/** Raises attention while notifications cannot be delivered: a person has to look at the receiver. */
 export function deliveryOf<Raised extends RaisedAttention<string>, State>(
   state: State,
   { raise, clear }: AttentionVerbs<State, Raised>,
@@ -89,19 +94,19 @@ export function deliveryOf<Raised extends RaisedAttention<string>, State>(
   };
 }
 
-/** As callers see it. */
+/** The attention that callers see. */
 export function shownAttention<Reason extends string>(
   attention: readonly RaisedAttention<Reason>[],
 ): Attention<Reason>[] {
   return attention.map(({ reason, since }) => ({ reason, since }));
 }
 
-/** As operators find it: each reason once. */
+/** The search attribute: each reason once. */
 export function attentionAttribute(attention: readonly Attention<string>[]): SearchAttributePair {
   return { key: labAttentionKey, value: [...new Set(attention.map(({ reason }) => reason))].toSorted() };
 }
 
-/** As the case file shows it. */
+/** The lines of the case file. */
 export function attentionLines(attention: readonly Attention<string>[]): string[] {
   return attention.map(({ reason, since }) => `**Attention** ${words(reason)} since ${moment(since)}`);
 }

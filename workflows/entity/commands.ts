@@ -1,4 +1,10 @@
-import { ApplicationFailure, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  TemporalFailure,
+} from '@temporalio/workflow';
 
 interface Asked<Command, State> {
   command: Command;
@@ -21,6 +27,11 @@ export class CommandQueue<Command, State extends object> {
     await condition(() => asked.answer !== undefined || asked.refusal !== undefined);
     if (asked.answer) return asked.answer;
     throw asked.refusal ?? ApplicationFailure.nonRetryable('The command was not carried out', 'CommandFailed');
+  }
+
+  /** The caller is answered even if the workflow is cancelled meanwhile: the cancellation waits for its turn, too. */
+  async askThrough<Answer extends State>(command: Command): Promise<Answer> {
+    return CancellationScope.nonCancellable(async () => (await this.ask(command)) as Answer);
   }
 
   /** Whoever waits is told why nothing will come of it. */

@@ -1,4 +1,4 @@
-/** What was done and decided, for the case file; the latest hundred. */
+/** The latest hundred things that were done and decided, for the case file. */
 export interface Journal {
   journal: JournalEntry[];
 }

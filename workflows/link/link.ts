@@ -125,9 +125,7 @@ export function questionOf({ questionsDone = 0 }: Link): number {
 }
 
 /** Nobody is notified of it: the user is there, and the product learns of it with the state. */
-export const { raise, clear } = attentionOf<RaisedAttention<LinkAttentionReason>, Link>({
-  questionOf: (_link, reason) => ({ reason }),
-});
+export const { raise, clear } = attentionOf<RaisedAttention<LinkAttentionReason>, Link>({});
 
 /** A new token means a new login: what was asked of the user before no longer counts. */
 export function giveToken(link: Link, held: LinkTokenHeld, now: number): void {

@@ -1,12 +1,4 @@
-import {
-  allHandlersFinished,
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  makeContinueAsNewFunc,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
 import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
@@ -28,11 +20,9 @@ import {
 } from '../../protocol/link/messages.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
-import { Alarm } from '../entity/alarm.js';
-import { attentionAttribute, deliveryOf } from '../entity/attention.js';
-import { CommandQueue } from '../entity/commands.js';
+import { attentionAttribute } from '../entity/attention.js';
+import { follow, openRun, workThrough, type Cancellable, type Run } from '../entity/follow.js';
 import { showToOperators } from '../entity/operators.js';
-import { deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, meetDeadlines } from './deadlines.js';
 import { openLink, questionOf, hearWebhook, end, clear, raise, type Link } from './link.js';
@@ -42,18 +32,15 @@ import { caseFileOf, resultOf, stateOf } from './view.js';
 export async function linkProvider(input: LinkProviderInput): Promise<LinkResult> {
   check(input);
   const run: LinkRun = {
+    ...openRun<LinkCommand, LinkAnswer>(),
     link: openLink(input, Date.now()),
-    commands: new CommandQueue(),
-    alarm: new Alarm(),
-    heard: false,
     cancelled: false,
     wasCancelled: false,
     submitting: [],
   };
   listen(run);
-  watchForCancellation(run);
   // A code on its way is not called back: what the service made of it counts, cancelled or not.
-  await CancellationScope.nonCancellable(() => follow(run));
+  await workThrough(run, () => follow(run, lifeOf(run)));
   return resultOf(run.link);
 }
 
@@ -67,40 +54,27 @@ function check(input: Partial<LinkProviderInput> | undefined): void {
   checkOptions(input ?? {});
 }
 
-/** Follows the link until its end is told. */
-async function follow(run: LinkRun): Promise<void> {
-  const delivery = new CancellationScope();
-  const delivering = delivery.run(() =>
-    keepDelivering(
-      run.link,
-      deliveryOf(run.link, { raise, clear }, () => (run.heard = true)),
-    ),
-  );
-  do {
-    await followToTheEnd(run);
-    await settle(run);
-  } while (run.link.outcome === undefined || !run.commands.isEmpty || !allHandlersFinished());
-  delivery.cancel();
-  await delivering;
+function lifeOf(run: LinkRun) {
+  const { link } = run;
+  return {
+    state: link,
+    attention: { raise, clear },
+    act: () => act(run),
+    isOver: () => link.outcome !== undefined,
+    nextMoment: () => deadlinesOf(link)[0],
+    // Temporal cancels a run once: a link that begins again after it goes on in a run that can be cancelled.
+    isSpent: () => run.wasCancelled,
+    workflowType: linkProviderName,
+    carry: (): LinkProviderInput => ({ userId: link.userId, provider: link.provider, carried: link }),
+  };
 }
 
-/** Works until there is an outcome, one thing at a time. */
-async function followToTheEnd(run: LinkRun): Promise<void> {
-  const { link, commands, alarm } = run;
-  for (;;) {
-    run.heard = false;
-    if (run.cancelled) await cancel(run);
-    await meetDeadlines(link);
-    await commands.carryOutNext((command) => carryOut(link, command));
-    show(run);
-    if (link.outcome !== undefined && commands.isEmpty) break;
-    const isSpent = run.wasCancelled || workflowInfo().continueAsNewSuggested;
-    if (isSpent && !run.heard) await continueAnew(run);
-    // What was heard meanwhile is due at once: it needs no timer.
-    if (!run.heard) alarm.set(deadlinesOf(link)[0]);
-    await condition(() => run.heard || alarm.rang || !commands.isEmpty);
-  }
-  alarm.disarm();
+async function act(run: LinkRun): Promise<void> {
+  const { link, commands } = run;
+  if (run.cancelled) await cancel(run);
+  await meetDeadlines(link);
+  await commands.carryOutNext((command) => carryOut(link, command));
+  show(run);
 }
 
 /** A success that was reported counts, cancelled or not. */
@@ -110,25 +84,6 @@ async function cancel(run: LinkRun): Promise<void> {
   run.wasCancelled = true;
   if (link.claim?.by === 'success') await readConnection(link);
   if (link.outcome === undefined) end(link, 'cancelled', Date.now());
-}
-
-/** Waits until everybody who asked is answered, or something new is asked. */
-async function settle({ link, commands }: LinkRun): Promise<void> {
-  await deliverBeforeEnd(link, () => !commands.isEmpty);
-  await condition(() => allHandlersFinished() || !commands.isEmpty);
-}
-
-/** Starts over with a new run: what was asked for is answered first, and everything known goes along. */
-async function continueAnew(run: LinkRun): Promise<void> {
-  const { link, commands } = run;
-  await condition(() => allHandlersFinished() || !commands.isEmpty);
-  if (!commands.isEmpty || run.heard) return;
-  const { userId, provider } = link;
-  await makeContinueAsNewFunc<typeof linkProvider>({ workflowType: linkProviderName })({
-    userId,
-    provider,
-    carried: link,
-  });
 }
 
 function show({ link }: LinkRun): void {
@@ -141,13 +96,6 @@ function show({ link }: LinkRun): void {
   ]);
 }
 
-function watchForCancellation(run: LinkRun): void {
-  void CancellationScope.current().cancelRequested.catch(() => {
-    run.cancelled = true;
-    run.heard = true;
-  });
-}
-
 function listen(run: LinkRun): void {
   const { link } = run;
   setHandler(connectionReportedSignal, () => hearOf(run), {
@@ -156,14 +104,15 @@ function listen(run: LinkRun): void {
   setHandler(linkStateQuery, () => stateOf(link), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
-  setHandler(requestLinkUpdate, (request) => ask<LinkUrl>(run, requested(run, request)), {
+  setHandler(requestLinkUpdate, (request) => run.commands.askThrough<LinkUrl>(requested(run, request)), {
     description: 'Gives the link for the user’s browser, a new one if its token has ended.',
     validator: (request: LinkRequest) => validateRequest(run, request),
   });
   setHandler(
     reportLinkResultUpdate,
     // The validator has read it.
-    (report) => ask<LinkState>(run, { kind: 'reportLinkResult', report: linkResultOf(report) ?? report }),
+    (report) =>
+      run.commands.askThrough<LinkState>({ kind: 'reportLinkResult', report: linkResultOf(report) ?? report }),
     {
       description: 'What the password step answered the user’s browser.',
       validator: (report: LinkReport) => validateReport(run, report),
@@ -173,7 +122,7 @@ function listen(run: LinkRun): void {
     description: 'Hands the user’s code to the provider.',
     validator: (given: MfaCode) => validateCode(run, given),
   });
-  setHandler(cancelLinkUpdate, () => ask<LinkState>(run, { kind: 'cancel' }), {
+  setHandler(cancelLinkUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
     validator: () => validateOpen(run),
   });
@@ -182,12 +131,7 @@ function listen(run: LinkRun): void {
 function hearOf(run: LinkRun): void {
   if (run.link.outcome !== undefined) return;
   hearWebhook(run.link, Date.now());
-  run.heard = true;
-}
-
-/** Whoever asked is answered also where the workflow is cancelled meanwhile: the cancellation waits for its turn too. */
-async function ask<Answer extends LinkAnswer>({ commands }: LinkRun, command: LinkCommand): Promise<Answer> {
-  return CancellationScope.nonCancellable(async () => (await commands.ask(command)) as Answer);
+  run.hasNews = true;
 }
 
 /** A link that still stood when it was asked for does not begin anew because it ends before the answer's turn. */
@@ -199,7 +143,7 @@ function requested({ link }: LinkRun, request: LinkRequest | undefined): LinkCom
 async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   const twin = run.submitting.find((submitted) => submitted.code === code);
   if (twin) return twin.answer;
-  const answer = ask<CodeAnswer>(run, { kind: 'submitMfaCode', code, question: questionOf(run.link) });
+  const answer = run.commands.askThrough<CodeAnswer>({ kind: 'submitMfaCode', code, question: questionOf(run.link) });
   run.submitting.push({ code, answer });
   try {
     return await answer;
@@ -218,16 +162,10 @@ export type LinkCommand =
 
 export type LinkAnswer = LinkUrl | LinkState | CodeAnswer;
 
-/** One run of `linkProvider`: the case it works on, and what wakes it. */
-export interface LinkRun {
+/** One run of `linkProvider`. */
+export interface LinkRun extends Run<LinkCommand, LinkAnswer>, Cancellable {
   link: Link;
-  commands: CommandQueue<LinkCommand, LinkAnswer>;
-  alarm: Alarm;
-  /** Something was heard that the main loop has not looked at yet. */
-  heard: boolean;
-  /** An operator, or the product through Temporal, cancelled the workflow, and it was not looked at yet. */
-  cancelled: boolean;
-  /** It was looked at. Temporal cancels a run once, so that a link that begins anew after it goes on in a new run. */
+  /** The cancellation was looked at. */
   wasCancelled: boolean;
   /** Codes on their way, so that one that is sent twice at once goes to the service once. */
   submitting: { code: string; answer: Promise<CodeAnswer> }[];

@@ -124,7 +124,7 @@ async function resolveProblem(run: Run, orderId: string, decision: Decision): Pr
     case 'wait':
       beMorePatient(chain, orderId);
       // A decision that waited for a read may not be due any more.
-      run.heard = true;
+      run.hasNews = true;
       return;
     case 'replace':
       return replaceKit(run, orderId);

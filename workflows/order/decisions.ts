@@ -158,7 +158,7 @@ async function recheck(run: Run): Promise<void> {
 /** What the service did not show before it may show now. */
 function lookForOthers(run: Run): void {
   const { chain } = run;
-  if (chain.unreadable.length > 0) run.heard = true;
+  if (chain.unreadable.length > 0) run.hasNews = true;
   chain.unreadable = [];
 }
 

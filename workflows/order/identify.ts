@@ -60,9 +60,9 @@ async function handOver(run: Run): Promise<void> {
   const { chain, commands, alarm } = run;
   const isKnown = () => chain.handedOver || run.forwardsTo !== undefined;
   while (!isKnown() && awaitsHandOver(chain) && commands.isEmpty && !alarm.rang) {
-    run.heard = false;
+    run.hasNews = false;
     alarm.set(nextMoment(chain));
-    await condition(() => run.heard || isKnown() || !commands.isEmpty || alarm.rang);
+    await condition(() => run.hasNews || isKnown() || !commands.isEmpty || alarm.rang);
   }
 }
 
@@ -195,7 +195,7 @@ export async function forward(run: Run, rootOrderId: string): Promise<KitOrderRe
   setCurrentDetails(`Passes on what it hears to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
   let passedOn: Orders = [];
   do {
-    run.heard = false;
+    run.hasNews = false;
     const news = chain.orders.filter((order) => !passedOn.includes(order));
     passedOn = chain.orders;
     for (const { greatest, events } of news) {
@@ -207,8 +207,8 @@ export async function forward(run: Run, rootOrderId: string): Promise<KitOrderRe
     await forwardCriticalResults(chain, rootOrderId);
     // With a long history it ends, too: the next webhook starts another.
     const isOver = currentOrder(chain).standing.final || workflowInfo().continueAsNewSuggested;
-    if (!run.heard && isOver) break;
-  } while (await condition(() => run.heard, chain.policy.giveUpAfter, { summary: 'silence' }));
+    if (!run.hasNews && isOver) break;
+  } while (await condition(() => run.hasNews, chain.policy.giveUpAfter, { summary: 'silence' }));
   await condition(allHandlersFinished);
   return { ...resultOf(chain), outcome: 'forwarded', rootOrderId };
 }

@@ -22,7 +22,7 @@ export function hear(run: Run, reported: OrderSnapshot): void {
   recogniseReplacement(chain, snapshot);
   reopen(chain);
   raiseCriticalResults(run, Date.now());
-  run.heard = true;
+  run.hasNews = true;
 }
 
 /** Takes the report of a critical result in. Its order may be new here: then it stands for the order until that is read. */
@@ -43,7 +43,7 @@ export function receiveCriticalReport(run: Run, reported: unknown): void {
   hear(run, order ?? stub);
   chain.criticalReports = [...chain.criticalReports, report];
   raiseCriticalResults(run, Date.now());
-  run.heard = true;
+  run.hasNews = true;
 }
 
 /**
@@ -92,7 +92,7 @@ export function takeOver(run: Run, placed: OrderPlaced): void {
   }
   // Another reference's cancellation is not for this order.
   if (placed.cancelRequested === true && chain.reference === placed.reference) chain.cancelRequest ??= 'open';
-  run.heard = true;
+  run.hasNews = true;
 }
 
 function accept(chain: Chain, { reference, policy, labTestId, labAccountId, adopted, notifies }: OrderPlaced): void {
@@ -116,5 +116,5 @@ export function join(run: Run, placed: ReplacementPlaced): void {
   run.forwardsTo = placed.rootOrderId;
   if (placed.reference !== undefined) chain.reference = placed.reference;
   hear(run, placed.snapshot);
-  run.heard = true;
+  run.hasNews = true;
 }

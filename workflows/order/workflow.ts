@@ -1,11 +1,4 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  makeContinueAsNewFunc,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { setHandler } from '@temporalio/workflow';
 import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
 import {
   acknowledgeCriticalResultUpdate,
@@ -28,10 +21,7 @@ import {
   type ReplaceKitCommand,
   type ResolveProblemCommand,
 } from '../../protocol/order/messages.js';
-import { Alarm } from '../entity/alarm.js';
-import { deliveryOf } from '../entity/attention.js';
-import { CommandQueue } from '../entity/commands.js';
-import { deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
+import { follow, openRun, type Run as EntityRun } from '../entity/follow.js';
 import { clear, raise } from './announcements.js';
 import { openChain, outcomeOf, type Chain } from './chain.js';
 import { carryOut, carryOutCancelRequest } from './commands.js';
@@ -59,80 +49,41 @@ import { resultOf, stateOf } from './view.js';
  */
 export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
   const run: Run = {
+    ...openRun<Command, OrderState>(),
     chain: openChain(input.rootOrderId, input.carried),
     earlierRun: readEarlierRun(input.earlierRun),
-    commands: new CommandQueue(),
-    alarm: new Alarm(),
-    heard: false,
   };
   listen(run);
   await identify(run);
-  if (run.forwardsTo === undefined) await follow(run);
+  if (run.forwardsTo === undefined) await follow(run, lifeOf(run));
   return run.forwardsTo === undefined ? resultOf(run.chain) : forward(run, run.forwardsTo);
 }
 
-/** Follows the chain until its end is told, or until the order turns out to belong to another chain. */
-async function follow(run: Run): Promise<void> {
-  const delivery = new CancellationScope();
-  const delivering = delivery.run(() =>
-    keepDelivering(
-      run.chain,
-      deliveryOf(run.chain, { raise, clear }, () => (run.heard = true)),
-    ),
-  );
-  do {
-    await followToTheEnd(run);
-  } while (run.forwardsTo === undefined && !(await isSettled(run)));
-  run.alarm.disarm();
-  delivery.cancel();
-  await delivering;
-}
-
 /**
- * Works until there is an outcome, one thing at a time. With a critical result that nobody has acknowledged there is no
- * end: an order that has its outcome then goes on reminding, and everybody is notified of the outcome meanwhile.
+ * With a critical result that nobody has acknowledged there is no end: an order that has its outcome then goes on reminding,
+ * and everybody is notified of the outcome meanwhile.
  */
-async function followToTheEnd(run: Run): Promise<void> {
-  const { chain, commands, alarm } = run;
-  for (;;) {
-    run.heard = false;
-    await readUnreadOrders(run);
-    await meetDeadlines(run);
-    await carryOutCancelRequest(run);
-    await commands.carryOutNext((command) => carryOut(run, command));
-    review(run);
-    if (run.forwardsTo !== undefined || (outcomeOf(chain) !== undefined && !awaitsAcknowledgement(chain))) return;
-    announceEnd(run);
-    if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
-    alarm.set(nextMoment(chain));
-    await condition(() => run.heard || alarm.rang || !commands.isEmpty);
-  }
+function lifeOf(run: Run) {
+  const { chain } = run;
+  return {
+    state: chain,
+    attention: { raise, clear },
+    act: () => act(run),
+    isOver: () => outcomeOf(chain) !== undefined && !awaitsAcknowledgement(chain),
+    isElsewhere: () => run.forwardsTo !== undefined,
+    nextMoment: () => nextMoment(chain),
+    workflowType: kitOrderName,
+    carry: (): KitOrderInput => ({ rootOrderId: chain.rootOrderId, carried: chain }),
+  };
 }
 
-/**
- * An end holds once everybody was told and answered, and nothing new came in meanwhile: a correction may still reopen
- * the case.
- */
-async function isSettled(run: Run): Promise<boolean> {
-  run.alarm.disarm();
-  announceEnd(run);
-  run.heard = false;
-  await deliverBeforeEnd(run.chain, () => run.heard || !run.commands.isEmpty);
-  await settled(run);
-  return run.commands.isEmpty && !run.heard;
-}
-
-/** Every command was answered; or another one came, whose handler waits for the main loop. */
-async function settled({ commands }: Run): Promise<void> {
-  await condition(() => allHandlersFinished() || !commands.isEmpty);
-}
-
-/** Starts over with an empty history: what was asked for is answered first, and everything known goes along. */
-async function continueAnew(run: Run): Promise<void> {
-  await settled(run);
-  if (!run.commands.isEmpty) return;
-  const { rootOrderId } = run.chain;
-  await makeContinueAsNewFunc<typeof kitOrder>({ workflowType: kitOrderName })({ rootOrderId, carried: run.chain });
+async function act(run: Run): Promise<void> {
+  await readUnreadOrders(run);
+  await meetDeadlines(run);
+  await carryOutCancelRequest(run);
+  await run.commands.carryOutNext((command) => carryOut(run, command));
+  review(run);
+  if (run.forwardsTo === undefined) announceEnd(run);
 }
 
 function listen(run: Run): void {
@@ -183,7 +134,7 @@ async function acknowledgeNow(run: Run, command: AcknowledgeCriticalResultComman
   await awaitIdentity(run);
   validateAcknowledgement(run, command);
   acknowledge(run.chain, command, Date.now());
-  run.heard = true;
+  run.hasNews = true;
   return currentState(run);
 }
 
@@ -191,14 +142,10 @@ function currentState({ chain, forwardsTo }: Run): OrderState {
   return { ...stateOf(chain), ...(forwardsTo !== undefined && { forwardsTo }) };
 }
 
-/** One run of `kitOrder`: the case it works on, and what wakes it. */
-export interface Run {
+/** One run of `kitOrder`. */
+export interface Run extends EntityRun<Command, OrderState> {
   chain: Chain;
   earlierRun: EarlierRun | undefined;
-  commands: CommandQueue<Command, OrderState>;
-  alarm: Alarm;
-  /** Something was heard that the main loop has not looked at yet. */
-  heard: boolean;
   /** Set when another root order's workflow does the work, and this run only passes things on. */
   forwardsTo?: string;
 }

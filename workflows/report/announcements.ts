@@ -78,7 +78,6 @@ export function announceEnd(job: Job, now: number): void {
 }
 
 export const { raise, clear } = attentionOf<RaisedAttention<ReportAttentionReason>, Job>({
-  questionOf: (_job, reason) => ({ reason }),
   notify(job, { reason, since }, { id, type }, now) {
     enqueue(job, { ...headOf(job, id, type, now), type, data: { reason, since } });
   },

@@ -29,7 +29,7 @@ export function hear(run: ReportRun, reported: unknown): void {
   if (learnFromWebhook(job, snapshot, Date.now())) reopen(job);
   else if (contradicts(job, snapshot)) job.contradicted = true;
   else return;
-  run.heard = true;
+  run.hasNews = true;
 }
 
 /** The uploaded report arrives with its reference and policy. It may come twice, and after any number of webhooks. */
@@ -48,7 +48,7 @@ export function takeOver(run: ReportRun, submitted: ReportSubmitted): void {
   }
   // The answer to an upload is the beginning of a job: webhooks may have told more already.
   learnFromWebhook(job, { ...snapshot, jobId: job.jobId }, now);
-  run.heard = true;
+  run.hasNews = true;
 }
 
 function accept(job: Job, { reference, userId, policy, adopted, notifies }: ReportSubmitted, now: number): void {
@@ -70,7 +70,7 @@ export function takeRead(run: ReportRun, snapshot: unknown, asked: Reported): vo
   delete run.job.absentSince;
   const read = readReportSnapshot(snapshot);
   // The service may answer with another spelling of the id.
-  if (read && learnFromRead(run.job, { ...read, jobId: run.job.jobId }, asked, Date.now())) run.heard = true;
+  if (read && learnFromRead(run.job, { ...read, jobId: run.job.jobId }, asked, Date.now())) run.hasNews = true;
 }
 
 /** The service does not know the job any more, by its own word. */

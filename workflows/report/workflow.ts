@@ -1,12 +1,4 @@
-import {
-  allHandlersFinished,
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  makeContinueAsNewFunc,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
 import {
   cancelReportUpdate,
@@ -18,10 +10,8 @@ import {
   type ParsingJobResult,
   type ReportState,
 } from '../../protocol/report/messages.js';
-import { Alarm } from '../entity/alarm.js';
-import { deliveryOf } from '../entity/attention.js';
+import { follow, openRun, type Run } from '../entity/follow.js';
 import { note } from '../entity/journal.js';
-import { deliverBeforeEnd, keepDelivering } from '../entity/outbox.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
@@ -37,59 +27,31 @@ import { reportResultOf, reportStateOf } from './view.js';
 export async function parsingJob(input: ParsingJobInput): Promise<ParsingJobResult> {
   if (typeof input?.jobId !== 'string') throw ApplicationFailure.nonRetryable('jobId is missing', 'InvalidCommand');
   const run: ReportRun = {
+    ...openRun(),
     job: openJob(input.jobId, input.carried, Date.now()),
     earlierRun: readEarlierRun(input.earlierRun),
-    alarm: new Alarm(),
-    heard: false,
   };
   listen(run);
   await identify(run);
-  const delivery = new CancellationScope();
-  const delivering = delivery.run(() =>
-    keepDelivering(
-      run.job,
-      deliveryOf(run.job, { raise, clear }, () => (run.heard = true)),
-    ),
-  );
-  do {
-    await followToTheEnd(run);
-  } while (!(await isSettled(run)));
-  delivery.cancel();
-  await delivering;
+  await follow(run, lifeOf(run));
   return reportResultOf(run.job);
 }
 
-/** Works until there is an outcome, one thing at a time. */
-async function followToTheEnd(run: ReportRun): Promise<void> {
-  const { job, alarm } = run;
-  for (;;) {
-    run.heard = false;
-    await meetDeadlines(run);
-    review(run);
-    if (outcomeOf(job) !== undefined) return;
-    if (workflowInfo().continueAsNewSuggested) await continueAnew(run);
-    alarm.set(nextMoment(job));
-    await condition(() => run.heard || alarm.rang);
-  }
-}
-
-/** An end holds once everybody was told, and nothing new came in meanwhile: a review may still change the results. */
-async function isSettled(run: ReportRun): Promise<boolean> {
-  run.alarm.disarm();
-  run.heard = false;
-  announceEnd(run.job, Date.now());
-  await deliverBeforeEnd(run.job, () => run.heard);
-  await condition(allHandlersFinished);
-  return !run.heard;
-}
-
-/** Starts over with an empty history; everything known goes along. */
-async function continueAnew({ job }: ReportRun): Promise<void> {
-  await condition(allHandlersFinished);
-  await makeContinueAsNewFunc<typeof parsingJob>({ workflowType: parsingJobName })({
-    jobId: job.jobId,
-    carried: job,
-  });
+function lifeOf(run: ReportRun) {
+  const { job } = run;
+  return {
+    state: job,
+    attention: { raise, clear },
+    async act() {
+      await meetDeadlines(run);
+      review(run);
+    },
+    isOver: () => outcomeOf(job) !== undefined,
+    announceEnd: () => announceEnd(job, Date.now()),
+    nextMoment: () => nextMoment(job),
+    workflowType: parsingJobName,
+    carry: (): ParsingJobInput => ({ jobId: job.jobId, carried: job }),
+  };
 }
 
 function listen(run: ReportRun): void {
@@ -117,15 +79,12 @@ function abandon(run: ReportRun): ReportState {
   const { job } = run;
   job.ending = 'abandoned';
   note(job, 'the product stopped following the job', Date.now());
-  run.heard = true;
+  run.hasNews = true;
   return reportStateOf(job);
 }
 
-/** One run of `parsingJob`: the case it works on, and what wakes it. */
-export interface ReportRun {
+/** One run of `parsingJob`. */
+export interface ReportRun extends Run {
   job: Job;
   earlierRun: EarlierRun | undefined;
-  alarm: Alarm;
-  /** Something was heard that the main loop has not looked at yet. */
-  heard: boolean;
 }

@@ -15,7 +15,6 @@ interface State extends Attentive<RaisedAttention<Reason>> {
 const opened = (): State => ({ attention: [], raised: {}, journal: [], notified: [] });
 
 const { raise, clear } = attentionOf<RaisedAttention<Reason>, State>({
-  questionOf: (_state, reason) => ({ reason }),
   notify: (state, _raised, { id, type }) => state.notified.push(`${id}/${type}`),
 });
 

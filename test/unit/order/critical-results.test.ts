@@ -34,7 +34,7 @@ function shown(chain: Chain, snapshot: OrderSnapshot, now = start): Chain {
 }
 
 function looked(chain: Chain, now: number): Chain {
-  raiseCriticalResults({ chain, commands: new CommandQueue(), heard: false } as unknown as Run, now);
+  raiseCriticalResults({ chain, commands: new CommandQueue(), hasNews: false } as unknown as Run, now);
   return chain;
 }
 
