@@ -10,7 +10,7 @@ import { Keyboard } from './keyboard.js';
 import { Screen } from './screen.js';
 
 /** After that whatever still runs is killed by its watchdog as soon as this process has gone. */
-const closeWithinMs = 10_000;
+const closeWithinMs = 20_000;
 
 /** @returns the exit status: 0 if all succeeded, 1 if not, 2 for a wrong setting or argument, 128 + n by a signal */
 async function main(screen: Screen): Promise<number> {

@@ -19,10 +19,10 @@ export function showEndings(endings: readonly Ending[], tally: Tally, seconds: n
   const mark = isExact(tally) ? screen.styled(['bold', 'green'], '✔') : screen.styled(['bold', 'red'], '✘');
   const { placed, replacements, made, lostAnswers, redrawn, connected, codes } = tally;
   screen.line(
-    `  ${mark} kits       ${made} for ${placed} orders and ${replacements} replacement, though ${lostAnswers} answer ` +
-      `was lost; the lab made ${redrawn} more by itself`,
+    `  ${mark} kits       ${made}: ${count(placed, 'order')} and ${count(replacements, 'replacement')}, with ` +
+      `${count(lostAnswers, 'lost answer')}; the lab made ${redrawn} more by itself`,
   );
-  screen.line(`    links      ${connected} connected, with ${codes} codes handed to the provider`);
+  screen.line(`    links      ${connected} connected, with ${count(codes, 'code')} handed to the provider`);
 }
 
 /** Shows where to look while everything stays up. */
@@ -46,4 +46,8 @@ export function showAddresses(servers: Servers, lostOrderId: string, logFolder: 
   screen.line('npx --no -- labops orders list --attention');
   screen.line(`npx --no -- labops orders resolve ${lostOrderId} --decision replace`);
   screen.line();
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
