@@ -20,8 +20,8 @@ const temporalTimeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
 
 export default defineConfig({
   test: {
-    // A file with a Temporal server keeps a server, a worker and its sandbox busy, and waits for them half of the time.
-    maxWorkers: Math.max(2, Math.min(4, Math.ceil(availableParallelism() * 1.5))),
+    // A file with a Temporal server waits most of its time: for a server, for a webhook, for a process to start.
+    maxWorkers: Math.min(6, availableParallelism() * 3),
     sequence: { sequencer: SlowestFirst },
     globalSetup: ['test/rig/leaks.ts'],
     reporters: ['default', ['json', { outputFile: report }]],
