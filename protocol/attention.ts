@@ -1,4 +1,7 @@
-/** A reason why a person should look, and since when: in the state, in LabAttention and in the notifications about it. */
+/**
+ * A reason why a person should look, and since when. The state has it, LabAttention its reason; orders, reports,
+ * appointments and deletions also notify of it.
+ */
 export interface Attention<Reason extends string> {
   reason: Reason;
   since: string;

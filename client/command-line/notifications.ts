@@ -11,7 +11,7 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
     .description('notifications that could not be delivered before their workflow ended');
   notifications
     .command('list')
-    .description('list the workflows that have undelivered notifications')
+    .description('list the workflows whose undelivered notifications are still tried')
     .action(async () =>
       commandLine.run(async ({ lab }) => {
         const found: UndeliveredSummary[] = [];

@@ -33,7 +33,10 @@ export class UndeliveredNotifications {
     this.calls = calls;
   }
 
-  /** The workflows that have undelivered notifications, newest first. Does not wake a workflow. Deadline: 30 seconds a page. */
+  /**
+   * The workflows whose undelivered notifications are still tried, newest first; not those that were given up after
+   * NOTIFY_RETRY_DAYS. Does not wake a workflow. Deadline: 30 seconds a page.
+   */
   async *list(options: CallOptions = {}): AsyncGenerator<UndeliveredSummary, void, undefined> {
     const query = `WorkflowType = '${deliverNotificationsName}' AND ExecutionStatus = 'Running'`;
     const running = this.calls.iterate(isReading, options, () => this.calls.client.workflow.list({ query }));

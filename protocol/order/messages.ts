@@ -164,7 +164,7 @@ export interface AcknowledgeCriticalResultCommand {
   /** Who took it up: an id of the product's, `^[A-Za-z0-9._:-]{1,128}$`, never a name. */
   by: string;
   outcome: AcknowledgementOutcome;
-  /** At most 2,000 characters. It may be personal: it stays in the state and the result, which are encrypted. */
+  /** At most 2,000 characters. It may be personal: it stays in the state and the result, which are encrypted if the deployment has keys. */
   note?: string;
 }
 
@@ -314,7 +314,7 @@ export interface Waiting {
   until?: string;
 }
 
-/** The answer of `state` and every command. Nothing personal: the patient's data stay in the service. */
+/** The answer of `state` and every command. No name or address; an acknowledgement's `note` may be personal. */
 export interface OrderState {
   rootOrderId: string;
   /** The current order of the chain: the one that is expected to bring the results. */

@@ -117,7 +117,7 @@ export type ReportAttentionReason =
   | 'review_overdue'
   /** A second reference claims this job. */
   | 'reference_conflict'
-  /** Nobody submitted this job, and more than one upload whose answer was lost could have made it. */
+  /** Nobody submitted this job, and it may come from an upload whose answer was lost: it could not be found out. */
   | 'ambiguous_job'
   | 'notifications_undelivered'
   /** On `submitReport`: the file has not been uploaded for an hour; it goes on trying. */
