@@ -23,7 +23,7 @@ import {
 import { resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { PolicyInvalid } from '../../protocol/policy-settings.js';
-import { follow, openRun, workThrough, type Cancellable, type Run } from '../entity/follow.js';
+import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, type Appointment, hearOf, want } from './appointment.js';
@@ -48,7 +48,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
   // A booking on its way is not called back: what the service made of it counts, cancelled or not.
   await workThrough(run, async () => {
     await identify(run);
-    await follow(run, lifeOf(run));
+    await runLoop(run, loopOf(run));
   });
   return appointmentResultOf(run.appointment);
 }
@@ -63,7 +63,7 @@ function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmen
   throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
 }
 
-function lifeOf(run: AppointmentRun) {
+function loopOf(run: AppointmentRun) {
   const { appointment } = run;
   return {
     state: appointment,
@@ -73,7 +73,7 @@ function lifeOf(run: AppointmentRun) {
     announceEnd: () => announceEnd(appointment, Date.now()),
     nextMoment: () => deadlinesOf(appointment)[0],
     workflowType: bookAppointmentName,
-    carry: (): BookAppointmentInput => ({ orderId: appointment.orderId, carried: appointment }),
+    nextInput: (): BookAppointmentInput => ({ orderId: appointment.orderId, carried: appointment }),
   };
 }
 
@@ -98,7 +98,7 @@ export type AppointmentCommand =
 export type AppointmentAnswer = Slots | AppointmentState;
 
 /** One run of `bookAppointment`. */
-export interface AppointmentRun extends Run<AppointmentCommand, AppointmentAnswer>, Cancellable {
+export interface AppointmentRun extends EntityRun<AppointmentCommand, AppointmentAnswer>, Cancellable {
   appointment: Appointment;
   earlierRun: EarlierRun | undefined;
 }

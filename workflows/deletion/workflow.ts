@@ -18,7 +18,7 @@ import {
 import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
 import { PolicyInvalid } from '../../protocol/policy-settings.js';
 import { refusalOf } from '../entity/commands.js';
-import { follow, openRun as openEntityRun, type Run as EntityRun } from '../entity/follow.js';
+import { openRun as openEntityRun, runLoop, type EntityRun } from '../entity/loop.js';
 import { beginAgain } from '../entity/outbox.js';
 import { clear, endFailed, raise, requestNext, show } from './announcements.js';
 import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
@@ -34,11 +34,11 @@ export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResu
   const run = openRun(input);
   listen(run);
   if (run.refusal) return fail(run, run.refusal);
-  await follow(run, lifeOf(run));
+  await runLoop(run, loopOf(run));
   return resultOf(run);
 }
 
-function lifeOf(run: Run) {
+function loopOf(run: Run) {
   const { deletion } = run;
   return {
     state: deletion,
@@ -48,7 +48,7 @@ function lifeOf(run: Run) {
     nextMoment: () => nextMoment(deletion),
     meanwhile: () => settleDoubt(run),
     workflowType: deleteUserName,
-    carry: (): DeleteUserInput => ({ userId: deletion.userId, carried: carriedOf(run) }),
+    nextInput: (): DeleteUserInput => ({ userId: deletion.userId, carried: carriedOf(run) }),
   };
 }
 

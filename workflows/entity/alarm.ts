@@ -14,7 +14,7 @@ export class Alarm {
   /** True from the moment it went off until it is set again. */
   rang = false;
 
-  /** Nothing disarms it. */
+  /** Sets the timer; `undefined` disarms it. */
   set(moment: Moment | undefined): void {
     if (moment?.at === this.at && !this.rang) return;
     this.disarm();

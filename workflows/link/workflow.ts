@@ -21,7 +21,7 @@ import {
 import { readCode } from '../../protocol/link/mfa-code.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttribute } from '../entity/attention.js';
-import { follow, openRun, workThrough, type Cancellable, type Run } from '../entity/follow.js';
+import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
 import { showToOperators } from '../entity/operators.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, meetDeadlines } from './deadlines.js';
@@ -40,7 +40,7 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
   };
   listen(run);
   // A code on its way is not called back: what the service made of it counts, cancelled or not.
-  await workThrough(run, () => follow(run, lifeOf(run)));
+  await workThrough(run, () => runLoop(run, loopOf(run)));
   return resultOf(run.link);
 }
 
@@ -54,7 +54,7 @@ function check(input: Partial<LinkProviderInput> | undefined): void {
   checkOptions(input ?? {});
 }
 
-function lifeOf(run: LinkRun) {
+function loopOf(run: LinkRun) {
   const { link } = run;
   return {
     state: link,
@@ -63,9 +63,9 @@ function lifeOf(run: LinkRun) {
     isOver: () => link.outcome !== undefined,
     nextMoment: () => deadlinesOf(link)[0],
     // Temporal cancels a run once: a link that begins again after it goes on in a run that can be cancelled.
-    isSpent: () => run.wasCancelled,
+    mustContinueAsNew: () => run.wasCancelled,
     workflowType: linkProviderName,
-    carry: (): LinkProviderInput => ({ userId: link.userId, provider: link.provider, carried: link }),
+    nextInput: (): LinkProviderInput => ({ userId: link.userId, provider: link.provider, carried: link }),
   };
 }
 
@@ -163,7 +163,7 @@ export type LinkCommand =
 export type LinkAnswer = LinkUrl | LinkState | CodeAnswer;
 
 /** One run of `linkProvider`. */
-export interface LinkRun extends Run<LinkCommand, LinkAnswer>, Cancellable {
+export interface LinkRun extends EntityRun<LinkCommand, LinkAnswer>, Cancellable {
   link: Link;
   /** The cancellation was looked at. */
   wasCancelled: boolean;

@@ -21,7 +21,7 @@ import {
   type ReplaceKitCommand,
   type ResolveProblemCommand,
 } from '../../protocol/order/messages.js';
-import { follow, openRun, type Run as EntityRun } from '../entity/follow.js';
+import { openRun, runLoop, type EntityRun } from '../entity/loop.js';
 import { clear, raise } from './announcements.js';
 import { openChain, outcomeOf, type Chain } from './chain.js';
 import { carryOut, carryOutCancelRequest } from './commands.js';
@@ -55,7 +55,7 @@ export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
   };
   listen(run);
   await identify(run);
-  if (run.forwardsTo === undefined) await follow(run, lifeOf(run));
+  if (run.forwardsTo === undefined) await runLoop(run, loopOf(run));
   return run.forwardsTo === undefined ? resultOf(run.chain) : forward(run, run.forwardsTo);
 }
 
@@ -63,17 +63,17 @@ export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
  * With a critical result that nobody has acknowledged there is no end: an order that has its outcome then goes on reminding,
  * and everybody is notified of the outcome meanwhile.
  */
-function lifeOf(run: Run) {
+function loopOf(run: Run) {
   const { chain } = run;
   return {
     state: chain,
     attention: { raise, clear },
     act: () => act(run),
     isOver: () => outcomeOf(chain) !== undefined && !awaitsAcknowledgement(chain),
-    isElsewhere: () => run.forwardsTo !== undefined,
+    isForwarded: () => run.forwardsTo !== undefined,
     nextMoment: () => nextMoment(chain),
     workflowType: kitOrderName,
-    carry: (): KitOrderInput => ({ rootOrderId: chain.rootOrderId, carried: chain }),
+    nextInput: (): KitOrderInput => ({ rootOrderId: chain.rootOrderId, carried: chain }),
   };
 }
 

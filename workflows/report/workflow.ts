@@ -10,7 +10,7 @@ import {
   type ParsingJobResult,
   type ReportState,
 } from '../../protocol/report/messages.js';
-import { follow, openRun, type Run } from '../entity/follow.js';
+import { openRun, runLoop, type EntityRun } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { nextMoment } from './deadlines.js';
@@ -33,11 +33,11 @@ export async function parsingJob(input: ParsingJobInput): Promise<ParsingJobResu
   };
   listen(run);
   await identify(run);
-  await follow(run, lifeOf(run));
+  await runLoop(run, loopOf(run));
   return reportResultOf(run.job);
 }
 
-function lifeOf(run: ReportRun) {
+function loopOf(run: ReportRun) {
   const { job } = run;
   return {
     state: job,
@@ -50,7 +50,7 @@ function lifeOf(run: ReportRun) {
     announceEnd: () => announceEnd(job, Date.now()),
     nextMoment: () => nextMoment(job),
     workflowType: parsingJobName,
-    carry: (): ParsingJobInput => ({ jobId: job.jobId, carried: job }),
+    nextInput: (): ParsingJobInput => ({ jobId: job.jobId, carried: job }),
   };
 }
 
@@ -84,7 +84,7 @@ function abandon(run: ReportRun): ReportState {
 }
 
 /** One run of `parsingJob`. */
-export interface ReportRun extends Run {
+export interface ReportRun extends EntityRun {
   job: Job;
   earlierRun: EarlierRun | undefined;
 }

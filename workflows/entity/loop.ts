@@ -12,32 +12,29 @@ import { CommandQueue } from './commands.js';
 import { deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
-export interface Run<Command = never, Answer extends object = object> extends Woken {
+export interface EntityRun<Command = never, Answer extends object = object> extends Wakeable {
   commands: CommandQueue<Command, Answer>;
 }
 
-interface Woken {
+interface Wakeable {
   commands: { isEmpty: boolean };
   alarm: Alarm;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
 }
 
-export function openRun<Command = never, Answer extends object = object>(): Run<Command, Answer> {
+export function openRun<Command = never, Answer extends object = object>(): EntityRun<Command, Answer> {
   return { commands: new CommandQueue(), alarm: new Alarm(), hasNews: false };
 }
 
-/** The parts of the shared life that each workflow has its own way to do. */
-interface Life<State extends Outbox, Raised extends RaisedAttention<string>> {
-  /** Everything that it knows: plain JSON, and the same object as long as the run lasts. */
-  state: State;
-  attention: AttentionVerbs<State, Raised>;
+/** What each workflow has its own way to do in the loop. */
+interface Turns {
   /** Does what is due, and brings announcements and what operators see in line. */
   act: () => Promise<void>;
   /** Nothing is left to wait for. */
   isOver: () => boolean;
   /** Another workflow does the work from now on: the run stops at once. */
-  isElsewhere?: () => boolean;
+  isForwarded?: () => boolean;
   /** Puts the end into the outbox, once: what comes in before everybody is notified may take an end back. */
   announceEnd?: () => void;
   /** When there is something to do though nothing comes in. */
@@ -45,77 +42,80 @@ interface Life<State extends Outbox, Raised extends RaisedAttention<string>> {
   /** Goes on while the run waits: ends at once when the alarm rings or a command comes. */
   meanwhile?: () => Promise<void>;
   /** A new run is needed though the history is short. */
-  isSpent?: () => boolean;
+  mustContinueAsNew?: () => boolean;
   workflowType: string;
   /** The input of the run that goes on after this one, with everything that is known. */
-  carry: () => object;
+  nextInput: () => object;
 }
 
-/** The life of a long-running workflow until its end is notified, or its work done elsewhere. */
-export async function follow<State extends Outbox, Raised extends RaisedAttention<string>>(
-  run: Woken,
-  life: Life<State, Raised>,
+interface EntityLoop<State extends Outbox, Raised extends RaisedAttention<string>> extends Turns {
+  /** Everything that it knows: plain JSON, and the same object as long as the run lasts. */
+  state: State;
+  attention: AttentionVerbs<State, Raised>;
+}
+
+/** Runs until the work is over and the product was notified, or what is left was handed over, or another workflow took the work. */
+export async function runLoop<State extends Outbox, Raised extends RaisedAttention<string>>(
+  run: Wakeable,
+  loop: EntityLoop<State, Raised>,
 ): Promise<void> {
-  const { state, attention, isElsewhere = () => false } = life;
+  const { state, attention, isForwarded = () => false } = loop;
   const delivery = new CancellationScope();
   const outcome = deliveryOf(state, attention, () => (run.hasNews = true));
   const delivering = delivery.run(() => keepDelivering(state, outcome));
   do {
-    await workToTheEnd(run, life);
-  } while (!isElsewhere() && !(await isSettled(run, life)));
+    await workToTheEnd(run, loop);
+  } while (!isForwarded() && !(await end(run, state, loop)));
   run.alarm.disarm();
   delivery.cancel();
   await delivering;
 }
 
 /** Acts, then waits for whatever comes first, until nothing is left to wait for and every command was carried out. */
-async function workToTheEnd<State extends Outbox, Raised extends RaisedAttention<string>>(
-  run: Woken,
-  life: Life<State, Raised>,
-): Promise<void> {
+async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
   const { alarm, commands } = run;
   for (;;) {
     run.hasNews = false;
-    await life.act();
-    if (life.isElsewhere?.() || (life.isOver() && commands.isEmpty)) return;
-    if (isSpent(life) && (await isIdle(run))) await continueAsNew(life);
+    await turns.act();
+    if (turns.isForwarded?.() || (turns.isOver() && commands.isEmpty)) return;
+    if (isNewRunDue(turns) && (await awaitIdle(run))) await continueAsNew(turns);
     // What came in meanwhile is due at once: it needs no timer.
     if (!isDisturbed(run)) {
-      alarm.set(life.nextMoment());
-      if (life.meanwhile) await life.meanwhile();
+      alarm.set(turns.nextMoment());
+      if (turns.meanwhile) await turns.meanwhile();
     }
     await condition(() => isDisturbed(run) || alarm.rang);
   }
 }
 
-/** An end holds once everybody is notified and answered, and nothing came in meanwhile that contradicts it. */
-async function isSettled<State extends Outbox, Raised extends RaisedAttention<string>>(
-  run: Woken,
-  life: Life<State, Raised>,
-): Promise<boolean> {
+/**
+ * Announces the end, gives the product a minute, hands over what is left, and answers every caller. False if something
+ * came in meanwhile: then the work goes on.
+ */
+async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns): Promise<boolean> {
   run.alarm.disarm();
   run.hasNews = false;
-  life.announceEnd?.();
-  await deliverBeforeEnd(life.state, () => isDisturbed(run));
-  return (await isIdle(run)) && life.isOver();
+  announceEnd?.();
+  await deliverBeforeEnd(outbox, () => isDisturbed(run));
+  return (await awaitIdle(run)) && isOver();
 }
 
-/** Waits until every caller is answered, or there is something to do first. */
-async function isIdle(run: Woken): Promise<boolean> {
+/** Waits until every caller is answered, or there is something to do first: then it is false. */
+async function awaitIdle(run: Wakeable): Promise<boolean> {
   await condition(() => allHandlersFinished() || isDisturbed(run));
   return !isDisturbed(run);
 }
 
-function isDisturbed({ hasNews, commands }: Woken): boolean {
+function isDisturbed({ hasNews, commands }: Wakeable): boolean {
   return hasNews || !commands.isEmpty;
 }
 
-function isSpent({ isSpent: needsNewRun }: { isSpent?: () => boolean }): boolean {
-  return workflowInfo().continueAsNewSuggested || needsNewRun?.() === true;
+function isNewRunDue({ mustContinueAsNew }: Turns): boolean {
+  return workflowInfo().continueAsNewSuggested || mustContinueAsNew?.() === true;
 }
 
-async function continueAsNew({ workflowType, carry }: { workflowType: string; carry: () => object }): Promise<void> {
-  await makeContinueAsNewFunc<(input: object) => Promise<unknown>>({ workflowType })(carry());
+async function continueAsNew({ workflowType, nextInput }: Turns): Promise<void> {
+  await makeContinueAsNewFunc<(input: object) => Promise<unknown>>({ workflowType })(nextInput());
 }
 
 /**
@@ -130,8 +130,7 @@ export async function workThrough(run: Cancellable, work: () => Promise<void>): 
   await CancellationScope.nonCancellable(work);
 }
 
-export interface Cancellable {
+export interface Cancellable extends Pick<Wakeable, 'hasNews'> {
   /** An operator, or the product through Temporal, cancelled the workflow. */
   cancelled: boolean;
-  hasNews: boolean;
 }
