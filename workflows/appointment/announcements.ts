@@ -3,7 +3,7 @@ import type { AppointmentAttentionReason } from '../../protocol/appointment/mess
 import type { AppointmentNotification, AppointmentNotificationHead } from '../../protocol/appointment/notifications.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications.js';
-import { attentionOf } from '../entity/attention.js';
+import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn } from '../entity/outbox.js';
 import type { Appointment } from './appointment.js';
 
@@ -75,7 +75,7 @@ export function announceEnd(appointment: Appointment, now: number): void {
   enqueue(appointment, { ...head, type: 'ended', data: { outcome: ending, ...why } });
 }
 
-export const { raise, clear } = attentionOf<RaisedAttention<AppointmentAttentionReason>, Appointment>({
+export const { raise, clear } = attentionVerbsFor<RaisedAttention<AppointmentAttentionReason>, Appointment>({
   notify(appointment, { reason, since }, { id, type }, now) {
     const about = appointment.known?.appointmentId ?? 'none';
     enqueue(appointment, { ...headOf(appointment, `${about}/${id}`, type, now), type, data: { reason, since } });

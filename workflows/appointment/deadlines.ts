@@ -127,7 +127,7 @@ export function waitingUntil(appointment: Appointment): number | undefined {
 }
 
 /** Acts on what is due. Silence may only mean a lost webhook: the service is asked first. */
-export async function meetDeadlines(appointment: Appointment): Promise<void> {
+export async function handlePassedDeadlines(appointment: Appointment): Promise<void> {
   settle(appointment);
   const due = () => deadlinesOf(appointment).filter(({ at }) => at <= Date.now());
   if (due().length === 0 && !mayContradict(appointment)) return;

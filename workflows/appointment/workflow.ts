@@ -28,7 +28,7 @@ import { note } from '../entity/journal.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, type Appointment, hearOf, want } from './appointment.js';
 import { carryOut, validateCancellation, validateChoice, validateQuestion, validateWish } from './commands.js';
-import { deadlinesOf, meetDeadlines, review } from './deadlines.js';
+import { deadlinesOf, handlePassedDeadlines, review } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
 
@@ -82,7 +82,7 @@ async function act(run: AppointmentRun): Promise<void> {
   await commands.carryOutNext((command) => carryOut(appointment, command));
   // At the service everything stays as it is.
   if (run.cancelled) appointment.ending ??= 'abandoned';
-  await meetDeadlines(appointment);
+  await handlePassedDeadlines(appointment);
   review(appointment);
   show(appointment);
 }

@@ -10,7 +10,7 @@ import type { DeletionNotification } from '../../protocol/deletion/notifications
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import { attentionAttribute, attentionOf } from '../entity/attention.js';
+import { attentionAttribute, attentionVerbsFor } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { showToOperators } from '../entity/operators.js';
 import { enqueue } from '../entity/outbox.js';
@@ -46,7 +46,7 @@ export function tellScheduled(deletion: Deletion): void {
   tell(deletion, { type: 'deletion_scheduled', data: { graceUntil, scheduledBefore, work } });
 }
 
-export const { raise, clear } = attentionOf<RaisedAttention<DeletionAttentionReason>, Deletion>({
+export const { raise, clear } = attentionVerbsFor<RaisedAttention<DeletionAttentionReason>, Deletion>({
   notify(deletion, { reason, since }, { id, type }) {
     tell(deletion, { type, data: { reason, since } }, `${id}/${type}`);
     // Whoever looks may have to do something long before the deletion goes on.

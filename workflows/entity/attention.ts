@@ -8,7 +8,7 @@ import type { Delivery } from './outbox.js';
 /** The reasons why a person should look, in the state of the workflow that raises them. */
 export interface Attentive<Raised extends RaisedAttention<string>> extends Journal {
   attention: Raised[];
-  /** How often each question was raised. */
+  /** Times that each question was raised, by `<key>.<reason>`. */
   raised: Record<string, number>;
 }
 
@@ -36,7 +36,7 @@ export interface AttentionVerbs<State, Raised extends RaisedAttention<string>> {
   ) => boolean;
 }
 
-export function attentionOf<Raised extends RaisedAttention<string>, State extends Attentive<Raised>>({
+export function attentionVerbsFor<Raised extends RaisedAttention<string>, State extends Attentive<Raised>>({
   questionOf = withoutKey,
   notify,
 }: Asking<State, Raised>): AttentionVerbs<State, Raised> {

@@ -34,7 +34,7 @@ export function waitingUntil(link: Link): number | undefined {
 }
 
 /** Acts on what is due. */
-export async function meetDeadlines(link: Link): Promise<void> {
+export async function handlePassedDeadlines(link: Link): Promise<void> {
   for (;;) {
     const due = deadlinesOf(link).find(({ at }) => at <= Date.now());
     if (!due) return;

@@ -1,4 +1,4 @@
-import { attentionOf, type Attentive } from '../entity/attention.js';
+import { attentionVerbsFor, type Attentive } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { beginAgain as beginAgainWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
@@ -125,7 +125,7 @@ export function questionOf({ questionsDone = 0 }: Link): number {
 }
 
 /** Nobody is notified of it: the user is there, and the product learns of it with the state. */
-export const { raise, clear } = attentionOf<RaisedAttention<LinkAttentionReason>, Link>({});
+export const { raise, clear } = attentionVerbsFor<RaisedAttention<LinkAttentionReason>, Link>({});
 
 /** A new token means a new login: what was asked of the user before no longer counts. */
 export function giveToken(link: Link, held: LinkTokenHeld, now: number): void {

@@ -24,7 +24,7 @@ import { attentionAttribute } from '../entity/attention.js';
 import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
 import { showToOperators } from '../entity/operators.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
-import { readConnection, deadlinesOf, meetDeadlines } from './deadlines.js';
+import { readConnection, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { openLink, questionOf, hearWebhook, end, clear, raise, type Link } from './link.js';
 import { caseFileOf, resultOf, stateOf } from './view.js';
 
@@ -72,7 +72,7 @@ function loopOf(run: LinkRun) {
 async function act(run: LinkRun): Promise<void> {
   const { link, commands } = run;
   if (run.cancelled) await cancel(run);
-  await meetDeadlines(link);
+  await handlePassedDeadlines(link);
   await commands.carryOutNext((command) => carryOut(link, command));
   show(run);
 }

@@ -4,7 +4,7 @@ import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order/messages.js';
 import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
-import { attentionOf } from '../entity/attention.js';
+import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn } from '../entity/outbox.js';
 import {
   ordersOf,
@@ -42,7 +42,7 @@ export function announceNews(chain: Chain): void {
     for (const event of fresh) announceEvent(chain, order, event, before);
     if (before && !fresh.some(isResult)) announceInterpretation(chain, order, before);
     if (fresh.length > 0) announcePhase(chain, order, before);
-    remember(chain, order);
+    markAnnounced(chain, order);
   }
 }
 
@@ -68,7 +68,7 @@ export function announceReplacements(chain: Chain, now: number): void {
 }
 
 /** Takes everything known so far as announced: by an earlier run. */
-export function remember(chain: Chain, order: ChainOrder): void {
+export function markAnnounced(chain: Chain, order: ChainOrder): void {
   const problem = order.standing.problem?.status;
   const before = chain.announced.find(({ orderId }) => orderId === order.orderId);
   const interpretation = order.greatest.interpretation ?? before?.interpretation;
@@ -141,7 +141,7 @@ const answeredByMoving: readonly AttentionReason[] = [
   'replacement_failed',
 ];
 
-export const { raise, clear } = attentionOf<RaisedOrderAttention, Chain>({
+export const { raise, clear } = attentionVerbsFor<RaisedOrderAttention, Chain>({
   questionOf: ({ rootOrderId }, reason) => ({ key: rootOrderId, reason, orderId: rootOrderId }),
   notify(chain, { key: _key, time: _time, ...data }, { id, type }, now) {
     const order = findOrder(chain, data.orderId) ?? currentOrder(chain);

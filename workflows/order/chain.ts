@@ -11,8 +11,8 @@ import { resolvePolicy, type ResolvedPolicy } from '../../protocol/order/policy.
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import type { Attentive } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
-import { observe, type OrderRecord, type Orders } from './reports.js';
-import type { Answer } from './validation.js';
+import { observe, type OrderRecord, type Orders } from './snapshots.js';
+import type { Resolution } from './resolutions.js';
 
 /**
  * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
@@ -45,12 +45,12 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention> {
   criticalReports: CriticalResultReported[];
   /** One for each order that has had one. */
   criticalResults: CriticalResultRecord[];
-  /** Keys of the deadlines that were acted on. */
+  /** Keys of the deadlines that have passed and were handled. */
   met: string[];
   /** More time, given by a person. */
-  patience: Patience[];
+  patience: Extension[];
   /** What people decided, the latest for each order. */
-  answers: Answer[];
+  answers: Resolution[];
   /** When an overdue order is read again. */
   recheckAt?: number;
   ending?: OrderOutcome;
@@ -84,8 +84,8 @@ export interface Announced {
   interpretation?: string;
 }
 
-interface Patience {
-  /** The deadline's key, as it was without any patience. */
+interface Extension {
+  /** The deadline's key, as it was without any extension. */
   key: string;
   /** From when the limit counts anew. */
   since: string;
@@ -144,7 +144,7 @@ export function findOrder(chain: Chain, orderId: string | undefined): ChainOrder
 export function currentOrder(chain: Chain): ChainOrder {
   const orders = ordersOf(chain);
   const current = orders.findLast((order) => isInPlay(chain, order)) ?? orders.at(-1);
-  if (!current) throw new TypeError('A case has no current order before its first snapshot');
+  if (!current) throw new TypeError('A chain has no current order before its first snapshot');
   return current;
 }
 

@@ -13,16 +13,17 @@ import { note } from '../entity/journal.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
-import { hear } from './intake.js';
+import { receiveSnapshot } from './intake.js';
 import { readOrder } from './reading.js';
 import { replaceKit } from './replacement.js';
+import { isDone, recordResolution } from './resolutions.js';
 import { review } from './review.js';
-import { isDone, remember, validate, type Command } from './validation.js';
+import { validate, type Command } from './validation.js';
 import { stateOf } from './view.js';
-import type { Run } from './workflow.js';
+import type { KitOrderRun } from './run.js';
 
 /** Carries out one command and answers with the state after it. */
-export async function carryOut(run: Run, command: Command): Promise<OrderState> {
+export async function carryOut(run: KitOrderRun, command: Command): Promise<OrderState> {
   const { orderId } = command;
   // Commands before it may have changed what this one was accepted for.
   validate(run, command);
@@ -39,7 +40,7 @@ export async function carryOut(run: Run, command: Command): Promise<OrderState> 
       break;
     case 'resolveProblem':
       await resolveProblem(run, orderId, command.decision);
-      remember(run.chain, orderId, command.decision);
+      recordResolution(run.chain, orderId, command.decision);
       break;
     default:
       return command satisfies never;
@@ -68,7 +69,7 @@ function doneBy(command: Command): string {
  * Cancels an order whose placing was cancelled. Nobody waits for the answer, so a person is asked to look if it fails. It is
  * not tried again: that person may decide to let the order go on.
  */
-export async function carryOutCancelRequest(run: Run): Promise<void> {
+export async function carryOutCancelRequest(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (chain.cancelRequest !== 'open') return;
   const { orderId } = currentOrder(chain);
@@ -86,9 +87,12 @@ function cancellationFailed(orderId: string) {
   return { key: `${orderId}/cancellation`, reason: 'cancellation_failed', orderId } as const;
 }
 
-async function cancel(run: Run, orderId: string): Promise<void> {
+async function cancel(run: KitOrderRun, orderId: string): Promise<void> {
   try {
-    hear(run, await activities.cancelOrder.executeWithOptions({ summary: `cancel ${orderId.slice(0, 8)}` }, [orderId]));
+    receiveSnapshot(
+      run,
+      await activities.cancelOrder.executeWithOptions({ summary: `cancel ${orderId.slice(0, 8)}` }, [orderId]),
+    );
   } catch (error) {
     throw await refused(run, orderId, refusalOf(error));
   }
@@ -96,20 +100,27 @@ async function cancel(run: Run, orderId: string): Promise<void> {
   clear(run.chain, (raised) => raised.key === key && raised.reason === 'cancellation_failed', Date.now());
 }
 
-/** An order that the service does not find any more is gone, which ends the case. */
-async function refused(run: Run, orderId: string, refusal: ApplicationFailure): Promise<ApplicationFailure> {
+/** An order that the service does not find any more is gone, which ends the chain. */
+async function refused(run: KitOrderRun, orderId: string, refusal: ApplicationFailure): Promise<ApplicationFailure> {
   const [details] = (refusal.details ?? []) as Partial<FailureDetails>[];
   if (details?.status === 404) await readOrder(run, orderId);
   return refusal;
 }
 
-async function register(run: Run, orderId: string, registration: RegisterCommand['registration']): Promise<void> {
+async function register(
+  run: KitOrderRun,
+  orderId: string,
+  registration: RegisterCommand['registration'],
+): Promise<void> {
   const { chain } = run;
   const question = { key: orderId, reason: 'registered_another_order', orderId } as const;
   try {
     const account = chain.labAccountId === undefined ? {} : { labAccountId: chain.labAccountId };
     const call = { orderId, registration, chain: chain.orders.map((order) => order.orderId), ...account };
-    hear(run, await activities.registerKit.executeWithOptions({ summary: `register ${orderId.slice(0, 8)}` }, [call]));
+    receiveSnapshot(
+      run,
+      await activities.registerKit.executeWithOptions({ summary: `register ${orderId.slice(0, 8)}` }, [call]),
+    );
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal.type === 'RegisteredAnotherOrder') raise(chain, question, Date.now());
@@ -118,11 +129,11 @@ async function register(run: Run, orderId: string, registration: RegisterCommand
   clear(chain, ({ key, reason }) => key === question.key && reason === question.reason, Date.now());
 }
 
-async function resolveProblem(run: Run, orderId: string, decision: Decision): Promise<void> {
+async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decision): Promise<void> {
   const { chain } = run;
   switch (decision) {
     case 'wait':
-      beMorePatient(chain, orderId);
+      extendLimits(chain, orderId);
       // A decision that waited for a read may not be due any more.
       run.hasNews = true;
       return;
@@ -143,7 +154,7 @@ const acknowledged: readonly AttentionReason[] = ['reference_conflict', 'cancell
  * Every limit that was missed, and the time to decide, count again from now. A conflict of references is acknowledged: the
  * first reference keeps the order. So is a cancellation that failed: the order goes on.
  */
-function beMorePatient(chain: Chain, orderId: string): void {
+function extendLimits(chain: Chain, orderId: string): void {
   const now = Date.now();
   const isAcknowledged = (raised: OrderAttention) => acknowledged.includes(raised.reason) && raised.orderId === orderId;
   const isMissed = ({ key, at }: Deadline) => chain.met.includes(key) || at <= now;

@@ -9,7 +9,7 @@ import type { CriticalResultReport } from '../../service/critical-result.js';
 import { enqueue, headOf, clear, raise } from './announcements.js';
 import { note } from '../entity/journal.js';
 import { ordersOf, currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
-import type { Run } from './workflow.js';
+import type { KitOrderRun } from './run.js';
 
 /*
  * Results that somebody must act on at once. A report of the service's own is one, and so is an order whose
@@ -33,7 +33,7 @@ interface News extends Pick<CriticalResultReport, 'orderId' | 'interpretation' |
  * Looks at everything that was reported: alarms are raised in the handler that received them, because the main loop may
  * be busy with a new kit for a quarter of an hour. A run that does not know yet whose order it is only keeps them.
  */
-export function raiseCriticalResults({ chain, forwardsTo }: Run, now: number): void {
+export function raiseCriticalResults({ chain, forwardsTo }: KitOrderRun, now: number): void {
   if (!chain.identified || forwardsTo !== undefined) return;
   const reports = chain.criticalReports;
   chain.criticalReports = [];

@@ -10,7 +10,7 @@ import type { AttentionReason } from '../../protocol/order/messages.js';
 export interface Deadline {
   /** `<order id>/<name>`, or `<order id>/<event id>.<name>` for what can happen to an order more than once. */
   key: string;
-  /** The key without the count of extensions: what patience is kept by. */
+  /** The key without the count of extensions: what extensions are kept by. */
   baseKey: string;
   orderId: string;
   name: DeadlineName;
@@ -22,15 +22,23 @@ export interface Deadline {
 
 export type DeadlineName =
   | OverdueName
-  | 'registration_reminder'
-  | 'return_reminder'
+  | Reminder['name']
   /** Until when the service may still create a redraw order itself. */
   | 'redraw'
   /** Until when a person may say what shall happen. */
   | 'decision';
 
+/** What may be said to the product before it is too late, and is no limit. */
+export interface Reminder extends Deadline {
+  name: 'registration_reminder' | 'return_reminder';
+}
+
+export function isReminder(deadline: Deadline): deadline is Reminder {
+  return deadline.name === 'registration_reminder' || deadline.name === 'return_reminder';
+}
+
 /** A deadline whose passing raises attention, unless the order moved unheard. */
-export type OverdueName = Extract<AttentionReason, `${string}_overdue` | 'problem_persists'>;
+type OverdueName = Extract<AttentionReason, `${string}_overdue` | 'problem_persists'>;
 
 export function isOverdueName(name: DeadlineName): name is OverdueName {
   return name.endsWith('_overdue') || name === 'problem_persists';
@@ -44,7 +52,7 @@ export function deadlinesOf(chain: Chain): Deadline[] {
 }
 
 /** The order is read before anything is done about it; the others only say something, or let time pass. */
-export function isDecision({ name }: Deadline): boolean {
+export function needsRead({ name }: Deadline): boolean {
   return isOverdueName(name) || name === 'decision';
 }
 
@@ -54,11 +62,11 @@ export function nextMoment(chain: Chain): Moment | undefined {
   if (outcomeOf(chain) !== undefined) return reminder;
   const deadlines = deadlinesOf(chain);
   const unmet = deadlines.filter((deadline) => !chain.met.includes(deadline.key) && !isUnasked(chain, deadline));
-  const decisions = unmet.filter(isDecision).map(momentOf);
+  const decisions = unmet.filter(needsRead).map(momentOf);
   if (chain.recheckAt !== undefined) decisions.push({ at: chain.recheckAt, name: 'read_again' });
   const givingUp = givingUpAt(chain, deadlines);
   if (givingUp !== undefined) decisions.push({ at: givingUp, name: 'give_up' });
-  const others = unmet.filter((deadline) => !isDecision(deadline)).map(momentOf);
+  const others = unmet.filter((deadline) => !needsRead(deadline)).map(momentOf);
   if (reminder) others.push(reminder);
   return [...others, ...afterReading(chain, decisions)].toSorted((a, b) => a.at - b.at)[0];
 }

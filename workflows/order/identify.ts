@@ -14,17 +14,17 @@ import { readPassthrough } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labAttentionKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
 import { activities } from '../activities.js';
 import { answeringMeanwhile, commandWait, notKnownYet } from '../entity/commands.js';
-import { remember } from './announcements.js';
+import { markAnnounced } from './announcements.js';
 import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
 import { raiseCriticalResults, openReports } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
-import { hear } from './intake.js';
+import { receiveSnapshot } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
 import { takeAbsence } from './reading.js';
-import type { Orders } from './reports.js';
+import type { Orders } from './snapshots.js';
 import { forwarded } from './validation.js';
 import { resultOf } from './view.js';
-import type { Run } from './workflow.js';
+import type { KitOrderRun } from './run.js';
 
 /** A run is started together with its first signal; one that was started by hand reads its order instead. */
 const firstReportWait = '10 seconds';
@@ -35,19 +35,19 @@ const minute = 60_000;
  * How old an order may be while its hand-over is still expected. A placing hands over at once when its creation is
  * answered; after a lost answer it waits for up to ten minutes (`creationSettling`) before it looks for the order.
  */
-const handOverExpected = 10 * minute;
+const handOverWait = 10 * minute;
 
 /**
  * Finds out what this run is for: an order that was handed over, one that it adopts, one that ended before and stirs
  * again, or one that belongs to another root's workflow.
  */
-export async function identify(run: Run): Promise<void> {
+export async function identify(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (chain.identified) return;
   const isReported = () => chain.orders.length > 0;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
-  if (awaitsHandOver(chain)) await handOver(run);
-  if (!chain.placedAnew && run.forwardsTo === undefined) await readUp(run);
+  if (isHandOverExpected(chain)) await awaitHandOver(run);
+  if (!chain.placedAnew && run.forwardsTo === undefined) await readWholeChain(run);
   chain.identified = true;
   raiseCriticalResults(run, Date.now());
 }
@@ -56,10 +56,10 @@ export async function identify(run: Run): Promise<void> {
  * A run that a webhook started waits for the hand-over that its passthrough promises, until it is missed: by the kit's
  * next move, a command, or the first deadline. The timer is the one that the order needs anyway.
  */
-async function handOver(run: Run): Promise<void> {
+async function awaitHandOver(run: KitOrderRun): Promise<void> {
   const { chain, commands, alarm } = run;
   const isKnown = () => chain.handedOver || run.forwardsTo !== undefined;
-  while (!isKnown() && awaitsHandOver(chain) && commands.isEmpty && !alarm.rang) {
+  while (!isKnown() && isHandOverExpected(chain) && commands.isEmpty && !alarm.rang) {
     run.hasNews = false;
     alarm.set(nextMoment(chain));
     await condition(() => run.hasNews || isKnown() || !commands.isEmpty || alarm.rang);
@@ -70,12 +70,12 @@ async function handOver(run: Run): Promise<void> {
  * For a command that only the right workflow can take.
  * @throws ApplicationFailure `ServiceUnavailable` when that cannot be found out now
  */
-export async function awaitIdentity(run: Run): Promise<void> {
+export async function awaitIdentity(run: KitOrderRun): Promise<void> {
   const isKnown = () => run.chain.identified || run.forwardsTo !== undefined;
   if (!isKnown() && !(await condition(isKnown, commandWait, { summary: 'commands wait' }))) throw notKnownYet();
 }
 
-async function readUp(run: Run): Promise<void> {
+async function readWholeChain(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   adoptReference(chain);
   const reading = await answeringMeanwhile(
@@ -86,7 +86,8 @@ async function readUp(run: Run): Promise<void> {
   const { previous } = reading;
   const isOurs = run.forwardsTo === undefined;
   if (previous && isOurs) resume(chain, previous);
-  for (const snapshot of reading.snapshots) if (isOurs || snapshot.orderId === chain.rootOrderId) hear(run, snapshot);
+  for (const snapshot of reading.snapshots)
+    if (isOurs || snapshot.orderId === chain.rootOrderId) receiveSnapshot(run, snapshot);
   if (chain.orders.length === 0) {
     throw ApplicationFailure.nonRetryable(`The service does not know order ${chain.rootOrderId}`, 'OrderNotFound');
   }
@@ -134,7 +135,7 @@ function ownPassthrough(chain: Chain): string | undefined {
  * kit has not shipped. Later it has come long ago, perhaps to an earlier run, or is late: the service tells more than
  * waiting would, and a late hand-over is taken all the same.
  */
-function awaitsHandOver(chain: Chain): boolean {
+function isHandOverExpected(chain: Chain): boolean {
   // Nobody is kept waiting for an alarm.
   if (chain.criticalReports.length > 0) return false;
   const own = chain.orders.find(({ orderId }) => orderId === chain.rootOrderId);
@@ -144,7 +145,7 @@ function awaitsHandOver(chain: Chain): boolean {
     own.events,
     own.greatest.status,
   );
-  if (Date.parse(own.greatest.createdAt ?? placedAt ?? '') + handOverExpected <= Date.now()) return false;
+  if (Date.parse(own.greatest.createdAt ?? placedAt ?? '') + handOverWait <= Date.now()) return false;
   return !final && (shippedAt ?? deliveredAt ?? sentBackAt ?? arrivedAt) === undefined;
 }
 
@@ -164,7 +165,7 @@ function resume(chain: Chain, previous: KitOrderResult): void {
     );
     learn(before, { orderId, events, ...(interpretation !== undefined && { interpretation }) });
   }
-  for (const order of ordersOf(before)) remember(before, order);
+  for (const order of ordersOf(before)) markAnnounced(before, order);
   for (const { greatest } of before.orders) learn(chain, greatest);
   chain.announced = before.announced;
   chain.replacements = previous.replacements;
@@ -184,7 +185,7 @@ function resumeQuestions(chain: Chain, { attention, raised }: KitOrderResult): v
  * A run whose order turned out to belong to another root: it announces nothing, passes on what it hears, and ends with
  * its order. A later webhook starts another.
  */
-export async function forward(run: Run, rootOrderId: string): Promise<KitOrderResult> {
+export async function forward(run: KitOrderRun, rootOrderId: string): Promise<KitOrderResult> {
   const { chain } = run;
   run.commands.refuseAll(forwarded(rootOrderId));
   upsertSearchAttributes([

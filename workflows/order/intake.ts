@@ -6,11 +6,11 @@ import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { raise } from './announcements.js';
 import { currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
 import { raiseCriticalResults } from './critical-results.js';
-import { readCriticalReport, readSnapshot } from './reports.js';
-import type { Run } from './workflow.js';
+import { readCriticalReport, readSnapshot } from './snapshots.js';
+import type { KitOrderRun } from './run.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
-export function hear(run: Run, reported: OrderSnapshot): void {
+export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void {
   const snapshot = readSnapshot(reported);
   if (!snapshot) {
     // A malformed signal must not stop the task: it is the sender's fault, and the order's next deadline reads it.
@@ -26,7 +26,7 @@ export function hear(run: Run, reported: OrderSnapshot): void {
 }
 
 /** Takes the report of a critical result in. Its order may be new here: then it stands for the order until that is read. */
-export function receiveCriticalReport(run: Run, reported: unknown): void {
+export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void {
   const report = readCriticalReport(reported);
   if (!report) {
     log.error('a critical result that names no order was dropped');
@@ -40,7 +40,7 @@ export function receiveCriticalReport(run: Run, reported: unknown): void {
     ...(userId !== undefined && { userId }),
     ...(sampleId !== undefined && { sampleId }),
   };
-  hear(run, order ?? stub);
+  receiveSnapshot(run, order ?? stub);
   chain.criticalReports = [...chain.criticalReports, report];
   raiseCriticalResults(run, Date.now());
   run.hasNews = true;
@@ -71,18 +71,18 @@ function isFollowedAgain(chain: Chain): boolean {
 /** A replacement's webhook may come before its creation is answered: our own passthrough says which one it is. */
 function recogniseReplacement(chain: Chain, { orderId, passthrough }: OrderSnapshot): void {
   const ours = readPassthrough(passthrough);
-  const claimed = chain.replacements.find(({ n }) => n === ours?.n);
-  if (claimed && ours?.root === chain.rootOrderId) claimed.orderId ??= orderId;
+  const reserved = chain.replacements.find(({ n }) => n === ours?.n);
+  if (reserved && ours?.root === chain.rootOrderId) reserved.orderId ??= orderId;
 }
 
 /** The placed order arrives with its reference and policy. It may come twice, and after any number of webhooks. */
-export function takeOver(run: Run, placed: OrderPlaced): void {
+export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
   const { chain } = run;
   if (typeof placed?.reference !== 'string' || typeof placed.policy !== 'object') {
     log.error('a hand-over without reference and policy was dropped');
     return;
   }
-  hear(run, placed.snapshot);
+  receiveSnapshot(run, placed.snapshot);
   const { rootOrderId } = chain;
   if (chain.reference !== undefined && chain.reference !== placed.reference) {
     const key = `${rootOrderId}/${placed.reference}`;
@@ -106,7 +106,7 @@ function accept(chain: Chain, { reference, policy, labTestId, labAccountId, adop
 }
 
 /** The order turns out to be a replacement in another root's chain: from here on this run only passes things on. */
-export function join(run: Run, placed: ReplacementPlaced): void {
+export function receiveReplacement(run: KitOrderRun, placed: ReplacementPlaced): void {
   const { chain } = run;
   const isMeant = typeof placed?.rootOrderId === 'string' && placed.rootOrderId !== chain.rootOrderId;
   if (!isMeant || !readSnapshot(placed.snapshot)) {
@@ -115,6 +115,6 @@ export function join(run: Run, placed: ReplacementPlaced): void {
   }
   run.forwardsTo = placed.rootOrderId;
   if (placed.reference !== undefined) chain.reference = placed.reference;
-  hear(run, placed.snapshot);
+  receiveSnapshot(run, placed.snapshot);
   run.hasNews = true;
 }

@@ -46,7 +46,7 @@ import { refusalOf } from '../entity/commands.js';
 import { isFinalRefusal } from '../entity/failures.js';
 
 /** A run of the placing, which a command can end. */
-interface Run {
+interface PlacingRun {
   input: PlaceKitOrderInput;
   policy: ResolvedPolicy;
   /** The attempts. What is known of their order is handed over, whoever cancels. */
@@ -80,7 +80,7 @@ export async function placeKitOrder(input: PlaceKitOrderInput): Promise<PlaceKit
   }
 }
 
-async function placeAndHandOver(run: Run): Promise<PlaceKitOrderResult> {
+async function placeAndHandOver(run: PlacingRun): Promise<PlaceKitOrderResult> {
   const { input, policy } = run;
   setCurrentDetails('Places the order at the lab service, once.');
   const { snapshot, adopted } = await place(run);
@@ -109,7 +109,7 @@ function labAccountOf({ order }: PlaceKitOrderInput): string | null | undefined 
   return order.lab_account_id ?? ('order_set' in order ? order.order_set?.lab_account_id : undefined);
 }
 
-function listen(run: Run): void {
+function listen(run: PlacingRun): void {
   setHandler(placingStateQuery, () => stateOf(run), { description: 'Where the placing stands.' });
   setHandler(
     creationProgressSignal,
@@ -124,15 +124,17 @@ function listen(run: Run): void {
     run.waitsFor = 'whether an order was created before the cancellation';
     run.creating.cancel();
     await condition(() => run.end !== undefined);
-    if (run.end === undefined || run.end instanceof ApplicationFailure) throw run.end ?? refuse('OrderEnded', '');
-    return run.end;
+    const { end } = run;
+    if (end === undefined) throw new TypeError('A placing that is cancelled comes to an end');
+    if (end instanceof ApplicationFailure) throw end;
+    return end;
   };
   setHandler(cancelPlacingUpdate, cancel, {
     description: 'Ends the placing before there is an order. Says which order there is if it came too late.',
   });
 }
 
-function stateOf({ input, waitsFor, attention, end }: Run): PlacingState {
+function stateOf({ input, waitsFor, attention, end }: PlacingRun): PlacingState {
   return {
     phase: placingPhase,
     reference: input.reference,
@@ -160,16 +162,16 @@ function showWhose({ reference, order }: PlaceKitOrderInput): void {
 }
 
 /** What a cancellation is answered with when the run fails: with anything else, it had failed before. */
-function whatItCameTo(run: Run, failure: ApplicationFailure): PlacingEnd | ApplicationFailure {
+function whatItCameTo(run: PlacingRun, failure: ApplicationFailure): PlacingEnd | ApplicationFailure {
   return failure.type === 'PlacingCancelled' ? cancelled(run) : failure;
 }
 
-function cancelled({ input }: Run): PlacingEnd {
+function cancelled({ input }: PlacingRun): PlacingEnd {
   return { outcome: 'cancelled', reference: input.reference };
 }
 
 /** What another language's backend sends is not checked by any compiler. */
-function begin(input: PlaceKitOrderInput): Run {
+function begin(input: PlaceKitOrderInput): PlacingRun {
   const { reference, kind, order, policy }: Partial<PlaceKitOrderInput> = input ?? {};
   if (typeof reference !== 'string' || !referencePattern.test(reference)) {
     throw refuse('ReferenceInvalid', `reference must match ${referencePattern}`);
@@ -198,7 +200,7 @@ function begin(input: PlaceKitOrderInput): Run {
 /** How long the service may fail to take an order before a person is asked to look. Placing goes on all the same. */
 const delayWorthAttention = 60 * 60_000;
 
-async function place(run: Run): Promise<PlacedOrder> {
+async function place(run: PlacingRun): Promise<PlacedOrder> {
   try {
     return checked(await run.creating.run(() => create(run)));
   } catch (error) {
@@ -217,12 +219,12 @@ function checked(placed: PlacedOrder): PlacedOrder {
   throw refuse('AnswerUnreadable', 'The service gave the order an id that cannot stand in a workflow ID');
 }
 
-async function create(run: Run): Promise<PlacedOrder> {
+async function create(run: PlacingRun): Promise<PlacedOrder> {
   const { policy, input } = run;
   const options = { ...creation(policy, delayWorthAttention), summary: `order ${input.reference}` };
   for (let triedBefore = workflowInfo().continuedFromExecutionRunId !== undefined; ; triedBefore = true) {
     try {
-      const placed = await activities.createKitOrder.executeWithOptions(options, [wishOf(run, triedBefore)]);
+      const placed = await activities.createKitOrder.executeWithOptions(options, [requestOf(run, triedBefore)]);
       askForAttention(run);
       return placed;
     } catch (error) {
@@ -232,11 +234,11 @@ async function create(run: Run): Promise<PlacedOrder> {
   }
 }
 
-function wishOf({ input, policy }: Run, triedBefore: boolean): CreateKitOrder {
+function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateKitOrder {
   const { creationTimeout, creationSettling } = policy;
   const since = workflowInfo().startTime.toISOString();
   return {
-    request: requestOf(input),
+    request: canonicalRequest(input),
     reference: input.reference,
     since,
     triedBefore,
@@ -246,11 +248,11 @@ function wishOf({ input, policy }: Run, triedBefore: boolean): CreateKitOrder {
 }
 
 /** The order that a cancelled attempt has created, if it has. */
-async function settle(run: Run): Promise<PlacedOrder | null> {
+async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
   if (run.progress === 'nothing_sent') return null;
   await sleep(run.policy.creationSettling, { summary: 'until a creation has settled' });
   const options = { ...creationLook(run.policy), summary: `order ${run.input.reference}, if there is one` };
-  return activities.findKitOrder.executeWithOptions(options, [wishOf(run, true)]).catch((error: unknown) => {
+  return activities.findKitOrder.executeWithOptions(options, [requestOf(run, true)]).catch((error: unknown) => {
     throw refusalOf(error);
   });
 }
@@ -259,7 +261,7 @@ async function settle(run: Run): Promise<PlacedOrder | null> {
 const betweenRounds = 10 * 60_000;
 
 /** If a later attempt may succeed, it is waited for; everything else fails the placing. */
-async function waitIfDelayed(run: Run, error: unknown): Promise<void> {
+async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
   if (run.creating.consideredCancelled && !isFinalRefusal(error)) throw error;
   const refusal = refusalOf(error);
   if (isFinalRefusal(error)) {
@@ -272,14 +274,14 @@ async function waitIfDelayed(run: Run, error: unknown): Promise<void> {
 }
 
 /** A placing that fails for ambiguity names the candidates; once a person has sorted them out it may be placed again. */
-function askForAttention(run: Run, ...reasons: PlacingAttentionReason[]): void {
+function askForAttention(run: PlacingRun, ...reasons: PlacingAttentionReason[]): void {
   const since = new Date(Date.now()).toISOString();
   run.attention = reasons.map((reason) => run.attention.find((asked) => asked.reason === reason) ?? { reason, since });
   const present = workflowInfo().typedSearchAttributes.get(labAttentionKey) ?? [];
   if (present.join() !== reasons.join()) upsertSearchAttributes([{ key: labAttentionKey, value: reasons }]);
 }
 
-function requestOf(input: PlaceKitOrderInput): KitRequest {
+function canonicalRequest(input: PlaceKitOrderInput): KitRequest {
   return input.kind === 'unregistered'
     ? { kind: input.kind, order: ofCanonicalUser(input.order) }
     : { kind: input.kind, order: ofCanonicalUser(input.order) };

@@ -5,11 +5,11 @@ import { absenceBelieved, isAbsenceBelieved } from '../entity/absence.js';
 import { refusalOf } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
-import { hear } from './intake.js';
-import type { Run } from './workflow.js';
+import { receiveSnapshot } from './intake.js';
+import type { KitOrderRun } from './run.js';
 
 /** Reads the orders that a transaction names and that no webhook reported. */
-export async function readUnreadOrders(run: Run): Promise<void> {
+export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   for (let orderId = unreadOrder(chain); orderId !== undefined; orderId = unreadOrder(chain)) {
     if (isPostponed(chain, Date.now()) || (await readOrder(run, orderId)) === 'unanswered') return;
@@ -19,11 +19,14 @@ export async function readUnreadOrders(run: Run): Promise<void> {
 }
 
 /**
- * An order that was known and is gone ends the case, once the service has said so for long enough. One that cannot be
+ * An order that was known and is gone ends the chain, once the service has said so for long enough. One that cannot be
  * read now is `unanswered` and will be read again. A refusal other than 404 (an id that is not a UUID) will be one next
  * time, too.
  */
-export async function readOrder(run: Run, orderId: string): Promise<'read' | 'gone' | 'refused' | 'unanswered'> {
+export async function readOrder(
+  run: KitOrderRun,
+  orderId: string,
+): Promise<'read' | 'gone' | 'refused' | 'unanswered'> {
   const { chain } = run;
   try {
     const snapshot = await activities.readOrder.executeWithOptions({ summary: `read order ${orderId.slice(0, 8)}` }, [
@@ -32,7 +35,7 @@ export async function readOrder(run: Run, orderId: string): Promise<'read' | 'go
     if (!snapshot && !takeAbsence(chain, orderId, Date.now())) return 'unanswered';
     endAbsence(chain, orderId);
     if (chain.unanswered?.orderId === orderId) endPostponement(chain, Date.now());
-    if (snapshot) hear(run, snapshot);
+    if (snapshot) receiveSnapshot(run, snapshot);
     else if (orderId === currentOrder(chain).orderId && outcomeOf(chain) === undefined) chain.ending = 'order_gone';
     return snapshot ? 'read' : 'gone';
   } catch (error) {

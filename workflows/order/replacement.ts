@@ -15,80 +15,91 @@ import {
 } from './chain.js';
 import { refusalOf } from '../entity/commands.js';
 import { isKit } from './deadlines.js';
-import { hear } from './intake.js';
+import { receiveSnapshot } from './intake.js';
 import type { Replacement } from '../../protocol/order/messages.js';
-import type { Run } from './workflow.js';
-
-/** How long a replacement may take before whoever wants it is told; the claim stays, and trying again goes on from there. */
-const patience = 15 * 60_000;
+import type { KitOrderRun } from './run.js';
 
 /**
- * Orders a new kit for a failed or missing one, once: the claim is set before anything is awaited and kept whatever
+ * How long one attempt at a replacement may take before the caller or the operator is notified. The reservation stays; the
+ * next attempt continues it.
+ */
+const replacementTimeout = 15 * 60_000;
+
+/**
+ * Orders a new kit for a failed or missing one, once: the reservation is set before anything is awaited and kept whatever
  * happens, so that trying again continues the same replacement.
  *
  * @throws ApplicationFailure `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
  */
-export async function replaceKit(run: Run, orderId: string): Promise<void> {
+export async function replaceKit(run: KitOrderRun, orderId: string): Promise<void> {
   const { chain } = run;
   const order = findOrder(chain, orderId);
   if (!order || replacementOf(chain, orderId)?.orderId !== undefined) return;
   demandReplaceable(order);
-  const claim = replacementOf(chain, orderId) ?? claimReplacement(chain, order);
-  claim.atEventId = lastEventId(order);
-  const snapshot = await place(run, claim, order);
-  if (snapshot) hear(run, snapshot);
+  const reservation = replacementOf(chain, orderId) ?? reserveReplacement(chain, order);
+  reservation.atEventId = lastEventId(order);
+  const snapshot = await place(run, reservation, order);
+  if (snapshot) receiveSnapshot(run, snapshot);
   clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
   if (!snapshot) return;
   if (isRedrawOf(order, snapshot)) {
-    chain.replacements = chain.replacements.filter((replacement) => replacement !== claim);
+    chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
     return;
   }
-  claim.orderId = snapshot.orderId;
+  reservation.orderId = snapshot.orderId;
   await leadToChain(chain, snapshot);
 }
 
 /** The new order; nothing when its answer never came but a webhook has told of it meanwhile. */
-async function place(run: Run, claim: Replacement, order: ChainOrder): Promise<OrderSnapshot | undefined> {
+async function place(
+  run: KitOrderRun,
+  reservation: Replacement,
+  order: ChainOrder,
+): Promise<OrderSnapshot | undefined> {
   const { chain } = run;
   const { rootOrderId, reference = rootOrderId, labTestId, labAccountId, policy } = chain;
-  const wish = {
-    failedOrderId: claim.replaces,
+  const request = {
+    failedOrderId: reservation.replaces,
     decidedOn: standingAt(order),
     rootOrderId,
     reference,
-    n: claim.n,
+    n: reservation.n,
     chain: chain.orders.map(({ orderId }) => orderId),
-    claimedAt: claim.claimedAt,
-    triedBefore: claim.triedAt !== undefined,
+    claimedAt: reservation.claimedAt,
+    triedBefore: reservation.triedAt !== undefined,
     creationTimeout: policy.creationTimeout,
     creationSettling: policy.creationSettling,
     ...(labTestId !== undefined && { labTestId }),
     ...(labAccountId !== undefined && { labAccountId }),
   };
-  const rest = (claim.triedAt ?? 0) + policy.creationSettling - Date.now();
+  const rest = (reservation.triedAt ?? 0) + policy.creationSettling - Date.now();
   if (rest > 0) await sleep(rest, { summary: 'before the next attempt' });
   try {
     const placed = await activities.replaceKitOrder.executeWithOptions(
-      { ...creation(policy, patience), summary: `replacement ${claim.n - 1}` },
-      [wish],
+      { ...creation(policy, replacementTimeout), summary: `replacement ${reservation.n - 1}` },
+      [request],
     );
     return placed.snapshot;
   } catch (error) {
-    claim.triedAt = Date.now();
+    reservation.triedAt = Date.now();
     if (isCancellation(error)) throw error;
-    if (claim.orderId !== undefined) return undefined;
-    throw movedOn(run, claim, refusalOf(error)) ?? error;
+    if (reservation.orderId !== undefined) return undefined;
+    throw movedOn(run, reservation, refusalOf(error)) ?? error;
   }
 }
 
-/** The service shows more than was decided on: nothing was created, and the claim is withdrawn. */
-function movedOn(run: Run, claim: Replacement, refusal: ApplicationFailure): ApplicationFailure | undefined {
+/** The service shows more than was decided on: nothing was created, and the reservation is withdrawn. */
+function movedOn(
+  run: KitOrderRun,
+  reservation: Replacement,
+  refusal: ApplicationFailure,
+): ApplicationFailure | undefined {
   if (refusal.type !== 'OrderMovedOn') return undefined;
   const { chain } = run;
-  chain.replacements = chain.replacements.filter((replacement) => replacement !== claim);
+  chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
   const [details] = (refusal.details ?? []) as Partial<MovedOnDetails>[];
-  if (details?.snapshot) hear(run, details.snapshot);
-  const reason = findOrder(chain, claim.replaces)?.standing.phase ?? 'unknown';
+  if (details?.snapshot) receiveSnapshot(run, details.snapshot);
+  const reason = findOrder(chain, reservation.replaces)?.standing.phase ?? 'unknown';
   return ApplicationFailure.nonRetryable(refusal.message, refusal.type, { fields: [], reason });
 }
 
@@ -121,7 +132,7 @@ function demandReplaceable(order: ChainOrder): void {
   }
 }
 
-function claimReplacement(chain: Chain, order: ChainOrder): Replacement {
+function reserveReplacement(chain: Chain, order: ChainOrder): Replacement {
   if (chain.replacements.length >= chain.policy.replacementLimit) {
     throw ApplicationFailure.nonRetryable(
       `The policy allows ${chain.policy.replacementLimit} replacements; place a new order instead`,
@@ -129,17 +140,17 @@ function claimReplacement(chain: Chain, order: ChainOrder): Replacement {
       { fields: [] },
     );
   }
-  const claim: Replacement = {
+  const reservation: Replacement = {
     replaces: order.orderId,
     atEventId: lastEventId(order),
     n: highestNumber(chain) + 1,
     claimedAt: new Date(Date.now()).toISOString(),
   };
-  chain.replacements.push(claim);
-  return claim;
+  chain.replacements.push(reservation);
+  return reservation;
 }
 
-/** No number is given twice: the orders themselves say which are taken, also where an earlier run's claims are lost. */
+/** No number is given twice: the orders themselves say which are taken, also where an earlier run's reservations are lost. */
 function highestNumber({ replacements, orders }: Chain): number {
   const taken = orders.map(({ greatest }) => readPassthrough(greatest.passthrough)?.n ?? 1);
   return Math.max(1, ...replacements.map(({ n }) => n), ...taken);

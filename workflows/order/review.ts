@@ -2,10 +2,10 @@ import { announceNews, announceReplacements, enqueue, headOf, clear, clearAnswer
 import { currentOrder, lateArrivals, outcomeOf } from './chain.js';
 import { raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
 import { show } from './view.js';
-import type { Run } from './workflow.js';
+import type { KitOrderRun } from './run.js';
 
 /** Brings everything in line with what is known now: announcements, questions, and what operators see. */
-export function review(run: Run): void {
+export function review(run: KitOrderRun): void {
   const { chain } = run;
   const now = Date.now();
   clearAnswered(chain, now);
@@ -22,7 +22,7 @@ export function review(run: Run): void {
 }
 
 /** Tells of an end that no event announced. Completion and cancellation were told as events. */
-export function announceEnd(run: Run): void {
+export function announceEnd(run: KitOrderRun): void {
   const { chain } = run;
   const outcome = outcomeOf(chain);
   if (outcome === undefined || chain.ending === undefined || chain.endTold) return;

@@ -7,12 +7,11 @@ import type {
   ResolveProblemCommand,
   AcknowledgeCriticalResultCommand,
   AcknowledgementOutcome,
-  AttentionReason,
-  Decision,
 } from '../../protocol/order/messages.js';
-import { currentOrder, findOrder, outcomeOf, type Chain, lastEventId, replacementOf } from './chain.js';
+import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
 import { alarmsOf, findCriticalResult, isRepeated } from './critical-results.js';
-import type { Run } from './workflow.js';
+import { isDone, resolutionOf } from './resolutions.js';
+import type { KitOrderRun } from './run.js';
 
 /** What the product asks for. The order it means is settled when it arrives, not when its turn comes. */
 export type Command =
@@ -23,7 +22,7 @@ export type Command =
 
 type Meant<T> = T & { orderId: string };
 
-/**
+/*
  * What a command must be to be accepted at all; a validator's refusal leaves no trace in the history. Whether the
  * service will do it, only the service knows.
  */
@@ -34,7 +33,7 @@ export function meant(chain: Chain, command: { orderId?: string } | undefined): 
 }
 
 /** A command that asks for what has happened already is accepted, also at the end: its caller lost the answer. */
-export function validate({ chain }: Run, command: Command): void {
+export function validate({ chain }: KitOrderRun, command: Command): void {
   const { orderId } = command;
   const isKnown = findOrder(chain, orderId) !== undefined;
   if (isKnown && isDone(chain, command)) return;
@@ -45,20 +44,20 @@ export function validate({ chain }: Run, command: Command): void {
 }
 
 /** Commands are for the run that follows a chain, and once it knows an order. */
-function demandOrder({ chain, forwardsTo }: Run): void {
+function demandOrder({ chain, forwardsTo }: KitOrderRun): void {
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
   if (chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
 }
 
 /** Two people who do not know of each other must not undo each other's decision. */
 function demandUnresolved(chain: Chain, { orderId, insteadOf }: Command & { kind: 'resolveProblem' }): void {
-  const decision = standingDecision(chain, orderId);
+  const decision = resolutionOf(chain, orderId);
   if (decision === undefined || (decision === 'wait' && insteadOf === 'wait')) return;
   const message = `The problem of order ${orderId} was resolved already: ${decision}. Look at the state`;
   throw refuse('AlreadyResolved', message, decision);
 }
 
-export function validateRegistration(run: Run, command: RegisterCommand): void {
+export function validateRegistration(run: KitOrderRun, command: RegisterCommand): void {
   if (typeof command?.registration?.sample_id !== 'string') {
     const fields = [{ field: 'sample_id', message: 'must be a string' }];
     throw ApplicationFailure.nonRetryable('sample_id must be a string', 'RegistrationRefused', { fields });
@@ -67,18 +66,18 @@ export function validateRegistration(run: Run, command: RegisterCommand): void {
   validate(run, { ...command, ...meant(run.chain, command), kind: 'register' });
 }
 
-export function validateCancellation(run: Run, command: CancelCommand | undefined): void {
+export function validateCancellation(run: KitOrderRun, command: CancelCommand | undefined): void {
   demandOrder(run);
   validate(run, { ...meant(run.chain, command), kind: 'cancel' });
 }
 
-export function validateReplacement(run: Run, command: ReplaceKitCommand): void {
+export function validateReplacement(run: KitOrderRun, command: ReplaceKitCommand): void {
   demandOrderId(command);
   demandOrder(run);
   validate(run, { orderId: command.orderId, kind: 'replaceKit' });
 }
 
-export function validateDecision(run: Run, command: ResolveProblemCommand): void {
+export function validateDecision(run: KitOrderRun, command: ResolveProblemCommand): void {
   const decisions: readonly unknown[] = ['wait', 'replace', 'abandon'];
   if (!decisions.includes(command?.decision)) {
     throw refuse('InvalidCommand', 'decision must be wait, replace or abandon');
@@ -106,7 +105,7 @@ const longestNote = 2000;
 
 /** An order that has ended takes it, too. The refusals repeat nothing: who types a name for an id has typed a name. */
 export function validateAcknowledgement(
-  { chain, forwardsTo }: Run,
+  { chain, forwardsTo }: KitOrderRun,
   command: AcknowledgeCriticalResultCommand | undefined,
 ): void {
   const fields = faultsOf({ ...command });
@@ -162,75 +161,4 @@ export function forwarded(rootOrderId: string): ApplicationFailure {
 
 function refuse(type: string, message: string, reason?: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type, { fields: [], ...(reason !== undefined && { reason }) });
-}
-
-/*
- * What was decided about an order's problem. A command whose answer was lost is sent again: it then does not do more,
- * and it does not undo what somebody else decided meanwhile.
- */
-
-/** A person's answer to what an order asks. */
-export interface Answer {
-  orderId: string;
-  /** The order's last event at that time: one that has moved on since asks something else. */
-  eventId: number;
-  decision: Decision;
-}
-
-/** Attention that `resolveProblem` does not answer. */
-const otherwiseAnswered: readonly AttentionReason[] = [
-  'late_arrival',
-  'registered_another_order',
-  'critical_result',
-  'notifications_undelivered',
-];
-
-/** Keeps the answer; the latest of each order counts. */
-export function remember(chain: Chain, orderId: string, decision: Decision): void {
-  const order = findOrder(chain, orderId);
-  if (!order) return;
-  const others = chain.answers.filter((answer) => answer.orderId !== orderId);
-  chain.answers = [...others, { orderId, eventId: lastEventId(order), decision }];
-}
-
-/** Whether what the command asks for has happened already. */
-export function isDone(chain: Chain, command: Command): boolean {
-  const { orderId } = command;
-  switch (command.kind) {
-    case 'register':
-      return false;
-    case 'cancel':
-      return findOrder(chain, orderId)?.standing.phase === 'cancelled';
-    case 'replaceKit':
-      return isReplaced(chain, orderId);
-    case 'resolveProblem':
-      return isResolved(chain, orderId, command.decision);
-    default:
-      return command satisfies never;
-  }
-}
-
-function isReplaced(chain: Chain, orderId: string): boolean {
-  return replacementOf(chain, orderId)?.orderId !== undefined;
-}
-
-function isResolved(chain: Chain, orderId: string, decision: Decision): boolean {
-  if (decision === 'replace') return isReplaced(chain, orderId);
-  const isAnsweredSo = chain.answers.some((answer) => answer.orderId === orderId && answer.decision === decision);
-  if (decision === 'abandon') return isAnsweredSo && chain.ending === 'abandoned';
-  return isAnsweredSo && !asks(chain, orderId);
-}
-
-/** The decision that stands for an order that asks nothing any more, and has not moved on since. */
-function standingDecision(chain: Chain, orderId: string): Decision | undefined {
-  const order = findOrder(chain, orderId);
-  if (!order || asks(chain, orderId)) return undefined;
-  if (isReplaced(chain, orderId) && currentOrder(chain).orderId !== orderId) return 'replace';
-  return chain.answers.find((answer) => answer.orderId === orderId && answer.eventId === lastEventId(order))?.decision;
-}
-
-function asks(chain: Chain, orderId: string): boolean {
-  return chain.attention.some(
-    (attention) => attention.orderId === orderId && !otherwiseAnswered.includes(attention.reason),
-  );
 }

@@ -30,8 +30,8 @@ import {
   type ChainOrder,
 } from './chain.js';
 import { shownCriticalResult } from './critical-results.js';
-import { deadlinesOf, isKit, type Deadline } from './deadlines.js';
-import type { Run } from './workflow.js';
+import { deadlinesOf, isKit, isReminder, type Deadline } from './deadlines.js';
+import type { KitOrderRun } from './run.js';
 
 /** What `state` and every command answer with. */
 export function stateOf(chain: Chain): OrderState {
@@ -53,7 +53,7 @@ export function stateOf(chain: Chain): OrderState {
     ...(criticalResult && { criticalResult }),
     ...(greatest.shipment && { shipment: greatest.shipment }),
     waiting: waitingOf(chain),
-    attention: attentionOf(chain),
+    attention: shownOrderAttention(chain),
     chain: linksOf(chain),
     timeline: timelineOf(chain),
     ...(outcome !== undefined && { outcome }),
@@ -79,7 +79,7 @@ export function resultOf(chain: Chain): KitOrderResult {
   };
 }
 
-export function attentionOf(chain: Chain): OrderAttention[] {
+export function shownOrderAttention(chain: Chain): OrderAttention[] {
   return chain.attention.map(({ key: _key, time: _time, ...attention }) => attention);
 }
 
@@ -129,6 +129,7 @@ function timelineOf(chain: Chain): TimelineEntry[] {
       ...acknowledgement,
     })),
   );
+  // `|| 0`: two without an event compare as Infinity - Infinity, which is NaN.
   return [...reported, ...acknowledged].toSorted(
     (a, b) => compareText(a.at, b.at) || (a.eventId ?? Infinity) - (b.eventId ?? Infinity) || 0,
   );
@@ -159,7 +160,7 @@ const waitedFor: Readonly<Record<OrderPhase, string>> = {
 /** Until when: the limit that is nearest. Reminders on the way to it are no limits. */
 function waitingOf(chain: Chain): Waiting {
   if (outcomeOf(chain) !== undefined) return { for: 'nothing' };
-  const limit = deadlinesOf(chain).find(({ key, name }) => !chain.met.includes(key) && !name.endsWith('_reminder'));
+  const limit = deadlinesOf(chain).find((deadline) => !chain.met.includes(deadline.key) && !isReminder(deadline));
   return {
     for: whatFor(chain, currentOrder(chain), limit),
     ...(limit && { until: new Date(limit.at).toISOString() }),
@@ -168,9 +169,10 @@ function waitingOf(chain: Chain): Waiting {
 
 function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined): string {
   const { phase, problem, deliveredAt } = current.standing;
-  const claim = replacementOf(chain, current.orderId);
+  const reservation = replacementOf(chain, current.orderId);
   if (limit?.name === 'redraw') return 'the next order';
-  if (needsSuccessor(current)) return claim && claim.orderId === undefined ? 'the next order' : waitedFor.failed;
+  if (needsSuccessor(current))
+    return reservation && reservation.orderId === undefined ? 'the next order' : waitedFor.failed;
   if (problem) return phase === 'at_lab' ? 'the lab to continue with the sample' : 'the problem in transit to clear';
   if (phase === 'awaiting_registration' && deliveredAt === undefined) return 'the kit to be shipped and registered';
   return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
@@ -262,7 +264,7 @@ function shortened(orderId: string): string {
 }
 
 /** Shows the case file and the search attributes of the order as it is now. */
-export function show({ chain }: Run): void {
+export function show({ chain }: KitOrderRun): void {
   showToOperators(caseFileOf(chain), attributesOf(chain));
 }
 

@@ -1,5 +1,5 @@
 import { setHandler } from '@temporalio/workflow';
-import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
+import { readEarlierRun } from '../../protocol/earlier-run.js';
 import {
   acknowledgeCriticalResultUpdate,
   cancelUpdate,
@@ -21,17 +21,18 @@ import {
   type ReplaceKitCommand,
   type ResolveProblemCommand,
 } from '../../protocol/order/messages.js';
-import { openRun, runLoop, type EntityRun } from '../entity/loop.js';
+import { openRun, runLoop } from '../entity/loop.js';
 import { clear, raise } from './announcements.js';
-import { openChain, outcomeOf, type Chain } from './chain.js';
+import { openChain, outcomeOf } from './chain.js';
 import { carryOut, carryOutCancelRequest } from './commands.js';
 import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
-import { meetDeadlines } from './decisions.js';
+import { handlePassedDeadlines } from './policy-decisions.js';
 import { forward, awaitIdentity, identify } from './identify.js';
-import { join, takeOver, hear, receiveCriticalReport } from './intake.js';
+import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
 import { readUnreadOrders } from './reading.js';
 import { announceEnd, review } from './review.js';
+import type { KitOrderRun } from './run.js';
 import {
   meant,
   validateAcknowledgement,
@@ -48,7 +49,7 @@ import { resultOf, stateOf } from './view.js';
  * the hand-over from `placeKitOrder`, or by the first webhook of an order that nobody placed through us.
  */
 export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
-  const run: Run = {
+  const run: KitOrderRun = {
     ...openRun<Command, OrderState>(),
     chain: openChain(input.rootOrderId, input.carried),
     earlierRun: readEarlierRun(input.earlierRun),
@@ -63,7 +64,7 @@ export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
  * With a critical result that nobody has acknowledged there is no end: an order that has its outcome then goes on reminding,
  * and everybody is notified of the outcome meanwhile.
  */
-function loopOf(run: Run) {
+function loopOf(run: KitOrderRun) {
   const { chain } = run;
   return {
     state: chain,
@@ -77,24 +78,25 @@ function loopOf(run: Run) {
   };
 }
 
-async function act(run: Run): Promise<void> {
+async function act(run: KitOrderRun): Promise<void> {
   await readUnreadOrders(run);
-  await meetDeadlines(run);
+  await handlePassedDeadlines(run);
   await carryOutCancelRequest(run);
   await run.commands.carryOutNext((command) => carryOut(run, command));
   review(run);
+  // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
   if (run.forwardsTo === undefined) announceEnd(run);
 }
 
-function listen(run: Run): void {
+function listen(run: KitOrderRun): void {
   const { chain } = run;
-  setHandler(orderChangedSignal, (snapshot) => hear(run, snapshot), {
+  setHandler(orderChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported an order of this chain.',
   });
-  setHandler(orderPlacedSignal, (placed) => takeOver(run, placed), {
+  setHandler(orderPlacedSignal, (placed) => receivePlacement(run, placed), {
     description: 'placeKitOrder hands over the order that it placed, with its reference and policy.',
   });
-  setHandler(replacementPlacedSignal, (placed) => join(run, placed), {
+  setHandler(replacementPlacedSignal, (placed) => receiveReplacement(run, placed), {
     description: 'This order is a replacement in the chain of another order, whose workflow follows it.',
   });
   setHandler(criticalResultReportedSignal, (report) => receiveCriticalReport(run, report), {
@@ -130,7 +132,7 @@ function listen(run: Run): void {
 }
 
 /** It needs nothing from outside, and waits for no other command: the next reminder may be due. */
-async function acknowledgeNow(run: Run, command: AcknowledgeCriticalResultCommand): Promise<OrderState> {
+async function acknowledgeNow(run: KitOrderRun, command: AcknowledgeCriticalResultCommand): Promise<OrderState> {
   await awaitIdentity(run);
   validateAcknowledgement(run, command);
   acknowledge(run.chain, command, Date.now());
@@ -138,14 +140,6 @@ async function acknowledgeNow(run: Run, command: AcknowledgeCriticalResultComman
   return currentState(run);
 }
 
-function currentState({ chain, forwardsTo }: Run): OrderState {
+function currentState({ chain, forwardsTo }: KitOrderRun): OrderState {
   return { ...stateOf(chain), ...(forwardsTo !== undefined && { forwardsTo }) };
-}
-
-/** One run of `kitOrder`. */
-export interface Run extends EntityRun<Command, OrderState> {
-  chain: Chain;
-  earlierRun: EarlierRun | undefined;
-  /** Set when another root order's workflow does the work, and this run only passes things on. */
-  forwardsTo?: string;
 }

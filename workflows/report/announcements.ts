@@ -4,7 +4,7 @@ import type { Notification } from '../../protocol/notifications.js';
 import { failureOf } from '../../protocol/report/failure-reasons.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { ReportNotification, ReportNotificationHead } from '../../protocol/report/notifications.js';
-import { attentionOf } from '../entity/attention.js';
+import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn } from '../entity/outbox.js';
 import { currentJob, currentPhase, type Job } from './job.js';
 
@@ -77,7 +77,7 @@ export function announceEnd(job: Job, now: number): void {
   enqueue(job, { ...head, type: 'ended', data });
 }
 
-export const { raise, clear } = attentionOf<RaisedAttention<ReportAttentionReason>, Job>({
+export const { raise, clear } = attentionVerbsFor<RaisedAttention<ReportAttentionReason>, Job>({
   notify(job, { reason, since }, { id, type }, now) {
     enqueue(job, { ...headOf(job, id, type, now), type, data: { reason, since } });
   },

@@ -9,7 +9,7 @@ import { show } from './view.js';
 import type { ReportRun } from './workflow.js';
 
 /** Reads the job where nobody has told of it for too long, and asks a person where it really stands still. */
-export async function meetDeadlines(run: ReportRun): Promise<void> {
+export async function handlePassedDeadlines(run: ReportRun): Promise<void> {
   const { job } = run;
   if (isContradicted(job) || isIncompleteEnd(job)) return readJob(run);
   if (outcomeOf(job) !== undefined || !isDue(job, Date.now())) return;

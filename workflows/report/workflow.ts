@@ -17,7 +17,7 @@ import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
 import { hear, takeOver } from './intake.js';
 import { openJob, outcomeOf, type Job } from './job.js';
-import { meetDeadlines, review } from './review.js';
+import { handlePassedDeadlines, review } from './review.js';
 import { reportResultOf, reportStateOf } from './view.js';
 
 /**
@@ -43,7 +43,7 @@ function loopOf(run: ReportRun) {
     state: job,
     attention: { raise, clear },
     async act() {
-      await meetDeadlines(run);
+      await handlePassedDeadlines(run);
       review(run);
     },
     isOver: () => outcomeOf(job) !== undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as appointments from '../../../workflows/appointment/announcements.js';
 import { openAppointment } from '../../../workflows/appointment/appointment.js';
-import { attentionOf, deliveryOf, type Attentive } from '../../../workflows/entity/attention.js';
+import { attentionVerbsFor, deliveryOf, type Attentive } from '../../../workflows/entity/attention.js';
 import type { RaisedAttention } from '../../../protocol/attention.js';
 
 const start = Date.parse('2026-03-01T10:00:00.000Z');
@@ -14,7 +14,7 @@ interface State extends Attentive<RaisedAttention<Reason>> {
 
 const opened = (): State => ({ attention: [], raised: {}, journal: [], notified: [] });
 
-const { raise, clear } = attentionOf<RaisedAttention<Reason>, State>({
+const { raise, clear } = attentionVerbsFor<RaisedAttention<Reason>, State>({
   notify: (state, _raised, { id, type }) => state.notified.push(`${id}/${type}`),
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { announceNews, announceReplacements, remember, raise } from '../../../workflows/order/announcements.js';
+import { announceNews, announceReplacements, markAnnounced, raise } from '../../../workflows/order/announcements.js';
 import { ordersOf, learn, openChain, type Chain } from '../../../workflows/order/chain.js';
 import {
   announcedBy,
@@ -163,7 +163,7 @@ describe('the product is notified of', () => {
       ),
     ).toEqual(['order-1/0/phase_changed']);
     const resumed = caseOf([{ orderId: 'order-1', events: [] }]);
-    for (const order of ordersOf(resumed)) remember(resumed, order);
+    for (const order of ordersOf(resumed)) markAnnounced(resumed, order);
     expect(announced(announce([{ orderId: 'order-1', events }], resumed))).toEqual(['order-1/0/phase_changed']);
   });
 
@@ -206,7 +206,7 @@ describe('the product is notified of', () => {
 
   test('the product is notified of nothing that an earlier run has announced, and of all that is new since', () => {
     const chain = caseOf([kitOf('order-1', happyPath)]);
-    for (const order of ordersOf(chain)) remember(chain, order);
+    for (const order of ordersOf(chain)) markAnnounced(chain, order);
     announceNews(chain);
     expect(announced(chain)).toEqual([]);
     announce([kitOf('order-1', [...happyPath, 'corrected'])], chain);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { clear, clearAnswered, raise } from '../../../workflows/order/announcements.js';
 import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
-import { attentionOf } from '../../../workflows/order/view.js';
+import { shownOrderAttention } from '../../../workflows/order/view.js';
 import { announcedBy, caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
 
 const notified = (chain: Chain) => announcedBy(chain).map(({ id }) => id);
@@ -16,7 +16,7 @@ describe('attention', () => {
     raise(chain, question, start + 1);
     const shown = { reason: 'results_overdue', orderId: 'order-1', since: daysAfterStart(0) };
     expect(chain.attention).toEqual([{ key, time: 1, ...shown }]);
-    expect(attentionOf(chain)).toEqual([shown]);
+    expect(shownOrderAttention(chain)).toEqual([shown]);
     expect(announcedBy(chain)).toHaveLength(1);
     expect(announcedBy(chain)).toMatchObject([
       { id: `${key}.results_overdue/attention_raised`, at: daysAfterStart(0), type: 'attention_raised' },

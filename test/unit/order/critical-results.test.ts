@@ -10,7 +10,7 @@ import {
 } from '../../../workflows/order/critical-results.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
 import type { CriticalResultReported } from '../../../protocol/order/messages.js';
-import type { Run } from '../../../workflows/order/workflow.js';
+import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, start } from './histories.js';
 
@@ -34,7 +34,7 @@ function shown(chain: Chain, snapshot: OrderSnapshot, now = start): Chain {
 }
 
 function looked(chain: Chain, now: number): Chain {
-  raiseCriticalResults({ chain, commands: new CommandQueue(), hasNews: false } as unknown as Run, now);
+  raiseCriticalResults({ chain, commands: new CommandQueue(), hasNews: false } as unknown as KitOrderRun, now);
   return chain;
 }
 

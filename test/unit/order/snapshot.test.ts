@@ -7,7 +7,7 @@ import { orderSchema } from '../../../service/orders.js';
 import { announceNews } from '../../../workflows/order/announcements.js';
 import { learn } from '../../../workflows/order/chain.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
-import { readSnapshot } from '../../../workflows/order/reports.js';
+import { readSnapshot } from '../../../workflows/order/snapshots.js';
 import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
 import { projectFolder } from '../../rig/processes.js';
 import { untidyOrder } from '../service/untidy-orders.js';

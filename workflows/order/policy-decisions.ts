@@ -19,18 +19,19 @@ import {
 import {
   deadlinesOf,
   givingUpAt,
-  isDecision,
+  needsRead,
   isOverdueName,
+  isReminder,
   isUnasked,
   type Deadline,
   mayBeRedrawn,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
 import { replaceKit } from './replacement.js';
-import type { Run } from './workflow.js';
+import type { KitOrderRun } from './run.js';
 
 /** Does what is due at the deadlines that have passed. */
-export async function meetDeadlines(run: Run): Promise<void> {
+export async function handlePassedDeadlines(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const isRedraw = ({ name }: Deadline) => name === 'redraw';
   for (const { key } of dueOf(chain, Date.now()).filter(isRedraw)) chain.met.push(key);
@@ -38,14 +39,20 @@ export async function meetDeadlines(run: Run): Promise<void> {
   if (chain.ending === undefined) remind(chain, Date.now());
 }
 
-/** In the order in which they are taken, all on one read. */
-const decisions: readonly ((run: Run) => Promise<void> | void)[] = [meetDue, askAgain, recheck, giveUp, takeRemedy];
+/** In the order in which they run, all on one read. */
+const steps: readonly ((run: KitOrderRun) => Promise<void> | void)[] = [
+  handleDue,
+  askAgain,
+  recheck,
+  giveUp,
+  takeRemedy,
+];
 
 /**
  * Takes the decisions that are due: asking a person, replacing a kit, giving an order up. Silence may only mean a lost
  * webhook, and a webhook may be late. So the order is read first, and without an answer nothing is decided.
  */
-async function decide(run: Run): Promise<void> {
+async function decide(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const { orderId } = currentOrder(chain);
   if (unreadOrder(chain) !== undefined) return;
@@ -57,14 +64,14 @@ async function decide(run: Run): Promise<void> {
   if (answer === 'refused') postponeRefused(chain, orderId, Date.now());
   if (answer !== 'read') return;
   const looksForOthers = isReadAgainDue(chain, Date.now());
-  await takeDecisions(run, orderId);
+  await runSteps(run, orderId);
   // After all decisions: an order that is looked for again is unread, and nothing is decided before it was read.
   if (looksForOthers && chain.ending === undefined) lookForOthers(run);
 }
 
-async function takeDecisions(run: Run, orderId: string): Promise<void> {
+async function runSteps(run: KitOrderRun, orderId: string): Promise<void> {
   const { chain } = run;
-  for (const step of decisions) {
+  for (const step of steps) {
     // The read, or a replacement, may have brought another order, which is read before anything is decided on it.
     const isKnown = unreadOrder(chain) === undefined && currentOrder(chain).orderId === orderId;
     if (chain.ending !== undefined || !isKnown) return;
@@ -74,7 +81,7 @@ async function takeDecisions(run: Run, orderId: string): Promise<void> {
 
 function isDecisionDue(chain: Chain, now: number): boolean {
   return (
-    dueOf(chain, now).some(isDecision) ||
+    dueOf(chain, now).some(needsRead) ||
     unasked(chain).length > 0 ||
     (isRecheckDue(chain, now) && (givingUpAt(chain) !== undefined || failedReplacement(chain) !== undefined)) ||
     dueRemedy(chain) !== undefined ||
@@ -83,7 +90,7 @@ function isDecisionDue(chain: Chain, now: number): boolean {
 }
 
 /** The order has moved on, or was never stuck. */
-function endWaiting(run: Run, now: number): void {
+function endWaiting(run: KitOrderRun, now: number): void {
   const { chain } = run;
   endPostponement(chain, now);
   if (!isReadAgainDue(chain, now)) return;
@@ -97,15 +104,15 @@ function dueOf(chain: Chain, now: number): Deadline[] {
   );
 }
 
-async function meetDue(run: Run): Promise<void> {
+async function handleDue(run: KitOrderRun): Promise<void> {
   const { chain } = run;
-  for (const deadline of dueOf(chain, Date.now()).filter(isDecision)) {
+  for (const deadline of dueOf(chain, Date.now()).filter(needsRead)) {
     if (chain.ending !== undefined) return;
-    if (stands(chain, deadline)) await meet(run, deadline);
+    if (stands(chain, deadline)) await handlePassed(run, deadline);
   }
 }
 
-async function meet(run: Run, { key, name, orderId }: Deadline): Promise<void> {
+async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline): Promise<void> {
   const { chain } = run;
   if (!isOverdueName(name)) {
     chain.met.push(key);
@@ -125,7 +132,7 @@ function problemRemedy(chain: Chain) {
 }
 
 /** An order that had missed a deadline, was replaced, and is the current one again: the question stands once more. */
-function askAgain({ chain }: Run): void {
+function askAgain({ chain }: KitOrderRun): void {
   for (const { key, name, orderId } of unasked(chain)) {
     if (!isOverdueName(name)) continue;
     raise(chain, { key, reason: name, orderId }, Date.now());
@@ -149,21 +156,21 @@ function isReadAgainDue({ recheckAt = Infinity }: Chain, now: number): boolean {
 }
 
 /** An overdue order is read again from time to time, and what failed may succeed now. */
-async function recheck(run: Run): Promise<void> {
+async function recheck(run: KitOrderRun): Promise<void> {
   if (!isRecheckDue(run.chain, Date.now())) return;
   delete run.chain.recheckAt;
   await retryReplacement(run);
 }
 
 /** What the service did not show before it may show now. */
-function lookForOthers(run: Run): void {
+function lookForOthers(run: KitOrderRun): void {
   const { chain } = run;
   if (chain.unreadable.length > 0) run.hasNews = true;
   chain.unreadable = [];
 }
 
 /** An order that never moves again is given up. */
-function giveUp({ chain }: Run): void {
+function giveUp({ chain }: KitOrderRun): void {
   const givingUp = givingUpAt(chain);
   if (givingUp === undefined) return;
   if (givingUp <= Date.now()) chain.ending = 'unresolved';
@@ -172,10 +179,9 @@ function giveUp({ chain }: Run): void {
 
 /** Reminders ask for nothing that cannot be undone, so no read is made for them. */
 function remind(chain: Chain, now: number): void {
-  const due = dueOf(chain, now).filter(({ name }) => name.endsWith('_reminder'));
+  const due = dueOf(chain, now).filter(isReminder);
   for (const { key, name, at, ordinal, orderId } of due) {
     chain.met.push(key);
-    if (name !== 'registration_reminder' && name !== 'return_reminder') continue;
     // After a long silence of the worker several reminders may be due at once: one says it.
     if (due.some((other) => other.name === name && other.at > at)) continue;
     const head = headOf(chain, currentOrder(chain), `${key}/${name}`, new Date(at).toISOString());
@@ -189,7 +195,7 @@ function stands(chain: Chain, { key, at }: Deadline): boolean {
 }
 
 /** Does what the policy says about a kit that failed. */
-async function takeRemedy(run: Run): Promise<void> {
+async function takeRemedy(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const question = dueRemedy(chain);
   if (!question) return;
@@ -215,8 +221,8 @@ function remedyFor(chain: Chain, order: ChainOrder): Remedy {
 
 /** An adopted order is never replaced by itself, nor one whose chain has had all its replacements: a person is asked. */
 function allowed(chain: Chain, { orderId }: ChainOrder, remedy: Remedy): Remedy {
-  const isClaimed = replacementOf(chain, orderId) !== undefined;
-  const mayReplace = chain.handedOver && (isClaimed || chain.replacements.length < chain.policy.replacementLimit);
+  const isReserved = replacementOf(chain, orderId) !== undefined;
+  const mayReplace = chain.handedOver && (isReserved || chain.replacements.length < chain.policy.replacementLimit);
   return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
 }
 
@@ -224,7 +230,7 @@ function allowed(chain: Chain, { orderId }: ChainOrder, remedy: Remedy): Remedy 
  * @param key identifies the question, so that it is asked once
  * @returns false when the order has moved on since it was read: then it is decided on again
  */
-async function apply(run: Run, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {
+async function apply(run: KitOrderRun, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {
   const { chain } = run;
   const { orderId } = order;
   switch (remedy) {
@@ -245,7 +251,7 @@ async function apply(run: Run, order: ChainOrder, remedy: Remedy, key: string): 
   }
 }
 
-async function replace(run: Run, order: ChainOrder, key: string): Promise<boolean> {
+async function replace(run: KitOrderRun, order: ChainOrder, key: string): Promise<boolean> {
   const { chain } = run;
   const { orderId } = order;
   try {
@@ -266,7 +272,7 @@ async function replace(run: Run, order: ChainOrder, key: string): Promise<boolea
 }
 
 /** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
-async function retryReplacement(run: Run): Promise<void> {
+async function retryReplacement(run: KitOrderRun): Promise<void> {
   const failed = failedReplacement(run.chain);
   if (failed) await apply(run, currentOrder(run.chain), 'replace', failed.key);
 }
