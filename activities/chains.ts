@@ -87,9 +87,9 @@ export function chainActivities(dependencies: ActivityDependencies) {
      * given up.
      */
     async readChain(rootOrderId: string, earlier?: EarlierRun): Promise<ChainReading> {
+      const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId), earlier);
       const own = await readIfReadable(service, rootOrderId);
       const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
-      const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId), earlier);
       return {
         snapshots,
         gone: own.gone,

@@ -12,8 +12,11 @@ import type { KitOrderResult } from '../protocol/order/messages.js';
 
 /** The last run of an order's workflow, as far as the namespace retains it. */
 export type LastRun =
-  /** It ended by itself, and knew these events, and these orders' critical results, which were acknowledged. */
-  | { ended: 'by_itself'; timeline: KitOrderResult['timeline']; criticalOrders: string[] }
+  /**
+   * It ended by itself, and knew these events, and these orders' critical results, which were acknowledged. If it was
+   * forwarded, the critical results are those of another chain's workflow, which may still run.
+   */
+  | { ended: 'by_itself'; timeline: KitOrderResult['timeline']; criticalOrders: string[]; isForwarded: boolean }
   /** An operator ended it, or it failed. */
   | { ended: 'otherwise'; at: Date }
   /** It was started a moment ago. */
@@ -28,10 +31,13 @@ export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<
     const result = (await temporal.workflow.getHandle(workflowId, runId).result()) as Partial<KitOrderResult> | null;
     const { timeline = [], criticalResults = [], chain = [], outcome, rootOrderId: root = rootOrderId } = result ?? {};
     const criticalOrders = criticalResults.map(({ orderId }) => orderId);
-    if (outcome !== 'forwarded' || root === rootOrderId) return { ended: 'by_itself', timeline, criticalOrders };
+    if (outcome !== 'forwarded' || root === rootOrderId) {
+      return { ended: 'by_itself', timeline, criticalOrders, isForwarded: false };
+    }
     return {
       ended: 'by_itself',
       timeline,
+      isForwarded: true,
       criticalOrders: criticalOrdersAfter(chain, await lastRunOf(temporal, root)),
     };
   } catch (error) {

@@ -150,7 +150,7 @@ function before(page: number): { nextPage?: number } {
 }
 
 /**
- * Snapshots whose order's workflow had ended and known them, which stays so. Only a hint, for one worker: without it every
+ * Snapshots whose order's own workflow had ended and known them, which stays so. Only a hint, for one worker: without it every
  * critical result of half a year would cost three calls of Temporal an hour.
  */
 class KnownEnds {
@@ -207,8 +207,9 @@ async function tell(
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
-  if (isEndKnown(await lastRunOf(temporal, root), snapshot, last, from)) {
-    known.add(snapshot);
+  const run = await lastRunOf(temporal, root);
+  if (isEndKnown(run, snapshot, last, from)) {
+    if (run?.ended === 'by_itself' && !run.isForwarded) known.add(snapshot);
     return 'finished';
   }
   await signalOrStart(temporal.workflow, kitOrderName, start);

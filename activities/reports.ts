@@ -91,12 +91,13 @@ export function reportActivities(dependencies: ActivityDependencies) {
      * retried: without these answers the run cannot know what to follow.
      */
     async identifyJob({ jobId, userId, since }: IdentifyJob, earlier?: EarlierRun): Promise<JobReading> {
-      const { snapshot, gone, unsure } = await readIfReadable(service, jobId);
       const previous = await lastResultOf<ParsingJobResult>(temporal, parsingJobId(jobId), earlier);
+      const { snapshot, gone, unsure } = await readIfReadable(service, jobId);
       const known = userId ?? previous?.userId ?? snapshot?.userId;
       const whose = known === undefined ? {} : { userId: canonicalUserId(known) };
       const lookForOwner = () => ownerOf(temporal, { jobId, since, ...whose });
-      const owner = previous ?? (await searching<JobOwner>(temporal, lookForOwner, { kind: 'ambiguous' }));
+      const owner =
+        previous ?? (await searching<JobOwner>(temporal, lookForOwner, { kind: 'ambiguous' }, ownerSearchMs));
       return {
         ...(snapshot && { snapshot }),
         gone,
@@ -117,6 +118,9 @@ async function readIfKnown(service: LabService, jobId: string): Promise<ReportSn
     throw error;
   }
 }
+
+/** It asks Temporal for every upload of the last hour whose answer was lost. */
+const ownerSearchMs = 20_000;
 
 /** Shorter than the activity: a service that hangs must not keep the submission from going on. */
 const jobTimeoutMs = 10_000;

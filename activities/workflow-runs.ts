@@ -1,4 +1,4 @@
-import { activityInfo, log } from '@temporalio/activity';
+import { activityInfo, log, sleep } from '@temporalio/activity';
 import { isGrpcServiceError, WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import type { EarlierRun } from '../protocol/earlier-run.js';
 
@@ -102,20 +102,37 @@ async function retained(
  */
 export const searchAttempts = 6;
 
+/** The earlier attempts may have failed for another reason, so the last one searches twice. */
+const lastSearches = 2;
+
 const searchDeadlineMs = 10_000;
+const searchPauseMs = 2_000;
 
 /**
  * Searches Temporal for what a run would like to know. The search may be away for hours, while the run has a critical
  * result to announce: an activity that has tried long enough goes on with `instead`.
+ *
+ * @param deadlineMs for one search
  */
-export async function searching<Found>(temporal: Client, search: () => Promise<Found>, instead: Found): Promise<Found> {
-  try {
-    return await temporal.withDeadline(Date.now() + searchDeadlineMs, search);
-  } catch (error) {
-    if (activityInfo().attempt < searchAttempts) throw error;
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
-    log.warn('the search of Temporal does not answer: went on without it', { name, message });
-    return instead;
+export async function searching<Found>(
+  temporal: Client,
+  search: () => Promise<Found>,
+  instead: Found,
+  deadlineMs = searchDeadlineMs,
+): Promise<Found> {
+  const isLast = activityInfo().attempt >= searchAttempts;
+  for (let searches = 1; ; searches += 1) {
+    try {
+      return await temporal.withDeadline(Date.now() + deadlineMs, search);
+    } catch (error) {
+      if (!isLast) throw error;
+      if (searches === lastSearches) {
+        const { name, message } = error instanceof Error ? error : new Error(String(error));
+        log.warn('the search of Temporal does not answer: went on without it', { name, message });
+        return instead;
+      }
+      await sleep(searchPauseMs);
+    }
   }
 }
 

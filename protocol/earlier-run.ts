@@ -11,13 +11,18 @@ export interface EarlierRun {
   runId?: string;
 }
 
-/** Reads the field of an input. Undefined if the sender that started the run did not look for an earlier one. */
+/**
+ * Reads the field of an input. Undefined if the sender that started the run did not look for an earlier one, or names none
+ * that Temporal can have.
+ */
 export function readEarlierRun(given: unknown): EarlierRun | undefined {
   if (typeof given !== 'object' || given === null) return undefined;
   const { runId, ...others } = given as Record<string, unknown>;
-  if (typeof runId === 'string') return { runId };
+  if (typeof runId === 'string' && uuid.test(runId)) return { runId };
   return runId === undefined && Object.keys(others).length === 0 ? {} : undefined;
 }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Of the SDK's client, which is not known here, what is needed of it. */
 interface WorkflowCalls {

@@ -27,9 +27,9 @@ const read = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 } satisfies ActivityOptions;
 
-/** What a run is for must be known before it does anything: without end, with the same pauses. */
+/** What a run is for must be known before it does anything: without end, with the same pauses. It reads and searches in turn. */
 const identification = {
-  startToCloseTimeout: oneExchange,
+  startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 } satisfies ActivityOptions;
 

@@ -71,13 +71,13 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
   await delivering;
 }
 
-/** Acts, then waits for whatever comes first, until nothing is left to wait for and every command was carried out. */
+/** Acts, then waits for what comes first, until nothing is left to wait for, to look at, or to carry out. */
 async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
-  const { alarm, commands } = run;
+  const { alarm } = run;
   for (;;) {
     run.hasNews = false;
     await turns.act();
-    if (turns.isForwarded?.() || (turns.isOver() && commands.isEmpty)) return;
+    if (turns.isForwarded?.() || (turns.isOver() && !isDisturbed(run))) return;
     if (isNewRunDue(turns) && (await awaitIdle(run))) await continueAsNew(turns);
     // What came in meanwhile is due at once: it needs no timer.
     if (!isDisturbed(run)) {
@@ -94,7 +94,6 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
  */
 async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns): Promise<boolean> {
   run.alarm.disarm();
-  run.hasNews = false;
   announceEnd?.();
   await deliverBeforeEnd(outbox, () => isDisturbed(run));
   return (await awaitIdle(run)) && isOver();

@@ -10,17 +10,20 @@ const order = { id: 'order-1', interpretation: 'critical', status: 'completed', 
 
 let listed: object;
 let calls: string[];
+let results: Record<string, object>;
 beforeEach(() => {
   listed = order;
+  const timeline = [{ orderId: 'order-1', eventId: 7, at: event.created_at, status: event.status }];
+  results = { 'kit-order/order-1': { outcome: 'completed', timeline, criticalResults: [{ orderId: 'order-1' }] } };
   calls = [];
 });
 
 /** A worker of a service that lists the order, and of a Temporal where its workflow has ended and knew what the first list shows. */
 function startWorker() {
-  const workflow = {
+  const workflow = (workflowId: string) => ({
     async signal() {
       calls.push('signal');
-      throw new WorkflowNotFoundError('ended', 'kit-order/order-1', undefined);
+      throw new WorkflowNotFoundError('ended', workflowId, undefined);
     },
     async describe() {
       calls.push('describe');
@@ -28,15 +31,14 @@ function startWorker() {
     },
     async result() {
       calls.push('result');
-      const timeline = [{ orderId: 'order-1', eventId: 7, at: event.created_at, status: event.status }];
-      return { outcome: 'completed', timeline, criticalResults: [{ orderId: 'order-1' }] };
+      return results[workflowId];
     },
-  };
+  });
   const workflowService = { describeWorkflowExecution: async () => ({}) };
   const client = {
     options: { namespace: 'default' },
     workflowService,
-    getHandle: () => workflow,
+    getHandle: workflow,
     signalWithStart: async () => calls.push('start'),
   };
   const page = async () => ({ orders: [listed], unreadable: 0, size: 50, total: 1 });
@@ -69,6 +71,18 @@ test('an order that shows more than its workflow knew is asked about again', asy
     calls: ['signal', 'describe', 'result', 'signal', 'start'],
     counts: { reopened: 1 },
   });
+});
+
+test('an order that was forwarded to a chain is asked about at every pass: the workflow of the chain may end otherwise', async () => {
+  const known = results['kit-order/order-1'];
+  results = {
+    'kit-order/order-1': { ...known, outcome: 'forwarded', rootOrderId: 'root-1' },
+    'kit-order/root-1': known ?? {},
+  };
+  const pass = startWorker();
+  const calls = ['signal', 'describe', 'result', 'describe', 'result'];
+  expect(await pass('interpretation')).toMatchObject({ calls, counts: { critical: 1 } });
+  expect(await pass('interpretation')).toMatchObject({ calls, counts: { critical: 1 } });
 });
 
 test('a range of updated orders is asked about in full, whatever a pass knew of critical ones', async () => {

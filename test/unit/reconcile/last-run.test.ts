@@ -22,6 +22,7 @@ describe('an end after a run that ended by itself', () => {
     ended: 'by_itself',
     timeline: [{ ...entry, orderId, eventId }],
     criticalOrders: ['order-3'],
+    isForwarded: false,
   });
 
   test.each([
