@@ -3,9 +3,9 @@ import type { Activities } from '../activities/activities.js';
 import { settlingAfter, type ResolvedPolicy } from '../protocol/order/policy.js';
 
 /**
- * Every timeout and retry number, with its reason: one row for each activity. What may be repeated at all is decided where
- * the call fails (activities/failures.ts); here is only how patiently. Options that depend on a policy or on who waits come
- * from the functions below the table; a call adds them to its summary.
+ * The timeouts and retries of every activity, with their reasons; delays that depend on how a call failed are in
+ * activities/failures.ts. A call's options are merged into the row, nested fields included. Options that depend on a policy or
+ * on who waits come from the functions below the table.
  */
 
 /** One call of the service takes seconds; an activity makes a few. Longer than that, its worker is gone. */
@@ -259,15 +259,15 @@ export const activities = Object.fromEntries(
 /**
  * An attempt to create an order.
  * @param policy both in milliseconds, see `OrderPolicy`
- * @param patience milliseconds until the workflow is told that it did not succeed
+ * @param giveUpAfterMs until the workflow is told that it did not succeed
  */
 export function creation(
   { creationTimeout, creationSettling }: Pick<ResolvedPolicy, 'creationTimeout' | 'creationSettling'>,
-  patience: number,
+  giveUpAfterMs: number,
 ): ActivityOptions {
   return {
     ...creationLook({ creationTimeout }),
-    scheduleToCloseTimeout: patience,
+    scheduleToCloseTimeout: giveUpAfterMs,
     retry: { initialInterval: creationSettling },
   };
 }
@@ -299,14 +299,14 @@ export function delivery(deadline: number): ActivityOptions {
 }
 
 /** How long one round of attempts lasts. */
-export type Patience = '30 seconds' | '1 hour' | '1 day';
+export type RoundLength = '30 seconds' | '1 hour' | '1 day';
 
 /**
  * A round of calls about a user: half a minute while somebody waits, then an hour until a person is asked to look, then a
  * day, because a round costs history and an outage of that length has its people.
  */
-export function round(patience: Patience): ActivityOptions {
-  return { scheduleToCloseTimeout: patience };
+export function round(length: RoundLength): ActivityOptions {
+  return { scheduleToCloseTimeout: length };
 }
 
 /** Somebody waits for Temporal's list, for half a minute at most. */

@@ -1,6 +1,5 @@
 import {
   allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
   condition,
   isCancellation,
@@ -28,10 +27,10 @@ import { deliverNotificationsId } from '../protocol/ids.js';
 import type { Notification } from '../protocol/notifications.js';
 import { labAttentionKey } from '../protocol/search-attributes.js';
 import { activities, delivery as deliveryOptions } from './activities.js';
-import { refusalOf } from './entity/commands.js';
+import { refusalOf, refuse } from './entity/commands.js';
 import { isObject } from './entity/fields.js';
 import { code, moment, showToOperators } from './entity/operators.js';
-import { inBrief } from './entity/outbox.js';
+import { batchSize, inBrief } from './entity/outbox.js';
 
 /** What is still undelivered of one workflow's notifications; plain JSON, goes through continue-as-new as it is. */
 interface Delivery {
@@ -46,7 +45,7 @@ interface Delivery {
   discarded: number;
 }
 
-interface Run {
+interface DeliveryRun {
   delivery: Delivery;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
@@ -55,9 +54,6 @@ interface Run {
 }
 
 const day = 24 * 60 * 60_000;
-
-/** So many go in one activity, as from an open workflow. */
-const batchSize = 20;
 
 /** A receiver that is down for weeks is not called every few minutes. */
 const longestPause = '1 hour' as const;
@@ -70,7 +66,7 @@ const betweenRounds = '10 minutes';
  * refuses for good is set aside, and the next one is sent; it waits for an operator's `resend` or `discard`.
  */
 export async function deliverNotifications(input: DeliverNotificationsInput): Promise<DeliveryResult> {
-  const run: Run = { delivery: open(input), hasNews: false };
+  const run: DeliveryRun = { delivery: open(input), hasNews: false };
   const { delivery } = run;
   listen(run);
   await condition(() => !isDone(delivery), '10 seconds', { summary: 'first notifications' });
@@ -89,7 +85,10 @@ export async function deliverNotifications(input: DeliverNotificationsInput): Pr
 function open({ source, giveUpAfter, carried }: DeliverNotificationsInput): Delivery {
   if (carried != null) return carried as Delivery;
   if (workflowInfo().workflowId !== deliverNotificationsId(source)) {
-    throw invalid('the workflow ID must be deliver-notifications/<the ID of the workflow they come from>');
+    throw refuse(
+      'InvalidCommand',
+      'the workflow ID must be deliver-notifications/<the ID of the workflow they come from>',
+    );
   }
   const now = Date.now();
   return { version: 1, source, giveUpAfter, since: now, waiting: [], refused: [], delivered: 0, discarded: 0 };
@@ -104,7 +103,7 @@ function endOf({ since, giveUpAfter }: Delivery): number {
 }
 
 /** One batch, tried for a day at most: a round costs a few events, whatever the number of its attempts. */
-async function deliverOnce(run: Run): Promise<void> {
+async function deliverOnce(run: DeliveryRun): Promise<void> {
   const { delivery } = run;
   const batch = delivery.waiting.slice(0, batchSize);
   const round = new CancellationScope();
@@ -137,7 +136,7 @@ function unlessResent(error: unknown): void {
 }
 
 /** Everything that is left was refused for good. */
-async function awaitOperator(run: Run): Promise<void> {
+async function awaitOperator(run: DeliveryRun): Promise<void> {
   const { delivery } = run;
   await condition(() => run.hasNews, Math.max(endOf(delivery) - Date.now(), 1), {
     summary: 'an operator: resend or discard',
@@ -154,7 +153,7 @@ async function continueAsNew(delivery: Delivery): Promise<void> {
   });
 }
 
-function listen(run: Run): void {
+function listen(run: DeliveryRun): void {
   const { delivery } = run;
   setHandler(notificationsLeftSignal, (left) => take(run, left), {
     description: 'Notifications that their workflow could not deliver, or that the receiver refused for good.',
@@ -169,14 +168,15 @@ function listen(run: Run): void {
   setHandler(discardUpdate, (command) => discard(run, command), {
     description: 'Drops notifications that nobody needs any more.',
     validator: (command: DiscardCommand) => {
-      if (!Array.isArray(command?.ids) || command.ids.length === 0) throw invalid('ids must name notifications');
+      if (!Array.isArray(command?.ids) || command.ids.length === 0)
+        throw refuse('InvalidCommand', 'ids must name notifications');
       demandKnown(delivery, command.ids);
     },
   });
 }
 
 /** The same notifications may be handed over twice. */
-function take(run: Run, left: Partial<NotificationsLeft> | undefined): void {
+function take(run: DeliveryRun, left: Partial<NotificationsLeft> | undefined): void {
   const { delivery } = run;
   const isKnown = (id: string) => idsOf(delivery).includes(id);
   const notifications = (left?.notifications ?? []).filter((each) => isObject(each) && !isKnown(each.id));
@@ -191,7 +191,7 @@ function idsOf({ waiting, refused }: Delivery): string[] {
   return [...waiting, ...refused.map(({ notification }) => notification)].map(({ id }) => id);
 }
 
-function resend(run: Run, { ids }: ResendCommand = {}): DeliveryState {
+function resend(run: DeliveryRun, { ids }: ResendCommand = {}): DeliveryState {
   const { delivery } = run;
   const isMeant = (id: string) => ids === undefined || ids.includes(id);
   const again = delivery.refused.filter(({ notification }) => isMeant(notification.id));
@@ -202,7 +202,7 @@ function resend(run: Run, { ids }: ResendCommand = {}): DeliveryState {
   return stateOf(delivery);
 }
 
-function discard(run: Run, { ids }: DiscardCommand): DeliveryState {
+function discard(run: DeliveryRun, { ids }: DiscardCommand): DeliveryState {
   const { delivery } = run;
   const before = idsOf(delivery).length;
   delivery.waiting = delivery.waiting.filter(({ id }) => !ids.includes(id));
@@ -218,9 +218,7 @@ function demandKnown(delivery: Delivery, ids: readonly string[]): void {
   const known = idsOf(delivery);
   const unknown = ids.filter((id) => !known.includes(id));
   if (unknown.length === 0) return;
-  throw ApplicationFailure.nonRetryable('No such notification is undelivered; see the state', 'NotificationNotFound', {
-    fields: [],
-  });
+  throw refuse('NotificationNotFound', 'No such notification is undelivered; see the state');
 }
 
 function stateOf(delivery: Delivery): DeliveryState {
@@ -258,8 +256,4 @@ function show(delivery: Delivery): void {
   ].join('\n');
   const attention = isDone(delivery) ? [] : ['notifications_undelivered'];
   showToOperators(details, [{ key: labAttentionKey, value: attention }]);
-}
-
-function invalid(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
 }

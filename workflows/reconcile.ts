@@ -1,4 +1,4 @@
-import { ApplicationFailure, log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { PageReconciled, PageToReconcile } from '../activities/reconcile.js';
 import {
   reconcileProgressQuery,
@@ -10,7 +10,7 @@ import {
   type ReconcileRange,
 } from '../protocol/reconcile.js';
 import { activities } from './activities.js';
-import { refusalOf } from './entity/commands.js';
+import { refusalOf, refuse } from './entity/commands.js';
 
 /**
  * Compares the service's list of updated orders with what the workflows have heard: page by page from the last to the
@@ -84,7 +84,7 @@ function checkedRange(input: ReconcileInput): ReconcileRange {
     return rangeOf(input, watermarkOf(workflowInfo().lastResult), Date.now());
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw ApplicationFailure.nonRetryable(error.message, 'InvalidCommand', { fields: [] });
+    throw refuse('InvalidCommand', error.message);
   }
 }
 

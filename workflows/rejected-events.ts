@@ -1,5 +1,5 @@
-import { ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
-import { refusalOf } from './entity/commands.js';
+import { setCurrentDetails } from '@temporalio/workflow';
+import { refusalOf, refuse } from './entity/commands.js';
 import { activities } from './activities.js';
 import {
   replayLimit,
@@ -56,7 +56,7 @@ function nextOf(filter: RejectedEventFilter, { next }: ReplayRejectedEventsResul
 function checkedLimit(limit: number = replayLimit.usual): number {
   if (Number.isInteger(limit) && limit > 0 && limit <= replayLimit.most) return limit;
   const message = `limit must be a whole number from 1 to ${replayLimit.most}`;
-  throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
+  throw refuse('InvalidCommand', message);
 }
 
 function add(counts: Record<string, number>, more: Record<string, number>): void {

@@ -1,4 +1,4 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { isAddressable, manageWebhooksId } from '../protocol/ids.js';
 import type {
   ManageWebhooksInput,
@@ -8,7 +8,7 @@ import type {
 } from '../protocol/webhook-endpoints.js';
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { activities } from './activities.js';
-import { refusalOf } from './entity/commands.js';
+import { refusalOf, refuse } from './entity/commands.js';
 
 /**
  * Carries out one command on the webhook endpoints of a team. Its ID is the team's, so that no two run at once: what one
@@ -88,5 +88,5 @@ const addressable = 'must be 1 to 128 letters, digits, dots, hyphens or undersco
 
 function invalid(field: string, message: string): ApplicationFailure {
   const details = { fields: [{ field, message }] };
-  return ApplicationFailure.nonRetryable(`The command is not valid: ${field} ${message}`, 'InvalidCommand', details);
+  return refuse('InvalidCommand', `The command is not valid: ${field} ${message}`, details);
 }

@@ -1,4 +1,4 @@
-import { ApplicationFailure, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import { type ApplicationFailure, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import { isAddressable, workoutStreamId } from '../protocol/ids.js';
 import {
   streamNoticedSignal,
@@ -7,7 +7,7 @@ import {
   type WorkoutStreamOutcome,
 } from '../protocol/workout-stream.js';
 import { activities } from './activities.js';
-import { refusalOf } from './entity/commands.js';
+import { refusalOf, refuse } from './entity/commands.js';
 import { isFinalRefusal } from './entity/failures.js';
 import { code, sentence } from './entity/operators.js';
 
@@ -70,17 +70,14 @@ function givenUpAs(error: unknown, { type }: ApplicationFailure): WorkoutStreamO
 
 function checked(input: Partial<FetchWorkoutStreamInput> | undefined): FetchWorkoutStreamInput {
   const { userId, workoutId } = input ?? {};
-  if (typeof userId !== 'string' || userId === '') throw invalid('userId must be an id of the service');
+  if (typeof userId !== 'string' || userId === '')
+    throw refuse('InvalidCommand', 'userId must be an id of the service');
   if (typeof workoutId !== 'string' || !isAddressable(workoutId))
-    throw invalid('workoutId must be an id of the service');
+    throw refuse('InvalidCommand', 'workoutId must be an id of the service');
   if (workflowInfo().workflowId !== workoutStreamId(workoutId)) {
-    throw invalid('the workflow ID must be workout-stream/<workoutId>');
+    throw refuse('InvalidCommand', 'the workflow ID must be workout-stream/<workoutId>');
   }
   return { userId, workoutId };
-}
-
-function invalid(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
 }
 
 function detailsOf(userId: string, { workoutId, outcome, moments }: FetchWorkoutStreamResult): string {

@@ -239,7 +239,7 @@ async function handToRejected(
 async function deliverConnection(event: ConnectionEventReceived, message: Message, to: Destinations): Promise<Routed> {
   const [woken, taken] = await Promise.all([
     event.eventType === connectionCreated ? signalLink(event, to) : undefined,
-    handOver(event, message, to),
+    giveToSink(event, message, to),
   ]);
   const failed = [woken, taken].find((routed) => routed && answers[routed.name].status !== 204);
   if (failed) return failed;
@@ -390,7 +390,7 @@ function isOfTheEvent(error: { code: number; details: string }): boolean {
 
 /** A workout's stream is too large for its event: it is fetched after the event is stored, if the sink requests it. */
 async function deliverHealthData(event: HealthDataReceived, message: Message, to: Destinations): Promise<Routed> {
-  const taken = await handOver(event, message, to);
+  const taken = await giveToSink(event, message, to);
   return taken.isStreamDue === true ? startStreamFetch(event, to) : taken;
 }
 
@@ -410,7 +410,7 @@ async function startStreamFetch(event: HealthDataReceived, to: Destinations): Pr
   );
 }
 
-async function handOver(
+async function giveToSink(
   event: HealthDataReceived | ConnectionEventReceived,
   { id, body }: Message,
   to: Destinations,

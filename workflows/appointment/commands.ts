@@ -1,4 +1,4 @@
-import { ApplicationFailure, sleep } from '@temporalio/workflow';
+import { type ApplicationFailure, sleep } from '@temporalio/workflow';
 import { isOpen, whyNobodyComes } from '../../protocol/appointment/lifecycle.js';
 import type {
   AppointmentCancellation,
@@ -11,7 +11,7 @@ import { slotOf } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/order/policy.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities, booking } from '../activities.js';
-import { notKnownYet, refusalOf } from '../entity/commands.js';
+import { notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { forget, openVisit, takeAnswer, wantFrom, type Appointment, currentPhase } from './appointment.js';
 import { look, takeSilence, readAppointmentSnapshot } from './reading.js';
@@ -196,47 +196,48 @@ async function expectNoOther(appointment: Appointment, appointmentId: string): P
 function alreadyThere({ startAt }: AppointmentSnapshot): ApplicationFailure {
   const when = startAt === undefined ? 'without a time yet' : `at ${startAt}`;
   const message = `The order has an appointment ${when}: reschedule or cancel it`;
-  return ApplicationFailure.nonRetryable(message, 'AppointmentExists', { fields: [] });
+  return refuse('AppointmentExists', message);
 }
 
 /** The service shows only appointments at home, so that it is not shown says nothing. */
 function keptElsewhere(): ApplicationFailure {
   const message = 'The appointment is at a service centre, of which the service cancels none here: it still stands';
-  return ApplicationFailure.nonRetryable(message, 'CancellationRefused', { fields: [] });
+  return refuse('CancellationRefused', message);
 }
 
 function nothingBooked(): ApplicationFailure {
-  return ApplicationFailure.nonRetryable('The order has no appointment: choose a slot', 'NothingBooked', {
-    fields: [],
-  });
+  return refuse('NothingBooked', 'The order has no appointment: choose a slot');
 }
 
 /** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
 
 export function validateQuestion(run: AppointmentRun, question: SlotQuestion | undefined): void {
   const { startDate } = question ?? {};
-  if (startDate !== undefined && !isDate(startDate)) throw refuse('startDate', 'must be a date, written YYYY-MM-DD');
+  if (startDate !== undefined && !isDate(startDate))
+    throw refuseField('startDate', 'must be a date, written YYYY-MM-DD');
   validateOpen(run);
 }
 
 export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefined): void {
   const { slotId, notes } = choice ?? {};
-  if (slotOf(slotId) === undefined) throw refuse('slotId', 'must be the id of a slot, as findSlots answers with it');
+  if (slotOf(slotId) === undefined)
+    throw refuseField('slotId', 'must be the id of a slot, as findSlots answers with it');
   checkNotes(notes);
   validateOpen(run);
 }
 
 export function validateWish(run: AppointmentRun, wish: AppointmentRequest | undefined): void {
   const { provider, notes } = wish ?? {};
-  if (!isText(provider) || !/^[\w.-]{1,64}$/.test(provider)) throw refuse('provider', 'must be a slug of the service');
+  if (!isText(provider) || !/^[\w.-]{1,64}$/.test(provider))
+    throw refuseField('provider', 'must be a slug of the service');
   checkNotes(notes);
   validateOpen(run);
 }
 
 export function validateCancellation(run: AppointmentRun, cancellation: AppointmentCancellation | undefined): void {
   const { reasonId, notes, rebook } = cancellation ?? {};
-  if (reasonId !== undefined && (!isText(reasonId) || reasonId === '')) throw refuse('reasonId', 'must be a text');
-  if (rebook !== undefined && typeof rebook !== 'boolean') throw refuse('rebook', 'must be true or false');
+  if (reasonId !== undefined && (!isText(reasonId) || reasonId === '')) throw refuseField('reasonId', 'must be a text');
+  if (rebook !== undefined && typeof rebook !== 'boolean') throw refuseField('rebook', 'must be true or false');
   checkNotes(notes);
   validateOpen(run);
 }
@@ -247,7 +248,7 @@ const longestNotes = 1_000;
 function checkNotes(notes: unknown): void {
   if (notes === undefined) return;
   if (!isText(notes) || Array.from(notes).length > longestNotes) {
-    throw refuse('notes', `must be a text of at most ${longestNotes} characters`);
+    throw refuseField('notes', `must be a text of at most ${longestNotes} characters`);
   }
 }
 
@@ -270,12 +271,5 @@ function ended({ appointment }: Pick<AppointmentRun, 'appointment'>): Applicatio
       ? ` (${whyNobodyComes[appointment.order]})`
       : '';
   const message = `Nothing is arranged for this order any more: ${outcome}${why}`;
-  return ApplicationFailure.nonRetryable(message, 'AppointmentEnded', { fields: [], reason: outcome });
-}
-
-/** A failure about one field, or about none. */
-function refuse(field: string, problem: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`${field} ${problem}`, 'InvalidCommand', {
-    fields: [{ field, message: problem }],
-  });
+  return refuse('AppointmentEnded', message, { reason: outcome });
 }

@@ -1,4 +1,4 @@
-import { ApplicationFailure, workflowInfo, log, setHandler } from '@temporalio/workflow';
+import { workflowInfo, log, setHandler } from '@temporalio/workflow';
 import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
 import {
   bookAppointmentName,
@@ -31,6 +31,7 @@ import { carryOut, validateCancellation, validateChoice, validateQuestion, valid
 import { deadlinesOf, handlePassedDeadlines, review } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
+import { refuse } from '../entity/commands.js';
 
 /**
  * Carries the appointment of one order from the choice of a slot to the visit. Started by signal-with-start: by the
@@ -60,7 +61,7 @@ function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmen
     return { orderId, carried };
   }
   const message = 'the workflow ID must be appointment/<order id>, as bookAppointmentId makes it';
-  throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
+  throw refuse('InvalidCommand', message);
 }
 
 function loopOf(run: AppointmentRun) {

@@ -16,7 +16,8 @@ import { showToOperators } from '../entity/operators.js';
 import { enqueue } from '../entity/outbox.js';
 import { graceEndOf, stateOf, type Deletion } from './deletion.js';
 import { caseFileOf } from './view.js';
-import type { Run } from './workflow.js';
+import type { DeletionRun } from './workflow.js';
+import { refuse } from '../entity/commands.js';
 
 /** What the product and the operators are told of a deletion. */
 
@@ -64,7 +65,7 @@ export function show(deletion: Deletion): void {
 }
 
 /** @param refusal what requests are answered with from here on; a deletion that was undone can be requested again */
-export function end(run: Run, outcome: DeletionOutcome, refusal?: ApplicationFailure): void {
+export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: ApplicationFailure): void {
   const { deletion, answered } = run;
   deletion.outcome = outcome;
   deletion.endedAt = new Date(Date.now()).toISOString();
@@ -80,7 +81,7 @@ export function end(run: Run, outcome: DeletionOutcome, refusal?: ApplicationFai
   show(deletion);
 }
 
-export function endUndone(run: Run, by: UndoReport['by']): void {
+export function endUndone(run: DeletionRun, by: UndoReport['by']): void {
   const { deletion } = run;
   const { connections } = deletion;
   const isDeleted = deletion.scheduledAt !== undefined;
@@ -100,13 +101,13 @@ export function endUndone(run: Run, by: UndoReport['by']): void {
 }
 
 /** What is requested after an end that leaves the user there is a new deletion. */
-export function requestNext(run: Run, next: Deletion): void {
+export function requestNext(run: DeletionRun, next: Deletion): void {
   run.next ??= next;
   run.hasNews = true;
 }
 
 /** The deletion was refused. What was cancelled before is said to whoever learns of it. */
-export function endFailed(run: Run, { message, type, details }: ApplicationFailure): void {
+export function endFailed(run: DeletionRun, { message, type, details }: ApplicationFailure): void {
   const { deletion, answered } = run;
   const reason = type ?? 'unknown';
   const work = workOf(deletion);
@@ -135,13 +136,9 @@ export function nothingToUndo(): ApplicationFailure {
 }
 
 export function userUnknown(): ApplicationFailure {
-  return refuse('UserUnknown', 'The lab service does not know this user (any more)', 404);
+  return refuse('UserUnknown', 'The lab service does not know this user (any more)', { status: 404 });
 }
 
 export function userDeleted(): ApplicationFailure {
   return refuse('UserUnknown', 'The user has been deleted permanently');
-}
-
-function refuse(type: string, message: string, status?: number): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, type, { fields: [], ...(status !== undefined && { status }) });
 }

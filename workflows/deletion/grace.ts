@@ -7,14 +7,14 @@ import { note } from '../entity/journal.js';
 import { end, endUndone, userDeleted, show, tell, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
 import { graceEndOf, isGraceOver, reminderDueAt, stateOf, type Deletion } from './deletion.js';
 import { insist, standingNow, userNow } from './retrying.js';
-import type { Run } from './workflow.js';
+import type { DeletionRun } from './workflow.js';
 
 /**
  * One turn of the grace. An undo that was accepted before the end is carried out, and the end waits for it; which of the two it
  * is, is decided here alone, so that both sides hear the same.
  * @returns whether the grace is over, and nothing has undone the deletion
  */
-export async function holdGrace(run: Run): Promise<boolean> {
+export async function holdGrace(run: DeletionRun): Promise<boolean> {
   const { deletion, commands, alarm } = run;
   remindIfDue(run);
   while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : look(run)));
@@ -27,7 +27,7 @@ export async function holdGrace(run: Run): Promise<boolean> {
  * Makes sure at the end of the grace that nobody has restored the user elsewhere: the product erases its own data when
  * it is told that the user is deleted.
  */
-export async function confirm(run: Run): Promise<void> {
+export async function confirm(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   deletion.phase = 'confirming';
   show(deletion);
@@ -38,7 +38,7 @@ export async function confirm(run: Run): Promise<void> {
 }
 
 /** Before the product is told: what it hears of a final deletion holds for the health data as well. */
-async function eraseHealthData(run: Run): Promise<'erased' | 'present'> {
+async function eraseHealthData(run: DeletionRun): Promise<'erased' | 'present'> {
   const { userId, clientUserId } = run.deletion;
   const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
   const erased = await insist(run, 'erasure_delayed', 'answer', (options) =>
@@ -49,12 +49,12 @@ async function eraseHealthData(run: Run): Promise<'erased' | 'present'> {
 }
 
 /** The user is there again: by an undo that got no answer, or by somebody else. */
-function endRestored(run: Run): void {
+function endRestored(run: DeletionRun): void {
   endUndone(run, run.doubt === 'undo' ? 'command' : 'elsewhere');
 }
 
 /** A deletion that is requested again is a new one where somebody has restored the user meanwhile. */
-async function look(run: Run): Promise<DeletionState> {
+async function look(run: DeletionRun): Promise<DeletionState> {
   const { deletion } = run;
   if (deletion.outcome !== undefined) return stateOf(deletion);
   const options = { ...round('30 seconds'), summary: 'the user at a new request' };
@@ -69,7 +69,7 @@ async function look(run: Run): Promise<DeletionState> {
 }
 
 /** Reads the user until it is clear whether they are back. Whatever else there is to do interrupts it. */
-export async function settleDoubt(run: Run): Promise<void> {
+export async function settleDoubt(run: DeletionRun): Promise<void> {
   if (run.doubt === undefined) return;
   const { alarm, commands } = run;
   const reading = new CancellationScope();
@@ -96,7 +96,7 @@ export function nextMoment(deletion: Deletion): Moment | undefined {
 }
 
 /** A reminder that is noticed only after the end, because no worker ran, is none any more. */
-function remindIfDue(run: Run): void {
+function remindIfDue(run: DeletionRun): void {
   const { deletion } = run;
   const now = Date.now();
   const due = reminderDueAt(deletion);
@@ -110,7 +110,7 @@ function remindIfDue(run: Run): void {
 }
 
 /** What an undo must meet to be accepted at all; a refusal here leaves no trace in the history. */
-export function validateUndo({ deletion, answered, undoing }: Run): void {
+export function validateUndo({ deletion, answered, undoing }: DeletionRun): void {
   const { outcome, phase } = deletion;
   // Sent again, an undo that was accepted in time has the answer of the first, also if that comes after the grace.
   if (outcome === 'undone' || (outcome === undefined && undoing !== undefined)) return;
@@ -120,7 +120,7 @@ export function validateUndo({ deletion, answered, undoing }: Run): void {
   if (phase === 'confirming' || (phase === 'grace' && isGraceOver(deletion, Date.now()))) throw graceEnded();
 }
 
-export async function undo(run: Run): Promise<DeletionState> {
+export async function undo(run: DeletionRun): Promise<DeletionState> {
   const { deletion } = run;
   // Several may have asked at once: the first has done it.
   if (deletion.outcome === 'undone') return stateOf(deletion);
@@ -131,7 +131,7 @@ export async function undo(run: Run): Promise<DeletionState> {
   return stateOf(deletion);
 }
 
-async function haveItUndone(run: Run): Promise<void> {
+async function haveItUndone(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   const { userId, clientUserId } = deletion;
   const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };

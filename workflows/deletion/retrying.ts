@@ -1,12 +1,12 @@
 import { sleep, type ActivityOptions, type ApplicationFailure } from '@temporalio/workflow';
 import type { UserStanding } from '../../activities/users.js';
 import type { DeletionAttentionReason } from '../../protocol/deletion/messages.js';
-import { activities, round, type Patience } from '../activities.js';
+import { activities, round, type RoundLength } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
 import { isFinalRefusal } from '../entity/failures.js';
 import { clear, raise, show } from './announcements.js';
 import { note } from '../entity/journal.js';
-import type { Run } from './workflow.js';
+import type { DeletionRun } from './workflow.js';
 
 /** A service that asks for patience ends a round at once: the next one does not follow at once. */
 const betweenRounds = { '30 seconds': '1 minute', '1 hour': '10 minutes', '1 day': '10 minutes' } as const;
@@ -24,14 +24,14 @@ const untilMended = '1 hour';
  * asked to look and it goes on, because a deletion must not get lost
  */
 export async function insist<T>(
-  run: Run,
+  run: DeletionRun,
   reason: DeletionAttentionReason,
   endsBy: 'answer' | 'refusal',
   call: (round: ActivityOptions) => Promise<T>,
 ): Promise<T> {
-  for (let patience: Patience = run.answered ? '1 hour' : '30 seconds'; ; patience = afterwards(patience)) {
+  for (let length: RoundLength = run.answered ? '1 hour' : '30 seconds'; ; length = afterwards(length)) {
     try {
-      const answer = await call(round(patience));
+      const answer = await call(round(length));
       clear(run.deletion, [reason], Date.now());
       return answer;
     } catch (error) {
@@ -41,15 +41,15 @@ export async function insist<T>(
       if (isFinal && mayFail) throw refusal;
       run.answered = true;
       note(run.deletion, `the lab service did not do it (${refusal.type ?? 'unknown'}); it is tried again`, Date.now());
-      if (patience === '30 seconds') show(run.deletion);
+      if (length === '30 seconds') show(run.deletion);
       else raise(run.deletion, reason, Date.now());
-      await sleep(isFinal ? untilMended : betweenRounds[patience], { summary: 'before the next attempts' });
+      await sleep(isFinal ? untilMended : betweenRounds[length], { summary: 'before the next attempts' });
     }
   }
 }
 
-function afterwards(patience: Patience): Patience {
-  return patience === '30 seconds' ? '1 hour' : '1 day';
+function afterwards(length: RoundLength): RoundLength {
+  return length === '30 seconds' ? '1 hour' : '1 day';
 }
 
 /** What two reads that are some minutes apart say alike is not a proxy's mishap any more. */
@@ -59,12 +59,15 @@ const untilAskedAgain = '10 minutes';
  * How the user stands now, for sure: a 404 that is not in the service's own words may be somebody else's, so that it
  * counts only when it is repeated.
  */
-export async function standingNow(run: Run, reason: DeletionAttentionReason): Promise<UserStanding['standing']> {
+export async function standingNow(
+  run: DeletionRun,
+  reason: DeletionAttentionReason,
+): Promise<UserStanding['standing']> {
   return (await userNow(run, reason)).standing;
 }
 
 /** The same, with whatever else the read told. */
-export async function userNow(run: Run, reason: DeletionAttentionReason): Promise<UserStanding> {
+export async function userNow(run: DeletionRun, reason: DeletionAttentionReason): Promise<UserStanding> {
   const read = () =>
     insist(run, reason, 'answer', (options) =>
       activities.readUser.executeWithOptions({ ...options, summary: 'the user now' }, [run.deletion.userId]),

@@ -1,13 +1,13 @@
-import { ApplicationFailure, CancellationScope, condition, type ActivityOptions } from '@temporalio/workflow';
+import { type ApplicationFailure, CancellationScope, condition, type ActivityOptions } from '@temporalio/workflow';
 import type { DeletionOutcome, FoundWork, RunningWork, WorkFate } from '../../protocol/deletion/messages.js';
 import { activities, whileSomebodyWaits } from '../activities.js';
-import { refusalOf } from '../entity/commands.js';
+import { refusalOf, refuse } from '../entity/commands.js';
 import { end, show } from './announcements.js';
 import { note } from '../entity/journal.js';
-import type { Run } from './workflow.js';
+import type { DeletionRun } from './workflow.js';
 
 /** Looks for running kit orders, links, reports and appointments of the user. They may be the end of it. */
-export async function findWork(run: Run): Promise<void> {
+export async function findWork(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.work !== undefined) return;
   const { work, notifies } = await search(run, (options) =>
@@ -25,7 +25,7 @@ export async function findWork(run: Run): Promise<void> {
 }
 
 /** Cancels it where the policy says so. An undo waits until that is done, so that it can be said what became of it. */
-export async function meetWork(run: Run): Promise<void> {
+export async function meetWork(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.workMet) return;
   const { work = [] } = deletion;
@@ -37,7 +37,7 @@ export async function meetWork(run: Run): Promise<void> {
  * Looks once more just before anything is sent: reading the user and cancelling may have taken hours, and Temporal's list
  * lags behind a start. What was found before stays as it was met.
  */
-export async function findLateWork(run: Run): Promise<void> {
+export async function findLateWork(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.scheduledAt !== undefined) return;
   const found = await search(run, (options) =>
@@ -58,7 +58,7 @@ export async function findLateWork(run: Run): Promise<void> {
 }
 
 /** How the user's last deletion that was not refused has ended, as far as Temporal retains it. */
-export async function findEarlierEnd(run: Run): Promise<DeletionOutcome | undefined> {
+export async function findEarlierEnd(run: DeletionRun): Promise<DeletionOutcome | undefined> {
   const { outcome } = await search(run, (options) =>
     activities.findEarlierDeletion.executeWithOptions({ ...options, summary: 'an earlier deletion of the user' }, [
       run.deletion.userId,
@@ -68,7 +68,7 @@ export async function findEarlierEnd(run: Run): Promise<DeletionOutcome | undefi
 }
 
 /** Whoever requested the deletion does not wait for a list that Temporal cannot give at present. */
-async function search<T>(run: Run, ask: (options: ActivityOptions) => Promise<T>): Promise<T> {
+async function search<T>(run: DeletionRun, ask: (options: ActivityOptions) => Promise<T>): Promise<T> {
   if (!run.answered) {
     try {
       return await ask(whileSomebodyWaits);
@@ -83,7 +83,7 @@ async function search<T>(run: Run, ask: (options: ActivityOptions) => Promise<T>
 /** How long somebody waits for it. */
 const cancelling = '30 seconds';
 
-async function cancelAll(run: Run, work: readonly RunningWork[]): Promise<void> {
+async function cancelAll(run: DeletionRun, work: readonly RunningWork[]): Promise<void> {
   const { deletion } = run;
   if (work.length === 0) return;
   let isDone = false;
@@ -97,7 +97,7 @@ async function cancelAll(run: Run, work: readonly RunningWork[]): Promise<void> 
   await all;
 }
 
-function answerLater(run: Run, why: string): void {
+function answerLater(run: DeletionRun, why: string): void {
   run.answered = true;
   note(run.deletion, why, Date.now());
   show(run.deletion);
@@ -115,9 +115,5 @@ async function cancel({ workflowId, name }: RunningWork): Promise<FoundWork> {
 function hasRunningWork(work: readonly FoundWork[]): ApplicationFailure {
   const workflows = work.map(({ workflowId, name }) => ({ workflowId, name }));
   const ids = workflows.map(({ workflowId }) => workflowId).join(', ');
-  return ApplicationFailure.nonRetryable(
-    `Nothing was deleted, because the user has running work: ${ids}`,
-    'UserHasRunningWork',
-    { fields: [], workflows },
-  );
+  return refuse('UserHasRunningWork', `Nothing was deleted, because the user has running work: ${ids}`, { workflows });
 }

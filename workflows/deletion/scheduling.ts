@@ -12,13 +12,13 @@ import { note } from '../entity/journal.js';
 import { undo } from './grace.js';
 import { insist, isAboutTheTeam, standingNow, userNow } from './retrying.js';
 import { findEarlierEnd, findLateWork, findWork, meetWork } from './running-work.js';
-import type { Run } from './workflow.js';
+import type { DeletionRun } from './workflow.js';
 
 /**
  * Everything that precedes the grace, until the service has taken the deletion or there will be none. An undo that comes
  * meanwhile stops it; where the undo fails, it goes on from where it was.
  */
-export async function begin(run: Run): Promise<void> {
+export async function begin(run: DeletionRun): Promise<void> {
   const { deletion, commands } = run;
   while (deletion.outcome === undefined && deletion.phase === 'requested') {
     const beginning = new CancellationScope();
@@ -35,7 +35,7 @@ export async function begin(run: Run): Promise<void> {
   }
 }
 
-async function prepareAndSchedule(run: Run): Promise<void> {
+async function prepareAndSchedule(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   await findWork(run);
   if (deletion.outcome === undefined) await readBefore(run);
@@ -48,7 +48,7 @@ async function prepareAndSchedule(run: Run): Promise<void> {
  * The user is read first: that tells the connections that will be lost, whether the deletion can happen at all, and
  * whether the user was there before anything was sent, without which "scheduled already" could not be read.
  */
-async function readBefore(run: Run): Promise<void> {
+async function readBefore(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.before !== undefined) return;
   const read = await insist(run, 'deletion_delayed', 'refusal', (options) =>
@@ -62,13 +62,13 @@ async function readBefore(run: Run): Promise<void> {
 }
 
 /** What the product was told to be final stays final, also where the service would still undo it. */
-function endAsBefore(run: Run): void {
+function endAsBefore(run: DeletionRun): void {
   note(run.deletion, 'an earlier deletion has ended for good', Date.now());
   end(run, 'deleted', userDeleted());
 }
 
 /** Has the service schedule the deletion. */
-async function schedule(run: Run): Promise<void> {
+async function schedule(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   // What precedes this does not end by an undo, which stops everything from here on: nothing has been sent yet.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The deletion is being undone');
@@ -94,7 +94,7 @@ async function schedule(run: Run): Promise<void> {
  *
  * @throws the refusal of a user who is still there
  */
-async function isScheduled(run: Run): Promise<boolean> {
+async function isScheduled(run: DeletionRun): Promise<boolean> {
   const { deletion } = run;
   for (;;) {
     const answer = await ask(run);
@@ -114,7 +114,7 @@ async function isScheduled(run: Run): Promise<boolean> {
 /** A service that denies a user whom it shows is behind something that is being repaired. */
 const untilAskedAgain = '10 minutes';
 
-async function ask(run: Run): Promise<'accepted' | 'scheduled' | 'unknown' | ApplicationFailure> {
+async function ask(run: DeletionRun): Promise<'accepted' | 'scheduled' | 'unknown' | ApplicationFailure> {
   const { userId } = run.deletion;
   try {
     return await insist(run, 'deletion_delayed', 'refusal', (options) =>

@@ -17,7 +17,7 @@ import {
 } from '../../protocol/deletion/messages.js';
 import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
 import { PolicyInvalid } from '../../protocol/policy-settings.js';
-import { refusalOf } from '../entity/commands.js';
+import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop, type EntityRun } from '../entity/loop.js';
 import { beginAgain } from '../entity/outbox.js';
 import { clear, endFailed, raise, requestNext, show } from './announcements.js';
@@ -38,7 +38,7 @@ export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResu
   return resultOf(run);
 }
 
-function loopOf(run: Run) {
+function loopOf(run: DeletionRun) {
   const { deletion } = run;
   return {
     state: deletion,
@@ -52,7 +52,7 @@ function loopOf(run: Run) {
   };
 }
 
-async function act(run: Run): Promise<void> {
+async function act(run: DeletionRun): Promise<void> {
   const { deletion, commands } = run;
   beginNext(run);
   try {
@@ -64,7 +64,7 @@ async function act(run: Run): Promise<void> {
   while (deletion.outcome !== undefined && !commands.isEmpty) await commands.carryOutNext(() => undo(run));
 }
 
-function beginNext(run: Run): void {
+function beginNext(run: DeletionRun): void {
   const { next } = run;
   if (next) {
     beginAgain(run.deletion, next);
@@ -75,7 +75,7 @@ function beginNext(run: Run): void {
 }
 
 /** Whoever requested it learns of it too. */
-async function fail(run: Run, refusal: ApplicationFailure): Promise<never> {
+async function fail(run: DeletionRun, refusal: ApplicationFailure): Promise<never> {
   run.answered = true;
   await condition(allHandlersFinished);
   Object.assign(run.deletion, {
@@ -86,14 +86,14 @@ async function fail(run: Run, refusal: ApplicationFailure): Promise<never> {
   throw refusal;
 }
 
-function resultOf({ deletion, refusal }: Run): DeleteUserResult {
+function resultOf({ deletion, refusal }: DeletionRun): DeleteUserResult {
   const state = stateOf(deletion);
   const { outcome, endedAt } = state;
   if (outcome !== undefined && outcome !== 'failed' && endedAt !== undefined) return { ...state, outcome, endedAt };
   throw refusal ?? new Error('A deletion ends with an outcome or a refusal');
 }
 
-function listen(run: Run): void {
+function listen(run: DeletionRun): void {
   setHandler(requestUpdate, (input) => request(run, input), {
     description: 'Asks for the deletion: answers once the service has taken it, or when that takes long.',
     validator: (input: DeleteUserInput) => {
@@ -111,13 +111,13 @@ function listen(run: Run): void {
   });
 }
 
-async function askToUndo(run: Run): Promise<DeletionState> {
+async function askToUndo(run: DeletionRun): Promise<DeletionState> {
   run.undoing ??= untilUndone(run).finally(() => delete run.undoing);
   return run.undoing;
 }
 
 /** Stops whatever precedes the grace, and waits for its turn. */
-async function untilUndone(run: Run): Promise<DeletionState> {
+async function untilUndone(run: DeletionRun): Promise<DeletionState> {
   const answer = run.commands.ask('undo');
   run.beginning?.cancel();
   return answer;
@@ -127,7 +127,7 @@ async function untilUndone(run: Run): Promise<DeletionState> {
  * A deletion that is under way is the one that was asked for, unless somebody has restored the user meanwhile: then it is
  * a new one, as after every end but the final one.
  */
-async function request(run: Run, input: DeleteUserInput): Promise<DeletionState> {
+async function request(run: DeletionRun, input: DeleteUserInput): Promise<DeletionState> {
   const { deletion } = run;
   const opened = openChecked(input);
   if (!('userId' in opened)) throw opened;
@@ -144,18 +144,18 @@ async function request(run: Run, input: DeleteUserInput): Promise<DeletionState>
   return stateOf(run.deletion);
 }
 
-async function joinGrace(run: Run, opened: Deletion): Promise<void> {
+async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
   const { deletion } = run;
   if (deletion.phase === 'grace' && !isGraceOver(deletion, Date.now())) await run.commands.ask('look');
   if (deletion.outcome === undefined && (run.doubt !== undefined || deletion.phase === 'confirming'))
     run.again ??= opened;
 }
 
-/** One run of `deleteUser`: the deletion it works on, and who waits for it. */
 /** `look`: whether somebody has restored the user meanwhile, because the deletion is requested again. */
 export type DeletionCommand = 'undo' | 'look';
 
-export interface Run extends EntityRun<DeletionCommand, DeletionState> {
+/** One run of `deleteUser`: the deletion it works on, and who waits for it. */
+export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   deletion: Deletion;
   /** Whoever requested the deletion knows enough: it is under way, or will not be, or takes longer than they can wait. */
   answered: boolean;
@@ -174,22 +174,22 @@ export interface Run extends EntityRun<DeletionCommand, DeletionState> {
 }
 
 /** What goes into the next run of a deletion whose history grew long. */
-type Carried = Pick<Run, 'deletion' | 'answered' | 'again' | 'doubt'>;
+type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'again' | 'doubt'>;
 
-function carriedOf({ deletion, answered, again, doubt }: Run): Carried {
+function carriedOf({ deletion, answered, again, doubt }: DeletionRun): Carried {
   return { deletion, answered, ...(again && { again }), ...(doubt && { doubt }) };
 }
 
 /** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
-function openRun(input: DeleteUserInput): Run {
+function openRun(input: DeleteUserInput): DeletionRun {
   return input?.carried == null ? openAnew(input) : goOn(input.carried as Carried);
 }
 
-function goOn(known: Carried): Run {
+function goOn(known: Carried): DeletionRun {
   return { ...openEntityRun<DeletionCommand, DeletionState>(), ...known };
 }
 
-function openAnew(input: DeleteUserInput): Run {
+function openAnew(input: DeleteUserInput): DeletionRun {
   const opened = openChecked(input);
   const deletion = opened instanceof ApplicationFailure ? openDeletion({ userId: '' }, Date.now()) : opened;
   return {
@@ -202,18 +202,16 @@ function openAnew(input: DeleteUserInput): Run {
 
 function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | ApplicationFailure {
   const { userId, clientUserId } = input ?? {};
-  if (typeof userId !== 'string' || !isAddressable(userId)) return invalid('userId must be an id of the service');
+  if (typeof userId !== 'string' || !isAddressable(userId))
+    return refuse('InvalidCommand', 'userId must be an id of the service');
   if (workflowInfo().workflowId !== deleteUserId(userId))
-    return invalid('the workflow ID must be delete-user/<userId>, a UUID in lower case');
-  if (clientUserId != null && typeof clientUserId !== 'string') return invalid('clientUserId must be a string');
+    return refuse('InvalidCommand', 'the workflow ID must be delete-user/<userId>, a UUID in lower case');
+  if (clientUserId != null && typeof clientUserId !== 'string')
+    return refuse('InvalidCommand', 'clientUserId must be a string');
   try {
     return openDeletion({ ...input, userId: canonicalUserId(userId) }, Date.now());
   } catch (error) {
     if (!(error instanceof PolicyInvalid)) throw error;
-    return ApplicationFailure.nonRetryable(error.message, 'PolicyInvalid', { fields: [] });
+    return refuse('PolicyInvalid', error.message);
   }
-}
-
-function invalid(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
 }

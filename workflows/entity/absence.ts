@@ -1,4 +1,4 @@
-const minute = 60_000;
+import { minute } from './spans.js';
 
 /** How long the service must go on not knowing an order: longer than it reads from behind, or than its rollout takes. */
 export const absenceBelieved = 10 * minute;

@@ -5,6 +5,7 @@ import {
   isCancellation,
   TemporalFailure,
 } from '@temporalio/workflow';
+import type { FailureDetails } from '../../protocol/failure-details.js';
 
 interface Asked<Command, State> {
   command: Command;
@@ -65,6 +66,20 @@ export function refusalOf(error: unknown): ApplicationFailure {
   return ApplicationFailure.nonRetryable('The command could not be carried out in time; try again', 'CommandTimedOut');
 }
 
+/** A failure that no repetition mends: its type, a sentence, and details of which the fields are always there. */
+export function refuse(
+  type: string,
+  message: string,
+  details: Partial<FailureDetails> & Record<string, unknown> = {},
+): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type, { fields: [], ...details });
+}
+
+/** A command is wrong in one field. */
+export function refuseField(field: string, problem: string): ApplicationFailure {
+  return refuse('InvalidCommand', `${field} ${problem}`, { fields: [{ field, message: problem }] });
+}
+
 function causeOf({ cause }: Error): Error | undefined {
   return cause instanceof Error ? cause : undefined;
 }
@@ -94,10 +109,9 @@ export async function answeringMeanwhile<Reading>(
 }
 
 export function notKnownYet(): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
+  return refuse(
+    'ServiceUnavailable',
     'It is not known yet what there is of this order: the lab service, or the search for earlier runs at ' +
       'Temporal, does not answer; try again',
-    'ServiceUnavailable',
-    { fields: [] },
   );
 }

@@ -13,7 +13,7 @@ export function showToOperators(caseFile: string, attributes: readonly SearchAtt
   if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
-/** How case files write what comes from outside: Markdown for the Web UI. */
+/* How case files write what comes from outside: Markdown for the Web UI. */
 
 export function sentence(name: string): string {
   const text = words(name);

@@ -27,7 +27,7 @@ export interface Delivery {
 }
 
 /** So many go in one activity: a burst costs one, and one that fails late repeats little. */
-const batchSize = 20;
+export const batchSize = 20;
 
 /** After a batch that could not be delivered: a short `notificationDeadline` must not fill the history with attempts. */
 const pauseAfterFailure = '10 minutes';
@@ -76,7 +76,7 @@ export async function deliverBeforeEnd(from: Outbox, hasNews: () => boolean): Pr
   // Without knowing whether there is a receiver nothing is being delivered: waiting would not help.
   const isInTime = from.notifies === true && (await condition(isOver, endWait, { summary }));
   delete from.isEnding;
-  if (!isInTime) await handOver(from, from.outbox, []);
+  if (!isInTime) await handOverNotifications(from, from.outbox, []);
 }
 
 /**
@@ -88,7 +88,7 @@ export async function keepDelivering(from: Outbox, outcome: Delivery): Promise<v
     for (;;) {
       await condition(() => from.notifies === true && from.outbox.length > 0);
       const wasEnding = from.isEnding === true;
-      if (from.handsOver === true) await handOver(from, from.outbox, []);
+      if (from.handsOver === true) await handOverNotifications(from, from.outbox, []);
       else if (!(await deliverBatch(from, outcome))) {
         const summary = 'until the receiver is tried again';
         await condition(() => !wasEnding && from.isEnding === true, pauseAfterFailure, { summary });
@@ -109,7 +109,7 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
     from.isFirstInLine = true;
     if (handedOver) from.handsOver = true;
     remove(from, handedOver ? batch.map(({ id }) => id) : delivered);
-    if (refused.length > 0) await handOver(from, [], refused);
+    if (refused.length > 0) await handOverNotifications(from, [], refused);
     outcome.delivered();
     return true;
   } catch (error) {
@@ -120,7 +120,7 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
 }
 
 /** `deliver-notifications/<workflow id>` takes them from here. */
-async function handOver(
+async function handOverNotifications(
   from: Outbox,
   left: readonly Notification[],
   refused: readonly RefusedNotification[],

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import type { ApplicationFailure } from '@temporalio/workflow';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import type {
   CodeAnswer,
@@ -13,7 +13,7 @@ import { readCode } from '../../protocol/link/mfa-code.js';
 import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { PolicyInvalid } from '../../protocol/policy-settings.js';
 import { activities } from '../activities.js';
-import { refusalOf } from '../entity/commands.js';
+import { refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { readConnection, soughtBy } from './deadlines.js';
 import {
   hearResult,
@@ -62,7 +62,7 @@ async function settleEnding(link: Link): Promise<void> {
 function undecided(): ApplicationFailure {
   const message =
     'The link is over unless the lab service shows a connection, and it has not said so yet; ask again later';
-  return ApplicationFailure.nonRetryable(message, 'ServiceUnavailable', { fields: [] });
+  return refuse('ServiceUnavailable', message);
 }
 
 /** The link that the user has, or a new one where its token has ended. */
@@ -161,10 +161,7 @@ function answerOf(link: Link): CodeAnswer {
   if (outcome === 'connected' || consequence === 'ask_code_again') return codeAnswerOf(link);
   if (ending) throw undecided();
   if (outcome === undefined) return codeAnswerOf(link);
-  throw ApplicationFailure.nonRetryable(`The link has ended for good: ${errorType}`, 'LinkFailed', {
-    fields: [],
-    reason: errorType,
-  });
+  throw refuse('LinkFailed', `The link has ended for good: ${errorType}`, { reason: errorType });
 }
 
 /** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
@@ -191,7 +188,7 @@ const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
 /** What another language's backend sends is not checked by any compiler. */
 export function checkOptions({ redirectUrl, policy }: LinkOptions): void {
   const isUrl = typeof redirectUrl === 'string' && urlPattern.test(redirectUrl);
-  if (redirectUrl != null && !isUrl) throw refuse('redirectUrl', 'must be an absolute URL');
+  if (redirectUrl != null && !isUrl) throw refuseField('redirectUrl', 'must be an absolute URL');
   checkPolicy(policy);
 }
 
@@ -200,12 +197,12 @@ function checkPolicy(policy: LinkOptions['policy']): void {
     resolveLinkPolicy(policy);
   } catch (error) {
     if (!(error instanceof PolicyInvalid)) throw error;
-    throw ApplicationFailure.nonRetryable(error.message, 'PolicyInvalid', { fields: [] });
+    throw refuse('PolicyInvalid', error.message);
   }
 }
 
 export function validateReport(run: LinkRun, report: LinkReport): void {
-  if (linkResultOf(report) === undefined) throw refuse('state', 'must be a text');
+  if (linkResultOf(report) === undefined) throw refuseField('state', 'must be a text');
   validateOpenOrConnected(run);
 }
 
@@ -213,18 +210,11 @@ export function validateReport(run: LinkRun, report: LinkReport): void {
 export function validateCode(run: LinkRun, given: MfaCode): void {
   if (readCode(given?.code) === undefined) {
     const fields = [{ field: 'code', message: 'must be 4 to 12 letters or digits' }];
-    throw ApplicationFailure.nonRetryable('The code must be 4 to 12 letters or digits', 'InvalidCode', { fields });
+    throw refuse('InvalidCode', 'The code must be 4 to 12 letters or digits', { fields });
   }
   validateOpenOrConnected(run);
 }
 
 function ended({ outcome }: Pick<Link, 'outcome'>): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`The link has ended: ${outcome}`, 'LinkEnded', {
-    fields: [],
-    ...(outcome !== undefined && { reason: outcome }),
-  });
-}
-
-function refuse(field: string, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`${field} ${message}`, 'InvalidCommand', { fields: [{ field, message }] });
+  return refuse('LinkEnded', `The link has ended: ${outcome}`, { ...(outcome !== undefined && { reason: outcome }) });
 }

@@ -1,4 +1,4 @@
-import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
+import { setHandler, workflowInfo } from '@temporalio/workflow';
 import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
@@ -27,6 +27,7 @@ import { carryOut, checkOptions, validateCode, validateOpen, validateReport, val
 import { readConnection, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { openLink, questionOf, hearWebhook, end, clear, raise, type Link } from './link.js';
 import { caseFileOf, resultOf, stateOf } from './view.js';
+import { refuse } from '../entity/commands.js';
 
 /** Carries one link of a user with a provider from its token to the connection, for as long as the user may take. */
 export async function linkProvider(input: LinkProviderInput): Promise<LinkResult> {
@@ -49,7 +50,7 @@ function check(input: Partial<LinkProviderInput> | undefined): void {
   const { userId = '', provider = '' } = input ?? {};
   if (!isLinkAddressable(userId, provider) || workflowInfo().workflowId !== linkProviderId(userId, provider)) {
     const message = 'the workflow ID must be link-provider/<user id>/<provider>, as linkProviderId makes it';
-    throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
+    throw refuse('InvalidCommand', message);
   }
   checkOptions(input ?? {});
 }

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import type { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type {
   AttentionReason,
@@ -8,7 +8,7 @@ import type {
   RegisterCommand,
 } from '../../protocol/order/messages.js';
 import { activities } from '../activities.js';
-import { refusalOf } from '../entity/commands.js';
+import { refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
@@ -164,10 +164,9 @@ function extendLimits(chain: Chain, orderId: string): void {
       (deadline.name === 'decision' || (isOverdueName(deadline.name) && isMissed(deadline))),
   );
   if (asked.length === 0 && !chain.attention.some(isAcknowledged)) {
-    throw ApplicationFailure.nonRetryable(
-      `Order ${orderId} (${findOrder(chain, orderId)?.standing.phase}) has missed no limit that could be extended`,
+    throw refuse(
       'NothingToResolve',
-      { fields: [] },
+      `Order ${orderId} (${findOrder(chain, orderId)?.standing.phase}) has missed no limit that could be extended`,
     );
   }
   clear(chain, isAcknowledged, now);

@@ -20,16 +20,12 @@ import { raiseCriticalResults, openReports } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
+import { firstReportWait, minute } from '../entity/spans.js';
 import { takeAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
 import { forwarded } from './validation.js';
 import { resultOf } from './view.js';
 import type { KitOrderRun } from './run.js';
-
-/** A run is started together with its first signal; one that was started by hand reads its order instead. */
-const firstReportWait = '10 seconds';
-
-const minute = 60_000;
 
 /**
  * How old an order may be while its hand-over is still expected. A placing hands over at once when its creation is

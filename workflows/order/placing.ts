@@ -42,7 +42,7 @@ import {
   placingPhase,
 } from '../../protocol/search-attributes.js';
 import { activities, creation, creationLook } from '../activities.js';
-import { refusalOf } from '../entity/commands.js';
+import { refusalOf, refuse } from '../entity/commands.js';
 import { isFinalRefusal } from '../entity/failures.js';
 
 /** A run of the placing, which a command can end. */
@@ -285,8 +285,4 @@ function canonicalRequest(input: PlaceKitOrderInput): KitRequest {
   return input.kind === 'unregistered'
     ? { kind: input.kind, order: ofCanonicalUser(input.order) }
     : { kind: input.kind, order: ofCanonicalUser(input.order) };
-}
-
-function refuse(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, type, { fields: [] });
 }

@@ -3,6 +3,7 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import { activities } from '../activities.js';
 import { absenceBelieved, isAbsenceBelieved } from '../entity/absence.js';
 import { refusalOf } from '../entity/commands.js';
+import { hour, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';
@@ -57,9 +58,6 @@ function isNotFound({ details }: ApplicationFailure): boolean {
 /*
  * What cannot be undone waits for the service's answer: what the workflow knows may be old. Time comes in as data.
  */
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 /** Most outages are over in minutes or hours, and the decision is due: the first pause is short, the next ones double. */
 const firstPause = 10 * minute;

@@ -13,7 +13,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { refusalOf } from '../entity/commands.js';
+import { refusalOf, refuse } from '../entity/commands.js';
 import { isKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import type { Replacement } from '../../protocol/order/messages.js';
@@ -124,20 +124,19 @@ function demandReplaceable(order: ChainOrder): void {
   // Where the service uses a status that is not known here, the kit has at least left.
   const somewhere = phase === 'collecting_sample' && isKit(order);
   if (!onItsWay && !withCustomer && !somewhere && !(final && needsSuccessor(order))) {
-    throw ApplicationFailure.nonRetryable(
-      `Order ${order.orderId} is in phase ${phase}: only a kit that is lost, failed or on its way can be replaced`,
+    throw refuse(
       'NotReplaceable',
-      { fields: [], reason: phase },
+      `Order ${order.orderId} is in phase ${phase}: only a kit that is lost, failed or on its way can be replaced`,
+      { reason: phase },
     );
   }
 }
 
 function reserveReplacement(chain: Chain, order: ChainOrder): Replacement {
   if (chain.replacements.length >= chain.policy.replacementLimit) {
-    throw ApplicationFailure.nonRetryable(
-      `The policy allows ${chain.policy.replacementLimit} replacements; place a new order instead`,
+    throw refuse(
       'ReplacementLimitReached',
-      { fields: [] },
+      `The policy allows ${chain.policy.replacementLimit} replacements; place a new order instead`,
     );
   }
   const reservation: Replacement = {

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import type { ApplicationFailure } from '@temporalio/workflow';
 import { referencePattern } from '../../protocol/ids.js';
 import type {
   CancelCommand,
@@ -12,6 +12,7 @@ import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
 import { alarmsOf, findCriticalResult, isRepeated } from './critical-results.js';
 import { isDone, resolutionOf } from './resolutions.js';
 import type { KitOrderRun } from './run.js';
+import { refuse } from '../entity/commands.js';
 
 /** What the product asks for. The order it means is settled when it arrives, not when its turn comes. */
 export type Command =
@@ -38,7 +39,7 @@ export function validate({ chain }: KitOrderRun, command: Command): void {
   const isKnown = findOrder(chain, orderId) !== undefined;
   if (isKnown && isDone(chain, command)) return;
   const outcome = outcomeOf(chain);
-  if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, outcome);
+  if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
   if (!isKnown) throw refuse('OrderNotInChain', 'The command names an order that is not of this chain');
   if (command.kind === 'resolveProblem') demandUnresolved(chain, command);
 }
@@ -54,13 +55,13 @@ function demandUnresolved(chain: Chain, { orderId, insteadOf }: Command & { kind
   const decision = resolutionOf(chain, orderId);
   if (decision === undefined || (decision === 'wait' && insteadOf === 'wait')) return;
   const message = `The problem of order ${orderId} was resolved already: ${decision}. Look at the state`;
-  throw refuse('AlreadyResolved', message, decision);
+  throw refuse('AlreadyResolved', message, { reason: decision });
 }
 
 export function validateRegistration(run: KitOrderRun, command: RegisterCommand): void {
   if (typeof command?.registration?.sample_id !== 'string') {
     const fields = [{ field: 'sample_id', message: 'must be a string' }];
-    throw ApplicationFailure.nonRetryable('sample_id must be a string', 'RegistrationRefused', { fields });
+    throw refuse('RegistrationRefused', 'sample_id must be a string', { fields });
   }
   demandOrder(run);
   validate(run, { ...command, ...meant(run.chain, command), kind: 'register' });
@@ -91,7 +92,7 @@ export function validateDecision(run: KitOrderRun, command: ResolveProblemComman
 function demandOrderId(command: { orderId?: unknown } | undefined): void {
   if (typeof command?.orderId === 'string') return;
   const fields = [{ field: 'orderId', message: 'is required: the order that the command is about' }];
-  throw ApplicationFailure.nonRetryable('orderId is required: name the order', 'InvalidCommand', { fields });
+  throw refuse('InvalidCommand', 'orderId is required: name the order', { fields });
 }
 
 const acknowledgementOutcomes: readonly unknown[] = [
@@ -111,7 +112,7 @@ export function validateAcknowledgement(
   const fields = faultsOf({ ...command });
   if (fields.length > 0) {
     const message = fields.map(({ field, message: rule }) => `${field} ${rule}`).join('; ');
-    throw ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields });
+    throw refuse('InvalidCommand', message, { fields });
   }
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
   if (chain.identified && command) demandAlarm(chain, command);
@@ -133,7 +134,8 @@ function demandAlarm(chain: Chain, command: AcknowledgeCriticalResultCommand): v
   }
   const message =
     'The critical result was raised again after this alarm; look at it, then acknowledge the latest alarm by its id';
-  throw refuse('AlarmOutdated', message, alarms.at(-1));
+  const latest = alarms.at(-1);
+  throw refuse('AlarmOutdated', message, latest === undefined ? {} : { reason: latest });
 }
 
 function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>) {
@@ -156,9 +158,5 @@ function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>
 }
 
 export function forwarded(rootOrderId: string): ApplicationFailure {
-  return refuse('OrderForwarded', `The order belongs to the chain of order ${rootOrderId}`, rootOrderId);
-}
-
-function refuse(type: string, message: string, reason?: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, type, { fields: [], ...(reason !== undefined && { reason }) });
+  return refuse('OrderForwarded', `The order belongs to the chain of order ${rootOrderId}`, { reason: rootOrderId });
 }

@@ -5,12 +5,10 @@ import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
+import { firstReportWait } from '../entity/spans.js';
 import { hasEndedByItself, type Job } from './job.js';
 import { knownOf } from './reports.js';
 import type { ReportRun } from './workflow.js';
-
-/** A run is started together with its first signal; one that was started by hand reads its job instead. */
-const firstReportWait = 10_000;
 
 /**
  * How long a run that a webhook started waits for a hand-over before it looks whose job it is: the upload's answer is on

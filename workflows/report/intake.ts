@@ -1,3 +1,4 @@
+import { isAbsenceBelieved } from '../entity/absence.js';
 import { setNotifies } from '../entity/outbox.js';
 import { log } from '@temporalio/workflow';
 import type { ReportSubmitted } from '../../protocol/report/messages.js';
@@ -78,12 +79,9 @@ export function takeAbsence(job: Job): void {
   if (outcomeOf(job) === undefined) job.ending = 'job_gone';
 }
 
-/** How long a 404 that may be a proxy's has to last until it is believed: longer than a rollout of the service takes. */
-const absenceBelieved = 10 * 60_000;
-
 /** A 404 in nobody's words counts once a later read says the same. */
 export function takeUnsureAbsence(job: Job, now: number): void {
   job.absentSince ??= now;
-  if (now - job.absentSince >= absenceBelieved) takeAbsence(job);
+  if (isAbsenceBelieved(job.absentSince, now)) takeAbsence(job);
   else saidNothing(job, now);
 }

@@ -33,6 +33,7 @@ import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
 
 import ms from 'ms';
+import { refuse } from '../entity/commands.js';
 
 /** What a submission knows beside its input; it goes through continue-as-new. */
 interface Submission {
@@ -53,7 +54,7 @@ interface SubmittedJob {
 }
 
 /** A run of the submission, which a command can end. */
-interface Run {
+interface SubmissionRun {
   submission: Submission;
   /** Everything before there is a job. What has a job is handed over, whoever cancels. */
   uploading: CancellationScope;
@@ -69,7 +70,7 @@ interface Run {
  */
 export async function submitReport(input: SubmitReportInput): Promise<SubmitReportResult> {
   const submission = begin(input);
-  const run: Run = { submission, uploading: new CancellationScope(), wasCancelled: false };
+  const run: SubmissionRun = { submission, uploading: new CancellationScope(), wasCancelled: false };
   listen(run);
   showWhose(submission);
   try {
@@ -84,7 +85,7 @@ export async function submitReport(input: SubmitReportInput): Promise<SubmitRepo
   }
 }
 
-async function uploadAndHandOver(run: Run): Promise<SubmitReportResult> {
+async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult> {
   const { submission, uploading } = run;
   setCurrentDetails('Uploads the report to the lab service.');
   const { snapshot, adopted } = await uploading.run(() => upload(submission));
@@ -98,7 +99,7 @@ async function uploadAndHandOver(run: Run): Promise<SubmitReportResult> {
   return { jobId, adopted, lostUploads: submission.lostUploads };
 }
 
-function listen(run: Run): void {
+function listen(run: SubmissionRun): void {
   const cancel = async (): Promise<SubmissionEnd> => {
     run.wasCancelled = true;
     run.uploading.cancel();
@@ -120,7 +121,7 @@ function showWhose({ input: { reference, userId } }: Submission): void {
 }
 
 /** What the run fails with, or goes on as new with. */
-function failureToEndWith({ submission, wasCancelled }: Run, error: unknown): unknown {
+function failureToEndWith({ submission, wasCancelled }: SubmissionRun, error: unknown): unknown {
   if (wasCancelled && isCancellation(error)) {
     const message = 'The submission was cancelled before there was a job';
     return withLost(refuse('ReportSubmissionCancelled', message), submission);
@@ -129,7 +130,7 @@ function failureToEndWith({ submission, wasCancelled }: Run, error: unknown): un
 }
 
 /** What a cancellation is answered with when the run fails: with anything else it had ended before. */
-function whatItCameTo({ submission }: Run, { type }: ApplicationFailure): SubmissionEnd | ApplicationFailure {
+function whatItCameTo({ submission }: SubmissionRun, { type }: ApplicationFailure): SubmissionEnd | ApplicationFailure {
   if (type !== 'ReportSubmissionCancelled') return hasEnded(type ?? '');
   const { input, lostUploads } = submission;
   return { outcome: 'cancelled', reference: input.reference, lostUploads };
@@ -339,8 +340,4 @@ async function continueIfLong({ input, lostUploads, failures, since, looksBack }
 function askForAttention(reasons: ReportAttentionReason[]): void {
   const present = workflowInfo().typedSearchAttributes.get(labAttentionKey) ?? [];
   if (present.join() !== reasons.join()) upsertSearchAttributes([{ key: labAttentionKey, value: reasons }]);
-}
-
-function refuse(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, type, { fields: [] });
 }

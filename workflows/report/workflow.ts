@@ -19,6 +19,7 @@ import { hear, takeOver } from './intake.js';
 import { openJob, outcomeOf, type Job } from './job.js';
 import { handlePassedDeadlines, review } from './review.js';
 import { reportResultOf, reportStateOf } from './view.js';
+import { refuse } from '../entity/commands.js';
 
 /**
  * Follows one parsing job until its report was read. Started by signal-with-start: by the hand-over from `submitReport`,
@@ -70,7 +71,7 @@ function listen(run: ReportRun): void {
     validator: () => {
       const outcome = outcomeOf(job);
       if (outcome === undefined) return;
-      throw ApplicationFailure.nonRetryable(`The report has ended: ${outcome}`, 'ReportEnded', { fields: [] });
+      throw refuse('ReportEnded', `The report has ended: ${outcome}`);
     },
   });
 }
