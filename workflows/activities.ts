@@ -259,7 +259,7 @@ export const activities = Object.fromEntries(
 /**
  * An attempt to create an order.
  * @param policy both in milliseconds, see `OrderPolicy`
- * @param giveUpAfterMs until the workflow is told that it did not succeed
+ * @param giveUpAfterMs until the activity fails
  */
 export function creation(
   { creationTimeout, creationSettling }: Pick<ResolvedPolicy, 'creationTimeout' | 'creationSettling'>,

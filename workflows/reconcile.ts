@@ -74,7 +74,7 @@ async function passPage(range: ReconcileRange, page: number | undefined, critica
       { ...range, ...(page !== undefined && { page }), ...(critical !== undefined && { critical }) },
     ]);
   } catch (error) {
-    // Whoever waits for the result reads the refusal itself, not that an activity failed.
+    // The caller that waits for the result reads the refusal itself, not that an activity failed.
     throw refusalOf(error);
   }
 }

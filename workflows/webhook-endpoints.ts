@@ -18,7 +18,7 @@ export async function manageWebhooks({ command, ...place }: ManageWebhooksInput)
   try {
     return await carryOut(checkedPlace(place), checkedCommand(command));
   } catch (error) {
-    // Whoever waits for the result reads the refusal itself, not that an activity failed.
+    // The caller that waits for the result reads the refusal itself, not that an activity failed.
     throw refusalOf(error);
   }
 }

@@ -60,12 +60,12 @@ export interface Appointment extends Outbox, Attentive<RaisedAttention<Appointme
   met: string[];
   /** Ids of what was put into the outbox. */
   announced: string[];
-  /** What the last `phase_changed` told, or whoever asked was answered. */
+  /** What the last `phase_changed` told, or the caller was answered. */
   shown?: string;
   ending?: AppointmentOutcome;
 }
 
-/** A phase in which something is waited for, or `completed`, which ends the case. */
+/** A phase in which something is waited for, or `completed`, which ends the workflow. */
 type LivePhase = 'awaiting_choice' | VisitPhase;
 
 export function openAppointment(orderId: string, carried: unknown, now: number): Appointment {

@@ -107,10 +107,10 @@ export interface AppointmentRun extends EntityRun<AppointmentCommand, Appointmen
 /** Registered before the first await: what comes early is kept. */
 function listen(run: AppointmentRun): void {
   const { appointment } = run;
-  setHandler(appointmentChangedSignal, (snapshot) => hear(run, snapshot), {
+  setHandler(appointmentChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported this order’s appointment.',
   });
-  setHandler(appointmentWantedSignal, (wanted) => takeWish(run, wanted), {
+  setHandler(appointmentWantedSignal, (wanted) => receiveRequest(run, wanted), {
     description: 'The product wants an appointment for the order, and will choose a slot.',
   });
   setHandler(appointmentStateQuery, () => appointmentStateOf(appointment), {
@@ -151,7 +151,7 @@ function listen(run: AppointmentRun): void {
 }
 
 /** It only records. */
-function hear(run: AppointmentRun, reported: unknown): void {
+function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
   const snapshot = readAppointmentSnapshot(reported);
   if (snapshot === undefined || (snapshot.orderId ?? run.appointment.orderId) !== run.appointment.orderId) {
     // A malformed signal must not stop the task: it is the sender's fault, and the appointment is read in time.
@@ -161,7 +161,7 @@ function hear(run: AppointmentRun, reported: unknown): void {
   if (hearOf(run.appointment, snapshot, Date.now())) run.hasNews = true;
 }
 
-function takeWish(run: AppointmentRun, wanted: AppointmentWanted | undefined): void {
+function receiveRequest(run: AppointmentRun, wanted: AppointmentWanted | undefined): void {
   const { appointment } = run;
   if (run.cancelled) return;
   try {

@@ -50,7 +50,7 @@ export function tellScheduled(deletion: Deletion): void {
 export const { raise, clear } = attentionVerbsFor<RaisedAttention<DeletionAttentionReason>, Deletion>({
   notify(deletion, { reason, since }, { id, type }) {
     tell(deletion, { type, data: { reason, since } }, `${id}/${type}`);
-    // Whoever looks may have to do something long before the deletion goes on.
+    // The operator may have to do something long before the deletion goes on.
     show(deletion);
   },
 });
@@ -73,7 +73,7 @@ export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: Applic
   clear(deletion, ['undo_doubtful'], Date.now());
   if (refusal) run.refusal = refusal;
   run.answered = true;
-  // Whoever still waits for the answer to the request is told by it.
+  // A caller that still waits for the answer to the request learns it from that.
   if (answered && (outcome === 'unknown_user' || outcome === 'running_work')) {
     tell(deletion, { type: 'deletion_failed', data: { reason: outcome, ...workOf(deletion) } });
   }
@@ -106,7 +106,7 @@ export function requestNext(run: DeletionRun, next: Deletion): void {
   run.hasNews = true;
 }
 
-/** The deletion was refused. What was cancelled before is said to whoever learns of it. */
+/** The deletion was refused. What was cancelled before is in the failure as well. */
 export function endFailed(run: DeletionRun, { message, type, details }: ApplicationFailure): void {
   const { deletion, answered } = run;
   const reason = type ?? 'unknown';

@@ -67,7 +67,7 @@ export async function findEarlierEnd(run: DeletionRun): Promise<DeletionOutcome 
   return outcome;
 }
 
-/** Whoever requested the deletion does not wait for a list that Temporal cannot give at present. */
+/** The caller that requested the deletion does not wait for a list that Temporal cannot give at present. */
 async function search<T>(run: DeletionRun, ask: (options: ActivityOptions) => Promise<T>): Promise<T> {
   if (!run.answered) {
     try {

@@ -27,7 +27,7 @@ export async function begin(run: DeletionRun): Promise<void> {
       await beginning.run(() => prepareAndSchedule(run));
     } catch (error) {
       if (!isCancellation(error) || commands.isEmpty) throw error;
-      // All of them: whoever came later has stopped nothing that would begin now.
+      // All of them: a caller that came later has stopped nothing that would begin now.
       while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
     } finally {
       delete run.beginning;

@@ -74,7 +74,7 @@ function beginNext(run: DeletionRun): void {
   show(run.deletion);
 }
 
-/** Whoever requested it learns of it too. */
+/** The caller that requested it gets the refusal too. */
 async function fail(run: DeletionRun, refusal: ApplicationFailure): Promise<never> {
   run.answered = true;
   await condition(allHandlersFinished);
@@ -157,7 +157,7 @@ export type DeletionCommand = 'undo' | 'look';
 /** One run of `deleteUser`: the deletion it works on, and who waits for it. */
 export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   deletion: Deletion;
-  /** Whoever requested the deletion knows enough: it is under way, or will not be, or takes longer than they can wait. */
+  /** The callers that requested the deletion know enough: it is under way, or will not be, or takes longer than they can wait. */
   answered: boolean;
   /** Why no deletion is under way; what requests are answered with. */
   refusal?: ApplicationFailure;

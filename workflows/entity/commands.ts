@@ -13,7 +13,7 @@ interface Asked<Command, State> {
   refusal?: ApplicationFailure;
 }
 
-/** Commands run one at a time in the order they came; whoever asked waits for the outcome of their own. */
+/** Commands run one at a time in the order they came; each caller waits for the outcome of its own. */
 export class CommandQueue<Command, State extends object> {
   private readonly asked: Asked<Command, State>[] = [];
 
@@ -35,7 +35,7 @@ export class CommandQueue<Command, State extends object> {
     return CancellationScope.nonCancellable(async () => (await this.ask(command)) as Answer);
   }
 
-  /** Whoever waits is told why nothing will come of it. */
+  /** Every caller that waits gets the refusal. */
   refuseAll(refusal: ApplicationFailure): void {
     for (const asked of this.asked.splice(0)) asked.refusal = refusal;
   }

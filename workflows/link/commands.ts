@@ -79,9 +79,9 @@ async function makeLink(link: Link): Promise<void> {
   const { userId, provider, redirectUrl, policy } = link;
   // The token's life counts from before it can have been made, so that no user is sent to one that has ended.
   const expiresAt = Date.now() + policy.tokenLife;
-  const wish = { userId, provider, ...(redirectUrl !== undefined && { redirectUrl }) };
+  const request = { userId, provider, ...(redirectUrl !== undefined && { redirectUrl }) };
   try {
-    const made = await activities.createLinkToken.executeWithOptions({ summary: `link to ${provider}` }, [wish]);
+    const made = await activities.createLinkToken.executeWithOptions({ summary: `link to ${provider}` }, [request]);
     link.notifies ??= made.notifies;
     giveToken(link, { token: made.linkToken, url: made.linkWebUrl, expiresAt }, Date.now());
   } catch (error) {
@@ -136,10 +136,10 @@ const certain: readonly string[] = [
 
 async function complete(link: Link, linkToken: string, code: string): Promise<void> {
   const { provider } = link;
-  const wish = { ...soughtBy(link, true), provider, linkToken, code };
+  const request = { ...soughtBy(link, true), provider, linkToken, code };
   try {
     const summary = `hand the code to ${provider}`;
-    const { report, connection } = await activities.completeMfa.executeWithOptions({ summary }, [wish]);
+    const { report, connection } = await activities.completeMfa.executeWithOptions({ summary }, [request]);
     if (!connection) return await conclude(link, report);
     hearResult(link, report, Date.now());
     hearConnection(link, connection, link.claim, Date.now());

@@ -55,7 +55,7 @@ function hasChanged({ greatest: { interpretation } }: ChainOrder, before: Announ
   return interpretation !== undefined && interpretation !== before.interpretation;
 }
 
-/** Tells of each new kit once, whether the creation's answer or a webhook made it known. */
+/** Announces each new kit once, whether the creation's answer or a webhook made it known. */
 export function announceReplacements(chain: Chain, now: number): void {
   for (const replacement of chain.replacements) {
     const placed = findOrder(chain, replacement.orderId);
@@ -155,8 +155,8 @@ export function clearAnswered(chain: Chain, now: number): void {
   clear(chain, ({ key, reason }) => answeredByMoving.includes(reason) && !standing.has(key), now);
 }
 
-function asNotification(told: OrderNotification): Notification {
-  const { id, at, type, data, orderId, rootOrderId, reference, userId } = told;
+function asNotification(notification: OrderNotification): Notification {
+  const { id, at, type, data, orderId, rootOrderId, reference, userId } = notification;
   const needsLink = type === 'registration_reminder' && userId !== undefined;
   return {
     id,

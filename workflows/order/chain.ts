@@ -121,7 +121,7 @@ export function openChain(rootOrderId: string, carried: unknown): Chain {
   };
 }
 
-/** Folds a report in; says whether it told anything new. */
+/** Folds a report in; says whether it reported anything new. */
 export function learn(chain: Chain, snapshot: OrderSnapshot): boolean {
   const orders = observe(chain.orders, snapshot);
   if (orders === chain.orders) return false;

@@ -115,7 +115,7 @@ export function remindOfCriticalResults(chain: Chain, now: number): void {
   }
 }
 
-/** For whoever asks: the one that waits for its acknowledgement, else the latest. */
+/** For callers: the one that waits for its acknowledgement, else the latest. */
 export function shownCriticalResult({ criticalResults }: Chain): CriticalResult | undefined {
   const shown = criticalResults.find(({ isOpen }) => isOpen) ?? criticalResults.at(-1);
   if (!shown) return undefined;

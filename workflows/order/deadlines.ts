@@ -213,7 +213,7 @@ function reminders(
   spans: readonly number[],
   eventId?: number,
 ): Deadline[] {
-  // Where nobody is told of them, they would wake the workflow for nothing.
+  // Where nobody is notified of them, they would wake the workflow for nothing.
   if (chain.notifies === false) return [];
   return spans.map((span, index) => {
     const plain = deadline(chain, order, name, since, span, eventId);

@@ -49,7 +49,7 @@ import { isFinalRefusal } from '../entity/failures.js';
 interface PlacingRun {
   input: PlaceKitOrderInput;
   policy: ResolvedPolicy;
-  /** The attempts. What is known of their order is handed over, whoever cancels. */
+  /** The attempts. What is known of their order is handed over, however the run is cancelled. */
   creating: CancellationScope;
   wasCancelled: boolean;
   /** What the last attempt reported; without a report, a creation may have been sent. */
@@ -204,7 +204,7 @@ async function place(run: PlacingRun): Promise<PlacedOrder> {
   try {
     return checked(await run.creating.run(() => create(run)));
   } catch (error) {
-    // A creation may be under way at the service, whoever cancels: the update, or an operator.
+    // A creation may be under way at the service, whether the update or an operator cancels.
     const isCancelled = run.wasCancelled || run.creating.consideredCancelled;
     if (!isCancelled || isFinalRefusal(error) || error instanceof ContinueAsNew) throw error;
     const found = await CancellationScope.nonCancellable(() => settle(run));

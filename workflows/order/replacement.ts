@@ -50,7 +50,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
   await leadToChain(chain, snapshot);
 }
 
-/** The new order; nothing when its answer never came but a webhook has told of it meanwhile. */
+/** The new order; nothing when its answer never came but a webhook has reported it meanwhile. */
 async function place(
   run: KitOrderRun,
   reservation: Replacement,

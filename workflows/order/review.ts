@@ -21,7 +21,7 @@ export function review(run: KitOrderRun): void {
   show(run);
 }
 
-/** Tells of an end that no event announced. Completion and cancellation were told as events. */
+/** Announces an end that no event announced. Completion and cancellation were announced as events. */
 export function announceEnd(run: KitOrderRun): void {
   const { chain } = run;
   const outcome = outcomeOf(chain);

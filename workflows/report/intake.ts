@@ -17,7 +17,7 @@ import { type Reported, readReportSnapshot } from './reports.js';
 import type { ReportRun } from './workflow.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */
-export function hear(run: ReportRun, reported: unknown): void {
+export function receiveSnapshot(run: ReportRun, reported: unknown): void {
   const { job } = run;
   const snapshot = readReportSnapshot(reported);
   if (snapshot?.jobId !== job.jobId) {
@@ -34,7 +34,7 @@ export function hear(run: ReportRun, reported: unknown): void {
 }
 
 /** The uploaded report arrives with its reference and policy. It may come twice, and after any number of webhooks. */
-export function takeOver(run: ReportRun, submitted: ReportSubmitted): void {
+export function receiveSubmission(run: ReportRun, submitted: ReportSubmitted): void {
   const { job } = run;
   const now = Date.now();
   const snapshot = readReportSnapshot(submitted?.snapshot);
@@ -58,7 +58,7 @@ function accept(job: Job, { reference, userId, policy, adopted, notifies }: Repo
   job.userId = userId;
   job.policy = policy;
   job.uploadedAnew = !adopted;
-  // Whoever has it was only slow to say so.
+  // The submission that has it was only slow to hand it over.
   if (job.ending === 'superseded') withdrawEnding(job);
   // The service has just answered with the job: that it did not know it was too early a look.
   reopen(job);

@@ -60,7 +60,7 @@ function answeredQuestions(job: Job): OverdueReason[] {
 }
 
 /**
- * A job that was known and is gone ends the case; one that cannot be read now is as silent as before, and so is one that is
+ * A job that was known and is gone ends the workflow; one that cannot be read now is as silent as before, and so is one that is
  * not found in words that are not the service's.
  */
 async function readJob(run: ReportRun): Promise<void> {

@@ -56,7 +56,7 @@ interface SubmittedJob {
 /** A run of the submission, which a command can end. */
 interface SubmissionRun {
   submission: Submission;
-  /** Everything before there is a job. What has a job is handed over, whoever cancels. */
+  /** Everything before there is a job. What has a job is handed over, however the run is cancelled. */
   uploading: CancellationScope;
   wasCancelled: boolean;
   /** What a cancellation came to: it is known once nothing is under way any more. */
@@ -224,11 +224,11 @@ type Attempted = UploadAnswer | { failure: ApplicationFailure | undefined };
 async function attempt({ input, policy, looksBack }: Submission): Promise<Attempted> {
   const { reference, userId, file, needsHumanReview = false } = input;
   const { creationTimeout, uploadTimeout } = policy;
-  const wish = { reference, userId, file, needsHumanReview, creationTimeout, uploadTimeout, looksBack };
+  const request = { reference, userId, file, needsHumanReview, creationTimeout, uploadTimeout, looksBack };
   try {
     return await activities.uploadReport.executeWithOptions(
       { ...uploadOptions(policy), summary: `upload ${reference}` },
-      [wish],
+      [request],
     );
   } catch (error) {
     return { failure: failureOf(error) };

@@ -15,7 +15,7 @@ import { note } from '../entity/journal.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
-import { hear, takeOver } from './intake.js';
+import { receiveSnapshot, receiveSubmission } from './intake.js';
 import { openJob, outcomeOf, type Job } from './job.js';
 import { handlePassedDeadlines, review } from './review.js';
 import { reportResultOf, reportStateOf } from './view.js';
@@ -57,10 +57,10 @@ function loopOf(run: ReportRun) {
 
 function listen(run: ReportRun): void {
   const { job } = run;
-  setHandler(jobChangedSignal, (snapshot) => hear(run, snapshot), {
+  setHandler(jobChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported this job.',
   });
-  setHandler(reportSubmittedSignal, (submitted) => takeOver(run, submitted), {
+  setHandler(reportSubmittedSignal, (submitted) => receiveSubmission(run, submitted), {
     description: 'submitReport hands over the report that it uploaded, with its reference and policy.',
   });
   setHandler(reportStateQuery, () => reportStateOf(job), {
