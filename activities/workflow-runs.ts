@@ -120,12 +120,11 @@ export async function searching<Found>(
   instead: Found,
   deadlineMs = searchDeadlineMs,
 ): Promise<Found> {
-  const isLast = activityInfo().attempt >= searchAttempts;
   for (let searches = 1; ; searches += 1) {
     try {
       return await temporal.withDeadline(Date.now() + deadlineMs, search);
     } catch (error) {
-      if (!isLast) throw error;
+      if (activityInfo().attempt < searchAttempts) throw error;
       if (searches === lastSearches) {
         const { name, message } = error instanceof Error ? error : new Error(String(error));
         log.warn('the search of Temporal does not answer: went on without it', { name, message });
