@@ -2,15 +2,27 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 
-/**
- * What operators see: the case file, and search attributes. Those are written only when one of them changes, which is
- * once per coarse phase and not per event; what the start set already is not written again.
- */
+/** What operators see: the case file, and search attributes. */
 export function showToOperators(caseFile: string, attributes: readonly SearchAttributePair[]): void {
   setCurrentDetails(caseFile);
+  setSearchAttributes(attributes);
+}
+
+/**
+ * Writes search attributes only when one of them changes, which is once per coarse phase and not per event; what the
+ * start set already is not written again.
+ */
+export function setSearchAttributes(attributes: readonly SearchAttributePair[]): void {
   const present = workflowInfo().typedSearchAttributes;
   const changed = attributes.filter(({ key, value }) => canonicalJson(present.get(key) ?? []) !== canonicalJson(value));
   if (changed.length > 0) upsertSearchAttributes(changed);
+}
+
+/** Sets those that the start has not set: a backend may set none. */
+export function setAbsentSearchAttributes(attributes: readonly SearchAttributePair[]): void {
+  const present = workflowInfo().typedSearchAttributes;
+  const absent = attributes.filter(({ key }) => present.get(key) === undefined);
+  if (absent.length > 0) upsertSearchAttributes(absent);
 }
 
 /* How case files write what comes from outside: Markdown for the Web UI. */

@@ -1,4 +1,3 @@
-import type { SearchAttributePair } from '@temporalio/common';
 import {
   allHandlersFinished,
   ApplicationFailure,
@@ -9,7 +8,6 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CreateKitOrder, PlacedOrder } from '../../activities/placing.js';
@@ -44,6 +42,7 @@ import {
 import { activities, creation, creationLook } from '../activities.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { isFinalRefusal } from '../entity/failures.js';
+import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 
 /** A run of the placing, which a command can end. */
 interface PlacingRun {
@@ -150,15 +149,12 @@ function stateOf({ input, waitsFor, attention, end }: PlacingRun): PlacingState 
 /** A backend may set no search attributes at the start: lists and deletions find the placing by them. */
 function showWhose({ reference, order }: PlaceKitOrderInput): void {
   const userId: unknown = order.user_id;
-  const present = workflowInfo().typedSearchAttributes;
-  const whose: SearchAttributePair[] = [
+  setAbsentSearchAttributes([
     { key: labReferenceKey, value: reference },
     { key: labPhaseKey, value: placingPhase },
     // Search attributes are never encrypted: what is not an id may be personal.
     ...ofUser(typeof userId === 'string' && isAddressable(userId) ? userId : undefined),
-  ];
-  const absent = whose.filter(({ key }) => present.get(key) === undefined);
-  if (absent.length > 0) upsertSearchAttributes(absent);
+  ]);
 }
 
 /** What a cancellation is answered with when the run fails: with anything else, it had failed before. */
@@ -277,8 +273,7 @@ async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
 function askForAttention(run: PlacingRun, ...reasons: PlacingAttentionReason[]): void {
   const since = new Date(Date.now()).toISOString();
   run.attention = reasons.map((reason) => run.attention.find((asked) => asked.reason === reason) ?? { reason, since });
-  const present = workflowInfo().typedSearchAttributes.get(labAttentionKey) ?? [];
-  if (present.join() !== reasons.join()) upsertSearchAttributes([{ key: labAttentionKey, value: reasons }]);
+  setSearchAttributes([{ key: labAttentionKey, value: reasons }]);
 }
 
 function canonicalRequest(input: PlaceKitOrderInput): KitRequest {

@@ -1,4 +1,3 @@
-import type { SearchAttributePair } from '@temporalio/common';
 import {
   ActivityFailure,
   allHandlersFinished,
@@ -10,7 +9,6 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { UploadAnswer } from '../../activities/report-upload.js';
@@ -34,6 +32,7 @@ import { activities, upload as uploadOptions } from '../activities.js';
 
 import ms from 'ms';
 import { refuse } from '../entity/commands.js';
+import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 
 /** What a submission knows beside its input; it goes through continue-as-new. */
 interface Submission {
@@ -114,10 +113,7 @@ function listen(run: SubmissionRun): void {
 
 /** A backend that sets no search attributes at the start: a deletion finds a user's work by them. */
 function showWhose({ input: { reference, userId } }: Submission): void {
-  const present = workflowInfo().typedSearchAttributes;
-  const whose: SearchAttributePair[] = [{ key: labReferenceKey, value: reference }, ...ofUser(userId)];
-  const absent = whose.filter(({ key }) => present.get(key) === undefined);
-  if (absent.length > 0) upsertSearchAttributes(absent);
+  setAbsentSearchAttributes([{ key: labReferenceKey, value: reference }, ...ofUser(userId)]);
 }
 
 /** What the run fails with, or goes on as new with. */
@@ -338,6 +334,5 @@ async function continueIfLong({ input, lostUploads, failures, since, looksBack }
 }
 
 function askForAttention(reasons: ReportAttentionReason[]): void {
-  const present = workflowInfo().typedSearchAttributes.get(labAttentionKey) ?? [];
-  if (present.join() !== reasons.join()) upsertSearchAttributes([{ key: labAttentionKey, value: reasons }]);
+  setSearchAttributes([{ key: labAttentionKey, value: reasons }]);
 }
