@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { findDevServer } from './find.js';
-import { freePort, isListening, loopback, requireFree } from './ports.js';
+import { freePort, loopback, requireFree, requireListening } from './ports.js';
 import { startServer, type RunningServer } from './programs.js';
 import { asArgument, type SearchAttribute } from './search-attribute.js';
 
@@ -90,7 +90,7 @@ function serverArguments(options: DevServerOptions, namespace: string, port: num
 /** Throws until the server answers, knows the namespace and knows each search attribute. */
 async function requireAnswer(port: number, namespace: string, attributes: readonly SearchAttribute[]): Promise<void> {
   // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
-  if (!(await isListening(port))) throw new Error(`nobody listens on port ${port}`);
+  await requireListening(port);
   const address = `${loopback}:${port}`;
   const connection = await Connection.connect({ address, connectTimeout: '1 second' });
   try {

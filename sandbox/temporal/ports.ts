@@ -56,6 +56,11 @@ export async function isListening(port: number): Promise<boolean> {
   }
 }
 
+/** @throws if no program listens on the port */
+export async function requireListening(port: number): Promise<void> {
+  if (!(await isListening(port))) throw new Error(`nobody listens on port ${port}`);
+}
+
 async function listen(port: number): Promise<Server> {
   const server = createServer();
   server.listen(port, loopback);

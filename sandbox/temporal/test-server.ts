@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { findTestServer } from './find.js';
-import { freePort, isListening, requireFree } from './ports.js';
+import { freePort, requireFree, requireListening } from './ports.js';
 import { startServer, type RunningServer } from './programs.js';
 import { asRequest, type SearchAttribute } from './search-attribute.js';
 
@@ -45,9 +45,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     name: 'The time-skipping test server',
     program,
     args: [String(port)],
-    ready: async () => {
-      if (!(await isListening(port))) throw new Error(`nobody listens on port ${port}`);
-    },
+    ready: () => requireListening(port),
     orderlyEnd: false,
   });
   try {

@@ -228,7 +228,15 @@ export class Stage {
     return this.environment().client.workflow.getHandle(workflowId).result() as Promise<Result>;
   }
 
-  /** The same for one that may fail, or that was never started. */
+  /** Cancels a workflow that is still running, and lets time pass until it has ended. */
+  async cancelIfRunning(workflowId: string): Promise<void> {
+    const workflow = this.temporal.workflow.getHandle(workflowId);
+    if ((await workflow.describe()).status.name !== 'RUNNING') return;
+    await workflow.cancel();
+    await this.finish(workflowId);
+  }
+
+  /** Lets time pass until a workflow ends that may fail, or that was never started. */
   async awaitEnd(workflowId: string): Promise<void> {
     try {
       await this.environment().client.workflow.getHandle(workflowId).result();

@@ -30,7 +30,7 @@ export class UserLink {
     const userId = options.userId ?? (await stage.newUser());
     const handle = await stage.product.links.start({ provider: 'invented_watch', ...options, userId });
     const link = new UserLink(stage, handle);
-    stage.onClear(() => link.endAnyhow());
+    stage.onClear(() => stage.cancelIfRunning(link.workflowId));
     return link;
   }
 
@@ -97,13 +97,5 @@ export class UserLink {
 
   async happened(): Promise<string[]> {
     return (await this.handle.state()).timeline.map(({ what }) => what);
-  }
-
-  private async endAnyhow(): Promise<void> {
-    const { workflow } = this.stage.temporal;
-    const { status } = await workflow.getHandle(this.workflowId).describe();
-    if (status.name !== 'RUNNING') return;
-    await workflow.getHandle(this.workflowId).cancel();
-    await this.stage.finish(this.workflowId);
   }
 }

@@ -49,7 +49,7 @@ export class Visit {
   static async start(stage: Stage, options: Partial<AppointmentStart> = {}): Promise<Visit> {
     const orderId = options.orderId ?? (await Visit.newOrder(stage));
     const visit = new Visit(stage, await stage.product.appointments.start({ ...options, orderId }));
-    stage.onClear(() => visit.endAnyhow());
+    stage.onClear(() => stage.cancelIfRunning(visit.workflowId));
     return visit;
   }
 
@@ -57,7 +57,7 @@ export class Visit {
   static async adopted(stage: Stage, orderId: string): Promise<Visit> {
     const handle = await eventually(() => stage.product.appointments.get({ orderId }));
     const visit = new Visit(stage, handle);
-    stage.onClear(() => visit.endAnyhow());
+    stage.onClear(() => stage.cancelIfRunning(visit.workflowId));
     return visit;
   }
 
@@ -143,13 +143,5 @@ export class Visit {
   /** How often a booking reached the service. */
   async bookings(): Promise<number> {
     return this.stage.countRequests('POST', `/v3/order/${this.orderId}/phlebotomy/appointment/book`);
-  }
-
-  private async endAnyhow(): Promise<void> {
-    const { workflow } = this.stage.temporal;
-    const { status } = await workflow.getHandle(this.workflowId).describe();
-    if (status.name !== 'RUNNING') return;
-    await workflow.getHandle(this.workflowId).cancel();
-    await this.stage.finish(this.workflowId);
   }
 }
