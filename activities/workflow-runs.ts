@@ -53,8 +53,8 @@ async function asItIs(temporal: Client, listedAs: WorkflowExecutionInfo): Promis
  * The result of the last completed run with this workflow ID.
  *
  * @param earlier the run before the one that asks, as its input has it: it is found by ID. Without it, and if somebody
- * ended it or it failed, Temporal is searched, and a run that was started and ended just now may be missing; what it announced is then announced again with the
- * same ids, which a receiver drops.
+ * ended it or it failed, Temporal is searched, and a run that was started and ended just now may be missing; what it
+ * announced is then announced again with the same ids, which a receiver drops.
  */
 export async function lastResultOf<Result>(
   temporal: Client,

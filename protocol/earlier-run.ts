@@ -1,9 +1,9 @@
 import { WorkflowNotFoundError, type SignalDefinition, type TypedSearchAttributes } from '@temporalio/common';
 
 /*
- * Which run of the same workflow ID came before a run. Temporal has no call for that but its search, which lags and may be
- * away while everything else works. The sender that starts a run can learn it by ID, and the new run has it in its input: a memo would be
- * decoded with every list and description, by clients without keys too.
+ * Which run of the same workflow ID came before a run. Temporal has no call for that but its search, which lags and may
+ * be away while everything else works. The sender that starts a run can learn it by ID, and the new run has it in its
+ * input: a memo would be decoded with every list and description, by clients without keys too.
  */
 
 /** The run of the same workflow ID before this one; without `runId` Temporal retained none when this one was started. */
@@ -22,6 +22,7 @@ export function readEarlierRun(given: unknown): EarlierRun | undefined {
   return runId === undefined && Object.keys(others).length === 0 ? {} : undefined;
 }
 
+/** Temporal writes them in lower case, and compares them as text. */
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Of the SDK's client, which is not known here, what is needed of it. */

@@ -13,7 +13,7 @@ export async function* cursorPages<T>(
   for (let cursor: string | undefined; ;) {
     const { items, nextCursor } = await read(cursor);
     yield* items;
-    // A deployment that gives a cursor again would be read for ever.
+    // A deployment that gives a cursor again would be read forever.
     if (nextCursor == null || nextCursor === '' || seen.has(nextCursor)) return;
     seen.add(nextCursor);
     cursor = nextCursor;

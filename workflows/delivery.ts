@@ -243,7 +243,7 @@ function resultOf(delivery: Delivery): DeliveryResult {
   return { source, delivered, discarded, givenUp: undeliveredOf(delivery) };
 }
 
-/** The case file, and attention for as long as anything is undelivered; what was given up keeps it. */
+/** The case file, and attention while notifications are undelivered. It stays if they were given up. */
 function show(delivery: Delivery): void {
   const { source, undelivered, triedUntil } = stateOf(delivery);
   const rows = undelivered

@@ -143,7 +143,7 @@ export class UserOperations {
   }
 
   /**
-   * A link to the hosted portal. It is a credential: whoever has it is logged in. `ServiceRefused` with status 422 if
+   * A link to the hosted portal. It is a credential: anyone who has it is logged in. `ServiceRefused` with status 422 if
    * the user has no demographics.
    */
   async portalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {

@@ -31,7 +31,7 @@ export interface LinkRequest {
 
 export type LinkOptions = Pick<LinkProviderInput, 'redirectUrl' | 'policy'>;
 
-/** For the user's browser. Both are credentials: whoever has them can connect a provider to this user. */
+/** For the user's browser. Both are credentials: anyone who has them can connect a provider to this user. */
 export interface LinkUrl {
   linkToken: string;
   linkWebUrl: string;
@@ -133,7 +133,7 @@ export type Consequence =
   | 'ask_code_again'
   /** The same token: log in again. */
   | 'ask_credentials_again'
-  /** A new token, and log in again: ask for the link anew. */
+  /** A new token, and log in again: request the link again. */
   | 'start_over'
   | 'give_up'
   | 'cancel';

@@ -86,7 +86,7 @@ export function isProblem(status: string): boolean {
   return problems.includes(readStatus(status).low);
 }
 
-/** Statuses come from outside: `constructor` is as unknown as any other word. */
+/** Only the table's own entries: a status comes from outside, and every object has a `constructor`. */
 function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -7,7 +7,7 @@ const credentialParameters =
   /key|token|ticket|session|pass|pwd|auth|bearer|jwt|hdn|sig|hmac|hash|digest|verif|code|cred|secret|sas|otp|pin|nonce|policy/;
 
 /**
- * True if a URL is a credential by itself: whoever has it gets the file. It recognises the signed URLs of the usual
+ * True if a URL is a credential by itself: anyone who has it gets the file. It recognises the signed URLs of the usual
  * stores, tokens and keys by the names of their parameters, and a user name or password before the host. A token in the
  * path looks like any other name and is not recognised (docs/operations.md). Text that is not a URL is judged in the
  * same way.

@@ -76,7 +76,7 @@ describe('the recorded histories', () => {
   });
 });
 
-/** Has any property: the activities are only named here, and not called. */
+/** Stands for all activities: they are only named here, and not called. */
 const neverCalled: unknown = new Proxy({}, { get: () => neverCalled });
 
 /** `update register`, `signal orderChanged`: by the definitions of all areas. */

@@ -52,7 +52,7 @@ export interface Appointment extends Outbox, Attentive<RaisedAttention<Appointme
   doubtUntil?: number;
   /** What the order said when it was last read. */
   order?: Exclude<OrderEffect, 'open'>;
-  /** The appointment that the product cancelled: that it is cancelled is no news. */
+  /** The appointment that the product cancelled: that it is cancelled is not news. */
   cancelledId?: string;
   /** The appointment that fell away otherwise, until the order was asked why and the product told. */
   fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };

@@ -162,7 +162,7 @@ async function cancelAtService(
   const { orderId } = appointment;
   const asked = appointment.heard;
   const before = appointment.cancelledId;
-  // Its webhook may be faster than the answer, and is no news then.
+  // Its webhook may be faster than the answer, and is not news then.
   appointment.cancelledId = appointmentId;
   const wish = {
     ...{ orderId, appointmentId },

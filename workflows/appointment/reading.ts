@@ -106,7 +106,7 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
 
 /**
  * Reads a snapshot that came by signal, perhaps from a backend in another language: known fields of their types are
- * taken, everything else is left behind. What has no appointment id is no snapshot. Never throws.
+ * taken, everything else is left behind. What has no appointment id is not a snapshot. Never throws.
  */
 export function readAppointmentSnapshot(value: unknown): AppointmentSnapshot | undefined {
   if (!isObject(value)) return undefined;

@@ -7,7 +7,7 @@ export interface Moment {
   name: string;
 }
 
-/** One timer for the next moment that matters. It is armed anew only when that moment changes. */
+/** One timer for the next moment that matters. It is set again only when that moment changes. */
 export class Alarm {
   private scope?: CancellationScope;
   private at?: number;

@@ -54,7 +54,7 @@ export class CommandQueue<Command, State extends object> {
 }
 
 /**
- * Only an `ApplicationFailure` may leave a handler: any other error would retry the workflow task for ever. An activity
+ * Only an `ApplicationFailure` may leave a handler: any other error would retry the workflow task forever. An activity
  * that ran out of time without a failure of its own had no worker to run on.
  */
 export function refusalOf(error: unknown): ApplicationFailure {

@@ -175,7 +175,7 @@ function validateOpenOrConnected(run: LinkRun): void {
   if (run.link.outcome !== 'connected') validateOpen(run);
 }
 
-/** A link that has ended may begin anew while its last notification is under way. */
+/** A link that has ended may begin again while its last notification is under way. */
 export function validateRequest(run: LinkRun, request: LinkRequest | undefined): void {
   const { anew } = request ?? {};
   if (!anew) return validateOpen(run);

@@ -30,7 +30,7 @@ export interface Link extends Outbox, Attentive<RaisedAttention<LinkAttentionRea
   policy: ResolvedLinkPolicy;
   startedAt: number;
   phase: LinkPhase;
-  /** When the present phase began to wait for the user: it counts anew when they are given something new. */
+  /** When the present phase began to wait for the user: it starts again when they are given something new. */
   since: number;
   token?: LinkTokenHeld;
   /** How many tokens were made. */
@@ -220,7 +220,7 @@ export function doubt(link: Link, now: number): void {
   link.claim ??= { by: 'doubt', at: now, reads: 0 };
 }
 
-/** A webhook tells of a connection, perhaps of an older one; with a success it is evidence anew. */
+/** A webhook tells of a connection, perhaps of an older one; with a success it is evidence again. */
 export function hearWebhook(link: Link, now: number): void {
   note(link, 'connection reported by webhook', now);
   link.claim = { by: link.claim?.by === 'success' ? 'success' : 'webhook', at: now, reads: 0 };
@@ -308,7 +308,7 @@ export function endUnlessConnected(link: Link, ending: Omit<Ending, 'since'>, no
   if (!link.claim) carryOutEnding(link, now);
 }
 
-/** The service shows no connection, or has not answered for as long as anybody waits. */
+/** The service shows no connection, or has not answered within the time that this link waits. */
 function carryOutEnding(link: Link, now: number): void {
   if (!link.ending) return;
   const { outcome, waitedFor } = link.ending;

@@ -135,7 +135,7 @@ function hearOf(run: LinkRun): void {
   run.hasNews = true;
 }
 
-/** A link that still stood when it was asked for does not begin anew because it ends before the answer's turn. */
+/** A link that still stood when it was asked for does not begin again because it ends before the answer's turn. */
 function requested({ link }: LinkRun, request: LinkRequest | undefined): LinkCommand {
   return { kind: 'requestLink', request: link.outcome === undefined ? {} : (request ?? {}) };
 }

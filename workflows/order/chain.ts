@@ -87,7 +87,7 @@ export interface Announced {
 interface Extension {
   /** The deadline's key, as it was without any extension. */
   key: string;
-  /** From when the limit counts anew. */
+  /** From when the limit counts again. */
   since: string;
 }
 
@@ -154,7 +154,7 @@ function isInPlay(chain: Chain, order: ChainOrder): boolean {
   return !order.standing.final || order.standing.phase === 'completed';
 }
 
-/** A problem that is reported where the kit was anyway is no movement; one that tells of another place is. */
+/** A problem that is reported from the kit's last known place is not a movement; one from another place is. */
 function hasMovedSince({ events, standing }: ChainOrder, { atEventId }: Replacement): boolean {
   const { arrivedBy = -1 } = standing;
   return arrivedBy > atEventId || events.some(({ id, status }) => id > atEventId && !isProblem(status));

@@ -101,7 +101,7 @@ function isGone(chain: Chain, { gone }: ChainReading): boolean {
 
 /**
  * A person had decided to stop following the order, or the order had failed and stands as it did: nothing is asked or
- * replaced anew. Only what the service ended itself is news.
+ * replaced again. Only what the service ended itself is news.
  */
 function hasStayedEnded(chain: Chain, { outcome, timeline }: KitOrderResult): boolean {
   if (outcomeOf(chain) !== undefined) return false;

@@ -75,7 +75,7 @@ function createdAt({ greatest, events }: OrderRecord): string {
 
 /**
  * Reads a snapshot that came by signal, perhaps from a backend in another language: known fields of their types are
- * taken, everything else is left behind. What has no order id and no list of events is no snapshot. Never throws.
+ * taken, everything else is left behind. What has no order id and no list of events is not a snapshot. Never throws.
  */
 export function readSnapshot(value: unknown): OrderSnapshot | undefined {
   if (!isObject(value) || typeof value['orderId'] !== 'string' || !Array.isArray(value['events'])) return undefined;

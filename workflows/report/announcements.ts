@@ -27,7 +27,7 @@ function headOf(job: Job, key: string, type: string, now: number): ReportNotific
  * Announces where the job is, if the product was not told yet, however many reports brought it there. That it was
  * uploaded is nothing new to the caller that uploaded it. A review may change the results, so a result is told once more after it.
  *
- * A job that nobody follows any more is no news. Of one that another has superseded only the result is: a job says nothing of
+ * A job that nobody follows any more is not news. Of one that another has superseded only the result is: a job says nothing of
  * its file, so it may be another report of the same user, whose result must not be lost.
  */
 export function announceNews(job: Job, now: number): void {

@@ -137,7 +137,7 @@ function learn(job: Job, reported: Reported, now: number): boolean {
   return true;
 }
 
-/** A read that only confirms a webhook is no news; that it leaves out the envelope's user is none either. */
+/** A read that only confirms a webhook is not news, nor is that it leaves out the envelope's user. */
 function saidBy({ reported }: Job): string {
   const { userId: _userId, ...said } = knownOf(reported) ?? {};
   return canonicalJson(said);

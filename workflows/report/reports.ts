@@ -53,7 +53,7 @@ function compare(a: ReportSnapshot, b: ReportSnapshot): number {
 
 /**
  * Reads a snapshot that came by signal, perhaps from a backend in another language: known fields of their types are
- * taken, everything else is left behind. What has no job id is no snapshot. Never throws.
+ * taken, everything else is left behind. What has no job id is not a snapshot. Never throws.
  */
 export function readReportSnapshot(value: unknown): ReportSnapshot | undefined {
   if (!isObject(value)) return undefined;
