@@ -99,6 +99,13 @@ export class EncryptionKeysMissing extends LabOperationsError {
 export class TimedOut extends LabOperationsError {
   static readonly remedy = 'Ask again, or wait longer with `deadline` (labops: `--timeout`).';
   override readonly name = 'TimedOut';
+  /** Why a person should look at the workflow that the call waited for, such as `placing_delayed`. */
+  readonly attention: string[];
+
+  constructor(message: string, attention: string[] = [], options?: ErrorOptions) {
+    super(message, options);
+    this.attention = attention;
+  }
 }
 
 /** No worker polls the task queue. What was started is carried out as soon as there is one. */

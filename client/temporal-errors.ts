@@ -22,6 +22,7 @@ export const code = {
   permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
+  unimplemented: 12,
   unauthenticated: 16,
 } as const;
 

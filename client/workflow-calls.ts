@@ -6,6 +6,7 @@ import {
   type WorkflowExecutionDescription,
   type WorkflowHandle,
 } from '@temporalio/client';
+import { labAttentionKey } from '../protocol/search-attributes.js';
 import { after, millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { toClientError, LabOperationsError, NoWorker, TimedOut, WorkerFailing, type ErrorMap } from './errors.js';
 import {
@@ -129,8 +130,15 @@ export class TemporalCalls {
   private async whyUnanswered(error: unknown, call: OneCall): Promise<LabOperationsError> {
     const { workflowId, underWay: sentence } = call;
     const cause = { cause: error };
-    const timedOut = (question = ''): TimedOut =>
-      new TimedOut([`No answer within ${call.span}.`, sentence, question].filter(Boolean).join(' '), cause);
+    let attention: string[] = [];
+    const timedOut = (hint = ''): TimedOut => {
+      const lookAt = attention.length > 0 ? `A person should look at it: ${attention.join(', ')}.` : hint;
+      return new TimedOut(
+        [`No answer within ${call.span}.`, sentence, lookAt].filter(Boolean).join(' '),
+        attention,
+        cause,
+      );
+    };
     if (call.isWithService) return timedOut();
     const probe = new OneCall(this, '', diagnosisMs);
     try {
@@ -139,6 +147,7 @@ export class TemporalCalls {
           workflowId === undefined ? undefined : await description(this.client.workflow.getHandle(workflowId));
         const taskQueue = workflow?.taskQueue ?? this.taskQueue;
         if ((workflow?.raw.pendingWorkflowTask?.attempt ?? 0) >= failingAttempts) return new WorkerFailing(cause);
+        attention = workflow?.typedSearchAttributes.get(labAttentionKey) ?? [];
         const pollers = await this.pollersOf(taskQueue);
         if (isWithoutPoller(error)) return new NoWorker(taskQueue, sentence, cause);
         if (workflowId === undefined) return timedOut();
@@ -146,8 +155,8 @@ export class TemporalCalls {
         return timedOut(`If that stays so, see whether a worker still polls the task queue ${taskQueue}.`);
       });
     } catch (failed) {
-      // Credentials that suffice for the call need not suffice for the question.
-      if (grpcErrorOf(failed)?.code === code.permissionDenied) return timedOut();
+      // Credentials that suffice for the call need not suffice for the question, and not every server can answer it.
+      if (isDenied(failed)) return timedOut();
       const endpoint = endpointOf(this.client);
       return isDeadlineError(failed)
         ? noAnswerFromTemporal(endpoint, error, sentence)
@@ -302,6 +311,11 @@ export class OneCall {
 
 function isDeadlineError(error: unknown): boolean {
   return error instanceof DeadlinePassed || grpcErrorOf(error)?.code === code.deadlineExceeded;
+}
+
+function isDenied(error: unknown): boolean {
+  const answer = grpcErrorOf(error)?.code;
+  return answer === code.permissionDenied || answer === code.unimplemented;
 }
 
 /** Unwraps our own errors that the SDK wraps, such as one of the encryption. */

@@ -76,7 +76,8 @@ export class KitOrderHandle {
 
   /**
    * The service's id of the order that was placed, which is the root of its chain. Waits until it is placed: 30
-   * seconds, or the `deadline`. An outage of the service can last longer, and the placing continues.
+   * seconds, or the `deadline`. An outage of the service can last longer, and so can a worker with a wrong key: the placing
+   * continues, and the TimedOut names the attention that it asks for.
    *
    * @throws OrderRefused, PhysicianRequired, AmbiguousOrder and others: why it could not be placed
    */

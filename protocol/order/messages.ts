@@ -229,7 +229,7 @@ export type AttentionReason =
   | 'notifications_undelivered'
   /** More than one order could be the one that an earlier attempt created: nothing was created. */
   | 'ambiguous_order'
-  /** The service has not taken the order for an hour; placing goes on trying. */
+  /** The service has not taken the order for an hour, or refuses the worker's key; placing goes on trying. */
   | 'placing_delayed';
 
 export interface OrderAttention extends Attention<AttentionReason> {

@@ -120,7 +120,7 @@ export type ReportAttentionReason =
   /** Nobody submitted this job, and it may come from an upload whose answer was lost: it could not be found out. */
   | 'ambiguous_job'
   | 'notifications_undelivered'
-  /** On `submitReport`: the file has not been uploaded for an hour; it goes on trying. */
+  /** On `submitReport`: the file has not been uploaded for an hour, or the service refuses the worker's key; it goes on trying. */
   | 'upload_delayed';
 
 /** A status, and when this workflow learnt of it: the service itself gives no time. */

@@ -74,6 +74,37 @@ test('a placement that the service does not take for an hour needs attention, go
   expect(await stage.sandbox.orders()).toHaveLength(1);
 });
 
+describe('a placement by a worker with a wrong key', () => {
+  const wrongKey = { kind: 'answer', status: 401, body: { detail: 'Invalid' } } as const;
+
+  test('needs attention at once, which its caller learns, and places one kit once the key is right', async () => {
+    const fault = await stage.sandbox.addFault({ path: '/**', action: wrongKey });
+    const handle = await stage.product.orders.place(await stage.input());
+    await eventually(async () =>
+      expect(await handle.state()).toMatchObject({
+        waiting: { for: 'a key that the lab service accepts' },
+        attention: [{ reason: 'placing_delayed' }],
+      }),
+    );
+    const waited = await handle.orderId({ deadline: '1s' }).catch((error: unknown) => error);
+    expect(waited).toMatchObject({ name: 'TimedOut', attention: ['placing_delayed'] });
+    await stage.sandbox.removeFaults(fault);
+    await stage.skip('15 minutes');
+    await handle.orderId();
+    expect(await stage.sandbox.orders()).toHaveLength(1);
+  });
+
+  test('can be cancelled, and orders nothing', async () => {
+    const fault = await stage.sandbox.addFault({ path: '/**', action: wrongKey });
+    const handle = await stage.product.orders.place(await stage.input());
+    await eventually(async () => expect(await handle.state()).toMatchObject({ attention: [{}] }));
+    await stage.skip('15 minutes');
+    expect(await handle.cancel()).toMatchObject({ outcome: 'cancelled' });
+    await stage.sandbox.removeFaults(fault);
+    expect(await stage.sandbox.orders()).toEqual([]);
+  });
+});
+
 test('a service that asks for a day of patience is not asked again at once', async () => {
   const action = { kind: 'answer', status: 503, headers: { 'retry-after': '86400' }, body: 'busy' } as const;
   const fault = await stage.sandbox.addFault({ method: 'GET', path: '/orders', action });

@@ -129,6 +129,21 @@ describe('one job is followed for a reference', () => {
     expect(await stage.sandbox.jobs()).toHaveLength(1);
   });
 
+  test('a refused key needs attention at once, and the file is uploaded once the key is right', async () => {
+    const action = { kind: 'answer', status: 401, body: { detail: 'Invalid' } } as const;
+    const fault = await stage.sandbox.addFault({ path: uploadPath, action });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    const workflow = stage.temporal.workflow.getHandle(submitReportId(given.reference));
+    const attention = async () => (await workflow.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
+    await eventually(async () => expect(await attention()).toEqual(['upload_delayed']));
+    await stage.sandbox.removeFaults(fault);
+    await stage.skip('15 minutes');
+    await follow(stage, handle);
+    expect(await attention()).toEqual([]);
+    expect(await stage.sandbox.jobs()).toHaveLength(1);
+  });
+
   test('a service that asks for a day of patience is not asked again before', async () => {
     const action = { kind: 'answer', status: 429, headers: { 'retry-after': '86400' }, body: 'busy' } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });

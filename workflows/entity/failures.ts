@@ -9,3 +9,8 @@ export function isFinalRefusal(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.nonRetryable === true;
 }
+
+/** The worker's key is wrong, or not for this: the same call succeeds once a person has changed the key, and not before. */
+export function isKeyRefused({ type }: ApplicationFailure): boolean {
+  return type === 'Unauthorized';
+}

@@ -41,7 +41,7 @@ import {
 } from '../../protocol/search-attributes.js';
 import { activities, creation, creationLook } from '../activities.js';
 import { refusalOf, refuse } from '../entity/commands.js';
-import { isFinalRefusal } from '../entity/failures.js';
+import { isFinalRefusal, isKeyRefused } from '../entity/failures.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 
 /** A run of the placing, which a command can end. */
@@ -166,6 +166,8 @@ function cancelled({ input }: PlacingRun): PlacingEnd {
   return { outcome: 'cancelled', reference: input.reference };
 }
 
+const untilTaken = 'the lab service to take the order';
+
 /** What another language's backend sends is not checked by any compiler. */
 function begin(input: PlaceKitOrderInput): PlacingRun {
   const { reference, kind, order, policy }: Partial<PlaceKitOrderInput> = input ?? {};
@@ -186,7 +188,7 @@ function begin(input: PlaceKitOrderInput): PlacingRun {
       creating: new CancellationScope(),
       wasCancelled: false,
       attention: [],
-      waitsFor: 'the lab service to take the order',
+      waitsFor: untilTaken,
     };
   } catch (error) {
     throw error instanceof PolicyInvalid ? refuse('PolicyInvalid', error.message) : error;
@@ -256,15 +258,19 @@ async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
 /** A service that asks for hours of patience ends a round at once: the next one does not follow at once. */
 const betweenRounds = 10 * 60_000;
 
-/** If a later attempt may succeed, it is waited for; everything else fails the placing. */
+/**
+ * If a later attempt may succeed, it is waited for; everything else fails the placing. A refused key is mended by a person,
+ * who must not have to place again whatever was ordered meanwhile.
+ */
 async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
   if (run.creating.consideredCancelled && !isFinalRefusal(error)) throw error;
   const refusal = refusalOf(error);
-  if (isFinalRefusal(error)) {
+  if (isFinalRefusal(error) && !isKeyRefused(refusal)) {
     if (refusal.type === 'AmbiguousOrder') askForAttention(run, 'ambiguous_order');
     throw refusal;
   }
   askForAttention(run, 'placing_delayed');
+  run.waitsFor = isKeyRefused(refusal) ? 'a key that the lab service accepts' : untilTaken;
   setCurrentDetails(`The lab service does not take the order: ${refusal.type}. Placing goes on trying.`);
   await sleep(Math.max(run.policy.creationSettling, betweenRounds), { summary: 'before the next attempt' });
 }

@@ -32,6 +32,7 @@ import { activities, upload as uploadOptions } from '../activities.js';
 
 import ms from 'ms';
 import { refuse } from '../entity/commands.js';
+import { isKeyRefused } from '../entity/failures.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 
 /** What a submission knows beside its input; it goes through continue-as-new. */
@@ -241,14 +242,14 @@ function settle(submitted: SubmittedJob): SubmittedJob {
 }
 
 /**
- * What will be the same next time fails the submission: a refusal, a file that is none of ours to send, a key that is
- * wrong. Undefined when the attempt's worker was not heard of any more.
+ * What will be the same next time fails the submission: a refusal, a file that is none of ours to send. A key that is
+ * refused can be changed. Undefined when the attempt's worker was not heard of any more.
  */
 function failureOf(error: unknown): ApplicationFailure | undefined {
   if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return undefined;
-  if (cause.nonRetryable) throw ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
+  if (cause.nonRetryable && !isKeyRefused(cause)) throw ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
   return cause;
 }
 
@@ -313,7 +314,8 @@ async function pause(submission: Submission, failure: ApplicationFailure | undef
   const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];
   const asked = details?.retryAfterMs ?? 0;
   const span = Math.max(Math.min(firstPause * 2 ** Math.min(failures - 1, 20), longestPause), asked);
-  if (Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
+  const isKeyWrong = failure !== undefined && isKeyRefused(failure);
+  if (isKeyWrong || Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
   const type = failure?.type ?? 'WorkerLost';
   setCurrentDetails(`The report was not uploaded: ${type}. It goes on trying.`);
   const left = endsAt(submission) - Date.now();
