@@ -249,7 +249,8 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
   if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return undefined;
-  if (cause.nonRetryable && !isKeyRefused(cause)) throw ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
+  if (cause.nonRetryable && !isKeyRefused(cause))
+    throw ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
   return cause;
 }
 
