@@ -1,4 +1,5 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
+import { NotFound } from '../service/errors.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import {
   countryCodeOf,
@@ -161,7 +162,7 @@ function requireUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn)
   if (isUnmoved) return;
   const details: MovedOnDetails = { fields: [], snapshot };
   throw ApplicationFailure.nonRetryable(
-    `Order ${snapshot.orderId} has moved on since its replacement was decided: nothing was ordered. Look at its state`,
+    `Order ${snapshot.orderId} has moved on since its replacement was decided: nothing was ordered`,
     'OrderMovedOn',
     details,
   );
@@ -175,17 +176,29 @@ async function create(
   attempt: Attempt,
 ): Promise<PlacedOrder> {
   attempt.requireFresh();
-  const { order } =
+  const { order } = await naming('user_id', /\buser\b/i, () =>
     request.kind === 'unregistered'
-      ? await service.orders.createTestkit({ ...request.order, passthrough }, attempt.call())
-      : await service.orders.create(
-          { ...request.order, passthrough },
-          { ...attempt.call(), idempotencyKey: passthrough },
-        );
+      ? service.orders.createTestkit({ ...request.order, passthrough }, attempt.call())
+      : service.orders.create({ ...request.order, passthrough }, { ...attempt.call(), idempotencyKey: passthrough }),
+  );
   if (echoesPassthrough && order.passthrough !== passthrough) {
     log.error('the service did not echo our passthrough: set SERVICE_ECHOES_PASSTHROUGH=false', { orderId: order.id });
   }
   return { snapshot: snapshotOf(order), adopted: false };
+}
+
+/** Names the field of a 404 whose sentence says what does not exist: the service itself names none. */
+async function naming<T>(field: string, said: RegExp, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof NotFound) || error.fields.length > 0 || !said.test(error.reason ?? '')) throw error;
+    const { method, path, status, reason = '' } = error;
+    throw new NotFound(
+      { method, path, status },
+      { reason, fields: [{ field, message: 'is not known to the lab service' }] },
+    );
+  }
 }
 
 function criteriaOf(request: KitRequest, passthrough: string, reference: string) {

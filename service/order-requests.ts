@@ -17,6 +17,11 @@ const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
 const COMMENT_CODE_POINTS = 1000;
 
+/** For rules about several fields: they are reported together with all other faults. */
+function isObject({ value }: { value: unknown }): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
 export const requiredTextSchema = z.string().regex(/\S/, 'must not be empty');
 const optionalTextSchema = z.string().nullish();
 
@@ -95,10 +100,12 @@ const registeredAddressSchema = z
   .refine(({ first_line: first, street }) => first !== undefined || street !== undefined, {
     error: 'is required',
     path: ['first_line'],
+    when: isObject,
   })
   .refine(({ first_line: first, second_line: second, street }) => street === undefined || (first ?? second) == null, {
     error: 'cannot stand beside first_line and second_line',
     path: ['street'],
+    when: isObject,
   });
 
 /** An address of a person who is not examined: no rule is documented for its zip and country, so any form is sent. */
@@ -249,8 +256,7 @@ export const orderRequestSchema = z
   .refine(({ lab_test_id: test, order_set: set }) => test != null || set != null, {
     path: ['lab_test_id'],
     error: 'or order_set must say what is ordered',
-    // Reported together with all other faults.
-    when: ({ value }) => typeof value === 'object' && value !== null,
+    when: isObject,
   });
 
 /**

@@ -33,6 +33,7 @@ export {
   importOrderRequestSchema,
   orderRequestSchema,
   patientDetailsSchema,
+  registerRequestSchema,
   testkitOrderRequestSchema,
 } from './order-requests.js';
 export type {

@@ -1,5 +1,7 @@
 import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
+import { registerRequestSchema } from '../../service/orders.js';
 import type { Results } from '../../service/results.js';
+import { brokenRulesOf } from '../../service/validation.js';
 import type { LabService } from '../../service/lab-service.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
@@ -24,7 +26,8 @@ import {
 import type { CallOptions } from '../call-options.js';
 import { toClientError, ServiceNotConfigured } from '../errors.js';
 import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
-import { forwardedTo, OrderEnded, orderErrorMap, PlacingCancelled } from './errors.js';
+import { joinFaults } from '../input-faults.js';
+import { forwardedTo, OrderEnded, orderErrorMap, PlacingCancelled, RegistrationRefused } from './errors.js';
 import type { OrderFinder } from './order-finder.js';
 import { watchState, type WatchOptions } from '../watching.js';
 
@@ -97,12 +100,19 @@ export class KitOrderHandle {
   /**
    * Registers the kit with its patient: the body of `POST /v3/order/testkit/register`. Doing it again with the same
    * sample id is success. Deadline: 30 seconds.
-   * @throws RegistrationRefused with the fields, PhysicianRequired, RegisteredAnotherOrder, OrderEnded, ServiceDown
+   * @throws RegistrationRefused with all broken fields, before anything is sent, or with those that the service names; PhysicianRequired, RegisteredAnotherOrder, OrderEnded, ServiceDown
    */
   async register(
     registration: RegisterCommand['registration'],
     { orderId, ...options }: WhichOrder & CallOptions = {},
   ): Promise<OrderState> {
+    const fields = brokenRulesOf(registerRequestSchema, registration).map(({ field, rule }) => ({
+      field,
+      message: rule,
+    }));
+    if (fields.length > 0) {
+      throw new RegistrationRefused(`The registration is not valid: ${joinFaults(fields)}`, { fields });
+    }
     return this.command(registerUpdate, { registration, ...whichOf(orderId) }, options);
   }
 

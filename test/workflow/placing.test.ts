@@ -243,6 +243,18 @@ test('an order that the service refused may be placed again with the same refere
   expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
 });
 
+test('an order for a user whom the service does not know is refused with that field', async () => {
+  const input = await stage.input();
+  const order = { ...input.order, user_id: '00000000-0000-4000-8000-00000000dead' };
+  const refused = await stage.product.orders.place({ ...input, order } as typeof input);
+  await expect(refused.orderId()).rejects.toMatchObject({
+    name: 'OrderRefused',
+    status: 404,
+    sentence: 'User does not exist on this team',
+    fields: [{ field: 'user_id', message: 'is not known to the lab service' }],
+  });
+});
+
 test('an order that breaks a rule is refused before anything is started, with all its faults', async () => {
   const input = await stage.input({ reference: 'valid', policy: { replacementLimit: -1, onLost: 'panic' as never } });
   const shipping = { ...('shipping_details' in input.order && input.order.shipping_details), zip: 'not a zip' };

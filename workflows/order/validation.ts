@@ -54,7 +54,7 @@ function demandOrder({ chain, forwardsTo }: KitOrderRun): void {
 function demandUnresolved(chain: Chain, { orderId, insteadOf }: Command & { kind: 'resolveProblem' }): void {
   const decision = resolutionOf(chain, orderId);
   if (decision === undefined || (decision === 'wait' && insteadOf === 'wait')) return;
-  const message = `The problem of order ${orderId} was resolved already: ${decision}. Look at the state`;
+  const message = `The problem of order ${orderId} was resolved already: ${decision}`;
   throw refuse('AlreadyResolved', message, { reason: decision });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AnswerUnreadable, ServiceRefused } from '../../../service/errors.js';
+import { AnswerUnreadable, type RequestInvalid, ServiceRefused } from '../../../service/errors.js';
 import { type Order, countryCodeOf, orderSchema } from '../../../service/orders.js';
 import { IMPORT, ORDER, REGISTRATION, TESTKIT } from './persons.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
@@ -69,6 +69,9 @@ describe('a request is sent', () => {
       expect(error).toMatchObject({ name: 'RequestInvalid' });
     }
     expect(requests).toHaveLength(1);
+    const empty = await rejection(orders.register({ ...REGISTRATION, patient_address: {} as never }));
+    const named = (empty as RequestInvalid).fields.map(({ field }) => field.replace('patient_address.', ''));
+    expect(named.toSorted()).toEqual(['city', 'country', 'first_line', 'state', 'zip']);
   });
 
   // proves 222
