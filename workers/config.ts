@@ -211,7 +211,7 @@ function requireTls(given: Env, faults: SettingFault[]): void {
   if (given['ALLOW_PLAINTEXT'] === 'true') return;
   for (const setting of serviceAddresses) {
     const address = given[setting];
-    if (address === undefined || !URL.canParse(address) || isProtected(address)) continue;
+    if (address === undefined || !isPlainHttp(address) || isProtected(address)) continue;
     const problem = 'is plain http, which others can read in transit';
     faults.push({
       setting,
@@ -219,6 +219,11 @@ function requireTls(given: Env, faults: SettingFault[]): void {
       remedy: 'use https, or set ALLOW_PLAINTEXT=true if something else protects the connection',
     });
   }
+}
+
+/** Anything that is no web address has a fault already. */
+function isPlainHttp(address: string): boolean {
+  return URL.canParse(address) && new URL(address).protocol === 'http:';
 }
 
 /** Where `temporal server start-dev` and docker-compose.yml serve the Web UI: pages of this machine, for this machine only. */

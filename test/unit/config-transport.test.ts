@@ -36,6 +36,12 @@ describe('plain http', () => {
     });
   });
 
+  test('is no fault of an address that lacks its http://', () => {
+    expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_BASE_URL: 'localhost:4010' }))).toEqual({
+      SERVICE_BASE_URL: 'is not an http or https address without credentials',
+    });
+  });
+
   test.each(['localhost:4010', '127.0.0.1:4010', '127.9.9.9', '[::1]:4010', 'sandbox:4010', 'lab.localhost'])(
     'is accepted for %s, which is reached without leaving this machine or network',
     (host) => {
