@@ -83,7 +83,7 @@ export function notificationActivities(
         try {
           const status = await deliver(target, await eventOf(service, notification));
           if (status === undefined) outcome.delivered.push(notification.id);
-          else outcome.refused.push({ notification, status });
+          else outcome.refused.push(refusedWith(status, notification));
         } catch (error) {
           if (index === 0) throw error;
           log.warn('notification not delivered yet', { notification: notification.id, error });
@@ -100,6 +100,15 @@ export function notificationActivities(
       await handOver(dependencies, left);
     },
   };
+}
+
+/** Nobody sends it again by itself: the log is the first place where somebody looks for it. */
+function refusedWith(status: number, notification: Notification): RefusedNotification {
+  const { id, type, source } = notification;
+  log.warn('notification refused by the receiver: it waits for `labops notifications resend` or `discard`', {
+    ...{ notification: id, type: `labops.${type}`, source, status },
+  });
+  return { notification, status };
 }
 
 /** How long a notification is tried after its workflow has ended, if the worker does not know better. */

@@ -45,6 +45,6 @@ export class EncryptionSettingInvalid extends Error {
   override readonly name = 'EncryptionSettingInvalid';
 
   constructor() {
-    super('ENCRYPTION is neither required nor optional: correct it, or leave it unset');
+    super('ENCRYPTION is neither required nor optional');
   }
 }

@@ -19,6 +19,8 @@ import { encryptedEncoding } from './encryption/payload-codec.js';
 
 /** Base of the errors of workflows and of Temporal. */
 export class LabOperationsError extends Error {
+  /** True if the message itself says what to do: whoever shows it need not add the remedy. */
+  static readonly advises: boolean = false;
   override readonly name: string = 'LabOperationsError';
 }
 
@@ -84,12 +86,13 @@ export class ServiceNotConfigured extends LabOperationsError {
 export class EncryptionKeysMissing extends LabOperationsError {
   static readonly remedy =
     "Set LABOPS_ENCRYPTION_KEYS to the worker's keys; in code: `new Client({ dataConverter: labDataConverter(parseKeyRing(keys)) })`.";
+  static override readonly advises = true;
   override readonly name = 'EncryptionKeysMissing';
 
   constructor(problem = 'The data in Temporal is encrypted and this client has no keys', options?: ErrorOptions) {
     super(
-      `${problem}: give the Temporal Client ` +
-        "`dataConverter: labDataConverter(parseKeyRing(…))` with the worker's LABOPS_ENCRYPTION_KEYS",
+      `${problem}: set LABOPS_ENCRYPTION_KEYS to the worker's keys, or give the Temporal Client ` +
+        '`dataConverter: labDataConverter(parseKeyRing(keys))`',
       options,
     );
   }
@@ -112,6 +115,7 @@ export class TimedOut extends LabOperationsError {
 export class NoWorker extends LabOperationsError {
   static readonly remedy =
     "The worker's TASK_QUEUE must be the client's `taskQueue` (labops: `--task-queue` or TASK_QUEUE).";
+  static override readonly advises = true;
   override readonly name = 'NoWorker';
   readonly taskQueue: string;
 
@@ -126,6 +130,7 @@ export class NoWorker extends LabOperationsError {
 export class WorkerFailing extends LabOperationsError {
   static readonly remedy =
     "Read the worker's log, and compare its LABOPS_ENCRYPTION_KEYS and version with the client's.";
+  static override readonly advises = true;
   override readonly name = 'WorkerFailing';
 
   constructor(options?: ErrorOptions) {
@@ -142,18 +147,21 @@ export class WorkerFailing extends LabOperationsError {
  */
 export class TemporalUnreachable extends LabOperationsError {
   static readonly remedy = 'Read the message; `labops --help` lists the settings of the connection.';
+  static override readonly advises = true;
   override readonly name = 'TemporalUnreachable';
 }
 
 /** Temporal refuses the call itself, for example because the search attributes are not registered in the namespace. */
 export class TemporalRefused extends LabOperationsError {
   static readonly remedy = 'Start the worker once: it registers them, or says why it cannot.';
+  static override readonly advises = true;
   override readonly name = 'TemporalRefused';
 }
 
 /** The worker answered with a failure that this client does not know. */
 export class UnexpectedFailure extends LabOperationsError {
   static readonly remedy = "Use one version for client and worker; `labops --version` shows the client's.";
+  static override readonly advises = true;
   override readonly name = 'UnexpectedFailure';
 }
 

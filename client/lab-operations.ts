@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
-import type { Deadline } from './call-options.js';
+import type { CallOptions, Deadline } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { type Encryption, readEncryption, readKeyRing } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
@@ -108,6 +108,15 @@ export class LabOperations {
       ...(ring && { dataConverter: labDataConverter(ring) }),
     });
     return new LabOperations(temporal, options, () => connection.close());
+  }
+
+  /**
+   * True if a worker has polled the task queue within the last two minutes: without one, what is started waits. Deadline:
+   * 30 seconds.
+   * @throws TimedOut, TemporalUnreachable, TemporalRefused
+   */
+  async hasWorker(options: CallOptions = {}): Promise<boolean> {
+    return this.calls.hasWorker(options);
   }
 
   /** Closes the connections that it opened: to Temporal, if it connected, and to the service. */

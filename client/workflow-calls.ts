@@ -38,6 +38,11 @@ export function goesOn(what: string): string {
   return `${what} has not ended yet and continues: ask again later, or give a longer deadline.`;
 }
 
+const isAsking: CallKind = {
+  words: { refusals: {}, notFound: LabOperationsError, interrupted: LabOperationsError },
+  underWay: underWay.reading,
+};
+
 export interface TemporalCallsOptions {
   taskQueue: string;
   /** Takes the place of the methods' own defaults. */
@@ -130,11 +135,12 @@ export class TemporalCalls {
   private async whyUnanswered(error: unknown, call: OneCall): Promise<LabOperationsError> {
     const { workflowId, underWay: sentence } = call;
     const cause = { cause: error };
+    const waited = call.waitedUntil(error);
     let attention: string[] = [];
     const timedOut = (hint = ''): TimedOut => {
       const lookAt = attention.length > 0 ? `A person should look at it: ${attention.join(', ')}.` : hint;
       return new TimedOut(
-        [`No answer within ${call.span}.`, sentence, lookAt].filter(Boolean).join(' '),
+        [`No answer within ${waited}.`, sentence, lookAt].filter(Boolean).join(' '),
         attention,
         cause,
       );
@@ -164,6 +170,11 @@ export class TemporalCalls {
     } finally {
       probe.end();
     }
+  }
+
+  /** True if a worker has asked for work in the last two minutes. */
+  async hasWorker(options: CallOptions): Promise<boolean> {
+    return this.call(isAsking, options, async () => (await this.pollersOf(this.taskQueue)) > 0);
   }
 
   private async pollersOf(taskQueue: string): Promise<number> {
@@ -205,6 +216,7 @@ export class OneCall {
   private readonly calls: TemporalCalls;
   private readonly milliseconds: number;
   private readonly endsAt: number;
+  private readonly begunAt = performance.now();
   private readonly ended = new AbortController();
 
   constructor(calls: TemporalCalls, sentence: string, milliseconds: number) {
@@ -216,9 +228,10 @@ export class OneCall {
     setMaxListeners(0, this.ended.signal);
   }
 
-  /** For messages. */
-  get span(): string {
-    return this.milliseconds < 1_000 ? `${this.milliseconds} ms` : `${Math.round(this.milliseconds / 1_000)} s`;
+  /** How long the call has waited, for messages: Temporal may end a request long before the call's own deadline. */
+  waitedUntil(end: unknown): string {
+    const span = end instanceof DeadlinePassed ? this.milliseconds : Math.round(performance.now() - this.begunAt);
+    return span < 1_000 ? `${span} ms` : `${Math.round(span / 1_000)} s`;
   }
 
   /** Aborted at the end of the call, for requests that do not go to Temporal. */
@@ -331,6 +344,10 @@ async function description(workflow: WorkflowHandle): Promise<WorkflowExecutionD
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+export async function isRunning(workflow: WorkflowHandle): Promise<boolean> {
+  return (await description(workflow))?.status.name === 'RUNNING';
 }
 
 /**

@@ -38,6 +38,10 @@ export type Connect = (taskQueue: string, deadline: Deadline) => Promise<LabOper
 
 const usualPatience: Patience = '5m';
 
+/** When a command that has no answer yet first asks whether there is a worker, and how often after that. */
+const firstLookMs = 10_000;
+const nextLookMs = 30_000;
+
 /** One start of the program: how commands reach Temporal, ask and answer. */
 export class CommandLine {
   readonly terminal: Terminal;
@@ -66,10 +70,36 @@ export class CommandLine {
       const lab = await this.connect(taskQueue, deadline);
       progress.say('waiting for the answer');
       const watching = timeout === undefined ? {} : { deadline: timeout };
-      await closing(lab, work({ lab, progress, watching }));
+      await closing(lab, this.noticing(lab, work({ lab, progress, watching })));
     } finally {
       progress.end();
     }
+  }
+
+  /** Some commands wait as long as it takes; without a worker that is forever, and nothing else would say so. */
+  private async noticing(lab: LabOperations, work: Promise<void>): Promise<void> {
+    const ended = new AbortController();
+    const { signal } = ended;
+    let timer: NodeJS.Timeout;
+    const look = async (): Promise<void> => {
+      const isServed = await lab.hasWorker({ signal }).catch(() => 'unknown');
+      if (signal.aborted) return;
+      if (isServed === false) this.noteMissingWorker();
+      else timer = setTimeout(() => void look(), nextLookMs);
+    };
+    timer = setTimeout(() => void look(), firstLookMs);
+    try {
+      await work;
+    } finally {
+      clearTimeout(timer);
+      ended.abort();
+    }
+  }
+
+  private noteMissingWorker(): void {
+    const { taskQueue } = this.readOptions();
+    this.note(`No worker polls the task queue ${taskQueue}: start one, or correct --task-queue. Still waiting.`);
+    this.progress.resume();
   }
 
   /** The command's one answer: a JSON document, or text. */

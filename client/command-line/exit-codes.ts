@@ -1,4 +1,12 @@
+import { AppointmentInvalid } from '../appointments/errors.js';
 import { LabOperationsError, Refusal, type RefusedField } from '../errors.js';
+import { LinkInvalid } from '../links/errors.js';
+import { NotificationsInvalid } from '../notifications/errors.js';
+import { OrderInvalid, RegistrationRefused } from '../orders/errors.js';
+import { RejectedEventsInvalid } from '../rejected-events/errors.js';
+import { ReportInvalid } from '../reports/errors.js';
+import { DeletionInvalid } from '../users/errors.js';
+import { WebhookInvalid } from '../webhook-endpoints/errors.js';
 import { EncryptionSettingInvalid } from '../config.js';
 import { KeyRingInvalid } from '../encryption/key-ring.js';
 import { printable } from './output.js';
@@ -28,6 +36,18 @@ export class NotConfirmed extends CommandLineError {
   override readonly name = 'NotConfirmed';
 }
 
+/** Errors that mean an option or a file. */
+const invalidInput = [
+  AppointmentInvalid,
+  DeletionInvalid,
+  LinkInvalid,
+  NotificationsInvalid,
+  OrderInvalid,
+  RejectedEventsInvalid,
+  ReportInvalid,
+  WebhookInvalid,
+];
+
 /** A failure, shown to people in one line and to programs as JSON. */
 export interface FailureReport {
   name: string;
@@ -43,7 +63,13 @@ export interface FailureReport {
 
 export function exitCodeOf(error: unknown): ExitCode {
   const isSetting = error instanceof KeyRingInvalid || error instanceof EncryptionSettingInvalid;
-  return error instanceof UsageError || isSetting ? exitCodes.wrongUsage : exitCodes.failed;
+  return error instanceof UsageError || isSetting || isInvalidInput(error) ? exitCodes.wrongUsage : exitCodes.failed;
+}
+
+/** A registration that breaks a rule never reaches the service, whose refusal has a status. */
+function isInvalidInput(error: unknown): boolean {
+  if (error instanceof RegistrationRefused) return error.status === undefined;
+  return invalidInput.some((invalid) => error instanceof invalid);
 }
 
 /** The report that the operator reads. It shows the service's sentences, which no error's message holds. */
@@ -67,6 +93,11 @@ export function remedyOf(error: Error): string | undefined {
   return typeof remedy === 'string' ? remedy : undefined;
 }
 
+/** True if the error's message says what to do. */
+function isAdvising(error: unknown): boolean {
+  return error instanceof LabOperationsError && (error.constructor as typeof LabOperationsError).advises;
+}
+
 /** Temporal's own errors often only say that something failed; their cause has the reason. */
 function messageOf(error: Error): string {
   const { message, cause } = error;
@@ -75,8 +106,10 @@ function messageOf(error: Error): string {
   return message === '' ? cause.message : `${message}: ${cause.message}`;
 }
 
-export function failureLine(report: FailureReport): string {
-  const { name, message, sentence = '', fields = [], remedy } = report;
+/** One line for people: the advice is given once. */
+export function failureLine(error: unknown): string {
+  const { name, message, sentence = '', fields = [], ...report } = failureReport(error);
+  const remedy = isAdvising(error) ? undefined : report.remedy;
   const unmentioned = fields.filter((field) => !message.includes(field.message));
   const named = unmentioned.map((field) => `${field.field} ${field.message}`).join('; ');
   const parts = [`${name}: ${message}`, sentence, named].filter((part) => part !== '');

@@ -1,8 +1,12 @@
+import { InvalidArgumentError } from 'commander';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/messages.js';
+import { name } from './options.js';
 
-/* The filters of the list of orders. The compiler checks that none is missing. */
+/* The filters of the list of orders, as values of options. The compiler checks that none is missing. */
 
-const phases: Readonly<Record<OrderPhase | 'placing', true>> = {
+type Phase = OrderPhase | 'placing';
+
+const phases: Readonly<Record<Phase, true>> = {
   placing: true,
   preparing: true,
   awaiting_registration: true,
@@ -39,13 +43,18 @@ const attention: Readonly<Record<AttentionReason, true>> = {
   placing_delayed: true,
 };
 
-export const knownPhases = Object.keys(phases);
-export const knownAttention = Object.keys(attention);
-
-export function isKnownPhase(name: string): boolean {
-  return knownPhases.includes(name);
+export function phase(text: string): Phase {
+  const given = name(text);
+  if (isOf(phases, given)) return given;
+  throw new InvalidArgumentError(`Unknown phase ${given}. Known phases: ${Object.keys(phases).join(', ')}.`);
 }
 
-export function isKnownAttention(name: string): boolean {
-  return knownAttention.includes(name);
+export function attentionReason(text: string): AttentionReason {
+  const given = name(text);
+  if (isOf(attention, given)) return given;
+  throw new InvalidArgumentError(`Unknown reason ${given}. Known reasons: ${Object.keys(attention).join(', ')}.`);
+}
+
+function isOf<Known extends string>(known: Readonly<Record<Known, true>>, given: string): given is Known {
+  return Object.hasOwn(known, given);
 }

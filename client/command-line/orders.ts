@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../orders/order-handle.js';
 import type { OrderFilter, WhichHandle } from '../orders/orders.js';
 import type { OrderSummary } from '../orders/order-list.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type {
   AcknowledgementOutcome,
   OrderState,
@@ -12,8 +13,8 @@ import type {
 import type { Call, CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject, readText } from './input.js';
-import { count, name } from './options.js';
-import { isKnownAttention, isKnownPhase, knownAttention, knownPhases } from './order-filters.js';
+import { count } from './options.js';
+import { attentionReason, phase } from './order-filters.js';
 import { orderLine, orderText, orderTable } from './order-text.js';
 
 interface ReferenceOption {
@@ -21,8 +22,8 @@ interface ReferenceOption {
 }
 
 interface ListOptions {
-  phase?: string;
-  attention?: string | true;
+  phase?: NonNullable<OrderFilter['phase']>;
+  attention?: NonNullable<OrderFilter['attention']>;
   user?: string;
   ended?: true;
   limit: number;
@@ -55,7 +56,14 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
   onOrder('show', 'show the state of an order, with its chain and its timeline').action(
     async (orderId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichOrder(orderId, reference);
-      await commandLine.run(async ({ lab }) => show(commandLine, await (await lab.orders.get(which)).state()));
+      await commandLine.run(async ({ lab }) => {
+        const state = await (await lab.orders.get(which)).state();
+        show(commandLine, state);
+        const source = 'chain' in state ? kitOrderId(state.rootOrderId) : placeKitOrderId(state.reference);
+        if (await lab.notifications.isWaiting(source)) {
+          commandLine.note(`Notifications of it wait for the product: labops notifications show ${source}`);
+        }
+      });
     },
   );
   onOrder('watch', 'print every change of an order, one per line, until it has ended').action(
@@ -108,8 +116,8 @@ function listCommand(orders: Command, commandLine: CommandLine): void {
   orders
     .command('list')
     .description('list orders, newest first (from search attributes; does not query workflows)')
-    .option('--phase <phase>', 'only orders in this phase, such as awaiting_registration', name)
-    .option('--attention [reason]', 'only orders that need attention, for one reason or any', name)
+    .option('--phase <phase>', 'only orders in this phase, such as awaiting_registration', phase)
+    .option('--attention [reason]', 'only orders that need attention, for one reason or any', attentionReason)
     .option('--user <user-id>', "only this user's orders (the lab service's id)")
     .option('--ended', 'also ended orders, as long as Temporal retains them')
     .option('--limit <number>', 'the most to show', count, 50)
@@ -118,19 +126,8 @@ function listCommand(orders: Command, commandLine: CommandLine): void {
         const { found, more } = await atMost(options.limit, lab.orders.list(filterOf(options)));
         commandLine.print({ orders: found, more }, () => orderTable(found));
         if (more) commandLine.note(`There are more orders than ${options.limit}: raise --limit.`);
-        if (found.length === 0) noteUnknown(commandLine, options);
       });
     });
-}
-
-/** The worker may be newer than this command and know more values, so unknown ones are searched for too. */
-function noteUnknown(commandLine: CommandLine, { phase, attention }: ListOptions): void {
-  if (phase !== undefined && !isKnownPhase(phase)) {
-    commandLine.note(`Unknown phase ${phase}. Known phases: ${knownPhases.join(', ')}.`);
-  }
-  if (typeof attention === 'string' && !isKnownAttention(attention)) {
-    commandLine.note(`Unknown reason ${attention}. Known reasons: ${knownAttention.join(', ')}.`);
-  }
 }
 
 function placeCommand(orders: Command, commandLine: CommandLine): void {
@@ -219,11 +216,10 @@ function whichOrder(orderId: string | undefined, reference: string | undefined):
   throw new UsageError('Give one order: its id, or --reference');
 }
 
-function filterOf({ phase, attention, user, ended }: ListOptions): OrderFilter {
+function filterOf({ user, ended, ...filter }: ListOptions): OrderFilter {
   return {
-    // Both lists grow; an unknown value finds nothing.
-    ...(phase !== undefined && { phase: phase as NonNullable<OrderFilter['phase']> }),
-    ...(attention !== undefined && { attention: attention as NonNullable<OrderFilter['attention']> }),
+    ...(filter.phase !== undefined && { phase: filter.phase }),
+    ...(filter.attention !== undefined && { attention: filter.attention }),
     ...(user !== undefined && { userId: user }),
     ...(ended === true && { ended }),
   };

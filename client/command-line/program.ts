@@ -89,9 +89,8 @@ function usageOf(error: unknown): unknown {
 }
 
 function tell(terminal: Terminal, error: unknown, how: { isJson: boolean; verbose: boolean }): ExitCode {
-  const report = failureReport(error);
   const stack = how.verbose && error instanceof Error ? { stack: error.stack } : {};
-  if (how.isJson) terminal.err(`${JSON.stringify({ error: { ...report, ...stack } })}\n`);
-  else terminal.err([failureLine(report), ...(stack.stack === undefined ? [] : [stack.stack]), ''].join('\n'));
+  if (how.isJson) terminal.err(`${JSON.stringify({ error: { ...failureReport(error), ...stack } })}\n`);
+  else terminal.err([failureLine(error), ...(stack.stack === undefined ? [] : [stack.stack]), ''].join('\n'));
   return exitCodeOf(error);
 }

@@ -22,6 +22,11 @@ export class Progress {
     this.timer ??= setInterval(() => this.show(), beatMs).unref();
   }
 
+  /** Shows the line again after something else was written. */
+  resume(): void {
+    if (this.text !== '') this.say(this.text);
+  }
+
   /** Takes the line away. */
   end(): void {
     if (this.timer === undefined) return;

@@ -34,7 +34,10 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
           .makeOptionMandatory(),
       )
       .addOption(
-        new Option('--environment <name>', 'production or sandbox').env('LABOPS_ENVIRONMENT').makeOptionMandatory(),
+        new Option('--environment <name>', 'which environment of the team')
+          .choices(['production', 'sandbox'])
+          .env('LABOPS_ENVIRONMENT')
+          .makeOptionMandatory(),
       );
 
   ofTeam('list', "list a team's endpoints").action(async (options: PlaceOptions) =>

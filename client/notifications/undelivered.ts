@@ -7,7 +7,7 @@ import {
 } from '../../protocol/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { CallOptions } from '../call-options.js';
-import { underWay, type TemporalCalls } from '../workflow-calls.js';
+import { isRunning, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { notificationErrorMap } from './errors.js';
 
 /** One workflow whose product could not be notified before its end. */
@@ -43,6 +43,15 @@ export class UndeliveredNotifications {
     for await (const { workflowId, startTime } of running) {
       yield { source: workflowId.slice(deliverNotificationsId('').length), since: startTime };
     }
+  }
+
+  /**
+   * True if notifications of a workflow wait: the receiver refused them for good, or was down at its end. Does not wake a
+   * workflow. Deadline: 30 seconds.
+   * @param source the ID of the workflow that they come from
+   */
+  async isWaiting(source: string, options: CallOptions = {}): Promise<boolean> {
+    return this.calls.call(isReading, options, async () => isRunning(this.workflow(source)));
   }
 
   /**

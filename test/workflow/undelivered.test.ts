@@ -113,11 +113,13 @@ describe('a notification that the receiver refuses for good', () => {
       for await (const each of stage.product.notifications.list()) listed.push(each.source);
       expect(listed).toContain(source);
     });
+    expect(await stage.product.notifications.isWaiting(source)).toBe(true);
     const { undelivered } = await stage.product.notifications.state(source);
     expect(undelivered).toMatchObject([{ type: 'labops.order.phase_changed', refusedWith: 422 }]);
     stage.receiver.refuses = () => false;
     await stage.product.notifications.resend(source, [undelivered[0]?.id ?? '']);
     await eventually(() => expect(kit.notified).toContain('phase_changed in_transit_to_customer'));
+    await eventually(async () => expect(await stage.product.notifications.isWaiting(source)).toBe(false));
   });
 
   test('can be discarded, once', async () => {

@@ -100,6 +100,18 @@ test('credentials that may not ask why there was no answer do not hide what may 
   expect((error as Error).message).toMatch(/^No answer within 300 ms\. It may have been started nevertheless: /);
 });
 
+test('a request that Temporal ends before the deadline names the time that was waited', async () => {
+  const { client, close } = await clientAnsweredWith((method) =>
+    method === 'QueryWorkflow' ? { code: 4, details: 'the query took too long' } : undefined,
+  );
+  const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: '5m' });
+  const kind = { words: linkErrorMap, underWay: 'Ask again.' };
+  const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
+  await close();
+  expect(error).toBeInstanceOf(TimedOut);
+  expect((error as Error).message).toMatch(/^No answer within \d{1,3} ms\. Ask again\./);
+});
+
 test('a query that finds no poller fails for lack of a worker, whichever workflow it asked', async () => {
   const noPoller = { code: 9, details: 'no poller seen for task queue recently' };
   const { client, close } = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? noPoller : undefined));

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Deadline } from '../../../client/call-options.js';
 import { CommandLine, type GlobalOptions } from '../../../client/command-line/command-line.js';
 import { LabOperations } from '../../../client/lab-operations.js';
@@ -8,7 +8,7 @@ import { RecordedTerminal } from './recording-terminal.js';
 const clearLine = '\r\u001B[2K';
 
 /** A command line whose connection is made when it is first used, which here is never. */
-function onTerminal(isWatched: boolean, options: Partial<GlobalOptions> = {}) {
+function onTerminal(isWatched: boolean, options: Partial<GlobalOptions> = {}, hasWorker = true) {
   const terminal = new RecordedTerminal({ isWatched });
   const closed: boolean[] = [];
   const connect = () => {
@@ -17,7 +17,8 @@ function onTerminal(isWatched: boolean, options: Partial<GlobalOptions> = {}) {
       closed.push(true);
       await connection.close();
     };
-    return Promise.resolve(new LabOperations(new Client({ connection }), {}, close));
+    const lab = new LabOperations(new Client({ connection }), {}, close);
+    return Promise.resolve(Object.assign(lab, { hasWorker: () => Promise.resolve(hasWorker) }));
   };
   return {
     terminal,
@@ -50,6 +51,29 @@ describe('progress', () => {
     const { terminal, commandLine } = onTerminal(false);
     await commandLine.run(async ({ progress }) => progress.say('placing'));
     expect(terminal.stderr).toBe('');
+  });
+});
+
+describe('a command that waits for its answer', () => {
+  /** What is on standard error after a minute, and after the command's end. */
+  async function waitingAMinute(hasWorker: boolean) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { terminal, commandLine } = onTerminal(false, {}, hasWorker);
+      let finish = (): void => undefined;
+      const running = commandLine.run(() => new Promise((resolve) => (finish = resolve)), 'endless');
+      await vi.advanceTimersByTimeAsync(60_000);
+      finish();
+      await running;
+      return terminal.stderr;
+    } finally {
+      vi.useRealTimers();
+    }
+  }
+
+  test('says once if no worker polls the task queue, and nothing if there is one', async () => {
+    expect(await waitingAMinute(false)).toMatch(/^No worker polls the task queue mine: start one, .*\n$/);
+    expect(await waitingAMinute(true)).toBe('');
   });
 });
 

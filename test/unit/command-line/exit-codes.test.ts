@@ -35,20 +35,26 @@ describe('a failure is printed', () => {
   const fields = [{ field: 'dob', message: 'is not a date' }];
 
   test('a failure is printed with its fields, unless its message names them already', () => {
-    const separate = failureReport(new client.RegistrationRefused('It was refused.', { status: 422, fields }));
-    expect(separate).toMatchObject({ name: 'RegistrationRefused', status: 422, fields });
+    const separate = new client.RegistrationRefused('It was refused.', { status: 422, fields });
+    expect(failureReport(separate)).toMatchObject({ name: 'RegistrationRefused', status: 422, fields });
     expect(failureLine(separate)).toBe(
       'RegistrationRefused: It was refused.; dob is not a date. Fix the fields named in the error and register again.',
     );
-    const inMessage = failureReport(new client.OrderInvalid('The order is not valid: dob is not a date', { fields }));
+    const inMessage = new client.OrderInvalid('The order is not valid: dob is not a date', { fields });
     expect(failureLine(inMessage)).toBe(
       'OrderInvalid: The order is not valid: dob is not a date. Fix the fields named in the error.',
     );
   });
 
   test('a failure is printed in one line that is safe for a terminal, whatever its message holds', () => {
-    const report = failureReport(new client.LinkRefused('no\nsuch\u001B[2J user\n'));
-    expect(failureLine(report)).toBe('LinkRefused: no such·[2J user. Check the user and the provider.');
+    const refused = new client.LinkRefused('no\nsuch\u001B[2J user\n');
+    expect(failureLine(refused)).toBe('LinkRefused: no such·[2J user. Check the user and the provider.');
+  });
+
+  test('a failure is printed with its advice once, where its message has it already', () => {
+    const missing = new client.EncryptionKeysMissing();
+    expect(failureLine(missing)).toBe(`EncryptionKeysMissing: ${missing.message}.`);
+    expect(failureReport(missing).remedy).toContain('LABOPS_ENCRYPTION_KEYS');
   });
 
   test("a failure is printed with the cause of Temporal's own errors, and not of ours", () => {
@@ -69,9 +75,12 @@ describe('a failure is printed', () => {
   });
 });
 
-test('errors of settings and usage exit with 2, everything else with 1', () => {
+test('errors of settings, usage and invalid input exit with 2, everything else with 1', () => {
   expect(exitCodeOf(new UsageError('wrong'))).toBe(2);
   expect(exitCodeOf(new client.KeyRingInvalid(['holds no key']))).toBe(2);
-  expect(exitCodeOf(new client.OrderInvalid('wrong'))).toBe(1);
+  expect(exitCodeOf(new client.OrderInvalid('wrong'))).toBe(2);
+  expect(exitCodeOf(new client.RegistrationRefused('wrong'))).toBe(2);
+  expect(exitCodeOf(new client.RegistrationRefused('wrong', { status: 422 }))).toBe(1);
+  expect(exitCodeOf(new client.OrderRefused('wrong'))).toBe(1);
   expect(exitCodeOf(undefined)).toBe(1);
 });

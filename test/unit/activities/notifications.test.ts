@@ -1,0 +1,38 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { LogMetadata } from '@temporalio/common';
+import { expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../../activities/activities.js';
+import { notificationActivities, type NotifyOutcome } from '../../../activities/notifications.js';
+import { answering } from '../service/recording-server.js';
+
+const notification = {
+  id: 'order-1/7/phase_changed',
+  at: '2026-03-10T12:00:00.000Z',
+  source: 'kit-order/order-1',
+  type: 'order.phase_changed',
+  subject: 'order-1',
+  data: { orderId: 'order-1', note: 'Testperson' },
+};
+
+test('a notification that its receiver refuses for good is logged by its ids, its type and the status', async () => {
+  const { baseUrl } = await answering(() => ({ status: 422, body: 'Testperson' }));
+  const lines: { message: string; fields: LogMetadata | undefined }[] = [];
+  const silent = (): void => undefined;
+  const warn = (message: string, fields?: LogMetadata) => void lines.push({ message, fields });
+  const logger = { log: silent, trace: silent, debug: silent, info: silent, warn, error: silent };
+  const target = {
+    url: baseUrl,
+    secret: `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`,
+  };
+  const activities = notificationActivities({ target } as unknown as ActivityDependencies);
+  const environment = new MockActivityEnvironment({}, { logger });
+  const call = { notifications: [notification], mayBeBehind: false };
+  const outcome = (await environment.run(() => activities.notify(call))) as NotifyOutcome;
+  expect(outcome).toEqual({ delivered: [], refused: [{ notification, status: 422 }], handedOver: false });
+  const { id, source } = notification;
+  expect(lines).toMatchObject([
+    { fields: { notification: id, type: 'labops.order.phase_changed', source, status: 422 } },
+  ]);
+  expect(lines[0]?.message).toMatch(/^notification refused by the receiver/);
+  expect(JSON.stringify(lines)).not.toContain('Testperson');
+});
