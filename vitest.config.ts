@@ -23,7 +23,7 @@ export default defineConfig({
     // A file with a Temporal server waits most of its time: for a server, for a webhook, for a process to start.
     maxWorkers: Math.min(6, availableParallelism() * 3),
     sequence: { sequencer: SlowestFirst },
-    globalSetup: ['test/rig/leaks.ts'],
+    globalSetup: ['test/rig/leaks.ts', 'test/rig/run-folder.ts'],
     reporters: ['default', ['json', { outputFile: report }]],
     projects: [
       {

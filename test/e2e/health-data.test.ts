@@ -11,6 +11,7 @@ import { devServer, type Rig } from '../rig/environments.js';
 import { answer, runLabops } from './labops.js';
 import { findPostgres, installCommand, startPostgres } from '../rig/postgres.js';
 import { startBuilt } from '../rig/built.js';
+import { emptyDatabase } from '../rig/empty-database.js';
 import { patienceMs } from '../rig/patience.js';
 import type { StartedProcess } from '../rig/processes.js';
 import { newDatabase } from '../rig/stores.js';
@@ -119,7 +120,8 @@ async function onPostgres(): Promise<Deployment> {
 
 async function inOneProcess(): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-e2e-'));
-  const place = { HEALTH_DATA_DIRECTORY: join(folder, 'data'), HEALTH_DATA_PORT: '0', DATABASE_URL: undefined };
+  const directory = await emptyDatabase(join(folder, 'data'));
+  const place = { HEALTH_DATA_DIRECTORY: directory, HEALTH_DATA_PORT: '0', DATABASE_URL: undefined };
   const env = { ...settings(rig), ...place };
   const ready = /worker and ingress started/;
   const program = await startBuilt('workers/single-process.ts', { env, ready });

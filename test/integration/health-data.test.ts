@@ -9,6 +9,7 @@ import { readIngressConfig } from '../../workers/config.js';
 import { type RunningIngress, startIngress } from '../../workers/ingress.js';
 import { devServer } from '../rig/environments.js';
 import { startBuilt } from '../rig/built.js';
+import { emptyDatabase } from '../rig/empty-database.js';
 import { activity, glucose, sample, valuesOf } from '../store/received.js';
 import { closedPort, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
 
@@ -47,7 +48,7 @@ describe('an ingress with a store', () => {
   let store: HealthDataStore;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'lab-operations-ingress-'));
-    store = await openStore({ directory: join(folder, 'data') });
+    store = await openStore({ directory: await emptyDatabase(join(folder, 'data')) });
     return async () => {
       await store.close();
       await rm(folder, { recursive: true });

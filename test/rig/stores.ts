@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { beforeAll, describe, inject } from 'vitest';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { openStore, type HealthDataStore, type StorePlace } from '../../store/health-data-store.js';
+import { emptyDatabase } from './empty-database.js';
 import { installCommand } from './postgres.js';
 
 /** Invented keys for the hashes in tombstones. */
@@ -49,7 +50,7 @@ function started(start: () => Promise<Started>): () => StoreRig {
 
 async function onPglite(): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-pglite-'));
-  const place = { directory: join(folder, 'data') };
+  const place = { directory: await emptyDatabase(join(folder, 'data')) };
   const store = await openStore(place, { referenceKeys });
   const end = async () => {
     await store.close();

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vites
 import { StoreFailed, storeFailure } from '../../store/database.js';
 import { DirectoryInUse } from '../../store/directory-lock.js';
 import { openStore } from '../../store/health-data-store.js';
+import { emptyDatabase } from '../rig/empty-database.js';
 import { findPostgres, installCommand } from '../rig/postgres.js';
 import { startProgram } from '../rig/processes.js';
 import { describeStores, newDatabase } from '../rig/stores.js';
@@ -69,7 +70,7 @@ describe('a PGlite directory', () => {
   });
 
   test('has one opener at a time, even by another name, and keeps its data', async () => {
-    const directory = join(folder, 'one');
+    const directory = await emptyDatabase(join(folder, 'one'));
     const store = await openStore({ directory });
     await receive(store, activity('kept', '1'));
     await symlink(directory, join(folder, 'other-name'));
@@ -104,7 +105,7 @@ describe('a PGlite directory', () => {
   });
 
   test('a PGlite directory that another process has open is refused with a helpful sentence', async () => {
-    const directory = join(folder, 'two');
+    const directory = await emptyDatabase(join(folder, 'two'));
     const holder = await startProgram('test/rig/hold-store.ts', { args: [directory], ready: /holding/ });
     await expect(openStore({ directory })).rejects.toThrow(/is open in another process .+DATABASE_URL/);
     await holder.stop();

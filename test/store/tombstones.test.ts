@@ -8,6 +8,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import type { ReferenceKeys } from '../../store/reference-hashes.js';
+import { emptyDatabase } from '../rig/empty-database.js';
 import { newDatabase, referenceKeys } from '../rig/stores.js';
 import { eventually } from '../rig/eventually.js';
 import { activity, glucose, receive, sample, samplesOf } from './received.js';
@@ -18,7 +19,7 @@ const other = parseKeyRing(`other:${Buffer.from('another-key-for-tombstones-0000
 async function directory(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-tombstones-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  return join(folder, 'data');
+  return emptyDatabase(join(folder, 'data'));
 }
 
 test('nothing of a deleted user is left in the files of a directory', async () => {

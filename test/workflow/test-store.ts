@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { StoreFailed } from '../../store/database.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import type { StoreAccess } from '../../store/store-access.js';
+import { emptyDatabase } from '../rig/empty-database.js';
 import { referenceKeys } from '../rig/stores.js';
 
 /** The embedded database of a stage: ingress and worker share it, and it can be away. */
@@ -26,7 +27,8 @@ export class TestStore {
 
   static async open(): Promise<TestStore> {
     const folder = await mkdtemp(join(tmpdir(), 'lab-operations-story-'));
-    return new TestStore(await openStore({ directory: join(folder, 'data') }, { referenceKeys }), folder);
+    const directory = await emptyDatabase(join(folder, 'data'));
+    return new TestStore(await openStore({ directory }, { referenceKeys }), folder);
   }
 
   async close(): Promise<void> {
