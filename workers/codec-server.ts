@@ -35,6 +35,7 @@ export async function startCodecServer(
   log: Logger,
   limits = httpLimits,
 ): Promise<RunningCodecServer> {
+  for (const warning of config.warnings) log.warn(warning);
   const app = routes(config, log, limits);
   const { host, port, shutdownGraceSeconds } = config;
   const url = await listen(app, { host, port, settings: { host: 'CODEC_HOST', port: 'CODEC_PORT' } });

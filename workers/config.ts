@@ -8,6 +8,7 @@ import type { ServiceConfig } from '../service/http.js';
 import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
 import { parseSecret } from '../service/webhook-signature.js';
 import { managementConfig, wrongKey } from './management-config.js';
+import { misspeltSettings } from './misspelt.js';
 import { reportFilesConfig } from './report-files.js';
 import {
   codecServerSettings,
@@ -107,10 +108,11 @@ export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid';
   readonly faults: readonly SettingFault[];
 
-  constructor(faults: readonly SettingFault[]) {
+  /** @param hints sentences that may explain them */
+  constructor(faults: readonly SettingFault[], hints: readonly string[] = []) {
     const lines = faults.map(({ setting, problem, remedy }) => `  ${setting} ${problem}: ${remedy}.`);
     const count = faults.length === 1 ? 'One setting is' : `${faults.length} settings are`;
-    super(`${count} not right:\n${lines.join('\n')}`);
+    super(`${count} not right:\n${[...lines, ...hints.map((hint) => `  ${hint}`)].join('\n')}`);
     this.faults = faults;
   }
 }
@@ -130,10 +132,10 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   requireKeys(settings, faults);
   const temporal = readTemporal(given, faults);
   if (faults.length > 0 || !settings || !temporal || !reportFiles || baseUrl === undefined)
-    throw new ConfigInvalid(faults);
+    throw new ConfigInvalid(faults, misspeltSettings(given));
   const { NOTIFY_URL: url, NOTIFY_SECRET: secret, NOTIFY_RETRY_DAYS: retryDays } = settings;
   return {
-    ...commonOf(settings, temporal),
+    ...commonOf(settings, temporal, given),
     // A call of the service that was accepted gets to its end, and its answer to Temporal.
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? settings.SERVICE_TIMEOUT_SECONDS + 5,
     service: serviceConfig(settings, baseUrl),
@@ -154,8 +156,8 @@ export function readIngressConfig(env: Env = process.env): IngressConfig {
   checkOff(given, faults);
   requireKeys(settings, faults);
   const temporal = readTemporal(given, faults);
-  if (faults.length > 0 || !settings || !temporal) throw new ConfigInvalid(faults);
-  const common = commonOf(settings, temporal);
+  if (faults.length > 0 || !settings || !temporal) throw new ConfigInvalid(faults, misspeltSettings(given));
+  const common = commonOf(settings, temporal, given);
   return {
     ...common,
     warnings: [...common.warnings, ...secretWarnings(settings.WEBHOOK_SECRETS)],
@@ -177,11 +179,11 @@ export function readCodecServerConfig(env: Env = process.env): CodecServerConfig
     const problem = 'is missing, but CODEC_HOST is not an address of this machine only';
     faults.push({ setting: 'CODEC_TOKEN', problem, remedy: remedyOf('CODEC_TOKEN') });
   }
-  if (faults.length > 0 || !settings) throw new ConfigInvalid(faults);
+  if (faults.length > 0 || !settings) throw new ConfigInvalid(faults, misspeltSettings(given));
   return {
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? defaultGraceSeconds,
-    warnings: [],
+    warnings: misspeltSettings(given),
     keyRing: settings.LABOPS_ENCRYPTION_KEYS,
     host: settings.CODEC_HOST,
     port: settings.CODEC_PORT,
@@ -291,13 +293,13 @@ type CommonSettings = z.output<z.ZodObject<typeof commonSettings>>;
 /** Shorter than the 30 s that container platforms usually wait. */
 const defaultGraceSeconds = 20;
 
-function commonOf(settings: CommonSettings, temporal: TemporalConfig): CommonConfig {
+function commonOf(settings: CommonSettings, temporal: TemporalConfig, given: Env): CommonConfig {
   return {
     temporal,
     taskQueue: settings.TASK_QUEUE,
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? defaultGraceSeconds,
-    warnings: transportWarnings(temporal, settings.DATABASE_URL),
+    warnings: [...misspeltSettings(given), ...transportWarnings(temporal, settings.DATABASE_URL)],
     encryption: settings.ENCRYPTION,
     ...(settings.LABOPS_ENCRYPTION_KEYS && { keyRing: settings.LABOPS_ENCRYPTION_KEYS }),
     databasePoolSize: settings.DATABASE_POOL_SIZE,

@@ -7,6 +7,7 @@ import {
   type SettingFault,
   type WorkerConfig,
 } from './config.js';
+import { misspeltSettings } from './misspelt.js';
 import { instructionOf, singleProcessSettings } from './settings.js';
 
 /** A process for trying things out has no load balancer. */
@@ -47,10 +48,17 @@ export function readSingleProcessConfig(
   for (const { message: problem } of error?.issues ?? []) {
     faults.push({ setting: 'HEALTH_DATA_PORT', problem, remedy: instructionOf(portSchema) });
   }
-  if (faults.length > 0 || !worker || !ingress) throw new ConfigInvalid(faults);
+  if (faults.length > 0 || !worker || !ingress) throw new ConfigInvalid(faults, misspeltSettings(env));
   const { databaseUrl, databasePoolSize: poolSize } = ingress;
   const store = directory === undefined ? databaseUrl !== undefined && { databaseUrl, poolSize } : { directory };
-  return { worker, ingress, ...(store && { store }), ...(healthDataPort !== undefined && { healthDataPort }) };
+  // One log for both: each warning once.
+  const warnings = ingress.warnings.filter((warning) => !worker.warnings.includes(warning));
+  return {
+    worker,
+    ingress: { ...ingress, warnings },
+    ...(store && { store }),
+    ...(healthDataPort !== undefined && { healthDataPort }),
+  };
 }
 
 /** Each fault once: both read the common settings. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readKeyRing } from '../../client/config.js';
+import { readSingleProcessConfig } from '../../workers/single-process.config.js';
 import { ConfigInvalid, readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 
 const service = { SERVICE_BASE_URL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' };
@@ -64,6 +65,36 @@ describe('a warning', () => {
     for (const address of ['db.example.com/health?sslmode=verify-full', 'localhost/health', 'postgresql:5432/health']) {
       expect(warningsOf({ DATABASE_URL: `postgres://user:hidden@${address}` }), address).toEqual([]);
     }
+  });
+
+  test('says which setting a misspelt name may mean, unless that one is set, and not its value', () => {
+    const said = 'NOTIFICATION is not a setting: did you mean NOTIFICATIONS?';
+    expect(warningsOf({ NOTIFICATION: 'off' })).toEqual([said]);
+    expect(warningsOf({ NOTIFICATION: 'off', NOTIFICATIONS: 'off' })).toEqual([]);
+    expect(warningsOf({ NOTIFICATION: ' ' })).toEqual([]);
+    expect(warningsOf({ task_queue: 'mine', LABOPS_COLOUR: 'red' })).toEqual([
+      'task_queue is not a setting: did you mean TASK_QUEUE?',
+      'LABOPS_COLOUR is not a setting: docs/settings.md lists them.',
+    ]);
+    const read = () => readWorkerConfig({ SERVICE_BASEURL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' });
+    expect(read).toThrow(
+      /\n {2}SERVICE_BASE_URL is missing: .*\n {2}SERVICE_BASEURL is not a setting: did you mean SERVICE_BASE_URL\?$/,
+    );
+    const both = readSingleProcessConfig({
+      ...service,
+      ...webhooks,
+      NOTIFICATION: 'off',
+      HEALTH_DATA_DIRECTORY: '/data',
+    });
+    expect([...both.worker.warnings, ...both.ingress.warnings]).toEqual([said]);
+    const codec = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORTS: '1' });
+    expect(codec.warnings).toEqual(['CODEC_PORTS is not a setting: did you mean CODEC_PORT?']);
+  });
+
+  test('is not given for the variables of other programs', () => {
+    const others = { NOTIFY_SOCKET: '/run/notify', DATABASE_HOST: 'db', SERVICE_NAME: 'x', INGRESS_SERVICE_PORT: '80' };
+    const files = { LABOPS_ENCRYPTION_KEYS_FILE: '', LABOPS_TEAM_ID: 'team', TEMPORAL_TLS: 'true', LOGLEVEL: '' };
+    expect(warningsOf({ ...others, ...files, npm_config_user_agent: 'npm', NODE_ENV: 'test' })).toEqual([]);
   });
 
   test('says that Temporal is reached without TLS', () => {

@@ -1,0 +1,67 @@
+import {
+  codecServerSettings,
+  ingressSettings,
+  secretSettings,
+  singleProcessSettings,
+  workerSettings,
+} from './settings.js';
+
+/*
+ * A misspelt setting has no effect and breaks no rule, so nothing else would mention it. A variable of another program
+ * must not be reported: only a name that is ours for certain, or that is almost a setting which is not set.
+ */
+
+/** The settings that only `labops` reads. */
+const commandLineSettings = ['LABOPS_ORG_ID', 'LABOPS_TEAM_ID', 'LABOPS_ENVIRONMENT'];
+
+const known = new Set([
+  ...[workerSettings, ingressSettings, codecServerSettings, singleProcessSettings].flatMap((group) =>
+    Object.keys(group),
+  ),
+  ...secretSettings.flatMap((name) => [name, `${name}_FILE`]),
+  ...commandLineSettings,
+]);
+
+/** systemd's, which differs from NOTIFY_SECRET in two letters. */
+const foreign = new Set(['NOTIFY_SOCKET']);
+
+const ours = /^LABOPS_/;
+
+/** More is another word; so is anything near a short name. */
+const mostEdits = 2;
+const shortestName = 8;
+
+/**
+ * Sentences about variables that look like a misspelt setting. They name no value.
+ * @param given the environment without blank values
+ */
+export function misspeltSettings(given: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(given).flatMap((name) => {
+    if (known.has(name) || foreign.has(name)) return [];
+    const near = nearestTo(name, (setting) => given[setting] === undefined);
+    if (near !== undefined) return [`${name} is not a setting: did you mean ${near}?`];
+    return ours.test(name) ? [`${name} is not a setting: docs/settings.md lists them.`] : [];
+  });
+}
+
+function nearestTo(name: string, isFree: (setting: string) => boolean): string | undefined {
+  if (name.length < shortestName) return undefined;
+  const near = [...known]
+    .map((setting) => ({ setting, edits: editsBetween(name.toUpperCase(), setting) }))
+    .filter(({ setting, edits }) => edits <= mostEdits && setting.length >= shortestName && isFree(setting));
+  return near.toSorted((one, other) => one.edits - other.edits)[0]?.setting;
+}
+
+/** Levenshtein's distance: how many letters are inserted, left out or replaced. */
+function editsBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (const [column, wanted] of [...other].entries()) {
+      const replaced = (row[column] ?? 0) + (letter === wanted ? 0 : 1);
+      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
