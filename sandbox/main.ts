@@ -4,7 +4,8 @@ import { startLabService } from './lab-service/server.js';
 /** Runs the stand-in of the lab service until it is stopped. Exit status 2: the settings; 1: it could not start. */
 async function main(): Promise<void> {
   const config = readSandboxConfig();
-  const service = await startLabService(config);
+  const log = (line: string) => void process.stderr.write(`lab service sandbox: ${line}\n`);
+  const service = await startLabService({ ...config, log });
   const target = config.settings?.webhookUrl || 'nowhere (SANDBOX_WEBHOOK_URL is empty)';
   process.stdout.write(`lab service sandbox: ${service.url}, control interface below ${service.url}/_sandbox/\n`);
   process.stdout.write(`lab service sandbox: webhooks go to ${target}; a day lasts ${config.settings?.daySeconds} s\n`);

@@ -35,8 +35,11 @@ export class Lab {
   readonly reports = new Reports(this);
   readonly faults = newHttpFaults();
   readonly requests = new RequestLog();
+  readonly log: (line: string) => void;
 
-  constructor(initial: Partial<Settings>, managementKey?: string) {
+  /** @param log gets a line for what an operator of the stand-in should see */
+  constructor(initial: Partial<Settings>, managementKey?: string, log: (line: string) => void = () => undefined) {
+    this.log = log;
     this.settings = new SettingsStore(initial);
     this.clock = new Clock(this.settings.current.daySeconds);
     this.organisation = new Organisation(this.clock, managementKey);

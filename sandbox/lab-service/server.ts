@@ -34,6 +34,8 @@ export interface LabServiceOptions {
   readonly brand?: string;
   /** Settings that differ from the defaults; a reset returns to them. */
   readonly settings?: Partial<Settings>;
+  /** Gets a line for each webhook whose first attempt fails: ids and the status. Default: none. */
+  readonly log?: (line: string) => void;
 }
 
 export interface LabService {
@@ -49,7 +51,7 @@ export interface LabService {
  * ZodError when a setting is out of bounds.
  */
 export async function startLabService(options: LabServiceOptions): Promise<LabService> {
-  const lab = new Lab(options.settings ?? {}, options.managementKey);
+  const lab = new Lab(options.settings ?? {}, options.managementKey, options.log);
   const closing = new AbortController();
   // Open keep-alive connections must not hold up the end.
   const app = Fastify({ forceCloseConnections: true });

@@ -315,7 +315,7 @@ export class Webhooks {
     if (this.#closing.signal.aborted || !this.#messages.has(message.id)) return;
     message.attempts.push(outcome);
     if (outcome.ok) this.#delivered(message);
-    else this.#failed(message);
+    else this.#failed(message, outcome);
   }
 
   /** As it is at this attempt; undefined where nothing may be sent any more. */
@@ -331,7 +331,8 @@ export class Webhooks {
     message.body = '';
   }
 
-  #failed(message: Message): void {
+  #failed(message: Message, outcome: AttemptOutcome): void {
+    if (message.tries === 1) this.#lab.log(failureLine(message, outcome));
     if (message.endpointId === null) this.#countFailing();
     const delay = RETRY_DELAYS[message.tries - 1];
     if (delay === undefined) this.#giveUp(message, 'failed');
@@ -350,6 +351,13 @@ export class Webhooks {
     message.state = state;
     message.body = '';
   }
+}
+
+/** Once for all attempts of a message; nothing of its body. */
+function failureLine({ id, eventType, orderId, jobId, userId }: Message, { status, error }: AttemptOutcome): string {
+  const subject = orderId === null ? (jobId === null ? `user ${userId}` : `job ${jobId}`) : `order ${orderId}`;
+  const answer = status === null ? `got no answer (${error})` : `was answered with ${status}`;
+  return `webhook ${id} (${eventType}, ${subject}) ${answer}: it is sent again`;
 }
 
 function newMessageId(): string {

@@ -70,6 +70,8 @@ export interface Answer {
 
 export interface Sandbox {
   readonly service: LabService;
+  /** What it logged. */
+  readonly lines: readonly string[];
   readonly control: SandboxControl;
   readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   /** A new user's id. */
@@ -85,7 +87,9 @@ afterEach(async () => {
 });
 
 export async function startSandbox(settings: Partial<Settings> = {}): Promise<Sandbox> {
-  const service = await startLabService({ port: 0, apiKey: API_KEY, managementKey: MANAGEMENT_KEY, settings });
+  const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
+  const service = await startLabService({ port: 0, apiKey: API_KEY, managementKey: MANAGEMENT_KEY, settings, log });
   open.push(async () => service.close());
   const control = sandboxControl(service.url);
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -93,6 +97,7 @@ export async function startSandbox(settings: Partial<Settings> = {}): Promise<Sa
   const newUser = async (): Promise<string> => (await control.createUser()).user.user_id;
   return {
     service,
+    lines,
     control,
     call,
     newUser,

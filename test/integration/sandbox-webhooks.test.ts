@@ -232,18 +232,22 @@ describe('retries', () => {
   });
 
   test('carry the same id, and end with the first 2xx', async () => {
-    const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, (n) => (n < 4 ? 500 : 204));
+    const { control, newKit, received, lines } = await start({ daySeconds: QUICK_DAY }, (n) => (n < 4 ? 500 : 204));
     const { id } = await newKit();
     await eventually(async () => {
       const deliveries = await control.deliveries({ order_id: id });
       expect(deliveries.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
     });
     expect(received).toHaveLength(6);
+    const said = (type: string) =>
+      `webhook msg (labtest.order.${type}, order ${id}) was answered with 500: it is sent again`;
+    const logged = lines.map((line) => line.replace(/msg_\S+/, 'msg')).toSorted();
+    expect(logged).toEqual([said('created'), said('updated')]);
     expect(new Set(received.map(({ headers }) => headers['svix-id'])).size).toBe(2);
   });
 
   test('come after a redirect, after 4xx, after no answer in time and after no connection', async () => {
-    const { control, newKit, url } = await start({ webhookTimeoutMs: 2_000 }, (n) => [302, 400][n] ?? null);
+    const { control, newKit, url, lines } = await start({ webhookTimeoutMs: 2_000 }, (n) => [302, 400][n] ?? null);
     const { id } = await newKit();
     await control.settleWebhooks();
     await control.move(id, 'transit_customer');
@@ -257,6 +261,10 @@ describe('retries', () => {
     // The first two go out at once.
     expect(new Set(outcomes.slice(0, 2))).toEqual(new Set([302, 400]));
     expect(outcomes.slice(2)).toEqual(['timeout', 'ECONNREFUSED']);
+    expect(lines.slice(2)).toEqual([
+      expect.stringContaining('got no answer (timeout)'),
+      expect.stringContaining('got no answer (ECONNREFUSED)'),
+    ]);
     await control.changeSettings({ webhookUrl: url });
   });
 
