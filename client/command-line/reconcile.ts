@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { ReconcileProgress } from '../../protocol/reconcile.js';
+import type { EarlierFailure } from '../orders/orders.js';
 import type { CommandLine } from './command-line.js';
+import { failureLine } from './exit-codes.js';
 import { facts, moment } from './output.js';
 
 /** Catches up on the webhooks of a range of time that an outage lost. */
@@ -15,7 +17,13 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
         progress.say('reconciling');
         const { from, to } = range;
         const onProgress = (come: ReconcileProgress): void => progress.say(lineOf(come));
-        const result = await lab.orders.reconcile({ from, to }, { onProgress });
+        const onEarlierFailure = ({ at, error }: EarlierFailure): void => {
+          commandLine.note(
+            `The last run for this range failed at ${moment(at)} UTC. ${failureLine(error)} It is run again.`,
+          );
+          progress.resume();
+        };
+        const result = await lab.orders.reconcile({ from, to }, { onProgress, onEarlierFailure });
         commandLine.print(result, () =>
           facts([
             ['Compared up to', moment(result.watermark)],

@@ -29,6 +29,15 @@ export type WhichHandle = { reference: string } | { orderId: string };
 
 export interface ReconcileOptions extends CallOptions {
   onProgress?: (progress: ReconcileProgress) => void;
+  /** Gets the failure of the last run for the same range, if it failed; the new one is started nevertheless. */
+  onEarlierFailure?: (failure: EarlierFailure) => void;
+}
+
+/** How the last run of a reconciliation failed. */
+export interface EarlierFailure {
+  at: Date | undefined;
+  /** As `reconcile` rejected with it, if somebody waited. */
+  error: unknown;
 }
 
 /** Which orders a list has. */
@@ -101,11 +110,14 @@ export class OrderOperations {
    * @throws OrderInvalid for an invalid range, before anything is started; ServiceDown
    */
   async reconcile(range: { from: string; to: string }, options: ReconcileOptions = {}): Promise<ReconcileResult> {
-    const { onProgress, ...callOptions } = options;
+    const { onProgress, onEarlierFailure, ...callOptions } = options;
     const faults = rangeFaults(range);
     if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${joinFaults(faults)}`, { fields: faults });
     return this.finder.calls.call(isReconciling, callOptions, (call) =>
-      reconcileRange(this.finder.calls, call, range, onProgress),
+      reconcileRange(this.finder.calls, call, range, {
+        ...(onProgress && { onProgress }),
+        ...(onEarlierFailure && { onEarlierFailure }),
+      }),
     );
   }
 

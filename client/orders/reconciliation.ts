@@ -1,4 +1,4 @@
-import type { WorkflowHandle } from '@temporalio/client';
+import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import {
   reconcileOrdersId,
   reconcileOrdersName,
@@ -6,16 +6,24 @@ import {
   type ReconcileProgress,
   type ReconcileResult,
 } from '../../protocol/reconcile.js';
+import type { CallOptions } from '../call-options.js';
+import { toClientError } from '../errors.js';
 import { watchState } from '../watching.js';
 import { goesOn, type OneCall, type TemporalCalls } from '../workflow-calls.js';
+import { orderErrorMap } from './errors.js';
+import type { EarlierFailure, ReconcileOptions } from './orders.js';
 
 /** Starts a run for a range, or joins the one that is under way, and waits for its end. */
 export async function reconcileRange(
   { client, taskQueue }: TemporalCalls,
   call: OneCall,
   range: { from: string; to: string },
-  onProgress?: (progress: ReconcileProgress) => void,
+  { onProgress, onEarlierFailure }: Omit<ReconcileOptions, keyof CallOptions>,
 ): Promise<ReconcileResult> {
+  if (onEarlierFailure) {
+    const failure = await earlierFailure(client.workflow.getHandle(reconcileOrdersId(taskQueue, range)));
+    if (failure) onEarlierFailure(failure);
+  }
   const handle = await client.workflow.start(reconcileOrdersName, {
     workflowId: reconcileOrdersId(taskQueue, range),
     taskQueue,
@@ -29,6 +37,21 @@ export async function reconcileRange(
     return await call.result<ReconcileResult>(handle, goesOn('Reconciling'));
   } finally {
     ended.abort();
+  }
+}
+
+/** Somebody who did not wait for the last run does not know that it failed, nor why. */
+async function earlierFailure(last: WorkflowHandle): Promise<EarlierFailure | undefined> {
+  try {
+    const { status, closeTime: at } = await last.describe();
+    if (status.name !== 'FAILED') return undefined;
+    return await last.result().then(
+      () => undefined,
+      (error: unknown) => ({ at, error: toClientError(error, orderErrorMap) }),
+    );
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
   }
 }
 

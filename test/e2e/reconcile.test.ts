@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { EarlierFailure } from '../../client/index.js';
 import { createLabService } from '../../service/lab-service.js';
 import type { Order } from '../../service/orders.js';
 import { kitOrderId } from '../../protocol/ids.js';
@@ -78,6 +79,20 @@ describe('a range of time', () => {
     for (const status of toTheEnd.slice(1)) await lab.sandbox.move(unwanted, status);
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, finished: 2, reopened: 0 });
     expect(await lab.runsOf(heard)).toHaveLength(1);
+  });
+
+  test('a range of time whose last run failed is run again, and why it failed is reported', async () => {
+    const range = { from: '2001-02-01', to: '2001-02-02' };
+    const action = { kind: 'answer', status: 400, body: { detail: 'Invented: not now' } } as const;
+    await lab.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
+    await expect(lab.labs.orders.reconcile(range)).rejects.toMatchObject({ name: 'OrderRefused' });
+    const failures: EarlierFailure[] = [];
+    const onEarlierFailure = (failure: EarlierFailure) => failures.push(failure);
+    expect(await lab.labs.orders.reconcile(range, { onEarlierFailure })).toMatchObject({ listed: 0 });
+    const error: unknown = expect.objectContaining({ name: 'OrderRefused', sentence: 'Invented: not now' });
+    expect(failures).toEqual([{ at: expect.any(Date) as Date, error }]);
+    await lab.labs.orders.reconcile(range, { onEarlierFailure });
+    expect(failures).toHaveLength(1);
   });
 
   test('a range of time without an order is empty, and an invalid one is refused with a client error', async () => {
