@@ -7,7 +7,7 @@ import type { DemoConfig } from './config.js';
 import type { Keyboard } from './keyboard.js';
 import type { Screen } from './screen.js';
 import { startServers, type Servers } from './servers.js';
-import { leaveLostOrder } from './left-over.js';
+import { leaveLostOrder, playReplacement } from './left-over.js';
 import { OneAtATime, type Scenery } from './stage.js';
 import { showAddresses, showEndings } from './summary.js';
 import { isExact, takeTally } from './tally.js';
@@ -71,8 +71,11 @@ export async function runDemo(demo: Demo): Promise<number> {
   showEndings(endings, tally, Math.round((Date.now() - began) / 1000), screen);
   const status = endings.every(({ succeeded }) => succeeded) && isExact(tally) ? 0 : 1;
   if (once) return status;
-  const lostOrderId = await Promise.race([leaveLostOrder(scenery), broken, interruption]);
-  showAddresses(servers, lostOrderId, logFolder, screen);
+  const lost = await Promise.race([leaveLostOrder(scenery), broken, interruption]);
+  showAddresses(servers, await lost.orderId(), logFolder, screen);
+  playReplacement(lost, scenery, stopping.signal).catch((error: unknown) => {
+    if (!stopping.signal.aborted) say(`the order that needs a person is no longer played: ${String(error)}`);
+  });
   const signal = await Promise.race([interrupted, broken]);
   screen.line(`\n  ${signal}: ending everything.`);
   return status;

@@ -1,9 +1,12 @@
+import { lowLevel } from '../lab-service/lifecycle.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';
-import { shippingDetails } from './persons.js';
+import type { KitOrderHandle } from '../../client/index.js';
+import { registrationOf, shippingDetails } from './persons.js';
+import { withResults } from './stories/journeys.js';
 import type { Scenery } from './stage.js';
 
-/** Leaves an order that needs a person, for those who try the command line and the Web UI. @returns its id */
-export async function leaveLostOrder({ operations, control, calendar }: Scenery): Promise<string> {
+/** Leaves an order that needs a person, for those who try the command line and the Web UI. */
+export async function leaveLostOrder({ operations, control, calendar }: Scenery): Promise<KitOrderHandle> {
   const { user } = await control.createUser();
   const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
   // In compressed days the order would be given up half a minute later, before anybody could look at it.
@@ -14,5 +17,25 @@ export async function leaveLostOrder({ operations, control, calendar }: Scenery)
   for await (const { attention } of handle.watch({ minInterval: 120, maxInterval: 240, deadline: '1 minute' })) {
     if (attention.length > 0) break;
   }
-  return orderId;
+  return handle;
+}
+
+/** If the operator decides on a replacement, it travels, its customer registers it, and it has results. Ends with the order. */
+export async function playReplacement(
+  handle: KitOrderHandle,
+  { control }: Pick<Scenery, 'control'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const playing = new Set<string>();
+  for await (const state of handle.watch({ minInterval: '0.25s', maxInterval: '1s', signal })) {
+    if (state.phase === 'placing') continue;
+    const { orderId, registered, chain, timeline } = state;
+    if (chain.at(-1)?.origin !== 'replacement') continue;
+    if (!playing.has(orderId)) await control.playStory(orderId, withResults);
+    playing.add(orderId);
+    const hasKit = timeline.some((entry) => entry.orderId === orderId && lowLevel(entry.status) === 'with_customer');
+    if (!hasKit || registered) continue;
+    const { kit_sample_id: sampleId } = await control.order(orderId);
+    await handle.register(registrationOf(sampleId ?? ''), { orderId });
+  }
 }

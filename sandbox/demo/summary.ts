@@ -45,6 +45,9 @@ export function showAddresses(servers: Servers, lostOrderId: string, logFolder: 
   screen.line(`export TEMPORAL_ADDRESS=${servers.temporalAddress} LABOPS_ENCRYPTION_KEYS=${servers.encryptionKeys}`);
   screen.line('npx --no -- labops orders list --attention');
   screen.line(`npx --no -- labops orders resolve ${lostOrderId} --decision replace`);
+  screen.line(
+    '\n  The second kit then travels as the others did, and ends with results: `labops orders show` follows it.',
+  );
   screen.line();
 }
 

@@ -151,6 +151,14 @@ test('the demo stays up after its stories, and Ctrl-C then ends everything with 
   const asked = await runLabops(['orders', 'show', '--reference', 'demo-left-over', '--json'], { env });
   const { waiting } = JSON.parse(asked.stdout) as OrderState;
   expect(Date.parse(waiting.until ?? '') - Date.now()).toBeGreaterThan(20 * 86_400_000);
+  const { orderId } = JSON.parse(asked.stdout) as OrderState;
+  const resolved = await runLabops(['orders', 'resolve', orderId, '--decision', 'replace'], { env });
+  expect(resolved.stdout, resolved.stderr).toMatch(/replacement/);
+  const outcome = async () => {
+    const { stdout } = await runLabops(['orders', 'show', orderId, '--json'], { env });
+    return (JSON.parse(stdout) as OrderState).outcome;
+  };
+  await expect.poll(outcome, { timeout: 60_000, interval: 1_000 }).toBe('completed');
   const processes = await descendantsOf(demo);
   expect(await demo.stop('SIGINT'), demo.output()).toEqual({ code: 0, signal: null });
   await expectGone(processes);
