@@ -13,7 +13,29 @@ interface Asked<Command, State> {
   refusal?: ApplicationFailure;
 }
 
-/** Commands run one at a time in the order they came; each caller waits for the outcome of its own. */
+/**
+ * Work on one subject runs one at a time in the order it came; work on different subjects, side by side. A rejection
+ * reaches the caller of that work only.
+ */
+export class Lanes {
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  async run<T>(subject: string, work: () => Promise<T>): Promise<T> {
+    const before = this.last.get(subject);
+    const done = before === undefined ? work() : before.then(work, work);
+    this.last.set(subject, done);
+    try {
+      return await done;
+    } finally {
+      if (this.last.get(subject) === done) this.last.delete(subject);
+    }
+  }
+}
+
+/**
+ * Commands that the main loop carries out, one at a time in the order they came; each caller waits for the outcome of its
+ * own.
+ */
 export class CommandQueue<Command, State extends object> {
   private readonly asked: Asked<Command, State>[] = [];
 

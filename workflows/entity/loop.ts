@@ -16,8 +16,10 @@ export interface EntityRun<Command = never, Answer extends object = object> exte
   commands: CommandQueue<Command, Answer>;
 }
 
-interface Wakeable {
-  commands: { isEmpty: boolean };
+/** All that wakes a main loop. */
+export interface Wakeable {
+  /** Those that the loop carries out. A workflow whose commands run beside its loop has none. */
+  commands?: { isEmpty: boolean };
   alarm: Alarm;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
@@ -106,7 +108,7 @@ async function awaitIdle(run: Wakeable): Promise<boolean> {
 }
 
 function isDisturbed({ hasNews, commands }: Wakeable): boolean {
-  return hasNews || !commands.isEmpty;
+  return hasNews || commands?.isEmpty === false;
 }
 
 function isNewRunDue({ mustContinueAsNew }: Turns): boolean {

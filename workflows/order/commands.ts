@@ -13,17 +13,35 @@ import { note } from '../entity/journal.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
+import { awaitIdentity } from './identify.js';
 import { receiveSnapshot } from './intake.js';
+import { endWaitingUnlessDue } from './policy-decisions.js';
 import { readOrder } from './reading.js';
-import { replaceKit } from './replacement.js';
+import { allReplacements, replaceKit } from './replacement.js';
 import { isDone, recordResolution } from './resolutions.js';
 import { review } from './review.js';
 import { validate, type Command } from './validation.js';
 import { stateOf } from './view.js';
 import type { KitOrderRun } from './run.js';
 
-/** Carries out one command and answers with the state after it. */
-export async function carryOut(run: KitOrderRun, command: Command): Promise<OrderState> {
+/**
+ * Carries out one command and answers with the state after it. It waits for the commands before it on the same order, and
+ * for a replacement of that order, but not for the main loop.
+ */
+export async function carryOutInTurn(run: KitOrderRun, command: Command): Promise<OrderState> {
+  run.callers += 1;
+  try {
+    await awaitIdentity(run);
+    return await run.lanes.run(command.orderId, () => carryOut(run, command));
+  } catch (error) {
+    throw refusalOf(error);
+  } finally {
+    run.callers -= 1;
+    run.hasNews = true;
+  }
+}
+
+async function carryOut(run: KitOrderRun, command: Command): Promise<OrderState> {
   const { orderId } = command;
   // Commands before it may have changed what this one was accepted for.
   validate(run, command);
@@ -74,7 +92,7 @@ export async function carryOutCancelRequest(run: KitOrderRun): Promise<void> {
   if (chain.cancelRequest !== 'open') return;
   const { orderId } = currentOrder(chain);
   try {
-    if (outcomeOf(chain) === undefined) await carryOut(run, { kind: 'cancel', orderId });
+    if (outcomeOf(chain) === undefined) await carryOutInTurn(run, { kind: 'cancel', orderId });
   } catch (error) {
     const { type } = refusalOf(error);
     note(chain, `the cancellation of its placing could not be carried out: ${type}`, Date.now(), orderId);
@@ -134,14 +152,15 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
   switch (decision) {
     case 'wait':
       extendLimits(chain, orderId);
-      // A decision that waited for a read may not be due any more.
-      run.hasNews = true;
+      endWaitingUnlessDue(run);
       return;
     case 'replace':
       return replaceKit(run, orderId);
     case 'abandon':
-      chain.ending = 'abandoned';
-      return;
+      // Whoever gives the order up is told of every kit that was ordered for it.
+      return run.lanes.run(allReplacements, async () => {
+        chain.ending = 'abandoned';
+      });
     default:
       return decision satisfies never;
   }

@@ -13,7 +13,7 @@ import type { KitOrderResult, OrderOutcome, RaisedOrderAttention } from '../../p
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labAttentionKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
 import { activities } from '../activities.js';
-import { answeringMeanwhile, commandWait, notKnownYet } from '../entity/commands.js';
+import { commandWait, notKnownYet } from '../entity/commands.js';
 import { markAnnounced } from './announcements.js';
 import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
 import { raiseCriticalResults, openReports } from './critical-results.js';
@@ -23,7 +23,6 @@ import { setNotifies } from '../entity/outbox.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { takeAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
-import { forwarded } from './validation.js';
 import { resultOf } from './view.js';
 import type { KitOrderRun } from './run.js';
 
@@ -53,12 +52,12 @@ export async function identify(run: KitOrderRun): Promise<void> {
  * next move, a command, or the first deadline. The timer is the one that the order needs anyway.
  */
 async function awaitHandOver(run: KitOrderRun): Promise<void> {
-  const { chain, commands, alarm } = run;
+  const { chain, alarm } = run;
   const isKnown = () => chain.handedOver || run.forwardsTo !== undefined;
-  while (!isKnown() && isHandOverExpected(chain) && commands.isEmpty && !alarm.rang) {
+  while (!isKnown() && isHandOverExpected(chain) && run.callers === 0 && !alarm.rang) {
     run.hasNews = false;
     alarm.set(nextMoment(chain));
-    await condition(() => run.hasNews || isKnown() || !commands.isEmpty || alarm.rang);
+    await condition(() => run.hasNews || isKnown() || run.callers > 0 || alarm.rang);
   }
 }
 
@@ -74,10 +73,10 @@ export async function awaitIdentity(run: KitOrderRun): Promise<void> {
 async function readWholeChain(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   adoptReference(chain);
-  const reading = await answeringMeanwhile(
-    run.commands,
-    activities.readChain.executeWithOptions({ summary: 'whose order is this' }, [chain.rootOrderId, run.earlierRun]),
-  );
+  const reading = await activities.readChain.executeWithOptions({ summary: 'whose order is this' }, [
+    chain.rootOrderId,
+    run.earlierRun,
+  ]);
   if (reading.rootOrderId !== chain.rootOrderId) run.forwardsTo ??= reading.rootOrderId;
   const { previous } = reading;
   const isOurs = run.forwardsTo === undefined;
@@ -183,7 +182,6 @@ function resumeQuestions(chain: Chain, { attention, raised }: KitOrderResult): v
  */
 export async function forward(run: KitOrderRun, rootOrderId: string): Promise<KitOrderResult> {
   const { chain } = run;
-  run.commands.refuseAll(forwarded(rootOrderId));
   upsertSearchAttributes([
     { key: labPhaseKey, value: forwardedPhase },
     { key: labAttentionKey, value: [] },

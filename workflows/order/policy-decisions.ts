@@ -58,13 +58,14 @@ async function decide(run: KitOrderRun): Promise<void> {
   if (unreadOrder(chain) !== undefined) return;
   // An order that has its outcome may be kept open by a critical result: nothing is left to decide, and nothing to look for.
   if (outcomeOf(chain) !== undefined) return endPostponement(chain, Date.now());
-  if (!isDecisionDue(chain, Date.now())) return endWaiting(run, Date.now());
+  if (endWaitingUnlessDue(run)) return;
   if (isPostponed(chain, Date.now())) return;
   const answer = await readOrder(run, orderId);
   if (answer === 'refused') postponeRefused(chain, orderId, Date.now());
   if (answer !== 'read') return;
   const looksForOthers = isReadAgainDue(chain, Date.now());
-  await runSteps(run, orderId);
+  // After the commands on this order, which may have changed what is due.
+  await run.lanes.run(orderId, () => runSteps(run, orderId));
   // After all decisions: an order that is looked for again is unread, and nothing is decided before it was read.
   if (looksForOthers && chain.ending === undefined) lookForOthers(run);
 }
@@ -74,7 +75,7 @@ async function runSteps(run: KitOrderRun, orderId: string): Promise<void> {
   for (const step of steps) {
     // The read, or a replacement, may have brought another order, which is read before anything is decided on it.
     const isKnown = unreadOrder(chain) === undefined && currentOrder(chain).orderId === orderId;
-    if (chain.ending !== undefined || !isKnown) return;
+    if (outcomeOf(chain) !== undefined || !isKnown) return;
     await step(run);
   }
 }
@@ -87,6 +88,13 @@ function isDecisionDue(chain: Chain, now: number): boolean {
     dueRemedy(chain) !== undefined ||
     isAbsent(chain, currentOrder(chain).orderId)
   );
+}
+
+/** A decision that waits for a read of the order may not be due any more. */
+export function endWaitingUnlessDue(run: KitOrderRun): boolean {
+  if (isDecisionDue(run.chain, Date.now())) return false;
+  endWaiting(run, Date.now());
+  return true;
 }
 
 /** The order has moved on, or was never stuck. */

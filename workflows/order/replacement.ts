@@ -38,7 +38,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
   demandReplaceable(order);
   const reservation = replacementOf(chain, orderId) ?? reserveReplacement(chain, order);
   reservation.atEventId = lastEventId(order);
-  const snapshot = await place(run, reservation, order);
+  const snapshot = await run.lanes.run(allReplacements, () => place(run, reservation, order));
   if (snapshot) receiveSnapshot(run, snapshot);
   clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
   if (!snapshot) return;
@@ -49,6 +49,12 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
   reservation.orderId = snapshot.orderId;
   await leadToChain(chain, snapshot);
 }
+
+/**
+ * The lane of all replacements of the chain, whichever order they are for: where the service echoes no passthrough, one that
+ * looks for its order could find the other's.
+ */
+export const allReplacements = 'replacements';
 
 /** The new order; nothing when its answer never came but a webhook has reported it meanwhile. */
 async function place(

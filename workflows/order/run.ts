@@ -1,13 +1,24 @@
 import type { EarlierRun } from '../../protocol/earlier-run.js';
-import type { OrderState } from '../../protocol/order/messages.js';
-import type { EntityRun } from '../entity/loop.js';
+import { Alarm } from '../entity/alarm.js';
+import { Lanes } from '../entity/commands.js';
+import type { Wakeable } from '../entity/loop.js';
 import type { Chain } from './chain.js';
-import type { Command } from './validation.js';
 
 /** One run of `kitOrder`. */
-export interface KitOrderRun extends EntityRun<Command, OrderState> {
+export interface KitOrderRun extends Wakeable {
   chain: Chain;
   earlierRun: EarlierRun | undefined;
+  /**
+   * What a command or the policy decides about an order runs in the lane of that order, beside the main loop: it waits for
+   * nothing that has to do with another order.
+   */
+  lanes: Lanes;
+  /** How many callers wait for the answer to a command. */
+  callers: number;
   /** Set when another root order's workflow does the work, and this run only passes things on. */
   forwardsTo?: string;
+}
+
+export function openRun(chain: Chain, earlierRun: EarlierRun | undefined): KitOrderRun {
+  return { chain, earlierRun, lanes: new Lanes(), callers: 0, alarm: new Alarm(), hasNews: false };
 }

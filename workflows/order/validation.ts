@@ -34,8 +34,9 @@ export function meant(chain: Chain, command: { orderId?: string } | undefined): 
 }
 
 /** A command that asks for what has happened already is accepted, also at the end: its caller lost the answer. */
-export function validate({ chain }: KitOrderRun, command: Command): void {
+export function validate({ chain, forwardsTo }: KitOrderRun, command: Command): void {
   const { orderId } = command;
+  if (forwardsTo !== undefined) throw forwarded(forwardsTo);
   const isKnown = findOrder(chain, orderId) !== undefined;
   if (isKnown && isDone(chain, command)) return;
   const outcome = outcomeOf(chain);

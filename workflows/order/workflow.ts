@@ -21,10 +21,10 @@ import {
   type ReplaceKitCommand,
   type ResolveProblemCommand,
 } from '../../protocol/order/messages.js';
-import { openRun, runLoop } from '../entity/loop.js';
+import { runLoop } from '../entity/loop.js';
 import { clear, raise } from './announcements.js';
 import { openChain, outcomeOf } from './chain.js';
-import { carryOut, carryOutCancelRequest } from './commands.js';
+import { carryOutCancelRequest, carryOutInTurn } from './commands.js';
 import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { handlePassedDeadlines } from './policy-decisions.js';
@@ -32,7 +32,7 @@ import { forward, awaitIdentity, identify } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
 import { readUnreadOrders } from './reading.js';
 import { announceEnd, review } from './review.js';
-import type { KitOrderRun } from './run.js';
+import { openRun, type KitOrderRun } from './run.js';
 import {
   meant,
   validateAcknowledgement,
@@ -40,7 +40,6 @@ import {
   validateDecision,
   validateRegistration,
   validateReplacement,
-  type Command,
 } from './validation.js';
 import { resultOf, stateOf } from './view.js';
 
@@ -49,11 +48,7 @@ import { resultOf, stateOf } from './view.js';
  * the hand-over from `placeKitOrder`, or by the first webhook of an order that nobody placed through us.
  */
 export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
-  const run: KitOrderRun = {
-    ...openRun<Command, OrderState>(),
-    chain: openChain(input.rootOrderId, input.carried),
-    earlierRun: readEarlierRun(input.earlierRun),
-  };
+  const run = openRun(openChain(input.rootOrderId, input.carried), readEarlierRun(input.earlierRun));
   listen(run);
   await identify(run);
   if (run.forwardsTo === undefined) await runLoop(run, loopOf(run));
@@ -82,7 +77,6 @@ async function act(run: KitOrderRun): Promise<void> {
   await readUnreadOrders(run);
   await handlePassedDeadlines(run);
   await carryOutCancelRequest(run);
-  await run.commands.carryOutNext((command) => carryOut(run, command));
   review(run);
   // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
   if (run.forwardsTo === undefined) announceEnd(run);
@@ -107,21 +101,21 @@ function listen(run: KitOrderRun): void {
   });
   setHandler(
     registerUpdate,
-    (command) => run.commands.ask({ ...command, ...meant(chain, command), kind: 'register' }),
+    (command) => carryOutInTurn(run, { ...command, ...meant(chain, command), kind: 'register' }),
     {
       description: 'Registers the kit with its patient.',
       validator: (command: RegisterCommand) => validateRegistration(run, command),
     },
   );
-  setHandler(cancelUpdate, (command) => run.commands.ask({ kind: 'cancel', ...meant(chain, command) }), {
+  setHandler(cancelUpdate, (command) => carryOutInTurn(run, { kind: 'cancel', ...meant(chain, command) }), {
     description: 'Cancels the order, which the service allows until it ships.',
     validator: (command: CancelCommand) => validateCancellation(run, command),
   });
-  setHandler(resolveProblemUpdate, (command) => run.commands.ask({ ...command, kind: 'resolveProblem' }), {
+  setHandler(resolveProblemUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'resolveProblem' }), {
     description: 'Answers a problem: wait, replace or abandon.',
     validator: (command: ResolveProblemCommand) => validateDecision(run, command),
   });
-  setHandler(replaceKitUpdate, ({ orderId }) => run.commands.ask({ kind: 'replaceKit', orderId }), {
+  setHandler(replaceKitUpdate, ({ orderId }) => carryOutInTurn(run, { kind: 'replaceKit', orderId }), {
     description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
     validator: (command: ReplaceKitCommand) => validateReplacement(run, command),
   });
