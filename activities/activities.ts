@@ -6,6 +6,7 @@ import { notificationActivities, type NotificationTarget } from './notifications
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
 import { chainActivities } from './chains.js';
+import { policyActivities } from './policies.js';
 import { runningWorkActivities } from './running-work.js';
 import { userActivities } from './users.js';
 import { erasureActivities } from './erasure.js';
@@ -43,6 +44,7 @@ export interface ActivityDependencies {
 
 export function createActivities(dependencies: ActivityDependencies) {
   return {
+    ...policyActivities(),
     ...placingActivities(dependencies),
     ...orderActivities(dependencies),
     ...chainActivities(dependencies),

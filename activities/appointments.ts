@@ -2,7 +2,7 @@ import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
 import type { EarlierRun } from '../protocol/earlier-run.js';
 import { bookAppointmentId } from '../protocol/ids.js';
 import type { AppointmentResult, Slots } from '../protocol/appointment/messages.js';
-import { settlingAfter } from '../protocol/order/policy.js';
+import { settlingAfter } from '../protocol/settling.js';
 import type { ActivityDependencies } from './activities.js';
 import {
   bookOnce,

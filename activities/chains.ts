@@ -42,7 +42,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
     async handOver(placed: Omit<OrderPlaced, 'notifies'>): Promise<void> {
       const { snapshot } = placed;
       await signalOrStart(temporal.workflow, kitOrderName, {
-        ...kitOrderStart(snapshot, snapshot.orderId, placed.reference),
+        ...kitOrderStart(snapshot, snapshot.orderId, placed.reference, placed.policy),
         taskQueue,
         signal: orderPlacedSignal,
         signalArgs: [{ ...placed, notifies: hasEndpoint(target) }],

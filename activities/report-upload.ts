@@ -2,7 +2,7 @@ import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
 import type { LostUpload, ReportSource } from '../protocol/report/messages.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
-import { settlingAfter } from '../protocol/order/policy.js';
+import { settlingAfter } from '../protocol/settling.js';
 import type { ActivityDependencies } from './activities.js';
 import { startAttempt, type Attempt } from './attempt.js';
 import { asFailures } from './failures.js';

@@ -71,7 +71,7 @@ export function reportActivities(dependencies: ActivityDependencies) {
     async handOverReport(submitted: Omit<ReportSubmitted, 'notifies'>): Promise<void> {
       const { snapshot, userId, reference } = submitted;
       await signalOrStart(temporal.workflow, parsingJobName, {
-        ...parsingJobStart({ ...snapshot, userId }, reference),
+        ...parsingJobStart({ ...snapshot, userId }, reference, submitted.policy),
         taskQueue,
         signal: reportSubmittedSignal,
         signalArgs: [{ ...submitted, notifies: hasEndpoint(target) }],

@@ -1,6 +1,10 @@
 import ms, { type StringValue } from 'ms';
 
-/** The parts that every workflow's policy is made of, and how faults are reported. */
+/**
+ * The parts that every workflow's policy is made of. A policy is a table: each setting has a kind, a default and its
+ * bounds, and `resolveSettings` reads what a caller gave by it. The tables contain the defaults, which the next release
+ * may change, so no workflow imports them (docs/decisions/0014-policies-are-data.md).
+ */
 
 /** A span of time: milliseconds, or a string such as `'36 hours'`, `'7d'`, `'1.5h'` (the `ms` package's grammar). */
 export type Duration = number | StringValue;
@@ -17,13 +21,189 @@ export class PolicyInvalid extends Error {
   }
 }
 
-/** Receives the fault of one setting, as a text that follows its name. */
-export type Fault = (problem: string) => void;
+/** A resolved policy that a later release wrote. The settings that it has more are not known here. */
+export class PolicyTooNew extends Error {
+  override readonly name = 'PolicyTooNew';
+
+  constructor(of: string, version: unknown, known: number) {
+    super(`The ${of} policy has version ${String(version)}, and this release knows ${known}: run a later release`);
+  }
+}
+
+interface DurationSetting {
+  kind: 'duration';
+  default: Duration;
+  /** Milliseconds. */
+  least: number;
+  most: number;
+}
+
+/** A duration that depends on another one, which stands before it in the table: the default is made of it, and it is the least. */
+interface FollowingSetting {
+  kind: 'following';
+  setting: string;
+  usual: (span: number) => number;
+  most: number;
+}
+
+interface DurationsSetting {
+  kind: 'durations';
+  default: readonly Duration[];
+}
+
+interface CountSetting {
+  kind: 'count';
+  default: number;
+  least: number;
+  most: number;
+}
+
+interface ChoiceSetting<Choice extends string> {
+  kind: 'choice';
+  default: Choice;
+  choices: readonly Choice[];
+}
+
+type Setting = DurationSetting | FollowingSetting | DurationsSetting | CountSetting | ChoiceSetting<string>;
+
+export type Settings = Readonly<Record<string, Setting>>;
+
+/** What a caller gives: any part of the settings. */
+export type PolicyOf<Table extends Settings> = {
+  -readonly [Name in keyof Table]?: Table[Name] extends ChoiceSetting<infer Choice>
+    ? Choice
+    : Table[Name] extends DurationsSetting
+      ? Duration[]
+      : Table[Name] extends CountSetting
+        ? number
+        : Duration;
+};
+
+/** A policy with nothing left open; all durations in milliseconds. */
+export type ResolvedSettings<Table extends Settings> = {
+  -readonly [Name in keyof Table]: Table[Name] extends ChoiceSetting<infer Choice>
+    ? Choice
+    : Table[Name] extends DurationsSetting
+      ? number[]
+      : number;
+} & {
+  /** The form of the policy: it grows with each release that adds a setting. A backend in another language leaves it out. */
+  version: number;
+};
 
 const longest = ms('10y');
 
+/** @param bounds `least` is more than 0, and `most` 10 years, unless given */
+export function duration(usual: Duration, bounds: { least?: StringValue; most?: StringValue } = {}): DurationSetting {
+  const { least, most } = bounds;
+  return {
+    kind: 'duration',
+    default: usual,
+    least: least === undefined ? 1 : ms(least),
+    most: most === undefined ? longest : ms(most),
+  };
+}
+
+/** @param usual makes the default out of the other setting's milliseconds */
+export function following(
+  setting: string,
+  usual: FollowingSetting['usual'],
+  { most }: { most: StringValue },
+): FollowingSetting {
+  return { kind: 'following', setting, usual, most: ms(most) };
+}
+
+export function durations(...usual: Duration[]): DurationsSetting {
+  return { kind: 'durations', default: usual };
+}
+
+export function count(usual: number, { least, most }: { least: number; most: number }): CountSetting {
+  return { kind: 'count', default: usual, least, most };
+}
+
+export function choice<Choice extends string>(
+  usual: NoInfer<Choice>,
+  choices: readonly Choice[],
+): ChoiceSetting<Choice> {
+  return { kind: 'choice', default: usual, choices };
+}
+
+type Defaults<Table extends Settings> = {
+  [Name in keyof Table as Table[Name] extends FollowingSetting ? never : Name]-?: NonNullable<PolicyOf<Table>[Name]>;
+};
+
+/** The defaults as a caller would write them, without those that depend on another setting. */
+export function defaultsOf<Table extends Settings>(table: Table): Defaults<Table> {
+  const entries = Object.entries(table).flatMap(([name, setting]) =>
+    setting.kind === 'following' ? [] : [[name, setting.default]],
+  );
+  return Object.fromEntries(entries) as Defaults<Table>;
+}
+
+/** One workflow's policy. */
+interface Policy<Table extends Settings> {
+  /** Whose it is, in messages: `order`, `link`. */
+  of: string;
+  version: number;
+  settings: Table;
+  /** Checks settings against each other. It runs only if each of them is valid by itself. */
+  rule?: (resolved: ResolvedSettings<Table>, fault: (problem: string) => void) => void;
+}
+
+/**
+ * Fills in the defaults and turns durations into milliseconds. `undefined` and `null` mean the default.
+ *
+ * @param given from a caller whom no compiler may have checked; a resolved policy resolves to itself
+ * @param base gives the settings that are left out, instead of the defaults
+ * @throws PolicyInvalid naming every setting that is unknown or out of range, all at once
+ * @throws PolicyTooNew
+ */
+export function resolveSettings<Table extends Settings>(
+  { of, version, settings, rule }: Policy<Table>,
+  given: unknown,
+  base: object = defaultsOf(settings),
+): ResolvedSettings<Table> {
+  const { version: writtenAs, ...values } = { ...(given as Record<string, unknown> | null | undefined) };
+  const usual = base as Record<string, unknown>;
+  const faults: string[] = [];
+  if (Number.isInteger(writtenAs) && Number(writtenAs) > version) throw new PolicyTooNew(of, writtenAs, version);
+  const read: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings)) {
+    const fault = (problem: string) => faults.push(`${name} ${problem}`);
+    read[name] = readSetting(setting, values[name] ?? usual[name], read, fault);
+  }
+  const resolved = { ...read, version } as ResolvedSettings<Table>;
+  for (const name of Object.keys(values)) {
+    if (!Object.hasOwn(settings, name)) faults.push(`${name} is not a policy setting`);
+  }
+  if (faults.length === 0) rule?.(resolved, (problem) => faults.push(problem));
+  if (faults.length > 0) throw new PolicyInvalid(of, faults);
+  return resolved;
+}
+
+/** Receives the fault of one setting, as a text that follows its name. */
+type Fault = (problem: string) => void;
+
+/** @param before the settings that stand before it in the table */
+function readSetting(setting: Setting, value: unknown, before: Record<string, unknown>, fault: Fault): unknown {
+  switch (setting.kind) {
+    case 'duration':
+      return readDuration(value, fault, setting.least, setting.most);
+    case 'following':
+      return readFollowing(setting, value, Number(before[setting.setting]), fault);
+    case 'durations':
+      return readDurations(value, fault);
+    case 'count':
+      return readCount(value, fault, setting.least, setting.most);
+    case 'choice':
+      return readChoice(value, fault, setting.choices);
+    default:
+      return setting satisfies never;
+  }
+}
+
 /** A whole number within the bounds; anything else is a fault. */
-export function readCount(value: unknown, fault: Fault, least: number, most: number): unknown {
+function readCount(value: unknown, fault: Fault, least: number, most: number): unknown {
   if (!Number.isInteger(value) || Number(value) < least || Number(value) > most) {
     fault(`must be a whole number from ${least} to ${most}`);
   }
@@ -31,7 +211,7 @@ export function readCount(value: unknown, fault: Fault, least: number, most: num
 }
 
 /** Milliseconds, rounded up. A fault unless it is a duration within the bounds, which are milliseconds too. */
-export function readDuration(value: unknown, fault: Fault, least = 1, most = longest): number {
+function readDuration(value: unknown, fault: Fault, least = 1, most = longest): number {
   // `ms` throws on an empty string; here every fault is collected.
   const span = typeof value === 'string' && value !== '' && value.length <= 100 ? ms(value as StringValue) : value;
   if (typeof span === 'number' && Math.ceil(span) >= least && span <= most) return Math.ceil(span);
@@ -41,10 +221,22 @@ export function readDuration(value: unknown, fault: Fault, least = 1, most = lon
   return 0;
 }
 
-export function readDurations(value: unknown, fault: Fault): number[] {
+function readFollowing({ usual, most }: FollowingSetting, value: unknown, first: number, fault: Fault): number {
+  // The other one's fault is named already.
+  return first === 0 ? 0 : readDuration(value ?? usual(first), fault, first, most);
+}
+
+function readDurations(value: unknown, fault: Fault): number[] {
   if (Array.isArray(value) && value.length <= 20) {
     return value.map((entry, index) => readDuration(entry, (problem) => fault(`entry ${index + 1} ${problem}`)));
   }
   fault('must be a list of at most 20 durations');
   return [];
+}
+
+function readChoice(value: unknown, fault: Fault, choices: readonly string[]): unknown {
+  if (typeof value !== 'string' || !choices.includes(value)) {
+    fault(`must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`);
+  }
+  return value;
 }

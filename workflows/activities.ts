@@ -1,6 +1,7 @@
 import { proxyActivities, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
-import { settlingAfter, type ResolvedPolicy } from '../protocol/order/policy.js';
+import type { ResolvedPolicy } from '../protocol/order/policy.js';
+import { settlingAfter } from '../protocol/settling.js';
 
 /**
  * The timeouts and retries of every activity, with their reasons; delays that depend on how a call failed are in
@@ -102,7 +103,14 @@ const appointmentChange = {
   retry: { backoffCoefficient: 1.5 },
 } satisfies ActivityOptions;
 
+/** Nothing outside is asked, so a second is long; it fails only while a worker of a later release is needed. */
+const resolution = {
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+} satisfies ActivityOptions;
+
 const options = {
+  resolvePolicy: resolution,
   readOrder: read,
   readParsingJob: read,
   readAppointment: read,

@@ -45,13 +45,14 @@ export class AppointmentOperations {
   async start(start: AppointmentStart, options: CallOptions = {}): Promise<AppointmentHandle> {
     check(start);
     const { orderId, policy } = start;
+    const resolved = resolveAppointmentPolicy(policy);
     const { client, taskQueue } = this.calls;
     await this.calls.call(isStarting, options, () =>
       signalOrStart(client.workflow, bookAppointmentName, {
-        ...bookAppointmentStart(orderId),
+        ...bookAppointmentStart(orderId, undefined, resolved),
         taskQueue,
         signal: appointmentWantedSignal,
-        signalArgs: [policy ? { policy } : {}],
+        signalArgs: [policy ? { policy: resolved } : {}],
       }),
     );
     return new AppointmentHandle(this.calls, orderId);

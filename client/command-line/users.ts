@@ -1,3 +1,4 @@
+import ms from 'ms';
 import { Option, type Command } from 'commander';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import type { OnRunningWork } from '../../protocol/deletion/policy.js';
@@ -64,8 +65,10 @@ async function deletionOf(
   return {
     userId,
     ...(clientUserId !== undefined && { clientUserId }),
-    ...(graceDays !== undefined && { graceDays }),
-    ...(runningWork !== undefined && { policy: { onRunningWork: runningWork } }),
+    policy: {
+      ...(graceDays !== undefined && { grace: graceDays * ms('1d') }),
+      ...(runningWork !== undefined && { onRunningWork: runningWork }),
+    },
   };
 }
 

@@ -36,7 +36,7 @@ export class LinkOperations {
     check(start);
     const { provider, redirectUrl, policy } = start;
     const userId = canonicalUserId(start.userId);
-    const chosen = { ...(redirectUrl !== undefined && { redirectUrl }), ...(policy && { policy }) };
+    const chosen = { ...(redirectUrl !== undefined && { redirectUrl }), policy: resolveLinkPolicy(policy) };
     const { client, taskQueue } = this.calls;
     const begin = () =>
       client.workflow.start(linkProviderName, {

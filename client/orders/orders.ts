@@ -76,7 +76,7 @@ export class OrderOperations {
    */
   async place(given: PlaceKitOrderInput, options: CallOptions = {}): Promise<KitOrderHandle> {
     check(given);
-    const input = withCanonicalUser(given);
+    const input = withCanonicalUser({ ...given, policy: resolvePolicy(given.policy) });
     return this.finder.calls.call(isStarting, options, () => this.startPlacing(input));
   }
 

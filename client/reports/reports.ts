@@ -50,9 +50,10 @@ export class ReportOperations {
       userId,
       file,
       ...(needsHumanReview !== undefined && { needsHumanReview }),
-      ...(policy && { policy }),
+      policy: resolveReportPolicy(policy),
     };
-    return this.finder.calls.call(isStarting, options, () => this.startSubmitting(input));
+    const inputDigest = digestOf({ ...submission, userId });
+    return this.finder.calls.call(isStarting, options, () => this.startSubmitting(input, inputDigest));
   }
 
   /**
@@ -72,10 +73,9 @@ export class ReportOperations {
     return new ReportHandle(finder, { reference, ...found });
   }
 
-  private async startSubmitting(input: SubmitReportInput): Promise<ReportHandle> {
+  private async startSubmitting(input: SubmitReportInput, inputDigest: string): Promise<ReportHandle> {
     const { reference, userId } = input;
     const workflowId = submitReportId(reference);
-    const inputDigest = digestOf(input);
     const { client, taskQueue } = this.finder.calls;
     try {
       await client.workflow.start(submitReportName, {
@@ -149,7 +149,7 @@ function invalid(fields: RefusedField[]): ReportInvalid {
   return new ReportInvalid(`The report is not valid: ${joinFaults(fields)}`, { fields });
 }
 
-/** Identifies a report without keeping its details readable. */
+/** Identifies a report without keeping its details readable. The policy counts as it was given: defaults may change. */
 function digestOf({ userId, file, needsHumanReview = false, policy }: SubmitReportInput): string {
   const isUsual = Object.values(policy ?? {}).every((setting) => setting === undefined);
   const identity = { userId, file: identityOf(file), needsHumanReview, ...(!isUsual && { policy }) };

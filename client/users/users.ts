@@ -61,10 +61,11 @@ export class UserOperations {
   async requestDeletion(input: Omit<DeleteUserInput, 'carried'>, options: CallOptions = {}): Promise<DeletionHandle> {
     check(input);
     const userId = canonicalUserId(input.userId);
+    const request = { ...input, userId, policy: resolveDeletionPolicy(input.policy) };
     const start = new WithStartWorkflowOperation(deleteUserName, {
       workflowId: deleteUserId(userId),
       taskQueue: this.calls.taskQueue,
-      args: [{ ...input, userId }],
+      args: [request],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       typedSearchAttributes: new TypedSearchAttributes([
@@ -77,7 +78,7 @@ export class UserOperations {
     const state = await this.calls.call(isRequesting, options, (call) => {
       call.waitFor(start.options);
       return this.calls.client.workflow.executeUpdateWithStart(requestUpdate, {
-        args: [{ ...input, userId }],
+        args: [request],
         startWorkflowOperation: start,
       });
     });
@@ -166,14 +167,14 @@ export class UserOperations {
 }
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
-function check({ userId, clientUserId, graceDays, policy, ...unknown }: Omit<DeleteUserInput, 'carried'>): void {
+function check({ userId, clientUserId, policy, ...unknown }: Omit<DeleteUserInput, 'carried'>): void {
   const faults = userIdFaults(userId);
   // An option that is ignored, such as a part of the policy beside it, would change the meaning of the deletion.
   for (const field of Object.keys(unknown)) faults.push({ field, message: 'is not known here' });
   if (clientUserId != null && typeof clientUserId !== 'string') {
     faults.push({ field: 'clientUserId', message: 'must be a string' });
   }
-  faults.push(...policyFaults(() => resolveDeletionPolicy(policy ?? {}, graceDays ?? undefined)));
+  faults.push(...policyFaults(() => resolveDeletionPolicy(policy)));
   if (faults.length > 0) throw invalid(faults);
 }
 

@@ -14,6 +14,8 @@ export const bookAppointmentName = 'bookAppointment';
 export interface BookAppointmentInput {
   /** The service's id of an order that is drawn at home. */
   orderId: string;
+  /** Followed unless `appointmentWanted` brings another: the defaults when the run was started. */
+  policy?: AppointmentPolicy | ResolvedAppointmentPolicy;
   /** The run of the same workflow ID before this one, where the sender that started it looked. */
   earlierRun?: EarlierRun;
   /** State carried over by continue-as-new; never given by a caller. */
@@ -22,7 +24,8 @@ export interface BookAppointmentInput {
 
 /** Sent with the start by a product that requests an appointment. */
 export interface AppointmentWanted {
-  policy?: AppointmentPolicy;
+  /** A part of the settings, or a resolved policy, which the client sends. */
+  policy?: AppointmentPolicy | ResolvedAppointmentPolicy;
 }
 
 /**

@@ -4,6 +4,7 @@ import { labOrderIdKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { bookAppointmentId } from '../ids.js';
 import { visitPhaseOf } from './lifecycle.js';
 import type { BookAppointmentInput } from './messages.js';
+import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from './policy.js';
 
 /** The start of a `bookAppointment`, the same for a product and a webhook. */
 export interface BookAppointmentStart {
@@ -14,13 +15,21 @@ export interface BookAppointmentStart {
   staticDetails: string;
 }
 
-/** The start options for the workflow of an order's appointment, to be used with signal-with-start. */
-export function bookAppointmentStart(orderId: string, snapshot?: AppointmentSnapshot): BookAppointmentStart {
+/**
+ * The start options for the workflow of an order's appointment, to be used with signal-with-start.
+ *
+ * @param policy by default the defaults of now, which so are data of the history
+ */
+export function bookAppointmentStart(
+  orderId: string,
+  snapshot?: AppointmentSnapshot,
+  policy: ResolvedAppointmentPolicy = resolveAppointmentPolicy(),
+): BookAppointmentStart {
   const visit = snapshot && visitPhaseOf(snapshot);
   const phase = visit === undefined || visit === 'cancelled' ? 'awaiting_choice' : visit;
   return {
     workflowId: bookAppointmentId(orderId),
-    args: [{ orderId }],
+    args: [{ orderId, policy }],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: labOrderIdKey, value: [orderId] },
       { key: labPhaseKey, value: phase },

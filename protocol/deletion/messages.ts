@@ -1,6 +1,6 @@
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
 import type { Attention } from '../attention.js';
-import type { DeletionPolicy } from './policy.js';
+import type { DeletionPolicy, ResolvedDeletionPolicy } from './policy.js';
 
 /**
  * Who the deletion of a user is: its name, input, result, updates and query. docs/messages.md shows the same as JSON for
@@ -17,9 +17,8 @@ export interface DeleteUserInput {
    * user has taken it. It appears in no ID, search attribute, result or case file.
    */
   clientUserId?: string;
-  /** How long the deletion can be undone, in days, above 0 and at most the service's 7, which is the default. */
-  graceDays?: number;
-  policy?: DeletionPolicy;
+  /** A part of the settings, or a resolved policy, which the client sends. */
+  policy?: DeletionPolicy | ResolvedDeletionPolicy;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;
 }

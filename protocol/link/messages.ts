@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Attention } from '../attention.js';
-import type { LinkPolicy } from './policy.js';
+import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
 
 /**
  * Who the link workflow is: its name, input, result, signal, query and updates. The wire name of a message is its
@@ -16,7 +16,8 @@ export interface LinkProviderInput {
   provider: string;
   /** The page that the user is sent to at the end. */
   redirectUrl?: string;
-  policy?: LinkPolicy;
+  /** A part of the settings, or a resolved policy, which the client sends. */
+  policy?: LinkPolicy | ResolvedLinkPolicy;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;
 }

@@ -24,7 +24,8 @@ export type KitRequest =
 export type PlaceKitOrderInput = KitRequest & {
   /** The product's own key, `^[A-Za-z0-9._:-]{1,128}$`, never personal data. The same key never places a second kit. */
   reference: string;
-  policy?: OrderPolicy;
+  /** A part of the settings, or a resolved policy: the client sends one, so the worker need not ask for the defaults. */
+  policy?: OrderPolicy | ResolvedPolicy;
 };
 
 export interface PlaceKitOrderResult {
@@ -74,6 +75,8 @@ export const placingStateQuery = defineQuery<PlacingState>('state');
 
 export interface KitOrderInput {
   rootOrderId: string;
+  /** Followed unless `orderPlaced` brings another: the defaults when the run was started. */
+  policy?: OrderPolicy | ResolvedPolicy;
   /** The run of the same workflow ID before this one, where the sender that started it looked. */
   earlierRun?: EarlierRun;
   /** State carried over by continue-as-new; never given by a caller. */

@@ -13,6 +13,7 @@ import { kitOrderId } from '../ids.js';
 import { readPassthrough, rootOf } from './root-order.js';
 import { phaseOf } from './lifecycle.js';
 import type { KitOrderInput } from './messages.js';
+import { resolvePolicy, type ResolvedPolicy } from './policy.js';
 
 /** The start of a `kitOrder`, the same for a webhook, the hand-over and a forwarder. */
 export interface KitOrderStart {
@@ -26,15 +27,18 @@ export interface KitOrderStart {
 /**
  * The start options for the workflow that follows the order's chain, to be used with signal-with-start. Search
  * attributes set at the start cost nothing; the running workflow changes them later.
+ *
+ * @param policy by default the defaults of now, which so are data of the history
  */
 export function kitOrderStart(
   snapshot: OrderSnapshot,
   rootOrderId = rootOf(snapshot),
   reference = readPassthrough(snapshot.passthrough)?.reference,
+  policy: ResolvedPolicy = resolvePolicy(),
 ): KitOrderStart {
   return {
     workflowId: kitOrderId(rootOrderId),
-    args: [{ rootOrderId }],
+    args: [{ rootOrderId, policy }],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: labOrderIdKey, value: [...new Set([rootOrderId, snapshot.orderId])] },
       { key: labPhaseKey, value: phaseOf(snapshot.events, snapshot.status) },

@@ -38,7 +38,8 @@ export interface SubmitReportInput {
   file: ReportSource;
   /** True if a person at the service must check the values. Default false. Not every team is enabled for it. */
   needsHumanReview?: boolean;
-  policy?: ReportPolicy;
+  /** A part of the settings, or a resolved policy, which the client sends. */
+  policy?: ReportPolicy | ResolvedReportPolicy;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;
 }
@@ -73,6 +74,8 @@ export const cancelSubmissionUpdate = defineUpdate<SubmissionEnd, []>('cancel');
 
 export interface ParsingJobInput {
   jobId: string;
+  /** Followed unless `reportSubmitted` brings another: the defaults when the run was started. */
+  policy?: ReportPolicy | ResolvedReportPolicy;
   /** The run of the same workflow ID before this one, where the sender that started it looked. */
   earlierRun?: EarlierRun;
   /** State carried over by continue-as-new; never given by a caller. */

@@ -4,6 +4,7 @@ import { labPhaseKey, labReferenceKey, ofUser } from '../search-attributes.js';
 import { parsingJobId } from '../ids.js';
 import { phaseOf } from './lifecycle.js';
 import type { ParsingJobInput } from './messages.js';
+import { resolveReportPolicy, type ResolvedReportPolicy } from './policy.js';
 
 /** The start of a `parsingJob`, the same for a webhook and the hand-over. */
 export interface ParsingJobStart {
@@ -14,11 +15,19 @@ export interface ParsingJobStart {
   staticDetails: string;
 }
 
-/** The start options for the workflow that follows a parsing job, to be used with signal-with-start. */
-export function parsingJobStart({ jobId, status, userId }: ReportSnapshot, reference?: string): ParsingJobStart {
+/**
+ * The start options for the workflow that follows a parsing job, to be used with signal-with-start.
+ *
+ * @param policy by default the defaults of now, which so are data of the history
+ */
+export function parsingJobStart(
+  { jobId, status, userId }: ReportSnapshot,
+  reference?: string,
+  policy: ResolvedReportPolicy = resolveReportPolicy(),
+): ParsingJobStart {
   return {
     workflowId: parsingJobId(jobId),
-    args: [{ jobId }],
+    args: [{ jobId, policy }],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: labPhaseKey, value: phaseOf(status) },
       ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import ms from 'ms';
 import {
   NotFound,
   type Duration,
@@ -195,8 +194,7 @@ export class Stage {
     this.acts('the product deletes the customer');
     const handle = await operations.users.requestDeletion({
       userId,
-      graceDays: calendar.compressed(grace) / ms('1d'),
-      policy: { reminderBefore: calendar.compressed('3d') },
+      policy: { grace: calendar.compressed(grace), reminderBefore: calendar.compressed('3d') },
     });
     return new PlayedDeletion(handle, this.#narrator, receiver);
   }

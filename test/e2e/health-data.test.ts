@@ -195,7 +195,7 @@ describe.each([
         /"RejectedEventNotFound"/,
       );
 
-      const deletion = await labs.users.requestDeletion({ userId, clientUserId, graceDays: 2 / 86_400 });
+      const deletion = await labs.users.requestDeletion({ userId, clientUserId, policy: { grace: '2s' } });
       expect(await deletion.result()).toMatchObject({ outcome: 'deleted' });
       expect(await deployment.found(userId, workoutId)).toEqual({ days: [], samples: 0, moments: undefined });
       expect(await labs.rejectedEvents.count()).toBe(0);

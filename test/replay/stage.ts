@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import ms, { type StringValue } from 'ms';
 import { pino } from 'pino';
 import {
   LabOperations,
@@ -23,11 +24,12 @@ import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
+import { startTestServer } from '../../sandbox/temporal/test-server.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import { createActivities } from '../../activities/activities.js';
 import { activityDependencies } from '../../workers/activity-dependencies.js';
 import { workflowBundle } from '../../workers/bundle.js';
-import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { readIngressConfig, readWorkerConfig, type WorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { startWorker } from '../../workers/worker.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
@@ -46,6 +48,8 @@ export interface Stage {
   /** What ingress and worker keep health data and rejected events in. */
   store: HealthDataStore;
   place(policy?: OrderPolicy): Promise<{ handle: KitOrderHandle; orderId: string }>;
+  /** Lets time pass for the workflows and the lab service. */
+  skip(span: StringValue): Promise<void>;
   /** Moves an order and waits each time until its workflow has received it. */
   move(handle: KitOrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
   /** Starts a link of a new user with a provider of the sandbox. */
@@ -75,19 +79,48 @@ const apiKey = 'sk_test_invented';
 const managementKey = 'mk_test_invented';
 const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
 
-/**
- * @param eventsPerRun after how many events of its history a workflow continues in a new run; by default the server's
- * own limit
- */
-export async function openStage(eventsPerRun?: number): Promise<Stage> {
+export interface StageOptions {
+  /** After how many events of its history a workflow continues in a new run. Default: the server's own limit. */
+  eventsPerRun?: number;
+  /** True: the server whose time only `skip` moves, which can neither list nor count workflows. */
+  skipsTime?: boolean;
+}
+
+/** A Temporal server, and what moves its time. */
+interface StageServer {
+  address: string;
+  sleep(milliseconds: number): Promise<void>;
+  now(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+async function skippingServer(): Promise<StageServer> {
+  const { environment, stop } = await startTestServer({ searchAttributes: searchAttributeKeys });
+  return {
+    address: environment.address,
+    sleep: (milliseconds) => environment.sleep(milliseconds),
+    now: () => environment.currentTimeMs(),
+    stop,
+  };
+}
+
+async function fullServer(eventsPerRun: number | undefined): Promise<StageServer> {
   const threshold = `limit.historyCount.suggestContinueAsNew=${eventsPerRun}`;
   const server = await startDevServer({
     searchAttributes: searchAttributeKeys,
     ...(eventsPerRun !== undefined && { extraArgs: ['--dynamic-config-value', threshold] }),
   });
+  return { address: server.address, sleep, now: () => Promise.resolve(Date.now()), stop: () => server.stop() };
+}
+
+export async function openStage({ eventsPerRun, skipsTime = false }: StageOptions = {}): Promise<Stage> {
+  const server = skipsTime ? await skippingServer() : await fullServer(eventsPerRun);
   const receiver = await startNotificationReceiver(secret);
   const log = pino({ level: 'silent' });
-  const common = { TEMPORAL_ADDRESS: server.address, TASK_QUEUE: 'lab-operations' };
+  const common = {
+    TEMPORAL_ADDRESS: server.address,
+    TASK_QUEUE: 'lab-operations',
+  };
   const storeFolder = await mkdtemp(join(tmpdir(), 'lab-store-'));
   const store = await openStore({ directory: join(storeFolder, 'data') });
   const ingress = await startIngress(
@@ -111,14 +144,19 @@ export async function openStage(eventsPerRun?: number): Promise<Stage> {
     SERVICE_API_KEY: apiKey,
     SERVICE_MANAGEMENT_KEY: managementKey,
     REPORT_ROOT: reportRoot,
+    ...(skipsTime && { HEALTH_DATA: 'off' }),
   };
   const config = readWorkerConfig({ ...common, ...target, ...where });
-  const worker = await startWorker(config, log, store);
   const connection = await Connection.connect({ address: server.address });
   const temporal = new Client({ connection });
+  // The product's worker wants a server that can count workflows.
+  const worker = skipsTime ? await startBareWorker(config, temporal) : await startWorker(config, log, store);
   const labs = new LabOperations(temporal, { deadline: 'none' });
   const sandbox = sandboxControl(service.url);
   const browser = createLabService({ baseUrl: service.url, apiKey });
+  // The lab service's events get the time that the workflows live in.
+  const syncClock = async () => void (await sandbox.setClock(new Date(await server.now()).toISOString()));
+  if (skipsTime) await syncClock();
   return {
     temporal,
     labs,
@@ -130,7 +168,15 @@ export async function openStage(eventsPerRun?: number): Promise<Stage> {
       const handle = await labs.orders.place(kitFor(user.user_id, `recorded-${randomUUID()}`, policy));
       return { handle, orderId: await handle.orderId() };
     },
+    skip: async (span) => {
+      // A moment longer: a timer that is due in the middle of the story can be lost by the server.
+      for (let left = ms(span) + 2_000; left > 0; left -= ms('1d')) {
+        await server.sleep(Math.min(left, ms('1d')));
+        await syncClock();
+      }
+    },
     move: async (handle, orderId, statuses) => {
+      if (skipsTime) await syncClock();
       for (const status of statuses) {
         const { events } = (await sandbox.move(orderId, status)).order;
         await until(following(handle), (state) => state.timeline.some(({ eventId }) => eventId === events.at(-1)?.id));
@@ -155,26 +201,7 @@ export async function openStage(eventsPerRun?: number): Promise<Stage> {
       const { order } = await browser.orders.create(visitFor(user.user_id));
       return labs.appointments.start({ orderId: order.id, ...(policy && { policy }) });
     },
-    workAsThoughEncrypted: async (taskQueue) => {
-      const native = await NativeConnection.connect({ address: server.address });
-      const dependencies = {
-        ...activityDependencies({ ...config, taskQueue }, temporal, log, undefined),
-        encrypts: true,
-      };
-      const other = await Worker.create({
-        ...{ connection: native, taskQueue, activities: createActivities(dependencies) },
-        workflowBundle: await workflowBundle('readable'),
-      });
-      const ended = other.run();
-      return {
-        stop: async () => {
-          other.shutdown();
-          await ended;
-          await dependencies.service.close();
-          await native.close();
-        },
-      };
-    },
+    workAsThoughEncrypted: (taskQueue) => startBareWorker({ ...config, taskQueue }, temporal, { encrypts: true }),
     close: async () => {
       await browser.close();
       await worker.stop();
@@ -186,6 +213,30 @@ export async function openStage(eventsPerRun?: number): Promise<Stage> {
       await store.close();
       await rm(storeFolder, { recursive: true });
       await rm(reportRoot, { recursive: true });
+    },
+  };
+}
+
+/** A worker without what the product's own does before it starts. */
+async function startBareWorker(
+  config: WorkerConfig,
+  temporal: Client,
+  other: { encrypts?: boolean } = {},
+): Promise<{ stop(): Promise<void> }> {
+  const { taskQueue } = config;
+  const connection = await NativeConnection.connect({ address: config.temporal.address });
+  const dependencies = { ...activityDependencies(config, temporal, pino({ level: 'silent' }), undefined), ...other };
+  const worker = await Worker.create({
+    ...{ connection, taskQueue, activities: createActivities(dependencies) },
+    workflowBundle: await workflowBundle('readable'),
+  });
+  const ended = worker.run();
+  return {
+    stop: async () => {
+      worker.shutdown();
+      await ended;
+      await dependencies.service.close();
+      await connection.close();
     },
   };
 }

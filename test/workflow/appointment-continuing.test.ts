@@ -49,8 +49,8 @@ test('an appointment is running work of its user: a deletion cancels it if the p
   const query = `${labUserIdKey.name} = '${userId}' AND ExecutionStatus = 'Running'`;
   await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(2));
   const leavingUser = new LeavingUser(stage, { user_id: userId, client_user_id: 'invented' });
-  const policy = { onRunningWork: 'cancel' } as const;
-  const handle = await leavingUser.requestDeletion({ graceDays: 1 / 86_400, policy });
+  const policy = { onRunningWork: 'cancel', grace: '1s' } as const;
+  const handle = await leavingUser.requestDeletion({ policy });
   const { work } = await handle.result();
   const found = work.find(({ workflowId }) => workflowId === bookAppointmentId(visit.orderId));
   // Its order is cancelled at the same time, and cancels the appointment too if it is faster.

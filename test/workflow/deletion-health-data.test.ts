@@ -126,7 +126,7 @@ describe('a database that is away at the end', () => {
 
   test('erases nothing of a user who was restored elsewhere meanwhile', async () => {
     const leavingUser = await withHealthData();
-    const handle = await leavingUser.requestDeletion({ graceDays: 1 });
+    const handle = await leavingUser.requestDeletion({ policy: { grace: '1d' } });
     if (stage.testStore) stage.testStore.isDown = true;
     await stage.skip(ms('1 day') + ms('10 minutes'));
     await leavingUser.expectState(handle, { phase: 'confirming' });

@@ -18,7 +18,7 @@ describe('a deletion that is requested again', () => {
     const { requested } = await leavingUser.requestDeletion();
     await stage.skip('2 days');
     const run = await runIdOf(leavingUser);
-    const again = await leavingUser.requestDeletion({ graceDays: 1 });
+    const again = await leavingUser.requestDeletion({ policy: { grace: '1d' } });
     expect(again.requested).toMatchObject({ graceUntil: requested?.graceUntil });
     expect(await runIdOf(leavingUser)).toBe(run);
     expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(1);
@@ -55,7 +55,7 @@ describe('a deletion that is requested again', () => {
     await first.undo();
     await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(1));
     const run = await runIdOf(leavingUser);
-    const second = await leavingUser.requestDeletion({ graceDays: 2 });
+    const second = await leavingUser.requestDeletion({ policy: { grace: '2d' } });
     expect(second.requested).toMatchObject({ phase: 'grace' });
     expect(await runIdOf(leavingUser), 'the run goes on, with what it has to tell').toBe(run);
     stage.receiver.isDown = false;
@@ -72,7 +72,7 @@ describe('a deletion that is requested again', () => {
 
   test('a deletion that is requested again after its final end finds no such user', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
-    const handle = await leavingUser.requestDeletion({ graceDays: 7 });
+    const handle = await leavingUser.requestDeletion({ policy: { grace: '7d' } });
     await stage.skip('8 days');
     expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
     await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
@@ -187,7 +187,7 @@ test.each([
   ['InvalidCommand', { userId: 'another-user' }],
   ['InvalidCommand', { userId: '../etc' }],
   ['InvalidCommand', {}],
-  ['PolicyInvalid', { graceDays: 8 }],
+  ['PolicyInvalid', { policy: { grace: '8d' } }],
   ['PolicyInvalid', { policy: { onRunningWork: 'shrug' } }],
 ])('invalid input from another language’s client fails with %s: %j', async (type, wrong) => {
   const { userId } = await LeavingUser.arrive(stage);

@@ -152,7 +152,7 @@ describe('a service that is down at an undo', () => {
 
   test('a service that is down shortly before the end postpones the end until the undo is decided', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
-    const handle = await leavingUser.requestDeletion({ graceDays: 6 });
+    const handle = await leavingUser.requestDeletion({ policy: { grace: '6d' } });
     await stage.skip('5 days');
     await stage.skip('23 hours');
     await stage.skip('59 minutes');

@@ -48,7 +48,7 @@ const kitWork = (rootOrderId: string, more: object = {}) => ({
 });
 
 /** A deletion that ends soon, so that the next story has the stage for itself. */
-const soon = { graceDays: 1 / 86_400 };
+const soon = { grace: '1s' } as const;
 
 describe('running work', () => {
   test('prevents the deletion by default: it is named, and the service is asked nothing', async () => {
@@ -68,7 +68,7 @@ describe('running work', () => {
   test('is left alone and named if the policy says so', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const kit = await placeFor(leavingUser);
-    const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'leave' } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'leave' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'left' })];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
     await kit.expectState({ phase: 'awaiting_registration' });
@@ -78,7 +78,7 @@ describe('running work', () => {
   test('is cancelled if the policy says so, and then the user is deleted', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const kit = await placeFor(leavingUser);
-    const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'cancelled' })];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
     expect(await kit.result()).toMatchObject({ outcome: 'cancelled' });
@@ -89,7 +89,7 @@ describe('running work', () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const kit = await placeFor(leavingUser);
     await kit.move('transit_customer');
-    const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'not_cancelled', reason: 'CancelRefused' })];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
     await kit.expectState({ phase: 'in_transit_to_customer' });
@@ -102,7 +102,7 @@ describe('running work', () => {
     const input = await stage.input({ userId: leavingUser.userId, policy: { creationTimeout: '1s' } });
     await stage.product.orders.place(input);
     await listed(leavingUser, 'placeKitOrder');
-    const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const workflowId = placeKitOrderId(input.reference);
     expect(handle.requested?.work).toEqual([{ workflowId, name: 'placeKitOrder', fate: 'cancelled' }]);
   });
@@ -128,7 +128,7 @@ describe('running work', () => {
     const given = await submission(stage, { userId: leavingUser.userId });
     await stage.product.reports.submit(given);
     await listed(leavingUser, 'submitReport');
-    const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const work = [{ workflowId: submitReportId(given.reference), name: 'submitReport', fate: 'cancelled' }];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
     await listed(leavingUser, 'deleteUser');
@@ -142,7 +142,7 @@ describe('running work', () => {
     const given = await submission(stage, { userId: leavingUser.userId });
     const report = await stage.product.reports.submit(given);
     await listed(leavingUser, 'submitReport');
-    const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const workflowId = submitReportId(given.reference);
     const work = [{ workflowId, name: 'submitReport', fate: 'cancelled', reason: 'NoLongerFollowed' }];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
@@ -174,7 +174,7 @@ describe('running work', () => {
   test('running work of other users is left alone', async () => {
     const [leavingUser, other] = [await LeavingUser.arrive(stage), await LeavingUser.arrive(stage)];
     await placeFor(other);
-    expect((await leavingUser.requestDeletion(soon)).requested).toMatchObject({ phase: 'grace', work: [] });
+    expect((await leavingUser.requestDeletion({ policy: soon })).requested).toMatchObject({ phase: 'grace', work: [] });
   });
 });
 
@@ -188,7 +188,7 @@ describe('links and reports', () => {
     const upload = await submission(stage, { userId: leavingUser.userId });
     await stage.product.reports.submit(upload);
     await listed(leavingUser, 'linkProvider', 'parsingJob', 'submitReport');
-    const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'cancel' } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const fates = Object.fromEntries(
       (handle.requested?.work ?? []).map(({ name, fate, reason }) => [name, `${fate} ${reason ?? ''}`.trim()]),
     );
@@ -210,7 +210,7 @@ describe('links and reports', () => {
       const query = `WorkflowId = '${parsingJobId(report.jobId)}' AND LabPhase = 'completed' AND ExecutionStatus = 'Running'`;
       expect((await stage.temporal.workflow.count(query)).count).toBe(1);
     });
-    expect((await leavingUser.requestDeletion(soon)).requested).toMatchObject({ phase: 'grace', work: [] });
+    expect((await leavingUser.requestDeletion({ policy: soon })).requested).toMatchObject({ phase: 'grace', work: [] });
     stage.receiver.isDown = false;
   });
 });
@@ -228,7 +228,7 @@ test('a final deletion erases rejected events that name only an order or a repor
   await aside({ order_id: kit.rootOrderId, result: 'critical' });
   await aside({ id: report.jobId });
   const other = await aside({ order_id: randomUUID() });
-  const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'leave' } });
+  const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'leave' } });
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
   expect((await stage.testStore?.store.rejected.list())?.map(({ messageId }) => messageId)).toEqual([other]);
 });
@@ -245,7 +245,7 @@ test('an appointment whose workflow does not answer does not hold up a final del
   const messageId = randomUUID();
   const body = JSON.stringify({ user_id: leavingUser.userId });
   await stage.testStore?.store.setAside({ userId: leavingUser.userId, reason: 'not_handled' }, { id: messageId, body });
-  const handle = await leavingUser.requestDeletion({ ...soon, policy: { onRunningWork: 'leave' } });
+  const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'leave' } });
   expect(await handle.result({ deadline: '80s' })).toMatchObject({ outcome: 'deleted' });
   expect((await stage.testStore?.store.rejected.list())?.filter((event) => event.messageId === messageId)).toEqual([]);
 });
@@ -274,7 +274,7 @@ test('a refusal names what was cancelled before', async () => {
 
 test('a deletion that was notified as final stays final even if the service would still undo it', async () => {
   const leavingUser = await LeavingUser.arrive(stage);
-  expect(await (await leavingUser.requestDeletion(soon)).result()).toMatchObject({ outcome: 'deleted' });
+  expect(await (await leavingUser.requestDeletion({ policy: soon })).result()).toMatchObject({ outcome: 'deleted' });
   const query = `WorkflowId = '${deleteUserId(leavingUser.userId)}' AND ExecutionStatus = 'Completed'`;
   await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(1));
   expect(await leavingUser.readUser()).toMatch(/scheduled/);
@@ -287,7 +287,7 @@ test('a deletion that was notified as final stays final even if the service woul
 
 test('a worker that is away for the whole grace adds no time to it', async () => {
   const leavingUser = await LeavingUser.arrive(stage);
-  const handle = await leavingUser.requestDeletion({ graceDays: 8 / 86_400, policy: { reminderBefore: '2s' } });
+  const handle = await leavingUser.requestDeletion({ policy: { grace: '8s', reminderBefore: '2s' } });
   await leavingUser.expectNotifications('deletion_scheduled');
   await stage.stopWorker();
   await sleep(Date.parse(handle.requested?.graceUntil ?? '') - Date.now() + 1000);

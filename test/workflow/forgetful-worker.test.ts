@@ -79,7 +79,7 @@ test('a worker without the database neither erases a deleted user’s data nor e
   await stage.sandbox.settleWebhooks();
   const kept = async () => (await stage.testStore?.store.summaries({ userId }))?.length;
   expect(await kept()).toBe(1);
-  const handle = await leavingUser.requestDeletion({ graceDays: 8 / 86_400 });
+  const handle = await leavingUser.requestDeletion({ policy: { grace: '8s' } });
   await stage.stopWorker();
   expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/set DATABASE_URL/);
   await leavingUser.expectState(handle, { phase: 'confirming' });

@@ -4,19 +4,23 @@ import type {
   AppointmentAttentionReason,
   AppointmentOutcome,
   AppointmentPhase,
+  BookAppointmentInput,
 } from '../../protocol/appointment/messages.js';
-import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
+import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import type { Attentive } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
+import { choosePolicy, openPolicy, type Governed } from '../entity/policy.js';
+import { appointmentPolicyVersions } from './versions.js';
 
 /**
  * Everything that is known of an order's appointments, and how each thing that is learnt changes it. Plain JSON without
  * a clock: it goes through continue-as-new as it is. Times are milliseconds since the epoch.
  */
-export interface Appointment extends Outbox, Attentive<RaisedAttention<AppointmentAttentionReason>> {
+export interface Appointment
+  extends Outbox, Attentive<RaisedAttention<AppointmentAttentionReason>>, Governed<ResolvedAppointmentPolicy> {
   orderId: string;
   policy: ResolvedAppointmentPolicy;
   /** The product asked for an appointment. */
@@ -68,11 +72,11 @@ export interface Appointment extends Outbox, Attentive<RaisedAttention<Appointme
 /** A phase in which something is waited for, or `completed`, which ends the workflow. */
 type LivePhase = 'awaiting_choice' | VisitPhase;
 
-export function openAppointment(orderId: string, carried: unknown, now: number): Appointment {
+export function openAppointment({ orderId, policy, carried }: BookAppointmentInput, now: number): Appointment {
   if (carried != null) return carried as Appointment;
   return {
     orderId,
-    policy: resolveAppointmentPolicy(),
+    ...openPolicy(appointmentPolicyVersions, policy),
     wanted: false,
     identified: false,
     heard: 0,
@@ -191,10 +195,10 @@ function reopen(appointment: Appointment): void {
 }
 
 /** Asked for again while the end of the one before is only being told: what nobody can choose for stays ended. */
-export function want(appointment: Appointment, policy: ResolvedAppointmentPolicy | undefined, now: number): void {
+export function want(appointment: Appointment, policy: unknown, now: number): void {
   const { ending } = appointment;
   const again = ending === 'cancelled' || ending === 'expired' || ending === 'unresolved';
-  if (policy && (!appointment.wanted || again)) appointment.policy = policy;
+  if (policy != null && (!appointment.wanted || again)) choosePolicy(appointment, appointmentPolicyVersions, policy);
   if (again) delete appointment.wantedAt;
   wantFrom(appointment, now);
   if (!again) return;

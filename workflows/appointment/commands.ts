@@ -8,7 +8,7 @@ import type {
   Slots,
 } from '../../protocol/appointment/messages.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
-import { settlingAfter } from '../../protocol/order/policy.js';
+import { settlingAfter } from '../../protocol/settling.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities, booking } from '../activities.js';
 import { notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';

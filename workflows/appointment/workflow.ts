@@ -20,34 +20,35 @@ import {
   rescheduleUpdate,
   type AppointmentWanted,
 } from '../../protocol/appointment/messages.js';
-import { resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
-import { PolicyInvalid } from '../../protocol/policy-settings.js';
 import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
+import { isUnsettled, settlePolicy } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, type Appointment, hearOf, want } from './appointment.js';
 import { carryOut, validateCancellation, validateChoice, validateQuestion, validateWish } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines, review } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
-import { refuse } from '../entity/commands.js';
+import { appointmentPolicyVersions } from './versions.js';
+import { refusalOf, refuse } from '../entity/commands.js';
 
 /**
  * Carries the appointment of one order from the choice of a slot to the visit. Started by signal-with-start: by the
  * product, or by the first webhook of an appointment that was made elsewhere.
  */
 export async function bookAppointment(input: BookAppointmentInput): Promise<AppointmentResult> {
-  const { orderId, carried } = check(input);
+  const checked = check(input);
   const run: AppointmentRun = {
     ...openRun<AppointmentCommand, AppointmentAnswer>(),
-    appointment: openAppointment(orderId, carried, Date.now()),
+    appointment: openAppointment(checked, Date.now()),
     earlierRun: readEarlierRun(input.earlierRun),
     cancelled: false,
   };
   listen(run);
   // A booking on its way is not called back: what the service made of it counts, cancelled or not.
   await workThrough(run, async () => {
+    await knowPolicy(run.appointment);
     await identify(run);
     await runLoop(run, loopOf(run));
   });
@@ -56,9 +57,9 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
 
 /** What another language's backend sends is not checked by any compiler. */
 function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmentInput {
-  const { orderId, carried } = input ?? {};
+  const { orderId } = input ?? {};
   if (isAppointmentAddressable(orderId) && workflowInfo().workflowId === bookAppointmentId(orderId)) {
-    return { orderId, carried };
+    return { ...input, orderId };
   }
   const message = 'the workflow ID must be appointment/<order id>, as bookAppointmentId makes it';
   throw refuse('InvalidCommand', message);
@@ -80,6 +81,7 @@ function loopOf(run: AppointmentRun) {
 
 async function act(run: AppointmentRun): Promise<void> {
   const { appointment, commands } = run;
+  await knowPolicy(appointment);
   await commands.carryOutNext((command) => carryOut(appointment, command));
   // At the service everything stays as it is.
   if (run.cancelled) appointment.ending ??= 'abandoned';
@@ -162,15 +164,22 @@ function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
 }
 
 function receiveRequest(run: AppointmentRun, wanted: AppointmentWanted | undefined): void {
-  const { appointment } = run;
   if (run.cancelled) return;
-  try {
-    want(appointment, wanted?.policy == null ? undefined : resolveAppointmentPolicy(wanted.policy), Date.now());
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    log.error('a policy that cannot be followed was left out', { faults: error.faults });
-    note(appointment, 'a policy that cannot be followed was left out', Date.now());
-    want(appointment, undefined, Date.now());
-  }
+  want(run.appointment, wanted?.policy, Date.now());
   run.hasNews = true;
+}
+
+/** The product is not there to learn that its policy cannot be followed: the one before it stays. */
+async function knowPolicy(appointment: Appointment): Promise<void> {
+  while (appointment.requestedPolicy !== undefined) {
+    try {
+      await settlePolicy(appointment, appointmentPolicyVersions);
+    } catch (error) {
+      const { type, message } = refusalOf(error);
+      log.error('a policy that cannot be followed was left out', { type, message });
+      note(appointment, 'a policy that cannot be followed was left out', Date.now());
+      if (isUnsettled(appointment)) appointment.requestedPolicy = {};
+      else delete appointment.requestedPolicy;
+    }
+  }
 }

@@ -9,12 +9,15 @@ import type {
   UndoReport,
 } from '../../protocol/deletion/messages.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
-import { resolveDeletionPolicy, type ResolvedDeletionPolicy } from '../../protocol/deletion/policy.js';
+import type { ResolvedDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { shownAttention, type Attentive } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
+import { openPolicy, type Governed } from '../entity/policy.js';
+import { deletionPolicyVersions } from './versions.js';
 
 /** Everything that is known of one deletion; plain JSON, no clock. */
-export interface Deletion extends Outbox, Attentive<RaisedAttention<DeletionAttentionReason>> {
+export interface Deletion
+  extends Outbox, Attentive<RaisedAttention<DeletionAttentionReason>>, Governed<ResolvedDeletionPolicy> {
   userId: string;
   /** Only for `undoDeletion`; never shown. */
   clientUserId?: string;
@@ -40,13 +43,12 @@ export interface Deletion extends Outbox, Attentive<RaisedAttention<DeletionAtte
   endedAt?: string;
 }
 
-/** @throws PolicyInvalid */
 export function openDeletion(input: DeleteUserInput, now: number): Deletion {
-  const { userId, clientUserId, graceDays, policy } = input;
+  const { userId, clientUserId, policy } = input;
   return {
     userId,
     ...(clientUserId != null && { clientUserId }),
-    policy: resolveDeletionPolicy(policy ?? {}, graceDays ?? undefined),
+    ...openPolicy(deletionPolicyVersions, policy),
     requestedAt: new Date(now).toISOString(),
     phase: 'requested',
     workMet: false,

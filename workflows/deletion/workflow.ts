@@ -16,14 +16,15 @@ import {
   type DeletionState,
 } from '../../protocol/deletion/messages.js';
 import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
-import { PolicyInvalid } from '../../protocol/policy-settings.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop, type EntityRun } from '../entity/loop.js';
 import { beginAgain } from '../entity/outbox.js';
+import { settlePolicy } from '../entity/policy.js';
 import { clear, endFailed, raise, requestNext, show } from './announcements.js';
 import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
 import { confirm, holdGrace, nextMoment, settleDoubt, undo, validateUndo } from './grace.js';
 import { begin } from './scheduling.js';
+import { deletionPolicyVersions } from './versions.js';
 
 /**
  * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short however long
@@ -56,6 +57,7 @@ async function act(run: DeletionRun): Promise<void> {
   const { deletion, commands } = run;
   beginNext(run);
   try {
+    await settlePolicy(deletion, deletionPolicyVersions);
     await begin(run);
     if (deletion.outcome === undefined && (await holdGrace(run))) await confirm(run);
   } catch (error) {
@@ -208,10 +210,5 @@ function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | Ap
     return refuse('InvalidCommand', 'the workflow ID must be delete-user/<userId>, a UUID in lower case');
   if (clientUserId != null && typeof clientUserId !== 'string')
     return refuse('InvalidCommand', 'clientUserId must be a string');
-  try {
-    return openDeletion({ ...input, userId: canonicalUserId(userId) }, Date.now());
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    return refuse('PolicyInvalid', error.message);
-  }
+  return openDeletion({ ...input, userId: canonicalUserId(userId) }, Date.now());
 }

@@ -10,10 +10,9 @@ import type {
   MfaCode,
 } from '../../protocol/link/messages.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
-import { resolveLinkPolicy } from '../../protocol/link/policy.js';
-import { PolicyInvalid } from '../../protocol/policy-settings.js';
 import { activities } from '../activities.js';
 import { refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { resolvePolicy } from '../entity/policy.js';
 import { readConnection, soughtBy } from './deadlines.js';
 import {
   hearResult,
@@ -28,6 +27,7 @@ import {
   end,
   endUnlessConnected,
 } from './link.js';
+import { linkPolicyVersions } from './versions.js';
 import { codeAnswerOf, stateOf } from './view.js';
 import type { LinkAnswer, LinkCommand, LinkRun } from './workflow.js';
 
@@ -37,7 +37,7 @@ export async function carryOut(link: Link, command: LinkCommand): Promise<LinkAn
   if (link.ending) await settleEnding(link);
   switch (command.kind) {
     case 'requestLink':
-      return requestLink(link, command.request);
+      return requestLink(link, command);
     case 'reportLinkResult':
       return reportLinkResult(link, command.report);
     case 'submitMfaCode':
@@ -66,13 +66,22 @@ function undecided(): ApplicationFailure {
 }
 
 /** The link that the user has, or a new one where its token has ended. */
-async function requestLink(link: Link, request: LinkRequest): Promise<LinkUrl> {
-  if (link.outcome !== undefined && request.anew) beginAgain(link, request.anew, Date.now());
+async function requestLink(link: Link, { request, joins }: RequestLink): Promise<LinkUrl> {
+  if (request.anew) await startAnew(link, request.anew, joins);
   if (link.outcome !== undefined) throw ended(link);
   if (!hasUsableToken(link, Date.now())) await makeLink(link);
   const { token } = link;
   if (!token) throw ended(link);
   return { linkToken: token.token, linkWebUrl: token.url, expiresAt: new Date(token.expiresAt).toISOString() };
+}
+
+type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
+
+/** The options of a caller that joins a link that stands change nothing, and are refused all the same if they are wrong. */
+async function startAnew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
+  if (joins && options.policy == null) return;
+  const policy = await resolvePolicy(linkPolicyVersions, options.policy);
+  if (!joins && link.outcome !== undefined) beginAgain(link, { ...options, policy }, Date.now());
 }
 
 async function makeLink(link: Link): Promise<void> {
@@ -186,19 +195,9 @@ export function validateRequest(run: LinkRun, request: LinkRequest | undefined):
 const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
 
 /** What another language's backend sends is not checked by any compiler. */
-export function checkOptions({ redirectUrl, policy }: LinkOptions): void {
+export function checkOptions({ redirectUrl }: LinkOptions): void {
   const isUrl = typeof redirectUrl === 'string' && urlPattern.test(redirectUrl);
   if (redirectUrl != null && !isUrl) throw refuseField('redirectUrl', 'must be an absolute URL');
-  checkPolicy(policy);
-}
-
-function checkPolicy(policy: LinkOptions['policy']): void {
-  try {
-    resolveLinkPolicy(policy);
-  } catch (error) {
-    if (!(error instanceof PolicyInvalid)) throw error;
-    throw refuse('PolicyInvalid', error.message);
-  }
 }
 
 export function validateReport(run: LinkRun, report: LinkReport): void {

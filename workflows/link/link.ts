@@ -1,6 +1,7 @@
 import { attentionVerbsFor, type Attentive } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { beginAgain as beginAgainWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
+import { openPolicy, type Governed } from '../entity/policy.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
 import type { LinkNotification } from '../../protocol/link/notifications.js';
@@ -15,15 +16,16 @@ import type {
   ProviderMfa,
   LinkReport,
 } from '../../protocol/link/messages.js';
-import { resolveLinkPolicy, type ResolvedLinkPolicy } from '../../protocol/link/policy.js';
+import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
 import { sourceSlugOf } from '../../protocol/link/provider-source.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from './consequences.js';
+import { linkPolicyVersions } from './versions.js';
 
 /**
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
  * continue-as-new as it is. Times are milliseconds since the epoch.
  */
-export interface Link extends Outbox, Attentive<RaisedAttention<LinkAttentionReason>> {
+export interface Link extends Outbox, Attentive<RaisedAttention<LinkAttentionReason>>, Governed<ResolvedLinkPolicy> {
   userId: string;
   provider: string;
   redirectUrl?: string;
@@ -90,7 +92,7 @@ export function beginAgain(link: Link, options: LinkOptions, now: number): void 
 function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
   return {
     ...(redirectUrl != null && { redirectUrl }),
-    policy: resolveLinkPolicy(policy),
+    ...openPolicy(linkPolicyVersions, policy),
     startedAt: now,
     phase: 'awaiting_password',
     since: now,

@@ -1,4 +1,4 @@
-import { setHandler, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
@@ -22,12 +22,14 @@ import { readCode } from '../../protocol/link/mfa-code.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttribute } from '../entity/attention.js';
 import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
+import { settlePolicy } from '../entity/policy.js';
 import { showToOperators } from '../entity/operators.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { openLink, questionOf, hearWebhook, end, clear, raise, type Link } from './link.js';
+import { linkPolicyVersions } from './versions.js';
 import { caseFileOf, resultOf, stateOf } from './view.js';
-import { refuse } from '../entity/commands.js';
+import { refusalOf, refuse } from '../entity/commands.js';
 
 /** Carries one link of a user with a provider from its token to the connection, for as long as the user may take. */
 export async function linkProvider(input: LinkProviderInput): Promise<LinkResult> {
@@ -41,8 +43,23 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
   };
   listen(run);
   // A code on its way is not called back: what the service made of it counts, cancelled or not.
-  await workThrough(run, () => runLoop(run, loopOf(run)));
+  await workThrough(run, async () => {
+    await knowPolicy(run);
+    await runLoop(run, loopOf(run));
+  });
   return resultOf(run.link);
+}
+
+/** A link with a policy that cannot be followed fails, and every caller is told why. */
+async function knowPolicy({ link, commands }: LinkRun): Promise<void> {
+  try {
+    await settlePolicy(link, linkPolicyVersions);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    commands.refuseAll(refusal);
+    await condition(allHandlersFinished);
+    throw refusal;
+  }
 }
 
 /** What another language's backend sends is not checked by any compiler. */
@@ -137,7 +154,7 @@ function hearOf(run: LinkRun): void {
 
 /** A link that still stood when it was asked for does not begin again because it ends before the answer's turn. */
 function requested({ link }: LinkRun, request: LinkRequest | undefined): LinkCommand {
-  return { kind: 'requestLink', request: link.outcome === undefined ? {} : (request ?? {}) };
+  return { kind: 'requestLink', request: request ?? {}, joins: link.outcome === undefined };
 }
 
 /** A double click sends the same code twice at once: both get the one answer. */
@@ -155,7 +172,8 @@ async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
 
 /** What the product asks for. */
 export type LinkCommand =
-  | { kind: 'requestLink'; request: LinkRequest }
+  /** `joins`: the link still stood when it was requested. */
+  | { kind: 'requestLink'; request: LinkRequest; joins: boolean }
   | { kind: 'reportLinkResult'; report: LinkReport }
   /** `question`: the one that stood when the code was accepted. */
   | { kind: 'submitMfaCode'; code: string; question: number }

@@ -2,23 +2,26 @@ import { isProblem, standingOf, type Standing } from '../../protocol/order/lifec
 import type {
   CriticalResultRecord,
   CriticalResultReported,
+  KitOrderInput,
   OrderOutcome,
   OrderPhase,
   RaisedOrderAttention,
   Replacement,
 } from '../../protocol/order/messages.js';
-import { resolvePolicy, type ResolvedPolicy } from '../../protocol/order/policy.js';
+import type { ResolvedPolicy } from '../../protocol/order/policy.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import type { Attentive } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
+import { openPolicy, type Governed } from '../entity/policy.js';
 import { observe, type OrderRecord, type Orders } from './snapshots.js';
 import type { Resolution } from './resolutions.js';
+import { orderPolicyVersions } from './versions.js';
 
 /**
  * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
  * is plain JSON and goes through continue-as-new as it is.
  */
-export interface Chain extends Outbox, Attentive<RaisedOrderAttention> {
+export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed<ResolvedPolicy> {
   rootOrderId: string;
   policy: ResolvedPolicy;
   /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
@@ -96,11 +99,11 @@ export interface ChainOrder extends OrderRecord {
   standing: Standing;
 }
 
-export function openChain(rootOrderId: string, carried: unknown): Chain {
+export function openChain({ rootOrderId, policy, carried }: KitOrderInput): Chain {
   if (carried !== undefined) return carried as Chain;
   return {
     rootOrderId,
-    policy: resolvePolicy(),
+    ...openPolicy(orderPolicyVersions, policy),
     handedOver: false,
     placedAnew: false,
     identified: false,

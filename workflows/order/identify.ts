@@ -20,10 +20,12 @@ import { raiseCriticalResults, openReports } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
+import { setPolicy, settlePolicy, upgradePolicy } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { takeAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
 import { resultOf } from './view.js';
+import { orderPolicyVersions } from './versions.js';
 import type { KitOrderRun } from './run.js';
 
 /**
@@ -39,6 +41,7 @@ const handOverWait = 10 * minute;
 export async function identify(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (chain.identified) return;
+  await settlePolicy(chain, orderPolicyVersions);
   const isReported = () => chain.orders.length > 0;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
   if (isHandOverExpected(chain)) await awaitHandOver(run);
@@ -146,7 +149,7 @@ function isHandOverExpected(chain: Chain): boolean {
 
 /** Goes on where the last run of this root ended: with its policy and replacements, and without announcing anything again. */
 function resume(chain: Chain, previous: KitOrderResult): void {
-  if (!chain.handedOver) chain.policy = previous.policy;
+  if (!chain.handedOver) setPolicy(chain, upgradePolicy(orderPolicyVersions, previous.policy));
   if (previous.reference !== undefined) {
     chain.reference = previous.reference;
     chain.handedOver = true;

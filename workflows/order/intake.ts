@@ -1,4 +1,5 @@
 import { setNotifies } from '../entity/outbox.js';
+import { setPolicy, upgradePolicy } from '../entity/policy.js';
 import { log } from '@temporalio/workflow';
 import type { OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
@@ -7,6 +8,7 @@ import { raise } from './announcements.js';
 import { currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
 import { raiseCriticalResults } from './critical-results.js';
 import { readCriticalReport, readSnapshot } from './snapshots.js';
+import { orderPolicyVersions } from './versions.js';
 import type { KitOrderRun } from './run.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
@@ -98,7 +100,7 @@ export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
 function accept(chain: Chain, { reference, policy, labTestId, labAccountId, adopted, notifies }: OrderPlaced): void {
   chain.handedOver = true;
   chain.reference = reference;
-  chain.policy = policy;
+  setPolicy(chain, upgradePolicy(orderPolicyVersions, policy));
   chain.placedAnew = !adopted;
   if (labTestId !== undefined) chain.labTestId = labTestId;
   if (labAccountId !== undefined) chain.labAccountId = labAccountId;

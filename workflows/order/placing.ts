@@ -30,8 +30,7 @@ import {
   type PlacingEnd,
   type PlacingState,
 } from '../../protocol/order/messages.js';
-import { resolvePolicy, type ResolvedPolicy } from '../../protocol/order/policy.js';
-import { PolicyInvalid } from '../../protocol/policy-settings.js';
+import type { ResolvedPolicy } from '../../protocol/order/policy.js';
 import {
   labAttentionKey,
   labPhaseKey,
@@ -42,12 +41,13 @@ import {
 import { activities, creation, creationLook } from '../activities.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { isFinalRefusal, isKeyRefused } from '../entity/failures.js';
+import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
+import { orderPolicyVersions } from './versions.js';
 
 /** A run of the placing, which a command can end. */
-interface PlacingRun {
+interface PlacingRun extends Governed<ResolvedPolicy> {
   input: PlaceKitOrderInput;
-  policy: ResolvedPolicy;
   /** The attempts. What is known of their order is handed over, however the run is cancelled. */
   creating: CancellationScope;
   wasCancelled: boolean;
@@ -80,9 +80,10 @@ export async function placeKitOrder(input: PlaceKitOrderInput): Promise<PlaceKit
 }
 
 async function placeAndHandOver(run: PlacingRun): Promise<PlaceKitOrderResult> {
-  const { input, policy } = run;
+  const { input } = run;
   setCurrentDetails('Places the order at the lab service, once.');
   const { snapshot, adopted } = await place(run);
+  const { policy } = run;
   const { orderId } = snapshot;
   const { lab_test_id: labTestId } = input.order;
   const labAccountId = labAccountOf(input);
@@ -181,18 +182,14 @@ function begin(input: PlaceKitOrderInput): PlacingRun {
     throw refuse('InvalidCommand', 'kind must be unregistered or with_patient');
   }
   if (typeof order !== 'object' || order === null) throw refuse('InvalidCommand', 'order must be an object');
-  try {
-    return {
-      input,
-      policy: resolvePolicy(policy),
-      creating: new CancellationScope(),
-      wasCancelled: false,
-      attention: [],
-      waitsFor: untilTaken,
-    };
-  } catch (error) {
-    throw error instanceof PolicyInvalid ? refuse('PolicyInvalid', error.message) : error;
-  }
+  return {
+    input,
+    ...openPolicy(orderPolicyVersions, policy),
+    creating: new CancellationScope(),
+    wasCancelled: false,
+    attention: [],
+    waitsFor: untilTaken,
+  };
 }
 
 /** How long the service may fail to take an order before a person is asked to look. Placing goes on all the same. */
@@ -218,6 +215,7 @@ function checked(placed: PlacedOrder): PlacedOrder {
 }
 
 async function create(run: PlacingRun): Promise<PlacedOrder> {
+  await settlePolicy(run, orderPolicyVersions);
   const { policy, input } = run;
   const options = { ...creation(policy, delayWorthAttention), summary: `order ${input.reference}` };
   for (let triedBefore = workflowInfo().continuedFromExecutionRunId !== undefined; ; triedBefore = true) {
@@ -227,7 +225,7 @@ async function create(run: PlacingRun): Promise<PlacedOrder> {
       return placed;
     } catch (error) {
       await waitIfDelayed(run, error);
-      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof placeKitOrder>(input);
+      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof placeKitOrder>({ ...input, policy });
     }
   }
 }
@@ -247,7 +245,7 @@ function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateK
 
 /** The order that a cancelled attempt has created, if it has. */
 async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
-  if (run.progress === 'nothing_sent') return null;
+  if (run.progress === 'nothing_sent' || isUnsettled(run)) return null;
   await sleep(run.policy.creationSettling, { summary: 'until a creation has settled' });
   const options = { ...creationLook(run.policy), summary: `order ${run.input.reference}, if there is one` };
   return activities.findKitOrder.executeWithOptions(options, [requestOf(run, true)]).catch((error: unknown) => {

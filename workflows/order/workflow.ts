@@ -48,7 +48,7 @@ import { resultOf, stateOf } from './view.js';
  * the hand-over from `placeKitOrder`, or by the first webhook of an order that nobody placed through us.
  */
 export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
-  const run = openRun(openChain(input.rootOrderId, input.carried), readEarlierRun(input.earlierRun));
+  const run = openRun(openChain(input), readEarlierRun(input.earlierRun));
   listen(run);
   await identify(run);
   if (run.forwardsTo === undefined) await runLoop(run, loopOf(run));

@@ -5,9 +5,11 @@ import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
+import { setPolicy, settlePolicy, upgradePolicy } from '../entity/policy.js';
 import { firstReportWait } from '../entity/spans.js';
 import { hasEndedByItself, type Job } from './job.js';
 import { knownOf } from './reports.js';
+import { reportPolicyVersions } from './versions.js';
 import type { ReportRun } from './workflow.js';
 
 /**
@@ -26,6 +28,7 @@ const mostLooks = 7;
 export async function identify(run: ReportRun): Promise<void> {
   const { job } = run;
   if (job.identified) return;
+  await settlePolicy(job, reportPolicyVersions);
   const isReported = () => knownOf(job.reported) !== undefined;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
   const looks = await awaitOwner(run);
@@ -102,7 +105,7 @@ function settleOwner(job: Job, { owner }: JobReading): void {
 
 /** Goes on where the last run ended: with its reference and policy, and without announcing anything again. */
 function resume(job: Job, previous: ParsingJobResult): void {
-  if (!job.handedOver) job.policy = previous.policy;
+  if (!job.handedOver) setPolicy(job, upgradePolicy(reportPolicyVersions, previous.policy));
   job.announced = [...new Set([...previous.announced, ...job.announced])];
   const isKnown = ({ status, isReviewed }: ReportTimelineEntry) =>
     previous.timeline.some((entry) => entry.status === status && entry.isReviewed === isReviewed);

@@ -1,5 +1,6 @@
 import { isAbsenceBelieved } from '../entity/absence.js';
 import { setNotifies } from '../entity/outbox.js';
+import { setPolicy, upgradePolicy } from '../entity/policy.js';
 import { log } from '@temporalio/workflow';
 import type { ReportSubmitted } from '../../protocol/report/messages.js';
 import { announceClaim, raise } from './announcements.js';
@@ -14,6 +15,7 @@ import {
   type Job,
 } from './job.js';
 import { type Reported, readReportSnapshot } from './reports.js';
+import { reportPolicyVersions } from './versions.js';
 import type { ReportRun } from './workflow.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */
@@ -56,7 +58,7 @@ function accept(job: Job, { reference, userId, policy, adopted, notifies }: Repo
   job.handedOver = true;
   job.reference = reference;
   job.userId = userId;
-  job.policy = policy;
+  setPolicy(job, upgradePolicy(reportPolicyVersions, policy));
   job.uploadedAnew = !adopted;
   // The submission that has it was only slow to hand it over.
   if (job.ending === 'superseded') withdrawEnding(job);

@@ -2,22 +2,25 @@ import type { RaisedAttention } from '../../protocol/attention.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isFinal, isUnknown, phaseOf } from '../../protocol/report/lifecycle.js';
 import type {
+  ParsingJobInput,
   ReportAttentionReason,
   ReportOutcome,
   ReportPhase,
   ReportTimelineEntry,
 } from '../../protocol/report/messages.js';
-import { resolveReportPolicy, type ResolvedReportPolicy } from '../../protocol/report/policy.js';
+import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import type { Attentive } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
+import { openPolicy, type Governed } from '../entity/policy.js';
 import { hearOf, knownOf, readOf, type Reported } from './reports.js';
+import { reportPolicyVersions } from './versions.js';
 
 /**
  * Everything a `parsingJob` run knows: what was reported (`reported`, the fold) and what was decided on it. It is plain
  * JSON and goes through continue-as-new as it is.
  */
-export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionReason>> {
+export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionReason>>, Governed<ResolvedReportPolicy> {
   jobId: string;
   policy: ResolvedReportPolicy;
   /** Whether `submitReport` handed this job over; one that was not is adopted. */
@@ -55,11 +58,11 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
 /** Statuses follow a short way; a service that goes back and forth must not fill the state. */
 const timelineLength = 50;
 
-export function openJob(jobId: string, carried: unknown, now: number): Job {
+export function openJob({ jobId, policy, carried }: ParsingJobInput, now: number): Job {
   if (carried !== undefined) return carried as Job;
   return {
     jobId,
-    policy: resolveReportPolicy(),
+    ...openPolicy(reportPolicyVersions, policy),
     handedOver: false,
     uploadedAnew: false,
     identified: false,

@@ -14,8 +14,7 @@ import {
 import type { UploadAnswer } from '../../activities/report-upload.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { isAddressable, referencePattern, canonicalUserId, parsingJobId, submitReportId } from '../../protocol/ids.js';
-import { settlingAfter } from '../../protocol/order/policy.js';
-import { PolicyInvalid } from '../../protocol/policy-settings.js';
+import { settlingAfter } from '../../protocol/settling.js';
 import {
   cancelSubmissionUpdate,
   type LostUpload,
@@ -24,7 +23,7 @@ import {
   type SubmitReportInput,
   type SubmitReportResult,
 } from '../../protocol/report/messages.js';
-import { resolveReportPolicy, type ResolvedReportPolicy } from '../../protocol/report/policy.js';
+import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
 import { labAttentionKey, labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
@@ -34,11 +33,12 @@ import ms from 'ms';
 import { refuse } from '../entity/commands.js';
 import { isKeyRefused } from '../entity/failures.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
+import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
+import { reportPolicyVersions } from './versions.js';
 
 /** What a submission knows beside its input; it goes through continue-as-new. */
-interface Submission {
+interface Submission extends Governed<ResolvedReportPolicy> {
   input: SubmitReportInput;
-  policy: ResolvedReportPolicy;
   lostUploads: LostUpload[];
   /** Uploads that failed so far. */
   failures: number;
@@ -163,20 +163,10 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
     userId: canonicalUserId(userId),
     file,
     ...(needsHumanReview != null && { needsHumanReview }),
-    ...(policy && { policy }),
   };
-  const resolved = resolvedPolicy(policy);
   const known = (carried ?? {}) as Partial<Pick<Submission, 'lostUploads' | 'failures' | 'since' | 'looksBack'>>;
   const { lostUploads = [], failures = 0, since = Date.now(), looksBack = true } = known;
-  return { input: checked, policy: resolved, lostUploads, failures, since, looksBack };
-}
-
-function resolvedPolicy(policy: SubmitReportInput['policy']): ResolvedReportPolicy {
-  try {
-    return resolveReportPolicy(policy);
-  } catch (error) {
-    throw error instanceof PolicyInvalid ? refuse('PolicyInvalid', error.message) : error;
-  }
+  return { input: checked, ...openPolicy(reportPolicyVersions, policy), lostUploads, failures, since, looksBack };
 }
 
 function isSource(file: unknown): file is SubmitReportInput['file'] {
@@ -188,6 +178,7 @@ function isSource(file: unknown): file is SubmitReportInput['file'] {
 
 /** Uploads until there is a job. Each failure decides how the next attempt begins. */
 async function upload(submission: Submission): Promise<SubmittedJob> {
+  await settlePolicy(submission, reportPolicyVersions);
   for (;;) {
     const from = isoOf(Date.now());
     const late = submission.lostUploads.length > 0 ? await look(submission, submission.lostUploads) : undefined;
@@ -330,10 +321,10 @@ function expired({ policy }: Submission, type: string): ApplicationFailure {
   return refuse('ReportSubmissionExpired', message);
 }
 
-async function continueIfLong({ input, lostUploads, failures, since, looksBack }: Submission): Promise<void> {
+async function continueIfLong({ input, policy, lostUploads, failures, since, looksBack }: Submission): Promise<void> {
   // A cancellation is answered by the run that accepted it.
   if (!workflowInfo().continueAsNewSuggested || CancellationScope.current().consideredCancelled) return;
-  await continueAsNew<typeof submitReport>({ ...input, carried: { lostUploads, failures, since, looksBack } });
+  await continueAsNew<typeof submitReport>({ ...input, policy, carried: { lostUploads, failures, since, looksBack } });
 }
 
 function askForAttention(reasons: ReportAttentionReason[]): void {

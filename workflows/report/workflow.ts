@@ -29,7 +29,7 @@ export async function parsingJob(input: ParsingJobInput): Promise<ParsingJobResu
   if (typeof input?.jobId !== 'string') throw ApplicationFailure.nonRetryable('jobId is missing', 'InvalidCommand');
   const run: ReportRun = {
     ...openRun(),
-    job: openJob(input.jobId, input.carried, Date.now()),
+    job: openJob(input, Date.now()),
     earlierRun: readEarlierRun(input.earlierRun),
   };
   listen(run);

@@ -12,8 +12,8 @@ export const deletions: readonly Story[] = [
     const kit = await stage.labs.orders.place(kitFor(userId, `recorded-${userId}`));
     await kit.orderId();
     await untilListed(stage, `${labUserIdKey.name} = '${userId}' AND WorkflowType = 'kitOrder'`);
-    const policy = { onRunningWork: 'cancel', reminderBefore: '1s' } as const;
-    const handle = await stage.labs.users.requestDeletion({ userId, graceDays: 3 / 86_400, policy });
+    const policy = { onRunningWork: 'cancel', reminderBefore: '1s', grace: '3s' } as const;
+    const handle = await stage.labs.users.requestDeletion({ userId, policy });
     await handle.result();
     return { 'user-deleted': deleteUserId(userId) };
   },
@@ -31,7 +31,7 @@ export const deletions: readonly Story[] = [
     const { user } = await stage.sandbox.createUser();
     const down = { kind: 'answer', status: 503, headers: { 'retry-after': '60' } } as const;
     await stage.sandbox.addFault({ path: `/v2/user/${user.user_id}`, times: 1, action: down });
-    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id, graceDays: 1 / 86_400 });
+    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id, policy: { grace: '1s' } });
     await handle.result();
     return { 'deletion-delayed': deleteUserId(user.user_id) };
   },
@@ -50,7 +50,7 @@ export const deletions: readonly Story[] = [
   /** Requested again after its final end. */
   async function deletionFinal(stage) {
     const { user_id: userId } = (await stage.sandbox.createUser()).user;
-    await (await stage.labs.users.requestDeletion({ userId, graceDays: 1 / 86_400 })).result();
+    await (await stage.labs.users.requestDeletion({ userId, policy: { grace: '1s' } })).result();
     await untilListed(stage, `WorkflowId = '${deleteUserId(userId)}' AND ExecutionStatus = 'Completed'`);
     await stage.labs.users.requestDeletion({ userId }).catch((error: unknown) => {
       if (!(error instanceof UserUnknown)) throw error;

@@ -44,7 +44,7 @@ export const healthData: readonly Story[] = [
     const { user_id: userId } = (await stage.sandbox.createUser()).user;
     await stage.sandbox.sendHealthData(userId, { kind: 'summary' });
     await stage.sandbox.settleWebhooks();
-    await (await stage.labs.users.requestDeletion({ userId, graceDays: 1 / 86_400 })).result();
+    await (await stage.labs.users.requestDeletion({ userId, policy: { grace: '1s' } })).result();
     return { 'deletion-with-health-data': deleteUserId(userId) };
   },
 

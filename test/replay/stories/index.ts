@@ -1,5 +1,6 @@
 import { appointments } from './appointments.js';
 import { continued } from './continued.js';
+import { deadlines } from './deadlines.js';
 import { deletions } from './deletions.js';
 import { healthData } from './health-data.js';
 import { links } from './links.js';
@@ -26,3 +27,6 @@ export const stories: readonly Story[] = [
  * state.
  */
 export const continuedStories: readonly Story[] = continued;
+
+/** The stories in which every deadline of the default policies is met, recorded in skipped time. */
+export const deadlineStories: readonly Story[] = deadlines;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OrderNotFound, type KitOrderHandle } from '../../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../../protocol/ids.js';
 import { kitFor, registration } from '../../e2e/invented.js';
+import { placeKitOrderName } from '../../../protocol/order/messages.js';
 import { reconcileOrdersId } from '../../../protocol/reconcile.js';
 import { following } from '../../rig/followed.js';
 import { until, type Stage } from '../stage.js';
@@ -148,6 +149,24 @@ export const orders: readonly Story[] = [
     await stage.move(handle, replacement, ['completed']);
     await handle.result();
     return { overdue: kitOrderId(orderId) };
+  },
+
+  /** Started by a backend in another language, which gives a part of the policy. */
+  async function placedElsewhere(stage) {
+    const { user } = await stage.sandbox.createUser();
+    const reference = `recorded-${user.user_id}`;
+    const workflowId = placeKitOrderId(reference);
+    const input = kitFor(user.user_id, reference, { shippingDeadline: '6d' });
+    const placing = await stage.temporal.workflow.start(placeKitOrderName, {
+      workflowId,
+      taskQueue: 'lab-operations',
+      args: [input],
+    });
+    await placing.result();
+    const handle = await stage.labs.orders.get({ reference });
+    await handle.cancel();
+    await handle.result();
+    return { 'placed-elsewhere': workflowId };
   },
 
   async function adopted(stage) {

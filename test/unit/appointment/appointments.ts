@@ -1,3 +1,4 @@
+import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import { openAppointment, takeAnswer, type Appointment } from '../../../workflows/appointment/appointment.js';
 
@@ -27,7 +28,7 @@ export function snapshot(
 
 /** An appointment that the product requested and is notified about. */
 export function wantedCase(known?: AppointmentSnapshot, changes: Partial<Appointment> = {}): Appointment {
-  const appointment = openAppointment('order-1', undefined, start);
+  const appointment = openAppointment({ orderId: 'order-1', policy: resolveAppointmentPolicy() }, start);
   Object.assign(appointment, { wanted: true, wantedAt: start, identified: true, notifies: true });
   if (known) takeAnswer(appointment, known, 0, start);
   return Object.assign(appointment, changes);

@@ -37,8 +37,8 @@ describe('a deletion is refused before anything is started', () => {
   );
 
   test('a deletion is refused before anything is started with all its faults named at once', async () => {
-    const policy = { onRunningWork: 'shrug', reminderBefore: 'soon' };
-    const faults = await faultsOf({ userId: 7, clientUserId: 8, graceDays: 9, policy });
+    const policy = { onRunningWork: 'shrug', reminderBefore: 'soon', grace: '9d' };
+    const faults = await faultsOf({ userId: 7, clientUserId: 8, policy });
     expect(faults).toEqual(['userId', 'clientUserId', 'policy', 'policy', 'policy']);
   });
 

@@ -10,12 +10,14 @@ import {
   stateOf,
   type Deletion,
 } from '../../../workflows/deletion/deletion.js';
+import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import type { DeleteUserInput, DeletionOutcome } from '../../../protocol/deletion/messages.js';
 
 const start = Date.parse('2026-11-02T09:00:00.000Z');
 
 function opened(more: Partial<DeleteUserInput> = {}): Deletion {
-  return openDeletion({ userId: 'user-1', clientUserId: 'Testperson Invented', ...more }, start);
+  const policy = resolveDeletionPolicy();
+  return openDeletion({ userId: 'user-1', clientUserId: 'Testperson Invented', policy, ...more }, start);
 }
 
 function scheduled(more: Partial<DeleteUserInput> = {}): Deletion {
@@ -42,9 +44,12 @@ describe('the reminder', () => {
     expect(reminderDueAt(opened())).toBeUndefined();
   });
 
-  test.each([1, 0.5])('does not exist in a grace of %s days, which is not longer than its lead time', (graceDays) => {
-    expect(reminderDueAt(scheduled({ graceDays }))).toBeUndefined();
-  });
+  test.each(['1d', '12h'] as const)(
+    'does not exist in a grace of %s, which is not longer than its lead time',
+    (grace) => {
+      expect(reminderDueAt(scheduled({ policy: resolveDeletionPolicy({ grace }) }))).toBeUndefined();
+    },
+  );
 });
 
 const outcomes: readonly DeletionOutcome[] = ['deleted', 'undone', 'unknown_user', 'running_work'];

@@ -7,9 +7,9 @@ import {
 } from '../../../protocol/deletion/policy.js';
 import { PolicyInvalid } from '../../../protocol/policy-settings.js';
 
-function faultsOf(policy: object, graceDays?: unknown): string[] {
+function faultsOf(policy: object): string[] {
   try {
-    resolveDeletionPolicy(policy, graceDays as number);
+    resolveDeletionPolicy(policy);
   } catch (error) {
     if (error instanceof PolicyInvalid) return error.faults;
     throw error;
@@ -19,6 +19,7 @@ function faultsOf(policy: object, graceDays?: unknown): string[] {
 
 test('settings that are left out have their defaults, in milliseconds', () => {
   expect(resolveDeletionPolicy()).toEqual({
+    version: 1,
     onRunningWork: 'refuse',
     reminderBefore: ms('1d'),
     notificationDeadline: ms('3d'),
@@ -28,18 +29,14 @@ test('settings that are left out have their defaults, in milliseconds', () => {
 });
 
 describe('the grace', () => {
-  test.each([
-    [7, '7d'],
-    [1, '1d'],
-    [0.5, '12h'],
-  ] as const)('the grace of %s days lasts that long', (days, span) => {
-    expect(resolveDeletionPolicy({}, days).grace).toBe(ms(span));
+  test.each(['7d', '1d', '12h', '1s'] as const)('the grace of %s lasts that long', (grace) => {
+    expect(resolveDeletionPolicy({ grace }).grace).toBe(ms(grace));
   });
 
-  test.each([0, -1, 7.01, 30, Number.NaN, Number.POSITIVE_INFINITY, '7', null])(
+  test.each([0, -1, '8d', '30d', Number.NaN, Number.POSITIVE_INFINITY, 'soon'])(
     'the grace of %j is refused: the service gives 7 days',
-    (days) => {
-      expect(faultsOf({}, days)).toEqual([expect.stringMatching(/^graceDays must be a number of days .* at most 7/)]);
+    (grace) => {
+      expect(faultsOf({ grace })).toEqual([expect.stringMatching(/^grace must be a duration .* at most 7 days/)]);
     },
   );
 });
@@ -50,12 +47,18 @@ test('a setting that is given as undefined is left out', () => {
 });
 
 test('every fault is named, all at once', () => {
-  const faults = faultsOf({ onRunningWork: 'shrug', reminderBefore: 'soon', toString: 1, notificationDeadline: 0 }, 9);
+  const faults = faultsOf({
+    onRunningWork: 'shrug',
+    reminderBefore: 'soon',
+    toString: 1,
+    notificationDeadline: 0,
+    grace: '9d',
+  });
   expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
-    'toString',
     'onRunningWork',
+    'grace',
     'reminderBefore',
     'notificationDeadline',
-    'graceDays',
+    'toString',
   ]);
 });

@@ -1,3 +1,4 @@
+import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { describe, expect, test } from 'vitest';
 import * as appointments from '../../../workflows/appointment/announcements.js';
 import { openAppointment } from '../../../workflows/appointment/appointment.js';
@@ -49,7 +50,7 @@ describe('attention', () => {
   });
 
   test('of an appointment is notified with its reason and since when, under an id of the appointment', () => {
-    const appointment = openAppointment('order-1', undefined, start);
+    const appointment = openAppointment({ orderId: 'order-1', policy: resolveAppointmentPolicy() }, start);
     appointments.raise(appointment, 'visit_overdue', start);
     expect(appointment.outbox).toMatchObject([
       {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/messages.js';
+import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
 import { note } from '../../../workflows/entity/journal.js';
 import {
   hearResult,
@@ -50,7 +51,13 @@ describe('a link that starts', () => {
   test('goes on with what was carried over, and takes null for nothing', () => {
     const carried = asked();
     expect(openLink({ userId: 'user-1', provider: 'invented_watch', carried }, start + day)).toBe(carried);
-    const sent = { userId: 'user-1', provider: 'invented_watch', carried: null, redirectUrl: null, policy: null };
+    const sent = {
+      userId: 'user-1',
+      provider: 'invented_watch',
+      carried: null,
+      redirectUrl: null,
+      policy: resolveLinkPolicy(),
+    };
     expect(openLink(sent as never, start)).toEqual(opened());
   });
 
@@ -589,16 +596,9 @@ describe('a link that starts again', () => {
     receiveAll(link, error('incorrect_mfa_code'));
     const pending = link.outbox;
     const later = start + day;
-    beginAgain(link, { policy: { codeWait: '2h' }, redirectUrl: 'https://example.com/back' }, later);
-    const fresh = openLink(
-      {
-        userId: 'user-1',
-        provider: 'invented_watch',
-        policy: { codeWait: '2h' },
-        redirectUrl: 'https://example.com/back',
-      },
-      later,
-    );
+    const options = { policy: resolveLinkPolicy({ codeWait: '2h' }), redirectUrl: 'https://example.com/back' };
+    beginAgain(link, options, later);
+    const fresh = openLink({ userId: 'user-1', provider: 'invented_watch', ...options }, later);
     expect(link).toEqual({ ...fresh, outbox: pending, notifies: true });
   });
 

@@ -1,4 +1,4 @@
-import type { LinkPolicy } from '../../../protocol/link/policy.js';
+import { resolveLinkPolicy, type LinkPolicy } from '../../../protocol/link/policy.js';
 import { hearResult, giveToken, openLink, type Link } from '../../../workflows/link/link.js';
 
 /* Links in the states that the tests of the pure decisions begin with. Everything here is invented. */
@@ -14,7 +14,7 @@ export const held = { token: 'invented-token', url: 'https://link.example.com/?t
 
 /** Just started: not even a token. */
 export function opened(policy: LinkPolicy = {}): Link {
-  return openLink({ userId: 'user-1', provider: 'invented_watch', policy }, start);
+  return openLink({ userId: 'user-1', provider: 'invented_watch', policy: resolveLinkPolicy(policy) }, start);
 }
 
 /** With a token that ends ten minutes after the start, and a worker that has a target for notifications. */

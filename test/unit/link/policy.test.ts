@@ -21,6 +21,7 @@ const durations = [
 
 test('an empty policy is the documented default, in milliseconds', () => {
   const defaults = {
+    version: 1,
     tokenLife: 10 * minute,
     onTokenExpiry: 'renew',
     passwordWait: day,
@@ -60,6 +61,7 @@ test('given settings count, up to their bounds', () => {
     notificationDeadline: '2d',
   };
   expect(resolveLinkPolicy(given)).toEqual({
+    version: 1,
     tokenLife: 10 * second,
     onTokenExpiry: 'end',
     passwordWait: 1,

@@ -260,7 +260,7 @@ describe('a replacement', () => {
     announceReplacements(chain, start);
     announceReplacements(chain, start + 1);
     expect(chain.replacements).toEqual([{ ...claim, orderId: 'order-2', told: true }]);
-    const carried = openChain('order-1', JSON.parse(JSON.stringify(chain)));
+    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown });
     announceReplacements(carried, start + 2);
     expect(announced(carried)).toEqual(['order-2/71/replacement']);
   });

@@ -85,7 +85,7 @@ describe('a chain of initial, redraw and replacement', () => {
 
   test('is the same after continue-as-new', () => {
     const chain = caseOf(reports, { replacements });
-    const carried = openChain('order-1', JSON.parse(JSON.stringify(chain)));
+    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown });
     expect(stateOf(carried)).toEqual(stateOf(chain));
     for (const report of reports) expect(learn(carried, report)).toBe(false);
   });
@@ -309,7 +309,7 @@ test('a chain is found by the ids of its orders, and has no current order before
   expect(findOrder(chain, 'order-1')?.standing.phase).toBe('cancelled');
   expect(findOrder(chain, 'order-9')).toBeUndefined();
   expect(lastEventId(currentOrder(chain))).toBe(2);
-  expect(() => currentOrder(openChain('order-1', undefined))).toThrow('no current order');
+  expect(() => currentOrder(openChain({ rootOrderId: 'order-1' }))).toThrow('no current order');
 });
 
 test('the last event of an order without any comes before every event, even before one with the id 0', () => {

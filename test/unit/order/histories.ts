@@ -1,3 +1,4 @@
+import { resolvePolicy } from '../../../protocol/order/policy.js';
 import type { OrderEvent, OrderSnapshot, TransactionSnapshot } from '../../../service/order-snapshot.js';
 import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
 
@@ -79,7 +80,12 @@ export function transactionOf(...orders: TransactionSnapshot['orders']): Transac
 
 /** A case of a placed order that notifies, after these reports. */
 export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Chain> = {}): Chain {
-  const chain: Chain = { ...openChain('order-1', undefined), handedOver: true, notifies: true, ...more };
+  const chain: Chain = {
+    ...openChain({ rootOrderId: 'order-1', policy: resolvePolicy() }),
+    handedOver: true,
+    notifies: true,
+    ...more,
+  };
   for (const snapshot of snapshots) learn(chain, snapshot);
   return chain;
 }

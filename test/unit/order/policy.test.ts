@@ -16,6 +16,7 @@ function faultsOf(policy: object): string[] {
 
 test('an empty policy is the documented default, in milliseconds', () => {
   const defaults = {
+    version: 1,
     registrationDeadline: 90 * day,
     registrationReminders: [3 * day, 10 * day, 30 * day],
     assumedDelivery: 7 * day,

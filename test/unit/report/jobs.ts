@@ -1,3 +1,4 @@
+import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
 import { openJob, type Job } from '../../../workflows/report/job.js';
 
@@ -14,7 +15,7 @@ export function snapshot(status?: string, more: Partial<ReportSnapshot> = {}): R
 /** A job that was handed over at `began`, with a target for notifications. */
 export function handedOver(changes: Partial<Job> = {}): Job {
   return {
-    ...openJob(jobId, undefined, began),
+    ...openJob({ jobId, policy: resolveReportPolicy() }, began),
     handedOver: true,
     reference: 'report-1',
     userId,

@@ -1,0 +1,122 @@
+import type { PolicyName, ResolvedPolicies } from '../../activities/policies.js';
+import { activities } from '../activities.js';
+import { refusalOf } from './commands.js';
+import { isObject } from './fields.js';
+import { versionOf } from './versions.js';
+
+/**
+ * The policy that a run follows. It comes in resolved, as data of the history: no default is workflow code, so a release
+ * that changes one changes no order that is under way (docs/decisions/0014-policies-are-data.md). A backend in another
+ * language may give a part of a policy or none; that is resolved by an activity.
+ */
+export interface Governed<Policy extends object> {
+  policy: Policy;
+  /** What a caller gave that is not resolved yet. */
+  requestedPolicy?: unknown;
+}
+
+type Value = number | string | readonly number[];
+
+/**
+ * The settings of a policy: for each version those that it added, with the values that a policy of an earlier version
+ * gets. They are not the defaults, which change; what is written here never does.
+ */
+export interface PolicyVersions<Of extends PolicyName> {
+  of: Of;
+  added: readonly Readonly<Record<string, Value>>[];
+}
+
+/** The policy with which a run begins. Until what was requested is resolved, nothing is decided by it. */
+export function openPolicy<Of extends PolicyName>(
+  versions: PolicyVersions<Of>,
+  given: unknown,
+): Governed<ResolvedPolicies[Of]> {
+  if (isResolved(versions, given)) return { policy: upgradePolicy(versions, given) };
+  return { policy: { ...upgradePolicy(versions, {}), version: 0 }, requestedPolicy: given ?? {} };
+}
+
+/** Another policy than the one with which the run began. */
+export function choosePolicy<Of extends PolicyName>(
+  governed: Governed<ResolvedPolicies[Of]>,
+  versions: PolicyVersions<Of>,
+  given: unknown,
+): void {
+  if (isResolved(versions, given)) setPolicy(governed, upgradePolicy(versions, given));
+  else governed.requestedPolicy = given;
+}
+
+/** A resolved policy takes the place of the one before, and of what was requested. */
+export function setPolicy<Policy extends object>(governed: Governed<Policy>, policy: Policy): void {
+  governed.policy = policy;
+  delete governed.requestedPolicy;
+}
+
+/**
+ * Resolves what was requested, if there is anything: the only call that a policy may cost.
+ * @throws ApplicationFailure `PolicyInvalid`
+ */
+export async function settlePolicy<Of extends PolicyName>(
+  governed: Governed<ResolvedPolicies[Of]>,
+  versions: PolicyVersions<Of>,
+): Promise<void> {
+  while (governed.requestedPolicy !== undefined) {
+    const requested = governed.requestedPolicy;
+    const policy = await resolvePolicy(versions, requested);
+    // A policy that came meanwhile is the later one.
+    if (governed.requestedPolicy === requested) setPolicy(governed, policy);
+  }
+}
+
+/** @param base gives what is left out, instead of the defaults */
+export async function resolvePolicy<Of extends PolicyName>(
+  versions: PolicyVersions<Of>,
+  given: unknown,
+  base?: ResolvedPolicies[Of],
+): Promise<ResolvedPolicies[Of]> {
+  if (base === undefined && isResolved(versions, given)) return upgradePolicy(versions, given);
+  const { of } = versions;
+  try {
+    const summary = `resolve the ${of} policy`;
+    const question = { of, policy: given, ...(base && { base }) };
+    return upgradePolicy(versions, await activities.resolvePolicy.executeWithOptions({ summary }, [question]));
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+/** True until the first policy of the run is resolved. */
+export function isUnsettled({ policy }: Governed<{ version: number }>): boolean {
+  return policy.version === 0;
+}
+
+/** A resolved policy of an earlier release, or a part of one, with every setting of this release. */
+export function upgradePolicy<Of extends PolicyName>(
+  { of, added }: PolicyVersions<Of>,
+  policy: unknown,
+): ResolvedPolicies[Of] {
+  versionOf(`${of} policy`, policy, added.length);
+  const known = isObject(policy) ? policy : {};
+  const upgraded: Record<string, unknown> = {};
+  for (const [name, constant] of added.flatMap((settings) => Object.entries(settings))) {
+    const value = known[name];
+    upgraded[name] = isLike(constant, value) ? value : constant;
+  }
+  return { ...upgraded, version: added.length } as unknown as ResolvedPolicies[Of];
+}
+
+/** Says so by its version, and has all settings of that version. A caller's part of a policy has no version. */
+function isResolved<Of extends PolicyName>({ of, added }: PolicyVersions<Of>, policy: unknown): boolean {
+  const version = versionOf(`${of} policy`, policy, added.length);
+  if (version === 0 || !isObject(policy)) return false;
+  const settings = added.slice(0, version).flatMap((each) => Object.entries(each));
+  return (
+    Object.keys(policy).length === settings.length + 1 &&
+    settings.every(([name, constant]) => isLike(constant, policy[name]))
+  );
+}
+
+function isLike(constant: Value, value: unknown): boolean {
+  if (Array.isArray(constant)) return Array.isArray(value) && value.every((each) => isLike(0, each));
+  if (typeof constant === 'number') return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return typeof value === 'string';
+}

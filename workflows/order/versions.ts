@@ -1,0 +1,33 @@
+import type { PolicyVersions } from '../entity/policy.js';
+import { day, hour, second } from '../entity/spans.js';
+
+/** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
+export const orderPolicyVersions: PolicyVersions<'order'> = {
+  of: 'order',
+  added: [
+    {
+      registrationDeadline: 90 * day,
+      registrationReminders: [3 * day, 10 * day, 30 * day],
+      assumedDelivery: 7 * day,
+      shippingDeadline: 5 * day,
+      deliveryDeadline: 10 * day,
+      returnReminders: [2 * day, 7 * day],
+      returnDeadline: 14 * day,
+      transitToLabDeadline: 10 * day,
+      resultsDeadline: 14 * day,
+      problemLimit: 7 * day,
+      onProblem: 'ask',
+      onLost: 'ask',
+      onSampleError: 'ask',
+      replacementLimit: 1,
+      redrawWait: day,
+      decisionWait: 30 * day,
+      recheckEvery: day,
+      giveUpAfter: 60 * day,
+      criticalResultReminder: hour,
+      notificationDeadline: 3 * day,
+      creationTimeout: 30 * second,
+      creationSettling: 45 * second,
+    },
+  ],
+};
