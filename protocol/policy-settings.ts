@@ -30,7 +30,7 @@ export class PolicyTooNew extends Error {
   }
 }
 
-interface DurationSetting {
+export interface DurationSetting {
   kind: 'duration';
   default: Duration;
   /** Milliseconds. */
@@ -39,26 +39,26 @@ interface DurationSetting {
 }
 
 /** A duration that depends on another one, which stands before it in the table: the default is made of it, and it is the least. */
-interface FollowingSetting {
+export interface FollowingSetting {
   kind: 'following';
   setting: string;
   usual: (span: number) => number;
   most: number;
 }
 
-interface DurationsSetting {
+export interface DurationsSetting {
   kind: 'durations';
   default: readonly Duration[];
 }
 
-interface CountSetting {
+export interface CountSetting {
   kind: 'count';
   default: number;
   least: number;
   most: number;
 }
 
-interface ChoiceSetting<Choice extends string> {
+export interface ChoiceSetting<Choice extends string> {
   kind: 'choice';
   default: Choice;
   choices: readonly Choice[];
@@ -128,7 +128,7 @@ export function choice<Choice extends string>(
   return { kind: 'choice', default: usual, choices };
 }
 
-type Defaults<Table extends Settings> = {
+export type Defaults<Table extends Settings> = {
   [Name in keyof Table as Table[Name] extends FollowingSetting ? never : Name]-?: NonNullable<PolicyOf<Table>[Name]>;
 };
 

@@ -31,10 +31,11 @@ import { refusalOf, refuse } from './entity/commands.js';
 import { isObject } from './entity/fields.js';
 import { code, moment, showToOperators } from './entity/operators.js';
 import { batchSize, inBrief } from './entity/outbox.js';
+import { upgrade, type Step } from './entity/versions.js';
 
 /** What is still undelivered of one workflow's notifications; plain JSON, goes through continue-as-new as it is. */
 interface Delivery {
-  version: 1;
+  version: number;
   source: string;
   giveUpAfter: number;
   /** When the last notifications were handed over; milliseconds since the epoch. */
@@ -82,8 +83,17 @@ export async function deliverNotifications(input: DeliverNotificationsInput): Pr
   return resultOf(delivery);
 }
 
+const deliverySteps: readonly Step[] = [
+  (delivery) => ({ waiting: [], refused: [], delivered: 0, discarded: 0, ...delivery }),
+];
+
+/** What the run before this one knew. */
+export function upgradeDelivery(carried: unknown): Delivery {
+  return upgrade<Delivery>('state of the delivery', deliverySteps, carried);
+}
+
 function open({ source, giveUpAfter, carried }: DeliverNotificationsInput): Delivery {
-  if (carried != null) return carried as Delivery;
+  if (carried != null) return upgradeDelivery(carried);
   if (workflowInfo().workflowId !== deliverNotificationsId(source)) {
     throw refuse(
       'InvalidCommand',
@@ -91,7 +101,16 @@ function open({ source, giveUpAfter, carried }: DeliverNotificationsInput): Deli
     );
   }
   const now = Date.now();
-  return { version: 1, source, giveUpAfter, since: now, waiting: [], refused: [], delivered: 0, discarded: 0 };
+  return {
+    version: deliverySteps.length,
+    source,
+    giveUpAfter,
+    since: now,
+    waiting: [],
+    refused: [],
+    delivered: 0,
+    discarded: 0,
+  };
 }
 
 function isDone({ waiting, refused }: Delivery): boolean {

@@ -158,6 +158,8 @@ export interface AppointmentEntry {
 }
 
 export interface AppointmentResult {
+  /** The form of the result, for the runs that continue with it. */
+  version: number;
   outcome: AppointmentOutcome;
   orderId: string;
   userId?: string;

@@ -375,6 +375,8 @@ export interface Replacement {
 }
 
 export interface KitOrderResult {
+  /** The form of the result, for the runs that continue with it. */
+  version: number;
   outcome: OrderOutcome;
   /** The order of the chain that brought the outcome. Lab values stay in the service and are read by this id. */
   orderId: string;

@@ -173,6 +173,8 @@ export type ReportOutcome =
   | 'superseded';
 
 export interface ParsingJobResult {
+  /** The form of the result, for the runs that continue with it. */
+  version: number;
   outcome: ReportOutcome;
   jobId: string;
   reference?: string;

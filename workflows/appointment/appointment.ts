@@ -13,7 +13,7 @@ import type { Attentive } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
 import { choosePolicy, openPolicy, type Governed } from '../entity/policy.js';
-import { appointmentPolicyVersions } from './versions.js';
+import { appointmentPolicyVersions, appointmentVersion, upgradeAppointment } from './versions.js';
 
 /**
  * Everything that is known of an order's appointments, and how each thing that is learnt changes it. Plain JSON without
@@ -21,6 +21,7 @@ import { appointmentPolicyVersions } from './versions.js';
  */
 export interface Appointment
   extends Outbox, Attentive<RaisedAttention<AppointmentAttentionReason>>, Governed<ResolvedAppointmentPolicy> {
+  version: number;
   orderId: string;
   policy: ResolvedAppointmentPolicy;
   /** The product asked for an appointment. */
@@ -73,8 +74,9 @@ export interface Appointment
 type LivePhase = 'awaiting_choice' | VisitPhase;
 
 export function openAppointment({ orderId, policy, carried }: BookAppointmentInput, now: number): Appointment {
-  if (carried != null) return carried as Appointment;
+  if (carried != null) return upgradeAppointment(carried);
   return {
+    version: appointmentVersion,
     orderId,
     ...openPolicy(appointmentPolicyVersions, policy),
     wanted: false,

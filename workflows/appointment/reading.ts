@@ -7,9 +7,9 @@ import { activities } from '../activities.js';
 import { isAbsenceBelieved } from '../entity/absence.js';
 import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
-import { setPolicy, upgradePolicy } from '../entity/policy.js';
+import { setPolicy } from '../entity/policy.js';
 import { takeAnswer, takeNone, type Appointment, wantFrom } from './appointment.js';
-import { appointmentPolicyVersions } from './versions.js';
+import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './workflow.js';
 
 /**
@@ -91,12 +91,13 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
     commands,
     activities.identifyAppointment.executeWithOptions({ summary }, [appointment.orderId, earlierRun]),
   );
-  const { reading, notifies, previous } = found;
+  const { reading, notifies } = found;
+  const previous = found.previous && upgradeAppointmentResult(found.previous);
   if (previous) {
     appointment.announced = [...new Set([...previous.announced, ...appointment.announced])];
     const { outcome, appointment: last } = previous;
     appointment.before = { outcome, ...(last && { appointmentId: last.appointmentId }) };
-    if (!appointment.wanted) setPolicy(appointment, upgradePolicy(appointmentPolicyVersions, previous.policy));
+    if (!appointment.wanted) setPolicy(appointment, previous.policy);
   }
   setNotifies(appointment, notifies);
   if (reading) takeReading(appointment, reading, asked, Date.now());

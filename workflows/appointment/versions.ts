@@ -1,4 +1,7 @@
-import type { PolicyVersions } from '../entity/policy.js';
+import type { AppointmentResult } from '../../protocol/appointment/messages.js';
+import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
+import { upgrade, type Step } from '../entity/versions.js';
+import type { Appointment } from './appointment.js';
 import { day, hour, second } from '../entity/spans.js';
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
@@ -20,3 +23,40 @@ export const appointmentPolicyVersions: PolicyVersions<'appointment'> = {
     },
   ],
 };
+
+const appointmentSteps: readonly Step[] = [
+  (appointment) => ({
+    wanted: false,
+    identified: false,
+    heard: 0,
+    unclear: false,
+    missing: 0,
+    silentReads: 0,
+    unanswered: false,
+    met: [],
+    attention: [],
+    raised: {},
+    announced: [],
+    outbox: [],
+    journal: [],
+    ...appointment,
+  }),
+];
+
+export const appointmentVersion = appointmentSteps.length;
+
+/** What the run before this one knew. */
+export function upgradeAppointment(carried: unknown): Appointment {
+  const upgraded = upgrade<Appointment>('state of the appointment', appointmentSteps, carried);
+  return upgradeGoverned(appointmentPolicyVersions, upgraded);
+}
+
+const resultSteps: readonly Step[] = [(result) => ({ timeline: [], announced: [], ...result })];
+
+export const appointmentResultVersion = resultSteps.length;
+
+/** The result of an earlier run of the same order. */
+export function upgradeAppointmentResult(result: unknown): AppointmentResult {
+  const upgraded = upgrade<AppointmentResult>('result of the appointment', resultSteps, result);
+  return upgradeGoverned(appointmentPolicyVersions, upgraded);
+}

@@ -10,6 +10,7 @@ import { attentionAttribute, attentionLines, shownAttention } from '../entity/at
 import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
 import { currentPhase, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
+import { appointmentResultVersion } from './versions.js';
 
 /** What `state` and most updates answer with. */
 export function appointmentStateOf(appointment: Appointment): AppointmentState {
@@ -29,6 +30,7 @@ export function appointmentStateOf(appointment: Appointment): AppointmentState {
 export function appointmentResultOf(appointment: Appointment): AppointmentResult {
   const { ending = 'unresolved', policy, announced, journal } = appointment;
   return {
+    version: appointmentResultVersion,
     outcome: ending,
     ...identityOf(appointment),
     ...shownOf(appointment),

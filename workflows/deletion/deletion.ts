@@ -13,11 +13,12 @@ import type { ResolvedDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { shownAttention, type Attentive } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { deletionPolicyVersions } from './versions.js';
+import { deletionPolicyVersions, deletionVersion } from './versions.js';
 
 /** Everything that is known of one deletion; plain JSON, no clock. */
 export interface Deletion
   extends Outbox, Attentive<RaisedAttention<DeletionAttentionReason>>, Governed<ResolvedDeletionPolicy> {
+  version: number;
   userId: string;
   /** Only for `undoDeletion`; never shown. */
   clientUserId?: string;
@@ -46,6 +47,7 @@ export interface Deletion
 export function openDeletion(input: DeleteUserInput, now: number): Deletion {
   const { userId, clientUserId, policy } = input;
   return {
+    version: deletionVersion,
     userId,
     ...(clientUserId != null && { clientUserId }),
     ...openPolicy(deletionPolicyVersions, policy),

@@ -1,4 +1,6 @@
-import type { PolicyVersions } from '../entity/policy.js';
+import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
+import { upgrade, type Step } from '../entity/versions.js';
+import type { Deletion } from './deletion.js';
 import { day } from '../entity/spans.js';
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
@@ -13,3 +15,24 @@ export const deletionPolicyVersions: PolicyVersions<'deletion'> = {
     },
   ],
 };
+
+const deletionSteps: readonly Step[] = [
+  (deletion) => ({
+    workMet: false,
+    scheduledBefore: false,
+    reminded: false,
+    attention: [],
+    raised: {},
+    outbox: [],
+    journal: [],
+    ...deletion,
+  }),
+];
+
+export const deletionVersion = deletionSteps.length;
+
+/** What the run before this one knew of a deletion. */
+export function upgradeDeletion(carried: unknown): Deletion {
+  const upgraded = upgrade<Deletion>('state of the deletion', deletionSteps, carried);
+  return upgradeGoverned(deletionPolicyVersions, upgraded);
+}

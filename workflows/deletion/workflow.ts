@@ -24,7 +24,7 @@ import { clear, endFailed, raise, requestNext, show } from './announcements.js';
 import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
 import { confirm, holdGrace, nextMoment, settleDoubt, undo, validateUndo } from './grace.js';
 import { begin } from './scheduling.js';
-import { deletionPolicyVersions } from './versions.js';
+import { deletionPolicyVersions, upgradeDeletion } from './versions.js';
 
 /**
  * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short however long
@@ -188,7 +188,13 @@ function openRun(input: DeleteUserInput): DeletionRun {
 }
 
 function goOn(known: Carried): DeletionRun {
-  return { ...openEntityRun<DeletionCommand, DeletionState>(), ...known };
+  const { deletion, again } = known;
+  return {
+    ...openEntityRun<DeletionCommand, DeletionState>(),
+    ...known,
+    deletion: upgradeDeletion(deletion),
+    ...(again && { again: upgradeDeletion(again) }),
+  };
 }
 
 function openAnew(input: DeleteUserInput): DeletionRun {

@@ -104,6 +104,16 @@ export function upgradePolicy<Of extends PolicyName>(
   return { ...upgraded, version: added.length } as unknown as ResolvedPolicies[Of];
 }
 
+/** The same in the state that a run is given by the one before it, which may not have resolved a policy yet. */
+export function upgradeGoverned<Of extends PolicyName, State extends Governed<ResolvedPolicies[Of]>>(
+  versions: PolicyVersions<Of>,
+  state: State,
+): State {
+  const policy = upgradePolicy(versions, state.policy);
+  const isOpen = state.requestedPolicy !== undefined && isUnsettled(state);
+  return { ...state, policy: isOpen ? { ...policy, version: 0 } : policy };
+}
+
 /** Says so by its version, and has all settings of that version. A caller's part of a policy has no version. */
 function isResolved<Of extends PolicyName>({ of, added }: PolicyVersions<Of>, policy: unknown): boolean {
   const version = versionOf(`${of} policy`, policy, added.length);

@@ -17,6 +17,24 @@ export class StateTooNew extends Error {
   }
 }
 
+/** Makes the next version of what it is given. */
+export type Step = (state: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+
+/**
+ * Brings a state to the version of this release. It changes nothing that it is given.
+ * @param steps the first makes version 1 of what has no version, and so on: a release adds one, and changes none
+ */
+export function upgrade<State extends { version: number }>(
+  what: string,
+  steps: readonly Step[],
+  state: unknown,
+): State {
+  const version = versionOf(what, state, steps.length);
+  const known: Record<string, unknown> = isObject(state) ? state : {};
+  const upgraded = steps.slice(version).reduce((before, step) => step(before), known);
+  return { ...upgraded, version: steps.length } as unknown as State;
+}
+
 /** What has no version was written before there were any. */
 export function versionOf(what: string, state: unknown, known: number): number {
   const version = isObject(state) ? state['version'] : undefined;

@@ -19,13 +19,14 @@ import type {
 import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
 import { sourceSlugOf } from '../../protocol/link/provider-source.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from './consequences.js';
-import { linkPolicyVersions } from './versions.js';
+import { linkPolicyVersions, linkVersion, upgradeLink } from './versions.js';
 
 /**
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
  * continue-as-new as it is. Times are milliseconds since the epoch.
  */
 export interface Link extends Outbox, Attentive<RaisedAttention<LinkAttentionReason>>, Governed<ResolvedLinkPolicy> {
+  version: number;
   userId: string;
   provider: string;
   redirectUrl?: string;
@@ -79,7 +80,7 @@ export interface Claim {
 
 export function openLink(input: LinkProviderInput, now: number): Link {
   const { userId, provider, carried } = input;
-  if (carried != null) return carried as Link;
+  if (carried != null) return upgradeLink(carried);
   return { userId: canonicalUserId(userId), provider, ...begun(input, now) };
 }
 
@@ -91,6 +92,7 @@ export function beginAgain(link: Link, options: LinkOptions, now: number): void 
 
 function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
   return {
+    version: linkVersion,
     ...(redirectUrl != null && { redirectUrl }),
     ...openPolicy(linkPolicyVersions, policy),
     startedAt: now,

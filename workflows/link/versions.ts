@@ -1,4 +1,6 @@
-import type { PolicyVersions } from '../entity/policy.js';
+import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
+import { upgrade, type Step } from '../entity/versions.js';
+import type { Link } from './link.js';
 import { day, hour, minute } from '../entity/spans.js';
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
@@ -21,3 +23,24 @@ export const linkPolicyVersions: PolicyVersions<'link'> = {
     },
   ],
 };
+
+const linkSteps: readonly Step[] = [
+  (link) => ({
+    tokens: 0,
+    wrongCodes: 0,
+    failedLogins: 0,
+    reminded: false,
+    attention: [],
+    raised: {},
+    outbox: [],
+    journal: [],
+    ...link,
+  }),
+];
+
+export const linkVersion = linkSteps.length;
+
+/** What the run before this one knew. */
+export function upgradeLink(carried: unknown): Link {
+  return upgradeGoverned(linkPolicyVersions, upgrade<Link>('state of the link', linkSteps, carried));
+}

@@ -15,13 +15,14 @@ import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { observe, type OrderRecord, type Orders } from './snapshots.js';
 import type { Resolution } from './resolutions.js';
-import { orderPolicyVersions } from './versions.js';
+import { chainVersion, orderPolicyVersions, upgradeChain } from './versions.js';
 
 /**
  * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
  * is plain JSON and goes through continue-as-new as it is.
  */
 export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed<ResolvedPolicy> {
+  version: number;
   rootOrderId: string;
   policy: ResolvedPolicy;
   /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
@@ -100,8 +101,9 @@ export interface ChainOrder extends OrderRecord {
 }
 
 export function openChain({ rootOrderId, policy, carried }: KitOrderInput): Chain {
-  if (carried !== undefined) return carried as Chain;
+  if (carried !== undefined) return upgradeChain(carried);
   return {
+    version: chainVersion,
     rootOrderId,
     ...openPolicy(orderPolicyVersions, policy),
     handedOver: false,

@@ -20,12 +20,12 @@ import { raiseCriticalResults, openReports } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
-import { setPolicy, settlePolicy, upgradePolicy } from '../entity/policy.js';
+import { setPolicy, settlePolicy } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { takeAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
 import { resultOf } from './view.js';
-import { orderPolicyVersions } from './versions.js';
+import { orderPolicyVersions, upgradeOrderResult } from './versions.js';
 import type { KitOrderRun } from './run.js';
 
 /**
@@ -81,7 +81,7 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
     run.earlierRun,
   ]);
   if (reading.rootOrderId !== chain.rootOrderId) run.forwardsTo ??= reading.rootOrderId;
-  const { previous } = reading;
+  const previous = reading.previous && upgradeOrderResult(reading.previous);
   const isOurs = run.forwardsTo === undefined;
   if (previous && isOurs) resume(chain, previous);
   for (const snapshot of reading.snapshots)
@@ -149,7 +149,7 @@ function isHandOverExpected(chain: Chain): boolean {
 
 /** Goes on where the last run of this root ended: with its policy and replacements, and without announcing anything again. */
 function resume(chain: Chain, previous: KitOrderResult): void {
-  if (!chain.handedOver) setPolicy(chain, upgradePolicy(orderPolicyVersions, previous.policy));
+  if (!chain.handedOver) setPolicy(chain, previous.policy);
   if (previous.reference !== undefined) {
     chain.reference = previous.reference;
     chain.handedOver = true;

@@ -1,4 +1,7 @@
-import type { PolicyVersions } from '../entity/policy.js';
+import type { KitOrderResult } from '../../protocol/order/messages.js';
+import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
+import { upgrade, type Step } from '../entity/versions.js';
+import type { Chain } from './chain.js';
 import { day, hour, second } from '../entity/spans.js';
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
@@ -31,3 +34,52 @@ export const orderPolicyVersions: PolicyVersions<'order'> = {
     },
   ],
 };
+
+const chainSteps: readonly Step[] = [
+  (chain) => ({
+    handedOver: false,
+    placedAnew: false,
+    identified: false,
+    orders: [],
+    replacements: [],
+    unreadable: [],
+    absent: [],
+    announced: [],
+    criticalReports: [],
+    criticalResults: [],
+    met: [],
+    patience: [],
+    answers: [],
+    attention: [],
+    raised: {},
+    outbox: [],
+    journal: [],
+    ...chain,
+  }),
+];
+
+export const chainVersion = chainSteps.length;
+
+/** What the run before this one knew. */
+export function upgradeChain(carried: unknown): Chain {
+  return upgradeGoverned(orderPolicyVersions, upgrade<Chain>('state of the order', chainSteps, carried));
+}
+
+const resultSteps: readonly Step[] = [
+  (result) => ({
+    chain: [],
+    timeline: [],
+    replacements: [],
+    attention: [],
+    raised: {},
+    criticalResults: [],
+    ...result,
+  }),
+];
+
+export const orderResultVersion = resultSteps.length;
+
+/** The result of an earlier run of the same root. */
+export function upgradeOrderResult(result: unknown): KitOrderResult {
+  return upgradeGoverned(orderPolicyVersions, upgrade<KitOrderResult>('result of the order', resultSteps, result));
+}

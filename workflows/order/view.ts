@@ -32,6 +32,7 @@ import {
 import { shownCriticalResult } from './critical-results.js';
 import { deadlinesOf, isKit, isReminder, type Deadline } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
+import { orderResultVersion } from './versions.js';
 
 /** What `state` and every command answer with. */
 export function stateOf(chain: Chain): OrderState {
@@ -64,6 +65,7 @@ export function resultOf(chain: Chain): KitOrderResult {
   const current = currentOrder(chain);
   const { interpretation } = current.greatest;
   return {
+    version: orderResultVersion,
     outcome: outcomeOf(chain) ?? 'unresolved',
     orderId: current.orderId,
     rootOrderId: chain.rootOrderId,

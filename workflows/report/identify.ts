@@ -5,11 +5,11 @@ import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
-import { setPolicy, settlePolicy, upgradePolicy } from '../entity/policy.js';
+import { setPolicy, settlePolicy } from '../entity/policy.js';
 import { firstReportWait } from '../entity/spans.js';
 import { hasEndedByItself, type Job } from './job.js';
 import { knownOf } from './reports.js';
-import { reportPolicyVersions } from './versions.js';
+import { reportPolicyVersions, upgradeReportResult } from './versions.js';
 import type { ReportRun } from './workflow.js';
 
 /**
@@ -72,7 +72,8 @@ async function readUp(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
     question,
     run.earlierRun,
   ]);
-  const { snapshot, gone, unsure, notifies, previous } = reading;
+  const { snapshot, gone, unsure, notifies } = reading;
+  const previous = reading.previous && upgradeReportResult(reading.previous);
   if (previous) resume(job, previous);
   if (snapshot) takeRead(run, snapshot, reported);
   setNotifies(job, notifies);
@@ -105,7 +106,7 @@ function settleOwner(job: Job, { owner }: JobReading): void {
 
 /** Goes on where the last run ended: with its reference and policy, and without announcing anything again. */
 function resume(job: Job, previous: ParsingJobResult): void {
-  if (!job.handedOver) setPolicy(job, upgradePolicy(reportPolicyVersions, previous.policy));
+  if (!job.handedOver) setPolicy(job, previous.policy);
   job.announced = [...new Set([...previous.announced, ...job.announced])];
   const isKnown = ({ status, isReviewed }: ReportTimelineEntry) =>
     previous.timeline.some((entry) => entry.status === status && entry.isReviewed === isReviewed);

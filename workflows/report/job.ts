@@ -14,13 +14,14 @@ import type { Attentive } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { hearOf, knownOf, readOf, type Reported } from './reports.js';
-import { reportPolicyVersions } from './versions.js';
+import { jobVersion, reportPolicyVersions, upgradeJob } from './versions.js';
 
 /**
  * Everything a `parsingJob` run knows: what was reported (`reported`, the fold) and what was decided on it. It is plain
  * JSON and goes through continue-as-new as it is.
  */
 export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionReason>>, Governed<ResolvedReportPolicy> {
+  version: number;
   jobId: string;
   policy: ResolvedReportPolicy;
   /** Whether `submitReport` handed this job over; one that was not is adopted. */
@@ -59,8 +60,9 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
 const timelineLength = 50;
 
 export function openJob({ jobId, policy, carried }: ParsingJobInput, now: number): Job {
-  if (carried !== undefined) return carried as Job;
+  if (carried !== undefined) return upgradeJob(carried);
   return {
+    version: jobVersion,
     jobId,
     ...openPolicy(reportPolicyVersions, policy),
     handedOver: false,

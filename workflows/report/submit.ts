@@ -34,7 +34,7 @@ import { refuse } from '../entity/commands.js';
 import { isKeyRefused } from '../entity/failures.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
-import { reportPolicyVersions } from './versions.js';
+import { reportPolicyVersions, submissionVersion, upgradeSubmission, type CarriedSubmission } from './versions.js';
 
 /** What a submission knows beside its input; it goes through continue-as-new. */
 interface Submission extends Governed<ResolvedReportPolicy> {
@@ -164,8 +164,7 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
     file,
     ...(needsHumanReview != null && { needsHumanReview }),
   };
-  const known = (carried ?? {}) as Partial<Pick<Submission, 'lostUploads' | 'failures' | 'since' | 'looksBack'>>;
-  const { lostUploads = [], failures = 0, since = Date.now(), looksBack = true } = known;
+  const { lostUploads, failures, since = Date.now(), looksBack } = upgradeSubmission(carried ?? {});
   return { input: checked, ...openPolicy(reportPolicyVersions, policy), lostUploads, failures, since, looksBack };
 }
 
@@ -324,7 +323,8 @@ function expired({ policy }: Submission, type: string): ApplicationFailure {
 async function continueIfLong({ input, policy, lostUploads, failures, since, looksBack }: Submission): Promise<void> {
   // A cancellation is answered by the run that accepted it.
   if (!workflowInfo().continueAsNewSuggested || CancellationScope.current().consideredCancelled) return;
-  await continueAsNew<typeof submitReport>({ ...input, policy, carried: { lostUploads, failures, since, looksBack } });
+  const carried: CarriedSubmission = { version: submissionVersion, lostUploads, failures, since, looksBack };
+  await continueAsNew<typeof submitReport>({ ...input, policy, carried });
 }
 
 function askForAttention(reasons: ReportAttentionReason[]): void {

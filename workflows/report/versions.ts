@@ -1,4 +1,7 @@
-import type { PolicyVersions } from '../entity/policy.js';
+import type { LostUpload, ParsingJobResult } from '../../protocol/report/messages.js';
+import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
+import { upgrade, type Step } from '../entity/versions.js';
+import type { Job } from './job.js';
 import { day, hour, minute, second } from '../entity/spans.js';
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
@@ -20,3 +23,56 @@ export const reportPolicyVersions: PolicyVersions<'report'> = {
     },
   ],
 };
+
+const jobSteps: readonly Step[] = [
+  (job) => ({
+    handedOver: false,
+    uploadedAnew: false,
+    identified: false,
+    reported: {},
+    silentReads: 0,
+    announced: [],
+    attention: [],
+    raised: {},
+    outbox: [],
+    timeline: [],
+    journal: [],
+    ...job,
+  }),
+];
+
+export const jobVersion = jobSteps.length;
+
+/** What the run before this one knew. */
+export function upgradeJob(carried: unknown): Job {
+  return upgradeGoverned(reportPolicyVersions, upgrade<Job>('state of the report', jobSteps, carried));
+}
+
+const resultSteps: readonly Step[] = [(result) => ({ timeline: [], announced: [], ...result })];
+
+export const reportResultVersion = resultSteps.length;
+
+/** The result of an earlier run of the same job. */
+export function upgradeReportResult(result: unknown): ParsingJobResult {
+  return upgradeGoverned(reportPolicyVersions, upgrade<ParsingJobResult>('result of the report', resultSteps, result));
+}
+
+/** What a submission hands to its next run. */
+export interface CarriedSubmission {
+  version: number;
+  lostUploads: LostUpload[];
+  failures: number;
+  /** Missing before there were versions, and then the submission counts from the run that goes on. */
+  since?: number;
+  looksBack: boolean;
+}
+
+const submissionSteps: readonly Step[] = [
+  (submission) => ({ lostUploads: [], failures: 0, looksBack: true, ...submission }),
+];
+
+export const submissionVersion = submissionSteps.length;
+
+export function upgradeSubmission(carried: unknown): CarriedSubmission {
+  return upgrade<CarriedSubmission>('state of the submission', submissionSteps, carried);
+}

@@ -6,6 +6,7 @@ import { attentionAttribute, attentionLines, shownAttention } from '../entity/at
 import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
 import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
+import { reportResultVersion } from './versions.js';
 
 /** What `state` and `cancel` answer with. */
 export function reportStateOf(job: Job): ReportState {
@@ -25,6 +26,7 @@ export function reportStateOf(job: Job): ReportState {
 
 export function reportResultOf(job: Job): ParsingJobResult {
   return {
+    version: reportResultVersion,
     outcome: outcomeOf(job) ?? 'unresolved',
     ...identityOf(job),
     ...findingsOf(job),

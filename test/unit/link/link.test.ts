@@ -50,7 +50,7 @@ describe('a link that starts', () => {
 
   test('goes on with what was carried over, and takes null for nothing', () => {
     const carried = asked();
-    expect(openLink({ userId: 'user-1', provider: 'invented_watch', carried }, start + day)).toBe(carried);
+    expect(openLink({ userId: 'user-1', provider: 'invented_watch', carried }, start + day)).toEqual(carried);
     const sent = {
       userId: 'user-1',
       provider: 'invented_watch',

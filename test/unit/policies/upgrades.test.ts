@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { upgradeAppointment, upgradeAppointmentResult } from '../../../workflows/appointment/versions.js';
+import { appointmentResultOf } from '../../../workflows/appointment/view.js';
+import { upgradeDelivery } from '../../../workflows/delivery.js';
+import { openDeletion } from '../../../workflows/deletion/deletion.js';
+import { upgradeDeletion } from '../../../workflows/deletion/versions.js';
+import { StateTooNew, upgrade, type Step } from '../../../workflows/entity/versions.js';
+import { upgradeLink } from '../../../workflows/link/versions.js';
+import { deadlinesOf } from '../../../workflows/order/deadlines.js';
+import { orderPolicyVersions, upgradeChain, upgradeOrderResult } from '../../../workflows/order/versions.js';
+import { resultOf } from '../../../workflows/order/view.js';
+import { upgradeJob, upgradeReportResult, upgradeSubmission } from '../../../workflows/report/versions.js';
+import { reportResultOf } from '../../../workflows/report/view.js';
+import { wantedCase } from '../appointment/appointments.js';
+import { asked } from '../link/links.js';
+import { caseOf, kitOf, pathTo } from '../order/histories.js';
+import { handedOver } from '../report/jobs.js';
+
+const chain = caseOf([kitOf('order-1', pathTo('with_customer'))]);
+const deletion = openDeletion({ userId: 'user-1' }, 0);
+
+/** What a later run is given by an earlier one, and what it makes of that. */
+const states: readonly (readonly [string, object, (state: unknown) => unknown])[] = [
+  ['chain', chain, upgradeChain],
+  ['order result', resultOf(chain), upgradeOrderResult],
+  ['link', asked(), upgradeLink],
+  ['job', handedOver(), upgradeJob],
+  ['report result', reportResultOf(handedOver()), upgradeReportResult],
+  ['submission', { version: 1, lostUploads: [], failures: 3, since: 5, looksBack: true }, upgradeSubmission],
+  ['appointment', wantedCase(), upgradeAppointment],
+  ['appointment result', appointmentResultOf(wantedCase()), upgradeAppointmentResult],
+  ['deletion', deletion, upgradeDeletion],
+  ['delivery', { version: 1, source: 'a', waiting: [], refused: [], delivered: 2, discarded: 1 }, upgradeDelivery],
+];
+
+const sent = (state: object) => JSON.parse(JSON.stringify(state)) as Record<string, unknown>;
+
+describe.each(states)('of an earlier run: %s', (_name, state, upgraded) => {
+  test('stays as it is in the version of this release', () => {
+    expect(upgraded(sent(state))).toEqual(sent(state));
+  });
+
+  test('has everything again if it was written before there were versions, whatever it lacks', () => {
+    const whole = sent(state);
+    const { version: _, ...before } = whole;
+    expect(upgraded(before)).toEqual(whole);
+    for (const [name, value] of Object.entries(before)) {
+      // What has no value for all orders, such as an id, was never missing.
+      const isList = Array.isArray(value) && value.length === 0;
+      if (!isList && value !== false && value !== 0) continue;
+      const { [name]: _missing, ...less } = before;
+      expect(upgraded(less), name).toEqual(whole);
+    }
+  });
+
+  test('is not touched', () => {
+    const { version: _, ...before } = sent(state);
+    const frozen = Object.freeze(before);
+    upgraded(frozen);
+    expect(frozen).not.toHaveProperty('version');
+  });
+
+  test('is refused if a later release wrote it, and not taken for something else', () => {
+    expect(() => upgraded({ ...sent(state), version: 2 })).toThrow(StateTooNew);
+    expect(() => upgraded({ ...sent(state), version: 2 })).toThrow('run a later release again');
+  });
+});
+
+test('a deadline whose setting the policy lacks exists: it has the constant of the version that added it', () => {
+  const { shippingDeadline: _, version: _version, ...policy } = chain.policy;
+  const placed = sent(caseOf([kitOf('order-1', pathTo('ordered'))]));
+  const upgraded = upgradeChain({ ...placed, policy });
+  expect(upgraded.policy.shippingDeadline).toBe(orderPolicyVersions.added[0]?.['shippingDeadline']);
+  expect(deadlinesOf(upgraded).map(({ name }) => name)).toContain('shipping_overdue');
+});
+
+test('what a run asked for and did not learn before it continued is asked for by the next one', () => {
+  const open = {
+    ...wantedCase(),
+    policy: { ...wantedCase().policy, version: 0 },
+    requestedPolicy: { choiceWait: '2d' },
+  };
+  expect(upgradeAppointment(sent(open))).toMatchObject({
+    policy: { version: 0 },
+    requestedPolicy: { choiceWait: '2d' },
+  });
+});
+
+test('an old state takes every step on the way, once and in order', () => {
+  const steps: readonly Step[] = [
+    (state) => ({ ...state, names: [state['name']] }),
+    ({ names, ...state }) => ({ count: 0, names, ...state }),
+  ];
+  const now = { version: 2, names: ['a'], count: 0 };
+  expect(upgrade('thing', steps, { name: 'a' })).toEqual({ ...now, name: 'a' });
+  expect(upgrade('thing', steps, { version: 1, names: ['a'] })).toEqual(now);
+  expect(upgrade('thing', steps, now)).toEqual(now);
+  expect(upgrade('thing', steps, undefined)).toEqual({ version: 2, names: [undefined], count: 0 });
+});
