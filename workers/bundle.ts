@@ -16,9 +16,13 @@ export const failureForms = ['readable', 'encoded'] as const;
 const workflowsPath = fileURLToPath(new URL('../workflows', import.meta.url));
 
 /** The interceptors refuse unencrypted input; they do nothing unless the worker's codec asks for it. */
-const interceptorsPath = fileURLToPath(
-  new URL(`../workflows/interceptors${extname(import.meta.url)}`, import.meta.url),
-);
+const interceptorsPath = workflowFile('interceptors');
+
+const preloadPath = workflowFile('preload');
+
+function workflowFile(name: string): string {
+  return fileURLToPath(new URL(`../workflows/${name}${extname(import.meta.url)}`, import.meta.url));
+}
 
 const prebuiltNames = {
   readable: 'workflow-bundle.js',
@@ -35,6 +39,7 @@ export async function bundleWorkflows(failures: FailureForm, logger?: Logger): P
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: [interceptorsPath],
+    preloadModules: [preloadPath],
     ...(failures === 'encoded' && { failureConverterPath: encodingFailureConverterPath }),
     ...(logger && { logger }),
   });
