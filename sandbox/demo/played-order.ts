@@ -75,8 +75,8 @@ export class PlayedOrder {
     return this.#states.first(fits);
   }
 
-  /** Lets the lab and the post play one of the sandbox's stories, or steps. */
-  async plays(story: string | readonly StoryStep[], orderId = this.orderId): Promise<void> {
+  /** Lets the lab and the post play the steps of a story. */
+  async plays(story: readonly StoryStep[], orderId = this.orderId): Promise<void> {
     await this.#control.playStory(orderId, story);
   }
 

@@ -2,7 +2,7 @@ import { type Appointment, presentStatus } from './appointments.js';
 import type { Json } from './order-body.js';
 import type { Settings } from './settings.js';
 import { SLOT_ZONE, type DayOfSlots } from './slots.js';
-import { calendarDate, timestamp } from './timestamps.js';
+import { calendarDate, timestamp } from './time.js';
 
 /** Appointments and slots as the service writes them. */
 

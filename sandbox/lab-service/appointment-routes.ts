@@ -1,19 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { FastifyInstance } from 'fastify';
 import { appointmentBody, availabilityBody } from './appointment-body.js';
-import {
-  availabilityRequest,
-  bookingRequest,
-  requestedAppointment,
-  rescheduleRequest,
-  type AppointmentAddress,
-} from './appointment-requests.js';
 import type { Appointment } from './appointments.js';
 import type { Lab } from './lab.js';
+import { requireOrder } from './order-routes.js';
 import type { Json } from './order-body.js';
-import { pathUuid } from './path-ids.js';
 import { refusal } from './problems.js';
 import type { Order } from './state.js';
-import { Fields, date, uuid } from './validation.js';
+import { date, optional, readBody, readQuery, uuid, zip } from './validation.js';
 
 const APPOINTMENT = '/v3/order/:order_id/phlebotomy/appointment';
 
@@ -23,63 +17,87 @@ export const CANCELLATION_REASONS = [
   { id: 'ca9ce110-0000-4000-8000-000000000002', name: 'Invented: nobody was at home', is_refundable: false },
 ] as const;
 
+/** The specification's limit on notes is an order's; the schema has the same for an appointment's. */
+const notes = optional(z.string().max(1_000));
+
+const appointmentAddress = z.object({
+  first_line: z.string(),
+  second_line: optional(z.string()),
+  city: z.string(),
+  state: z.string(),
+  zip_code: zip,
+  unit: optional(z.string()),
+  access_notes: notes,
+});
+
+export type AppointmentAddress = z.output<typeof appointmentAddress>;
+
+const bookingRequest = z.object({
+  booking_key: z.string(),
+  appointment_notes: notes,
+  /** True: the caller does not wait for the provider. */
+  async_confirmation: optional(z.boolean()),
+  /** After so long without the provider's answer the booking is void; null: never. */
+  async_confirmation_timeout_millisecond: optional(z.int().min(60_000).max(172_800_000)),
+  sync_confirmation_timeout_millisecond: optional(z.int().min(1_000).max(10_000)),
+});
+
+export type BookingRequest = z.output<typeof bookingRequest>;
+
+const requestedAppointment = z.object({ address: appointmentAddress, provider: z.string(), appointment_notes: notes });
+
+const rescheduleRequest = z.object({ booking_key: z.string(), appointment_notes: notes });
+
+const cancellationRequest = z.object({ cancellation_reason_id: uuid, notes: optional(z.string()) });
+
+const UNKNOWN_ORDER = "This order doesn't exist.";
+
 /** Appointments for a blood draw at home. */
 export function appointmentRoutes(app: FastifyInstance, lab: Lab): void {
-  const answered = (appointment: Appointment): Json => appointmentBody(appointment, lab.settings.current);
+  const answered = (appointment: Appointment): Json => appointmentBody(appointment, lab.settings);
 
   app.post('/v3/order/phlebotomy/appointment/availability', (request) => {
-    const fields = Fields.ofQuery(request.query);
-    const start = fields.optionalString('start_date', date);
-    fields.finish();
-    const { zip_code: zip } = availabilityRequest(request.body);
-    const days = lab.slots.offer(zip, start === null ? null : Date.parse(start.slice(0, 10)));
-    return availabilityBody(days, lab.settings.current);
+    const { start_date: start } = readQuery(z.object({ start_date: optional(date) }), request.query);
+    const { zip_code } = readBody(appointmentAddress, request.body);
+    const days = lab.slots.offer(zip_code, start === null ? null : Date.parse(start.slice(0, 10)));
+    return availabilityBody(days, lab.settings);
   });
 
   app.get('/v3/order/phlebotomy/appointment/cancellation-reasons', () => CANCELLATION_REASONS);
 
   app.post(`${APPOINTMENT}/book`, (request) => {
-    const order = requireOrder(lab, request);
-    return answered(lab.appointments.book(order, bookingRequest(request.body), homeOf(order)));
+    const order = requireOrder(lab, request, UNKNOWN_ORDER);
+    return answered(lab.appointments.book(order, readBody(bookingRequest, request.body), homeOf(order)));
   });
 
-  app.post(`${APPOINTMENT}/request`, (request) =>
-    answered(lab.appointments.request(requireOrder(lab, request), requestedAppointment(request.body))),
-  );
+  app.post(`${APPOINTMENT}/request`, (request) => {
+    const order = requireOrder(lab, request, UNKNOWN_ORDER);
+    return answered(lab.appointments.request(order, readBody(requestedAppointment, request.body)));
+  });
 
   app.patch(`${APPOINTMENT}/reschedule`, (request) => {
-    const order = requireOrder(lab, request);
-    const { bookingKey, notes } = rescheduleRequest(request.body);
-    return answered(lab.appointments.reschedule(order, bookingKey, notes));
+    const order = requireOrder(lab, request, UNKNOWN_ORDER);
+    return answered(lab.appointments.reschedule(order, readBody(rescheduleRequest, request.body)));
   });
 
   app.patch(`${APPOINTMENT}/cancel`, (request) => {
-    const order = requireOrder(lab, request);
-    const fields = Fields.ofBody(request.body);
-    const reason = fields.string('cancellation_reason_id', uuid);
-    fields.optionalString('notes');
-    fields.finish();
+    const order = requireOrder(lab, request, UNKNOWN_ORDER);
+    const { cancellation_reason_id: reason } = readBody(cancellationRequest, request.body);
     // Not documented; assumed.
     if (!CANCELLATION_REASONS.some(({ id }) => id === reason)) throw refusal(404, 'Cancellation reason not found');
     return answered(lab.appointments.cancel(order));
   });
 
   app.get(APPOINTMENT, (request) => {
-    const appointment = lab.appointments.of(requireOrder(lab, request));
+    const appointment = lab.appointments.of(requireOrder(lab, request, UNKNOWN_ORDER));
     // The wording is not documented; assumed.
     if (appointment === undefined) throw refusal(404, 'Appointment not found');
     return answered(appointment);
   });
 }
 
-function requireOrder(lab: Lab, request: FastifyRequest): Order {
-  const order = lab.state.orders.get(pathUuid(request, 'order_id'));
-  if (order === undefined) throw refusal(404, "This order doesn't exist.");
-  return order;
-}
-
 /** A booking names no address: somebody comes to the patient's. */
-function homeOf({ patientAddress: home }: Order): AppointmentAddress {
+function homeOf({ patient_address: home }: Order): AppointmentAddress {
   return {
     first_line: home?.first_line ?? '',
     second_line: home?.second_line ?? null,

@@ -1,4 +1,4 @@
-import type { AppointmentAddress, BookingRequest } from './appointment-requests.js';
+import type { AppointmentAddress, BookingRequest } from './appointment-routes.js';
 import type { Lab } from './lab.js';
 import { presentLow } from './order-body.js';
 import { refusal } from './problems.js';
@@ -27,7 +27,7 @@ export interface Appointment {
 const CONFIRMED_AFTER = '30m';
 
 /** The requested appointment, without its time. */
-type Requested = Pick<Appointment, 'address' | 'provider' | 'notes'>;
+type Requested = Pick<Appointment, 'address' | 'provider'> & { readonly appointment_notes: string | null };
 
 /** Statuses in which the appointment is still expected. */
 const OPEN = ['pending', 'reserved', 'scheduled'];
@@ -78,12 +78,13 @@ export class Appointments {
   /** Takes the hour of a key; confirmed at once, or later where the caller does not wait. */
   book(order: Order, request: BookingRequest, address: AppointmentAddress): Appointment {
     this.#requireBookable(order);
-    const slot = this.#lab.slots.take(request.bookingKey);
-    const { appointmentConfirmation } = this.#lab.settings.current;
-    if (!request.isAsync && appointmentConfirmation !== 'confirm') throw this.#lab.slots.conflict();
-    const appointment = this.#create(order, { address, provider: 'invented_draws', notes: request.notes }, slot);
-    if (request.isAsync) this.#confirmLater(appointment, request.lapsesAfterMs);
-    else this.#confirm(appointment);
+    const slot = this.#lab.slots.take(request.booking_key);
+    const { appointmentConfirmation } = this.#lab.settings;
+    if (request.async_confirmation !== true && appointmentConfirmation !== 'confirm') throw this.#lab.slots.conflict();
+    const { appointment_notes } = request;
+    const appointment = this.#create(order, { address, provider: 'invented_draws', appointment_notes }, slot);
+    if (request.async_confirmation !== true) this.#confirm(appointment);
+    else this.#confirmLater(appointment, request.async_confirmation_timeout_millisecond);
     return appointment;
   }
 
@@ -95,13 +96,13 @@ export class Appointments {
     return appointment;
   }
 
-  reschedule(order: Order, bookingKey: string, notes: string | null): Appointment {
+  reschedule(order: Order, request: Pick<BookingRequest, 'booking_key' | 'appointment_notes'>): Appointment {
     const appointment = this.#requireOpen(order, 'rescheduled');
     if (!appointment.canReschedule) throw refusal(400, 'This appointment cannot be rescheduled.');
-    const slot = this.#lab.slots.take(bookingKey);
+    const slot = this.#lab.slots.take(request.booking_key);
     this.#leaveSlot(appointment);
     appointment.slot = slot;
-    appointment.notes = notes ?? appointment.notes;
+    appointment.notes = request.appointment_notes ?? appointment.notes;
     this.#confirm(appointment);
     return appointment;
   }
@@ -127,15 +128,17 @@ export class Appointments {
     this.#moveOrder(appointment, webhook);
   }
 
-  #create(order: Order, requested: Requested, slot: Slot | null): Appointment {
+  #create(order: Order, { address, provider, appointment_notes }: Requested, slot: Slot | null): Appointment {
     const appointment: Appointment = {
-      ...requested,
+      address,
+      provider,
+      notes: appointment_notes,
       id: newId(),
       order,
       createdAt: this.#lab.clock.now(),
       providerId: newId(),
       slot,
-      canReschedule: this.#lab.settings.current.appointmentsReschedulable,
+      canReschedule: this.#lab.settings.appointmentsReschedulable,
       events: [],
     };
     this.#byOrder.set(order.id, appointment);
@@ -147,12 +150,12 @@ export class Appointments {
 
   #confirm(appointment: Appointment): void {
     this.move(appointment, 'scheduled');
-    if (this.#lab.settings.current.appointmentsHappen) this.#happen(appointment);
+    if (this.#lab.settings.appointmentsHappen) this.#happen(appointment);
   }
 
   /** The provider answers later: yes, no, or not before the booking lapses. */
   #confirmLater(appointment: Appointment, lapsesAfterMs: number | null): void {
-    const { appointmentConfirmation } = this.#lab.settings.current;
+    const { appointmentConfirmation } = this.#lab.settings;
     const isSilent = appointmentConfirmation === 'never';
     if (isSilent && lapsesAfterMs === null) return;
     const after = isSilent ? (lapsesAfterMs ?? 0) : CONFIRMED_AFTER;

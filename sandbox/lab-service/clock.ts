@@ -1,4 +1,4 @@
-import { durationMs, type Duration } from './duration.js';
+import { durationMs, type Duration } from './time.js';
 
 /**
  * The stand-in's own time. `now()` is the wall clock plus an offset that tests may set or advance; a delay is shortened

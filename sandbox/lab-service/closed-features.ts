@@ -23,7 +23,7 @@ const PATHS = {
 /** Refuses what the team is not enabled for, after authentication. Neither the status nor the words are documented. */
 export function closedFeatures(app: FastifyInstance, lab: Lab): void {
   app.addHook('preHandler', async (request) => {
-    const { closedFeatures: closed, closedFeatureBody } = lab.settings.current;
+    const { closedFeatures: closed, closedFeatureBody } = lab.settings;
     const path = request.url.split('?', 1)[0] ?? '';
     const feature = closed.find((name) => PATHS[name].test(path));
     if (feature === undefined) return;

@@ -4,7 +4,7 @@ import type { Json } from './order-body.js';
 import { sourceOf } from './providers.js';
 import type { Settings } from './settings.js';
 import type { Connection, User } from './state.js';
-import { timestamp } from './timestamps.js';
+import { timestamp } from './time.js';
 
 export type ConnectionEventType = 'provider.connection.created' | 'provider.connection.error';
 
@@ -43,7 +43,7 @@ export class Connections {
 
   /** Reports a connection, even if there is none or it is old: a delivery may be stale. */
   announce(user: User, provider: string, eventType: ConnectionEventType): void {
-    const { connectionSlugIn } = this.#lab.settings.current;
+    const { connectionSlugIn } = this.#lab.settings;
     const data = { user_id: user.id, [connectionSlugIn]: sourceOf(provider) };
     this.#lab.webhooks.announceAbout(user, eventType, data);
   }

@@ -17,7 +17,7 @@ import { orderBody, type Json } from './order-body.js';
 import { requisitionNotes } from './ordering.js';
 import { LAB_TEST_IDS, LAB_TESTS } from './seed.js';
 import type { Order } from './state.js';
-import { STORIES, storyStepsSchema, type StoryStep } from './stories.js';
+import { storyStepsSchema } from './stories.js';
 
 const moveSchema = z.strictObject({
   /** Low-level ("transit_lab") or full ("collecting_sample.testkit.transit_lab"); unknown ones too. */
@@ -89,7 +89,7 @@ type RevealedAppointment = Json & {
 export function orderCommands(lab: Lab) {
   const orderId = z.string();
   const revealed = (order: Order): RevealedOrder => ({
-    order: orderBody(order, lab.state, lab.settings.current, 'answer') as RevealedOrder['order'],
+    order: orderBody(order, lab.state, lab.settings, 'answer') as RevealedOrder['order'],
     kit_sample_id: order.kitSampleId,
     parent_id: order.parentId,
     order_transaction_id: order.transactionId,
@@ -145,13 +145,10 @@ export function orderCommands(lab: Lab) {
       },
     ),
 
-    /** Plays a story: one of `stories()`, or steps. It ends early if the order is cancelled or deleted. */
-    playStory: command(z.tuple([orderId, z.union([z.string(), storyStepsSchema])]), (id, story) =>
-      lab.stories.play(requiredOrder(lab, id), typeof story === 'string' ? storySteps(story) : story),
+    /** Plays the steps of a story. It ends early if the order is cancelled or deleted. */
+    playStory: command(z.tuple([orderId, storyStepsSchema]), (id, steps) =>
+      lab.stories.play(requiredOrder(lab, id), steps),
     ),
-
-    /** The stories that can be played by name. */
-    stories: command(z.tuple([]), () => STORIES),
 
     /** The service makes a redraw (or recreation) order in the same transaction, with this one as its parent. */
     redraw: command(
@@ -177,7 +174,7 @@ export function orderCommands(lab: Lab) {
 /** Commands about appointments. */
 export function appointmentCommands(lab: Lab) {
   const shown = (appointment: Appointment): RevealedAppointment =>
-    appointmentBody(appointment, lab.settings.current) as RevealedAppointment;
+    appointmentBody(appointment, lab.settings) as RevealedAppointment;
 
   return {
     /** The latest appointment of each order, as the service shows it. */
@@ -209,31 +206,20 @@ export function appointmentCommands(lab: Lab) {
   };
 }
 
-/** The steps of a named story. */
-export function storySteps(name: string): readonly StoryStep[] {
-  const steps = STORIES[name];
-  if (steps === undefined) throw refused(`no story "${name}"; there are ${Object.keys(STORIES).join(', ')}`);
-  return steps;
-}
-
-function dashboardOrder(lab: Lab, request: z.output<typeof newOrderSchema>): Order {
-  const labTest = LAB_TESTS.find(({ id }) => id === request.lab_test_id);
-  if (labTest === undefined) throw refused(`there is no lab test ${request.lab_test_id}`);
-  const userId = userIdOrNew(lab, request.user_id);
+function dashboardOrder(lab: Lab, wanted: z.output<typeof newOrderSchema>): Order {
+  const labTest = LAB_TESTS.find(({ id }) => id === wanted.lab_test_id);
+  if (labTest === undefined) throw refused(`there is no lab test ${wanted.lab_test_id}`);
+  const userId = userIdOrNew(lab, wanted.user_id);
   const address = inventedAddress();
   const isKit = labTest.method === 'testkit';
   // Only a kit can be ordered without its patient.
-  const patientKnown = request.patientKnown || !isKit;
-  return lab.orders.place(
-    {
-      userId,
-      labTest,
-      passthrough: request.passthrough,
-      labAccountId: request.lab_account_id,
-      shippingDetails: isKit ? address : null,
-      patientDetails: patientKnown ? inventedPatient() : null,
-      patientAddress: patientKnown ? address : null,
-    },
-    { webhook: request.webhook },
-  );
+  const patientKnown = wanted.patientKnown || !isKit;
+  const request = {
+    passthrough: wanted.passthrough,
+    lab_account_id: wanted.lab_account_id,
+    shipping_details: isKit ? address : null,
+    patient_details: patientKnown ? inventedPatient() : null,
+    patient_address: patientKnown ? address : null,
+  };
+  return lab.orders.place({ userId, labTest, request }, { webhook: wanted.webhook });
 }

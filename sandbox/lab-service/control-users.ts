@@ -8,8 +8,7 @@ import type { Json } from './order-body.js';
 import { jobBody } from './report-body.js';
 import { OUTCOMES, stepsOf } from './report-outcomes.js';
 import type { FileFacts, ParsingJob } from './reports.js';
-import { deleteUser, undoDeletion } from './user-deletion.js';
-import { userBody } from './users.js';
+import { deleteUser, undoDeletion, userBody } from './users.js';
 
 const newUserSchema = z.strictObject({
   /** Default: an invented one. */
@@ -77,7 +76,7 @@ export function userCommands(lab: Lab) {
     /** Makes a user with invented demographics, or without any. */
     createUser: command(z.tuple([newUserSchema.prefault({})]), ({ client_user_id: clientUserId, demographics }) => {
       const user = createInventedUser(lab, demographics, clientUserId);
-      const body = userBody(user, lab.settings.current);
+      const body = userBody(user, lab.settings);
       return { user: body as Json & { user_id: string; client_user_id: string }, info: user.info };
     }),
 
@@ -132,7 +131,7 @@ export function linkCommands(lab: Lab) {
     connect: command(z.tuple([userId, connectionSchema]), (id, { provider, created_on: createdOn, ...options }) => {
       const at = createdOn === undefined ? lab.clock.now() : Date.parse(createdOn);
       const connection = lab.connections.connect(requiredUser(lab, id), provider, at, options);
-      return connectedSource(connection, lab.settings.current) as unknown as ConnectedSource;
+      return connectedSource(connection, lab.settings) as unknown as ConnectedSource;
     }),
 
     /** Ends a connection without a webhook. Returns false if there was none. */
@@ -154,7 +153,7 @@ export function reportCommands(lab: Lab) {
   const found = (id: string): ParsingJob => required(lab.reports.jobs.get(id.toLowerCase()), `parsing job ${id}`);
   const revealed = (job: ParsingJob): RevealedJob => ({
     id: job.id,
-    job: jobBody(job, lab.settings.current) as RevealedJob['job'],
+    job: jobBody(job, lab.settings) as RevealedJob['job'],
     user_id: job.userId,
     outcome: job.outcome,
     files: job.files,

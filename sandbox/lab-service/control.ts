@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { command, refused, required, type Command } from './control-command.js';
-import { appointmentCommands, orderCommands, storySteps } from './control-orders.js';
+import { appointmentCommands, orderCommands } from './control-orders.js';
 import { linkCommands, reportCommands, userCommands } from './control-users.js';
-import { durationSchema } from './duration.js';
+import { durationSchema } from './time.js';
 import { httpFaultSchema } from './http-faults.js';
 import type { Lab } from './lab.js';
-import { pathText } from './path-ids.js';
+import { pathText } from './validation.js';
 import { settingsSchema, type Settings } from './settings.js';
 import { webhookFaultSchema } from './webhook-faults.js';
 
@@ -61,7 +61,7 @@ function controlCommands(lab: Lab) {
 function settingsCommands(lab: Lab) {
   // Secrets are taken, never shown.
   const shownSettings = (): Omit<Settings, 'webhookSecrets'> => {
-    const { webhookSecrets: _, ...rest } = lab.settings.current;
+    const { webhookSecrets: _, ...rest } = lab.settings;
     return rest;
   };
   const shownClock = () => ({ now: new Date(lab.clock.now()).toISOString(), daySeconds: lab.clock.daySeconds });
@@ -71,9 +71,10 @@ function settingsCommands(lab: Lab) {
     settings: command(z.tuple([]), shownSettings),
 
     /** Changes some settings at once; the others stay. `daySeconds` also changes the pace of what is under way. */
-    changeSettings: command(z.tuple([settingsSchema.partial()]), (changes) => {
-      if (typeof changes.storyForNewOrders === 'string') storySteps(changes.storyForNewOrders);
-      lab.changeSettings(Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)));
+    changeSettings: command(z.tuple([z.custom<Partial<Settings>>((value) => typeof value === 'object')]), (changes) => {
+      const parsed = settingsSchema.safeParse({ ...lab.settings, ...changes });
+      if (!parsed.success) throw refused(z.prettifyError(parsed.error));
+      lab.changeSettings(parsed.data);
       return shownSettings();
     }),
 

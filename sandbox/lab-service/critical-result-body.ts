@@ -3,7 +3,7 @@ import type { CriticalResult } from './orders.js';
 import { TEAM_ID } from './seed.js';
 import type { Settings } from './settings.js';
 import type { Order } from './state.js';
-import { timestamp } from './timestamps.js';
+import { timestamp } from './time.js';
 
 /** A critical result as the documented webhook carries it: no id, no events, no values. */
 export function criticalResultBody(order: Order, result: CriticalResult, now: number, settings: Settings): Json {

@@ -5,7 +5,7 @@ import type { Json } from './order-body.js';
 import { sourceOf } from './providers.js';
 import type { Settings } from './settings.js';
 import type { User } from './state.js';
-import { calendarDate, timestamp } from './timestamps.js';
+import { calendarDate, timestamp } from './time.js';
 
 /*
  * Health data that nobody has: every value is invented here. A summary is `data` itself, a batch has its samples in
@@ -78,7 +78,7 @@ export class HealthData {
 
   /** Sends it once; webhook faults repeat, reorder and lose it like any other message. */
   send(user: User, request: HealthDataRequest, now: number): SentHealthData {
-    const sent = made(request, now, this.#lab.settings.current);
+    const sent = made(request, now, this.#lab.settings);
     const isAnonymous = request.kind === 'untidy' && request.variant === 'without_user';
     const data = isAnonymous ? sent.data : { user_id: user.id, ...sent.data };
     this.#lab.webhooks.announceAbout(user, sent.event_type, data, { anonymous: isAnonymous });

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.js';
-import { DAY_MS } from './duration.js';
+import { DAY_MS } from './time.js';
 import { ServiceProblem } from './problems.js';
 
 interface StoredAnswer {

@@ -1,6 +1,7 @@
 import type { Lab } from './lab.js';
-import { newId, type Address, type PatientDetails, type User, type UserInfo } from './state.js';
-import { createUser } from './users.js';
+import type { Address, PatientDetails } from './order-requests.js';
+import { newId, type User } from './state.js';
+import { createUser, type UserInfo } from './users.js';
 
 /** Invented persons: nobody of that name, number or address exists. */
 

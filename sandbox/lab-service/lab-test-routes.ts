@@ -1,9 +1,20 @@
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import type { Json } from './order-body.js';
 import { LAB, LAB_TESTS, type Marker } from './seed.js';
-import { Fields, oneOf, uuid } from './validation.js';
+import { optional, pageQuery, queryList, readQuery, uuid } from './validation.js';
 
-const LARGEST_PAGE = 100;
+const truth = optional(z.enum(['true', 'false']));
+
+const markerQuery = z.object({
+  lab_id: queryList(z.string()),
+  lab_slug: optional(z.string()),
+  name: z.string().default(''),
+  a_la_carte_enabled: truth,
+  include_pricing: truth,
+  lab_account_id: optional(uuid),
+  ...pageQuery,
+});
 
 /** Markers: what the seed's lab tests measure. */
 export function labTestRoutes(app: FastifyInstance): void {
@@ -11,20 +22,13 @@ export function labTestRoutes(app: FastifyInstance): void {
 }
 
 function listMarkers(query: unknown): Json {
-  const fields = Fields.ofQuery(query);
-  const labIds = fields.optionalStrings('lab_id');
-  const labSlug = fields.optionalString('lab_slug');
-  const name = (fields.optionalString('name') ?? '').toLowerCase();
-  const alone = fields.optionalString('a_la_carte_enabled', oneOf('true', 'false'));
-  fields.optionalString('include_pricing', oneOf('true', 'false'));
-  fields.optionalString('lab_account_id', uuid);
-  const page = fields.queryInteger('page', 1, { min: 1, max: Number.MAX_SAFE_INTEGER });
-  const size = fields.queryInteger('size', 50, { min: 1, max: LARGEST_PAGE });
-  fields.finish();
-  const isOfLab = (labSlug === null || labSlug === LAB.slug) && (labIds === null || labIds.includes(String(LAB.id)));
+  const { lab_id, lab_slug, name, a_la_carte_enabled, page, size } = readQuery(markerQuery, query);
+  const isOfLab = (lab_slug === null || lab_slug === LAB.slug) && (lab_id === null || lab_id.includes(String(LAB.id)));
   // Every invented marker can be ordered alone.
   const found =
-    isOfLab && alone !== 'false' ? MARKERS.filter((marker) => marker.name.toLowerCase().includes(name)) : [];
+    isOfLab && a_la_carte_enabled !== 'false'
+      ? MARKERS.filter((marker) => marker.name.toLowerCase().includes(name.toLowerCase()))
+      : [];
   return {
     markers: found.slice((page - 1) * size, page * size).map(markerBody),
     total: found.length,

@@ -9,7 +9,7 @@ import { Orders } from './orders.js';
 import { Reports } from './reports.js';
 import { Organisation, PLAYED } from './organisation.js';
 import { RequestLog } from './request-log.js';
-import { SettingsStore, type Settings } from './settings.js';
+import { settingsSchema, type Settings } from './settings.js';
 import { Slots } from './slots.js';
 import { LabState } from './state.js';
 import { Stories } from './stories.js';
@@ -18,7 +18,9 @@ import { Webhooks } from './webhooks.js';
 
 /** Everything that one stand-in is made of. Its parts and the routes get it whole. */
 export class Lab {
-  readonly settings: SettingsStore;
+  /** Those in force. A change replaces them, so they are read at each use. */
+  settings: Settings;
+  readonly #firstSettings: Settings;
   readonly clock: Clock;
   readonly organisation: Organisation;
   readonly endpoints: WebhookEndpoints;
@@ -40,24 +42,25 @@ export class Lab {
   /** @param log gets a line for what an operator of the stand-in should see */
   constructor(initial: Partial<Settings>, managementKey?: string, log: (line: string) => void = () => undefined) {
     this.log = log;
-    this.settings = new SettingsStore(initial);
-    this.clock = new Clock(this.settings.current.daySeconds);
+    this.settings = settingsSchema.parse(initial);
+    this.#firstSettings = this.settings;
+    this.clock = new Clock(this.settings.daySeconds);
     this.organisation = new Organisation(this.clock, managementKey);
     this.endpoints = new WebhookEndpoints(this.clock, PLAYED);
     this.idempotency = new IdempotencyKeys(this.clock);
   }
 
-  changeSettings(changes: Partial<Settings>): void {
-    this.settings.update(changes);
-    if (changes.daySeconds !== undefined) this.clock.daySeconds = changes.daySeconds;
-    if (changes.webhookUrl !== undefined) this.webhooks.enableEndpoint();
+  changeSettings(settings: Settings): void {
+    if (settings.daySeconds !== this.settings.daySeconds) this.clock.daySeconds = settings.daySeconds;
+    if (settings.webhookUrl !== this.settings.webhookUrl) this.webhooks.enableEndpoint();
+    this.settings = settings;
   }
 
   /** Starts over: the seed and the settings of the start, nothing planned, the wall clock's time. */
   reset(): void {
     this.clock.clear({ reset: true });
-    this.settings.reset();
-    this.clock.daySeconds = this.settings.current.daySeconds;
+    this.settings = this.#firstSettings;
+    this.clock.daySeconds = this.settings.daySeconds;
     this.webhooks.clear();
     this.endpoints.clear();
     this.organisation.clear();

@@ -1,21 +1,31 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Lab } from './lab.js';
+import type { Step } from './links.js';
 import type { Json } from './order-body.js';
-import { pathText } from './path-ids.js';
-import { invalidFields, refusal } from './problems.js';
+import { refusal } from './problems.js';
 import { EMAIL_PROVIDERS, PASSWORD_PROVIDERS } from './providers.js';
-import { Fields, oneOf, uuid } from './validation.js';
+import { optional, readBody, readPath, uuid } from './validation.js';
 
-const PASSWORD_STEP = '/v2/link/provider/password/:provider';
-const EMAIL_STEP = '/v2/link/provider/email/:provider';
+const STEP = '/v2/link/provider';
 const HOSTED_PAGE = '/link';
 
-const anyProvider = oneOf(...PASSWORD_PROVIDERS, ...EMAIL_PROVIDERS);
+const anyProvider = z.enum([...PASSWORD_PROVIDERS, ...EMAIL_PROVIDERS]);
+const region = optional(z.string());
+
+const tokenRequest = z.object({
+  user_id: uuid,
+  provider: optional(anyProvider),
+  redirect_url: optional(z.string()),
+  filter_on_providers: optional(z.array(anyProvider)),
+  on_error: optional(z.literal('redirect')),
+  on_close: optional(z.literal('redirect')),
+});
 
 /** True for a browser's request, which has a link token instead of an API key. */
 export function isOfBrowser(request: FastifyRequest): boolean {
   const [path] = request.url.split('?', 1);
-  return path === HOSTED_PAGE || request.url.startsWith('/v2/link/provider/');
+  return path === HOSTED_PAGE || request.url.startsWith(`${STEP}/`);
 }
 
 /**
@@ -24,34 +34,31 @@ export function isOfBrowser(request: FastifyRequest): boolean {
  * @param header the name of the header with the link token
  */
 export function linkRoutes(app: FastifyInstance, lab: Lab, header: string): void {
+  const step = (request: FastifyRequest, provider: string, field: string, value: string): Step => {
+    const token = request.headers[header];
+    return { provider, token: typeof token === 'string' ? token : undefined, field, value };
+  };
+
   app.post('/v2/link/token', (request) => createToken(lab, request));
 
-  app.post(PASSWORD_STEP, (request) => {
-    const provider = pathProvider(request, PASSWORD_PROVIDERS);
-    const fields = Fields.ofBody(request.body);
-    const username = fields.string('username');
-    fields.string('password');
-    fields.optionalString('region');
-    fields.finish();
-    return lab.links.submitCredentials({ provider, token: linkToken(request), field: 'username', value: username });
+  app.post(`${STEP}/password/:provider`, (request) => {
+    const { provider } = readPath(z.object({ provider: z.enum(PASSWORD_PROVIDERS) }), request);
+    const credentials = z.object({ username: z.string(), password: z.string(), region });
+    const { username } = readBody(credentials, request.body);
+    return lab.links.submitCredentials(step(request, provider, 'username', username));
   });
 
-  app.post(EMAIL_STEP, (request) => {
-    const provider = pathProvider(request, EMAIL_PROVIDERS);
-    const fields = Fields.ofBody(request.body);
-    const email = fields.string('email');
-    fields.optionalString('region');
-    fields.finish();
-    return lab.links.submitCredentials({ provider, token: linkToken(request), field: 'email', value: email });
+  app.post(`${STEP}/email/:provider`, (request) => {
+    const { provider } = readPath(z.object({ provider: z.enum(EMAIL_PROVIDERS) }), request);
+    const { email } = readBody(z.object({ email: z.string(), region }), request.body);
+    return lab.links.submitCredentials(step(request, provider, 'email', email));
   });
 
   // Not documented for providers that take an e-mail address; the same step is assumed.
-  app.post(`${PASSWORD_STEP}/complete_mfa`, (request) => {
-    const provider = pathProvider(request, [...PASSWORD_PROVIDERS, ...EMAIL_PROVIDERS]);
-    const fields = Fields.ofBody(request.body);
-    const code = fields.string('mfa_code');
-    fields.finish();
-    return lab.links.completeMfa({ provider, token: linkToken(request), field: 'mfa_code', value: code });
+  app.post(`${STEP}/password/:provider/complete_mfa`, (request) => {
+    const { provider } = readPath(z.object({ provider: anyProvider }), request);
+    const { mfa_code: code } = readBody(z.object({ mfa_code: z.string() }), request.body);
+    return lab.links.completeMfa(step(request, provider, 'mfa_code', code));
   });
 
   app.get(HOSTED_PAGE, (request, reply) => {
@@ -63,32 +70,13 @@ export function linkRoutes(app: FastifyInstance, lab: Lab, header: string): void
     void reply.code(404);
     return 'This link is not or no longer valid.';
   });
-
-  function linkToken(request: FastifyRequest): string | undefined {
-    const value = request.headers[header];
-    return typeof value === 'string' ? value : undefined;
-  }
 }
 
 function createToken(lab: Lab, request: FastifyRequest): Json {
-  const fields = Fields.ofBody(request.body);
-  const userId = fields.string('user_id', uuid).toLowerCase();
-  const provider = fields.optionalString('provider', anyProvider);
-  const redirectUrl = fields.optionalString('redirect_url');
-  fields.optionalStrings('filter_on_providers', anyProvider);
-  fields.optionalString('on_error', oneOf('redirect'));
-  fields.optionalString('on_close', oneOf('redirect'));
-  fields.finish();
+  const { user_id: userId, provider, redirect_url: redirectUrl } = readBody(tokenRequest, request.body);
   const user = lab.state.users.get(userId);
   // The answer for an unknown user is not documented; assumed after the user endpoints.
   if (user === undefined) throw refusal(404, 'Not found');
   const { token } = lab.links.createToken(user, provider, redirectUrl);
   return { link_token: token, link_web_url: `${request.protocol}://${request.host}${HOSTED_PAGE}?token=${token}` };
-}
-
-function pathProvider(request: FastifyRequest, known: readonly string[]): string {
-  const provider = pathText(request, 'provider');
-  const fault = oneOf(...known)(provider);
-  if (fault === undefined) return provider;
-  throw invalidFields([{ ...fault, loc: ['path', 'provider'], input: provider }]);
 }

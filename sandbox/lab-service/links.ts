@@ -19,7 +19,7 @@ export interface LinkToken {
 }
 
 /** A step of a link as it came in: who, where, and what the request's field was that a refusal can quote. */
-interface Step {
+export interface Step {
   readonly provider: string;
   readonly token: string | undefined;
   readonly field: string;
@@ -48,7 +48,7 @@ export class Links {
       waiting: null,
     };
     this.#tokens.set(token.token, token);
-    this.#lab.clock.scheduleUncompressed(this.#lab.settings.current.linkTokenMinutes * 60_000, () => {
+    this.#lab.clock.scheduleUncompressed(this.#lab.settings.linkTokenMinutes * 60_000, () => {
       if (token.state === 'open') token.state = 'expired';
     });
     return token;
@@ -117,7 +117,7 @@ export class Links {
   }
 
   #connect(token: LinkToken, step: Step): Json {
-    const { duplicateConnection, connectionWebhooks: webhook } = this.#lab.settings.current;
+    const { duplicateConnection, connectionWebhooks: webhook } = this.#lab.settings;
     if (duplicateConnection === 'refuse' && this.#lab.connections.isConnected(token.user, step.provider)) {
       return errorBody(step, 'duplicate_connection', token);
     }

@@ -1,9 +1,8 @@
-import { DAY_MS } from './duration.js';
+import { calendarDate, DAY_MS, timestamp } from './time.js';
 import { lowLevel, topLevel } from './lifecycle.js';
 import { LAB, TEAM_ID, type LabTest } from './seed.js';
 import type { Settings } from './settings.js';
 import type { LabState, Order, OrderEvent, Shipment } from './state.js';
-import { calendarDate, timestamp } from './timestamps.js';
 
 /** Orders and transactions as the service writes them, with every switch applied. */
 
@@ -36,12 +35,12 @@ export function orderBody(order: Order, state: LabState, settings: Settings, sur
     team_id: TEAM_ID,
     user_id: order.userId,
     patient_details: patientBody(order, settings),
-    patient_address: order.patientAddress,
+    patient_address: order.patient_address,
     lab_test: labTestBody(order.labTest),
     details: detailsBody(order, settings),
     sample_id: order.sampleId,
     notes: null,
-    clinical_notes: order.clinicalNotes,
+    clinical_notes: order.clinical_notes,
     created_at: at(order.createdAt),
     updated_at: at(order.updatedAt),
     events,
@@ -51,11 +50,11 @@ export function orderBody(order: Order, state: LabState, settings: Settings, sur
     [settings.healthInsuranceKey]: order.healthInsuranceId,
     requisition_form_url: order.hasRequisition ? `https://files.example.com/requisitions/${order.id}.pdf` : null,
     priority: order.priority,
-    shipping_details: order.shippingDetails,
-    activate_by: order.activateBy,
+    shipping_details: order.shipping_details,
+    activate_by: order.activate_by,
     ...(settings.echoPassthrough ? { passthrough: order.passthrough } : {}),
-    ...(order.billingType === null ? {} : { billing_type: order.billingType }),
-    icd_codes: order.icdCodes,
+    ...(order.billing_type === null ? {} : { billing_type: order.billing_type }),
+    icd_codes: order.icd_codes,
     has_abn: false,
     interpretation: order.interpretation,
     has_missing_results: order.hasMissingResults,
@@ -63,7 +62,7 @@ export function orderBody(order: Order, state: LabState, settings: Settings, sur
     origin: order.origin,
     ...(withTransaction ? { order_transaction: transactionInOrder(order, state, settings) } : {}),
     // Seen on reading only where the creator sent it.
-    ...(order.labAccountId === null ? {} : { lab_account_id: order.labAccountId }),
+    ...(order.lab_account_id === null ? {} : { lab_account_id: order.lab_account_id }),
   };
 }
 
@@ -77,7 +76,7 @@ function eventBody(event: OrderEvent, settings: Settings): Json {
 }
 
 function patientBody(order: Order, settings: Settings): Json | null {
-  const patient = order.patientDetails;
+  const patient = order.patient_details;
   if (patient === null) return null;
   const dob = settings.dobAsTimestamp ? `${patient.dob}T00:00:00+00:00` : patient.dob;
   return { ...patient, dob };

@@ -1,15 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Lab } from './lab.js';
+import { fullStatus, knownStatuses } from './lifecycle.js';
 import { listOrders } from './order-list.js';
 import { orderBody, transactionBody, type Json } from './order-body.js';
 import { importOrder, orderForPatient, orderTestkit, registerTestkit } from './ordering.js';
-import { pathUuid } from './path-ids.js';
-import { refusal } from './problems.js';
-import { resendEvents } from './resending.js';
+import { refusal, unacceptable } from './problems.js';
 import { labResults, resultMetadata } from './results.js';
-import { simulationRequest } from './simulation.js';
 import type { Order } from './state.js';
-import { Fields, oneOf, uuid } from './validation.js';
+import { DAY_MS } from './time.js';
+import { datetime, optional, pathUuid, queryInteger, readBody, readQuery, uuid } from './validation.js';
+
+const accountQuery = z.object({
+  lab_account_id: optional(uuid),
+  status: optional(z.enum(['active', 'pending', 'suspended', 'ready_to_launch'])),
+});
 
 /** Orders, transactions, results and lab accounts. */
 export function orderRoutes(app: FastifyInstance, lab: Lab): void {
@@ -25,19 +30,15 @@ export function orderRoutes(app: FastifyInstance, lab: Lab): void {
 
   app.post('/v3/order/:order_id/test', (request, reply) => {
     const order = requireOrder(lab, request, "Order doesn't exist");
-    const { finalStatus, delaySeconds, flags } = simulationRequest(order, request.query, request.body);
-    lab.orders.simulate(order, finalStatus, delaySeconds, flags);
+    simulate(lab, order, request);
     // Sources disagree about this body; a JSON string is what one of them shows.
     return reply.type('application/json').send('"Success"');
   });
 
-  app.post('/v3/order/resend_events', (request) => ({ order_ids: resendEvents(lab, request.body) }));
+  app.post('/v3/order/resend_events', (request) => ({ order_ids: resendEvents(lab, request) }));
 
   app.get('/v3/lab_test/lab_account', (request) => {
-    const fields = Fields.ofQuery(request.query);
-    const id = fields.optionalString('lab_account_id', uuid);
-    const status = fields.optionalString('status', oneOf('active', 'pending', 'suspended', 'ready_to_launch'));
-    fields.finish();
+    const { lab_account_id: id, status } = readQuery(accountQuery, request.query);
     return {
       data: lab.organisation
         .labAccounts()
@@ -68,27 +69,27 @@ function creationRoutes(app: FastifyInstance, lab: Lab): void {
 }
 
 function readingRoutes(app: FastifyInstance, lab: Lab): void {
-  const answered = (order: Order): Json => orderBody(order, lab.state, lab.settings.current, 'answer');
+  const answered = (order: Order): Json => orderBody(order, lab.state, lab.settings, 'answer');
 
   app.get('/v3/order/:order_id', (request) => answered(requireOrder(lab, request, "This order doesn't exist")));
 
   // The specification writes /orders, the schema /v3/orders: both are served.
   for (const path of ['/orders', '/v3/orders']) {
     app.get(path, (request) => {
-      const { orders, ...page } = listOrders(lab.state, request.query, lab.settings.current);
+      const { orders, ...page } = listOrders(lab.state, request.query, lab.settings);
       return { orders: orders.map(answered), ...page };
     });
   }
 
   app.get('/v3/order_transaction/:transaction_id', (request) => {
     const { id, orders } = requireTransaction(lab, request);
-    return transactionBody(id, orders, lab.settings.current);
+    return transactionBody(id, orders, lab.settings);
   });
 }
 
 function resultRoutes(app: FastifyInstance, lab: Lab): void {
   const withTransaction = (order: Order): Json => {
-    const { order_transaction: transaction } = orderBody(order, lab.state, lab.settings.current, 'answer');
+    const { order_transaction: transaction } = orderBody(order, lab.state, lab.settings, 'answer');
     return { ...labResults(order), ...(transaction === undefined ? {} : { order_transaction: transaction }) };
   };
 
@@ -107,7 +108,7 @@ function resultRoutes(app: FastifyInstance, lab: Lab): void {
 }
 
 /** The wording of a 404 differs from endpoint to endpoint. */
-function requireOrder(lab: Lab, request: FastifyRequest, message: string): Order {
+export function requireOrder(lab: Lab, request: FastifyRequest, message: string): Order {
   const order = lab.state.orders.get(pathUuid(request, 'order_id'));
   if (order === undefined) throw refusal(404, message);
   return order;
@@ -123,5 +124,61 @@ function requireTransaction(lab: Lab, request: FastifyRequest): { id: string; or
 
 /** The values of `status` and `message` are not documented; assumed. */
 function posted(lab: Lab, order: Order, message: string): Json {
-  return { order: orderBody(order, lab.state, lab.settings.current, 'answer'), status: 'SUCCESS', message };
+  return { order: orderBody(order, lab.state, lab.settings, 'answer'), status: 'SUCCESS', message };
+}
+
+const simulationQuery = z.object({
+  // The specification's spelling of a registration is not in the schema's list of statuses: both are taken.
+  final_status: optional(z.enum(knownStatuses())),
+  // Between two statuses. The unit is not documented; assumed to be seconds. The limit, also assumed, keeps timers sane.
+  delay: queryInteger(0, 86_400).default(0),
+});
+
+const simulationBody = z.object({
+  interpretation: optional(z.enum(['normal', 'abnormal', 'critical', 'unknown'])),
+  has_missing_results: optional(z.boolean()),
+});
+
+/** `POST /v3/order/{id}/test`. Without a final status the order is completed. */
+function simulate(lab: Lab, order: Order, request: FastifyRequest): void {
+  const { method } = order.labTest;
+  const { final_status, delay } = readQuery(simulationQuery, request.query);
+  const finalStatus = final_status ?? fullStatus(method, 'completed', 'completed');
+  if (finalStatus.split('.')[1] !== method) {
+    throw unacceptable(['query', 'final_status'], `the order is collected by ${method}`, finalStatus);
+  }
+  const { interpretation, has_missing_results } = readBody(simulationBody, request.body);
+  lab.orders.simulate(order, finalStatus, delay, {
+    interpretation: interpretation ?? undefined,
+    hasMissingResults: has_missing_results ?? undefined,
+  });
+}
+
+/** The documented limit on the window of `POST /v3/order/resend_events`. */
+const LONGEST_WINDOW_MS = 60 * DAY_MS;
+
+const resendRequest = z.object({
+  order_ids: optional(z.array(uuid)),
+  start_at: optional(datetime),
+  end_at: optional(datetime),
+});
+
+/**
+ * Delivers the latest event of each order again, as a new message: of the orders named, or of those that changed within
+ * a window (which ends now and is 60 days long where its bounds are left out). Returns the ids of these orders; unknown
+ * ones are ignored (not documented; assumed).
+ */
+function resendEvents(lab: Lab, request: FastifyRequest): string[] {
+  const { order_ids, start_at, end_at } = readBody(resendRequest, request.body);
+  const end = end_at ?? lab.clock.now();
+  const start = start_at ?? end - LONGEST_WINDOW_MS;
+  if (end - start > LONGEST_WINDOW_MS) {
+    throw unacceptable(['body', 'start_at'], 'the window is longer than 60 days', start_at);
+  }
+  const orders =
+    order_ids === null
+      ? [...lab.state.orders.values()].filter(({ updatedAt }) => updatedAt >= start && updatedAt <= end)
+      : order_ids.flatMap((id) => lab.state.orders.get(id) ?? []);
+  for (const order of orders) lab.webhooks.announce('labtest.order.updated', order);
+  return orders.map(({ id }) => id);
 }

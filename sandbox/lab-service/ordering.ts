@@ -1,88 +1,102 @@
+import type { z } from 'zod';
 import type { Lab } from './lab.js';
-import {
-  importRequest,
-  orderRequest,
-  registrationRequest,
-  testkitRequest,
-  type OrderRequest,
-  type RegistrationRequest,
-} from './order-requests.js';
+import { importRequest, orderRequest, registrationRequest, testkitRequest, type Address } from './order-requests.js';
 import { refusal, unacceptable } from './problems.js';
 import { LAB_ACCOUNTS, LAB_ACCOUNT_IDS, LAB_TESTS, type LabAccount, type LabTest } from './seed.js';
-import { newId, type Address, type Order, type Physician } from './state.js';
+import type { Order } from './state.js';
+import { readBody } from './validation.js';
 
-/** The three ways in which a caller makes or registers an order: request body in, order out, or a refusal thrown. */
+/** The ways in which a caller makes or registers an order: request body in, order out, or a refusal thrown. */
 
 /** `POST /v3/order/testkit`: a kit whose patient is not known yet. Registration asks for the physician, not this. */
 export function orderTestkit(lab: Lab, body: unknown): Order {
-  const request = testkitRequest(body);
-  requireUser(lab, request.userId);
-  const labTest = requireLabTest(request.labTestId);
+  const { user_id: userId, lab_test_id: labTestId, ...request } = readBody(testkitRequest, body);
+  requireUser(lab, userId);
+  const labTest = requireLabTest(labTestId);
   if (labTest.method !== 'testkit') throw refusal(400, 'Lab test is not a testkit');
-  if (request.labAccountId !== null) requireAccount(request.labAccountId);
-  const { userId, shippingDetails, passthrough, labAccountId } = request;
-  return lab.orders.place({ userId, labTest, shippingDetails, passthrough, labAccountId });
+  if (request.lab_account_id !== null) requireAccount(request.lab_account_id);
+  return lab.orders.place({ userId, labTest, request });
 }
 
-/** `POST /v3/order`: the patient is known. */
+/** `POST /v3/order`: the patient is known. The lab test is named directly or as the first of an order set. */
 export function orderForPatient(lab: Lab, body: unknown): Order {
-  const request = orderRequest(body, lab.clock.now());
-  if (request.labTestId === null) throw refusal(400, 'Either lab_test_id or order_set must be set');
-  if (request.collectionMethod === 'testkit') throw refusal(400, 'Cannot set collection_method to TESTKIT');
-  if (!isPhoneNumber(request.patientDetails.phone_number)) throw refusal(400, 'Phone number is not correct');
-  requireUser(lab, request.userId);
-  const labTest = requireLabTest(request.labTestId);
-  requirePhysician(request.labAccountId, request.physician);
-  const { hasInsurance, ...rest } = request;
+  const {
+    user_id: userId,
+    lab_test_id,
+    order_set,
+    collection_method,
+    health_insurance,
+    consents: _,
+    ...request
+  } = readBody(orderRequest, body);
+  const labTestId = lab_test_id ?? order_set?.lab_test_ids?.[0];
+  if (labTestId === undefined) throw refusal(400, 'Either lab_test_id or order_set must be set');
+  if (collection_method === 'testkit') throw refusal(400, 'Cannot set collection_method to TESTKIT');
+  if (!isPhoneNumber(request.patient_details.phone_number)) throw refusal(400, 'Phone number is not correct');
+  requireUser(lab, userId);
+  const labTest = requireLabTest(labTestId);
+  const lab_account_id = request.lab_account_id ?? order_set?.lab_account_id ?? null;
+  requirePhysician(lab_account_id, request.physician);
+  const shipping_details = labTest.method === 'testkit' ? shippingOf(request) : null;
   return lab.orders.place({
-    ...rest,
+    userId,
     labTest,
-    healthInsuranceId: hasInsurance ? newId() : null,
-    shippingDetails: labTest.method === 'testkit' ? shippingOf(request) : null,
+    request: { ...request, lab_account_id, shipping_details },
+    hasInsurance: health_insurance !== null,
   });
 }
 
 /** `POST /v3/order/import`: the sample is known already, and an account may still be pending. */
 export function importOrder(lab: Lab, body: unknown): Order {
-  const { labTestId, collectionMethod: method, ...request } = importRequest(body, lab.clock.now());
-  requireUser(lab, request.userId);
-  const labTest = labTestId === null ? LAB_TESTS.find((test) => test.method === method) : requireLabTest(labTestId);
+  const {
+    user_id: userId,
+    order_set,
+    collection_method: method,
+    sample_id: sampleId,
+    ...request
+  } = readBody(importRequest, body);
+  requireUser(lab, userId);
+  // An order set may name markers alone.
+  const [labTestId] = order_set.lab_test_ids ?? [];
+  const labTest =
+    labTestId === undefined ? LAB_TESTS.find((test) => test.method === method) : requireLabTest(labTestId);
   if (labTest === undefined) throw refusal(404, 'Lab test not found');
-  requirePhysician(request.labAccountId, request.physician, { pending: true });
-  return lab.orders.place({ ...request, labTest: { ...labTest, method }, isImported: true });
+  const lab_account_id = request.lab_account_id ?? order_set.lab_account_id;
+  requirePhysician(lab_account_id, request.physician, { pending: true });
+  return lab.orders.place({
+    userId,
+    labTest: { ...labTest, method },
+    request: { ...request, lab_account_id },
+    sampleId,
+    isImported: true,
+  });
 }
 
 /** `POST /v3/order/testkit/register`: gives a kit its patient. The order is found by the sample id. */
 export function registerTestkit(lab: Lab, body: unknown): Order {
-  const request = registrationRequest(body, lab.clock.now());
-  if (request.userId !== null) requireUser(lab, request.userId);
-  const known = lab.state.orderOfSample(request.sampleId);
-  if (known !== undefined && known.sampleId === request.sampleId && known.patientDetails !== null) {
-    if (lab.settings.current.repeatedRegistration === 'accept') return known;
-    throw unacceptable(['body', 'sample_id'], 'sample_id is already registered', request.sampleId);
+  const request = readBody(registrationRequest, body);
+  const { user_id: userId, sample_id: sampleId } = request;
+  const refused = (reason: string) => unacceptable(['body', 'sample_id'], reason, sampleId);
+  if (userId !== null) requireUser(lab, userId);
+  const known = lab.state.orderOfSample(sampleId);
+  if (known?.sampleId === sampleId && known.patient_details !== null) {
+    if (lab.settings.repeatedRegistration === 'accept') return known;
+    throw refused('sample_id is already registered');
   }
-  const order = known ?? orderForUnknownSample(lab, request);
-  if (order.patientDetails !== null) {
-    const message = 'the order of this kit is already registered with another sample_id';
-    throw unacceptable(['body', 'sample_id'], message, request.sampleId);
+  const order = known ?? (lab.settings.anySampleId ? oldestRegistrable(lab, userId) : undefined);
+  if (order === undefined) throw refused('sample_id is not known');
+  if (order.patient_details !== null) {
+    throw refused('the order of this kit is already registered with another sample_id');
   }
-  if (!lab.orders.isRegistrable(order)) {
-    throw unacceptable(['body', 'sample_id'], 'the order of this kit has ended', request.sampleId);
-  }
-  requirePhysician(order.labAccountId, request.physician);
-  const { hasInsurance, ...registration } = request;
-  lab.orders.register(order, { ...registration, healthInsuranceId: hasInsurance ? newId() : null });
+  if (!lab.orders.isRegistrable(order)) throw refused('the order of this kit has ended');
+  requirePhysician(order.lab_account_id, request.physician);
+  lab.orders.register(order, request);
   return order;
 }
 
-function orderForUnknownSample(lab: Lab, request: RegistrationRequest): Order {
-  const { userId, sampleId } = request;
+function oldestRegistrable(lab: Lab, userId: string | null): Order | undefined {
   const candidates = userId === null ? [...lab.state.orders.values()] : lab.state.ordersOfUser(userId);
-  const order = lab.settings.current.anySampleId
-    ? candidates.find((candidate) => lab.orders.isRegistrable(candidate))
-    : undefined;
-  if (order === undefined) throw unacceptable(['body', 'sample_id'], 'sample_id is not known', sampleId);
-  return order;
+  return candidates.find((candidate) => lab.orders.isRegistrable(candidate));
 }
 
 function requireUser(lab: Lab, userId: string): void {
@@ -112,7 +126,7 @@ function requireAccount(labAccountId: string, { pending = false } = {}): LabAcco
 /** Accounts whose orders are delegated take the physician from the caller. */
 function requirePhysician(
   labAccountId: string | null,
-  physician: Physician | null,
+  physician: Order['physician'],
   accepts: { pending?: boolean } = {},
 ): void {
   const flow = requireAccount(labAccountId ?? LAB_ACCOUNT_IDS.notDelegated, accepts).delegated_flow;
@@ -121,12 +135,13 @@ function requirePhysician(
   }
 }
 
-function shippingOf({ patientDetails, patientAddress }: OrderRequest): Address {
-  const { access_notes: _, ...address } = patientAddress;
+function shippingOf(request: Pick<z.output<typeof orderRequest>, 'patient_address' | 'patient_details'>): Address {
+  const { access_notes: _, ...address } = request.patient_address;
+  const { first_name, last_name, phone_number } = request.patient_details;
   return {
     ...address,
-    receiver_name: address.receiver_name || `${patientDetails.first_name} ${patientDetails.last_name}`,
-    phone_number: address.phone_number ?? patientDetails.phone_number,
+    receiver_name: address.receiver_name || `${first_name} ${last_name}`,
+    phone_number: address.phone_number ?? phone_number,
   };
 }
 
@@ -138,7 +153,7 @@ function isPhoneNumber(text: string): boolean {
 
 /** The notes that the laboratory reads: the account's standing comment, then the order's own. */
 export function requisitionNotes(order: Order): string | null {
-  const account = requireAccount(order.labAccountId ?? LAB_ACCOUNT_IDS.notDelegated, { pending: true });
-  const notes = [account.default_clinical_notes, order.clinicalNotes].filter((note) => note !== null);
+  const account = requireAccount(order.lab_account_id ?? LAB_ACCOUNT_IDS.notDelegated, { pending: true });
+  const notes = [account.default_clinical_notes, order.clinical_notes].filter((note) => note !== null);
   return notes.length === 0 ? null : notes.join('\n');
 }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Lab } from './lab.js';
 import {
   fullStatus,
@@ -10,18 +11,10 @@ import {
   walkTo,
 } from './lifecycle.js';
 import { presentLow, presentTop } from './order-body.js';
+import type { registrationRequest } from './order-requests.js';
 import { ServiceProblem } from './problems.js';
 import type { LabTest } from './seed.js';
-import {
-  newId,
-  newKitSampleId,
-  type Address,
-  type Interpretation,
-  type Order,
-  type Origin,
-  type PatientDetails,
-  type Physician,
-} from './state.js';
+import { newId, newKitSampleId, type Interpretation, type Order, type OrderRequest, type Origin } from './state.js';
 
 /** The webhook types of orders. */
 export type OrderEventType = 'labtest.order.created' | 'labtest.order.updated';
@@ -32,39 +25,31 @@ export interface CriticalResult {
   readonly interpretation: string | null;
 }
 
-/** The fields of a new order; those that are left out are null. */
 export interface NewOrder {
   readonly userId: string;
   readonly labTest: LabTest;
-  readonly passthrough?: string | null;
-  readonly labAccountId?: string | null;
-  readonly activateBy?: string | null;
-  readonly priority?: boolean;
-  readonly billingType?: string | null;
-  readonly icdCodes?: readonly string[] | null;
-  readonly clinicalNotes?: string | null;
-  readonly patientDetails?: PatientDetails | null;
-  readonly patientAddress?: Address | null;
-  readonly shippingDetails?: Address | null;
-  readonly physician?: Physician | null;
-  readonly healthInsuranceId?: string | null;
-  readonly sampleId?: string | null;
+  readonly request: Partial<OrderRequest>;
+  readonly hasInsurance?: boolean;
+  readonly sampleId?: string;
   /** Placed elsewhere: its requisition is there, or is not needed. */
   readonly isImported?: boolean;
   /** Another order that this one follows in the same transaction. */
   readonly follows?: { readonly parent: Order; readonly origin: Origin };
 }
 
-/** The fields that a registration sets. */
-export interface Registration {
-  readonly sampleId: string;
-  /** The patient; null keeps the order's user. */
-  readonly userId: string | null;
-  readonly patientDetails: PatientDetails;
-  readonly patientAddress: Address;
-  readonly physician: Physician | null;
-  readonly healthInsuranceId: string | null;
-}
+const NOTHING_SAID: OrderRequest = {
+  passthrough: null,
+  lab_account_id: null,
+  activate_by: null,
+  priority: false,
+  billing_type: null,
+  icd_codes: null,
+  clinical_notes: null,
+  shipping_details: null,
+  patient_details: null,
+  patient_address: null,
+  physician: null,
+};
 
 export interface Move {
   /** Low-level ("transit_lab") or full ("collecting_sample.testkit.transit_lab"); unknown ones too. */
@@ -88,39 +73,39 @@ export class Orders {
    * A new order: ordered, and then awaiting_registration where the patient is not known, else requisition_created.
    * `webhook: false` makes it without a word to anybody.
    */
-  place(request: NewOrder, options: { webhook?: boolean } = {}): Order {
+  place(placed: NewOrder, options: { webhook?: boolean } = {}): Order {
     const webhook = options.webhook ?? true;
-    const order = this.#newOrder(request);
+    const order = this.#newOrder(placed);
     this.#lab.state.addOrder(order);
-    if (request.sampleId != null) this.#lab.state.setSample(order, request.sampleId);
-    if (request.isImported === true) {
+    if (placed.sampleId !== undefined) this.#lab.state.setSample(order, placed.sampleId);
+    if (placed.isImported === true) {
       this.#append(order, { status: 'requisition_bypassed', webhook }, 'labtest.order.created');
     } else {
       this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
       this.#append(order, { status: order.registrable ? 'awaiting_registration' : 'requisition_created', webhook });
     }
-    this.#lab.stories.created(order);
     return order;
   }
 
   /** The order that the service itself makes in the same transaction when a sample has to be taken again. */
   follow(parent: Order, origin: Origin, more: { passthrough?: string | null; webhook?: boolean } = {}): Order {
-    const { userId, labTest, labAccountId, patientDetails, patientAddress, shippingDetails, physician } = parent;
-    const inherited = { userId, labTest, labAccountId, patientDetails, patientAddress, shippingDetails, physician };
+    const { userId, labTest, lab_account_id, patient_details, patient_address, shipping_details, physician } = parent;
+    const inherited = { lab_account_id, patient_details, patient_address, shipping_details, physician };
     const { passthrough = null, webhook = true } = more;
-    return this.place({ ...inherited, passthrough, follows: { parent, origin } }, { webhook });
+    const request = { ...inherited, passthrough };
+    return this.place({ userId, labTest, request, follows: { parent, origin } }, { webhook });
   }
 
-  register(order: Order, registration: Registration): void {
-    if (registration.userId !== null && registration.userId !== order.userId) {
-      this.#lab.state.rebind(order, registration.userId);
-    }
-    this.#lab.state.setSample(order, registration.sampleId);
-    order.patientDetails = registration.patientDetails;
-    order.patientAddress = registration.patientAddress;
+  /** Gives a kit its patient. Without a user id it stays with the user who ordered it. */
+  register(order: Order, registration: z.output<typeof registrationRequest>): void {
+    const { user_id: userId, sample_id: sampleId, health_insurance: insurance } = registration;
+    if (userId !== null && userId !== order.userId) this.#lab.state.rebind(order, userId);
+    this.#lab.state.setSample(order, sampleId);
+    order.patient_details = registration.patient_details;
+    order.patient_address = registration.patient_address;
     order.physician = registration.physician;
-    order.healthInsuranceId = registration.healthInsuranceId;
-    for (const status of registrationSteps(this.#lab.settings.current)) this.#append(order, { status });
+    order.healthInsuranceId = insurance === null ? null : newId();
+    for (const status of registrationSteps(this.#lab.settings)) this.#append(order, { status });
     this.#lab.stories.registered(order);
   }
 
@@ -142,7 +127,7 @@ export class Orders {
     { status, interpretation }: { status: string; interpretation?: string | null | undefined },
   ): void {
     const usual = { order: order.interpretation ?? 'critical', normal: 'normal', absent: null }[
-      this.#lab.settings.current.criticalInterpretation
+      this.#lab.settings.criticalInterpretation
     ];
     order.resultsAt ??= this.#lab.clock.now();
     this.#lab.webhooks.announceCriticalResult(order, {
@@ -174,7 +159,7 @@ export class Orders {
       past: order.events.map((event) => lowLevel(event.status)),
       registrable: order.registrable,
     };
-    walkTo(lowLevel(finalStatus), facts, this.#lab.settings.current).forEach((status, index) => {
+    walkTo(lowLevel(finalStatus), facts, this.#lab.settings).forEach((status, index) => {
       const step = (): void => {
         if (this.isOpen(order)) this.#append(order, hasResults(status) ? { status, ...flags } : { status });
       };
@@ -190,39 +175,29 @@ export class Orders {
 
   /** A kit that waits for its patient, wherever it is on its way. */
   isRegistrable(order: Order): boolean {
-    return order.registrable && order.patientDetails === null && !isFinal(presentTop(order));
+    return order.registrable && order.patient_details === null && !isFinal(presentTop(order));
   }
 
-  #newOrder(request: NewOrder): Order {
+  #newOrder({ userId, labTest, request: said, hasInsurance, follows }: NewOrder): Order {
     const now = this.#lab.clock.now();
-    const isKit = request.labTest.method === 'testkit';
-    const { parent, origin } = request.follows ?? { parent: null, origin: 'initial' };
+    const isKit = labTest.method === 'testkit';
+    const request = { ...NOTHING_SAID, ...said };
     return {
+      ...request,
       id: newId(),
-      labTest: request.labTest,
-      transactionId: parent?.transactionId ?? newId(),
-      origin,
-      parentId: parent?.id ?? null,
+      labTest,
+      transactionId: follows?.parent.transactionId ?? newId(),
+      origin: follows?.origin ?? 'initial',
+      parentId: follows?.parent.id ?? null,
       createdAt: now,
       updatedAt: now,
       detailsId: newId(),
-      passthrough: request.passthrough ?? null,
-      labAccountId: request.labAccountId ?? null,
-      activateBy: request.activateBy ?? null,
-      priority: request.priority ?? false,
-      billingType: request.billingType ?? null,
-      icdCodes: request.icdCodes ?? null,
-      clinicalNotes: request.clinicalNotes ?? null,
       kitSampleId: isKit ? newKitSampleId() : null,
-      registrable: isKit && (request.patientDetails ?? null) === null,
-      userId: request.userId,
+      registrable: isKit && request.patient_details === null,
+      userId,
       events: [],
       sampleId: null,
-      patientDetails: request.patientDetails ?? null,
-      patientAddress: request.patientAddress ?? null,
-      shippingDetails: request.shippingDetails ?? null,
-      physician: request.physician ?? null,
-      healthInsuranceId: request.healthInsuranceId ?? null,
+      healthInsuranceId: hasInsurance === true ? newId() : null,
       appointmentId: null,
       hasRequisition: false,
       shipment: null,

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Lab } from './lab.js';
 import { ORG_ID, type ManagementKey, type Team } from './organisation.js';
-import { pathText, pathUuid } from './path-ids.js';
-import { invalidFields, refusal } from './problems.js';
-import { oneOf } from './validation.js';
+import { invalidFields, refusal, valueError } from './problems.js';
+import { optional, pathUuid, readPath } from './validation.js';
 
 /** True for a request of the management API, which has a management key instead of a team API key. */
 export function isOfManagement(request: FastifyRequest): boolean {
@@ -33,51 +33,45 @@ export class OrgAccess {
     return manager;
   }
 
-  orgAdmin(request: FastifyRequest): ManagementKey {
-    const manager = this.manager(request);
-    if (manager.role !== 'org_admin') throw refusal(403, 'An org key is needed');
-    return manager;
+  requireOrgKey(request: FastifyRequest): void {
+    if (this.manager(request).role !== 'org_admin') throw refusal(403, 'An org key is needed');
   }
 
-  /** The team in the path, where the key reaches it. */
-  team(request: FastifyRequest): Team {
-    const manager = this.manager(request);
-    const id = pathUuid(request, 'team_id');
-    this.reaches(manager, id);
+  /** The team in the path or of an id, where the key reaches it. */
+  team(request: FastifyRequest, id = pathUuid(request, 'team_id')): Team {
+    const { teamIds } = this.manager(request);
+    if (teamIds !== null && !teamIds.includes(id)) throw refusal(403, 'The key is not bound to this team');
     const team = this.#lab.organisation.teams.get(id);
     if (team === undefined) throw refusal(404, 'Team not found');
     return team;
   }
-
-  /** Throws the 403 where the key does not reach the team. */
-  reaches(manager: ManagementKey, teamId: string): void {
-    if (manager.teamIds !== null && !manager.teamIds.includes(teamId)) {
-      throw refusal(403, 'The key is not bound to this team');
-    }
-  }
 }
 
-/** A path parameter out of a list; else the 422 of a field. */
-export function pathChoice(request: FastifyRequest, name: string, ...choices: readonly string[]): string {
-  const value = pathText(request, name);
-  const fault = oneOf(...choices)(value);
-  if (fault === undefined) return value;
-  throw invalidFields([{ ...fault, loc: ['path', name], input: value }]);
+export const environment = z.enum(['sandbox', 'production']);
+
+/** The environment, and the region, in a path. */
+export function placeIn(request: FastifyRequest) {
+  return readPath(z.object({ environment, region: z.enum(['us', 'eu']) }), request);
 }
+
+export function environmentIn(request: FastifyRequest): z.output<typeof environment> {
+  return readPath(z.object({ environment }), request).environment;
+}
+
+export const cursorQuery = { next_cursor: optional(z.string()) };
 
 /** A page of a list from a cursor on, and the cursor of the next page. */
 export function cursorPage<T>(
   items: readonly T[],
-  cursor: string | null,
+  { next_cursor: cursor }: { next_cursor: string | null },
   size: number,
-): { items: T[]; next: string | null } {
+) {
   const place = cursor === null ? '0' : Buffer.from(cursor, 'base64url').toString();
   if (!/^\d{1,9}$/.test(place)) {
-    const problem = { type: 'value_error', msg: 'Value error, the cursor is not one of this list', ctx: { error: {} } };
-    throw invalidFields([{ ...problem, loc: ['query', 'next_cursor'], input: cursor }]);
+    const fault = valueError('the cursor is not one of this list');
+    throw invalidFields([{ ...fault, loc: ['query', 'next_cursor'], input: cursor }]);
   }
-  const from = Number(place);
-  const end = from + size;
+  const end = Number(place) + size;
   const next = end < items.length ? Buffer.from(String(end)).toString('base64url') : null;
-  return { items: items.slice(from, end), next };
+  return { items: items.slice(Number(place), end), next };
 }

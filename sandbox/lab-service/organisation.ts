@@ -19,11 +19,11 @@ export interface Team {
   settings: Readonly<Record<'sandbox' | 'production', Json>>;
 }
 
-export type Role = 'org_admin' | 'team_admin';
+export const ROLES = ['org_admin', 'team_admin'] as const;
 
 export interface ManagementKey {
   readonly id: string;
-  readonly role: Role;
+  readonly role: (typeof ROLES)[number];
   readonly key: string;
   readonly createdAt: number;
   readonly creator: Json;

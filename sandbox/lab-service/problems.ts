@@ -30,7 +30,12 @@ export function invalidFields(issues: readonly FieldIssue[]): ServiceProblem {
   return new ServiceProblem(422, { detail: issues });
 }
 
-/** 422 for one field whose value is well formed and still cannot be accepted. */
+/** The fault of a value that is well formed and still cannot be accepted. */
+export function valueError(message: string): Pick<FieldIssue, 'type' | 'msg' | 'ctx'> {
+  return { type: 'value_error', msg: `Value error, ${message}`, ctx: { error: {} } };
+}
+
+/** 422 for one field with such a fault. */
 export function unacceptable(loc: readonly (string | number)[], message: string, input: unknown): ServiceProblem {
-  return invalidFields([{ type: 'value_error', loc, msg: `Value error, ${message}`, input, ctx: { error: {} } }]);
+  return invalidFields([{ ...valueError(message), loc, input }]);
 }

@@ -2,7 +2,7 @@ import type { Json } from './order-body.js';
 import type { ParsingJob } from './reports.js';
 import { LAB } from './seed.js';
 import type { Settings } from './settings.js';
-import { calendarDate } from './timestamps.js';
+import { calendarDate } from './time.js';
 
 /** The job as the service shows it, in answers and in webhooks. */
 export function jobBody(job: ParsingJob, settings: Settings): Json {

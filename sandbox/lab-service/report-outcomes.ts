@@ -1,4 +1,4 @@
-import type { Duration } from './duration.js';
+import type { Duration } from './time.js';
 
 /*
  * The outcomes of parsing jobs. The stand-in reads no report: a file names its outcome with the words

@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import type { Lab } from './lab.js';
-import { pathUuid } from './path-ids.js';
+import { pathUuid } from './validation.js';
 import { refusal } from './problems.js';
 import { jobBody } from './report-body.js';
 import { OUTCOMES, stepsOf } from './report-outcomes.js';
@@ -14,7 +14,7 @@ export function reportRoutes(app: FastifyInstance, lab: Lab): void {
   // A plugin's own scope, because the form reader is there only once it is loaded.
   void app.register(async (scope) => {
     scope.post('/lab_report/v1/parser/job', async (request) => {
-      const settings = lab.settings.current;
+      const settings = lab.settings;
       const { outcome, ...upload } = await readUpload(request, settings);
       if (!lab.state.users.has(upload.userId)) throw refusal(404, 'User does not exist on this team');
       if (upload.needsHumanReview && !settings.reportHumanReview) {
@@ -36,6 +36,6 @@ export function reportRoutes(app: FastifyInstance, lab: Lab): void {
     const job = lab.reports.jobs.get(pathUuid(request, 'job_id'));
     // The wording is not documented; assumed.
     if (job === undefined) throw refusal(404, 'Parsing job not found');
-    return jobBody(job, lab.settings.current);
+    return jobBody(job, lab.settings);
   });
 }

@@ -1,19 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { invalidFields, refusal } from './problems.js';
+import { z } from 'zod';
+import { refusal } from './problems.js';
 import { MARKER_BYTES, outcomeIn } from './report-outcomes.js';
 import type { FileFacts } from './reports.js';
 import type { Settings } from './settings.js';
-import { Fields, uuid, type StringRule } from './validation.js';
+import { optional, readBody, uuid, withRule } from './validation.js';
 
 const TRUE = ['true', '1', 'yes', 'on', 't', 'y'];
 const FALSE = ['false', '0', 'no', 'off', 'f', 'n'];
 
-const boolean: StringRule = (value) =>
-  [...TRUE, ...FALSE].includes(value.toLowerCase())
-    ? undefined
-    : { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' };
+const uploadForm = z.object({
+  user_id: uuid,
+  needs_human_review: optional(
+    withRule(z.string(), (value) =>
+      [...TRUE, ...FALSE].includes(value.toLowerCase())
+        ? undefined
+        : { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' },
+    ),
+  ),
+  /** The files; their parts are read by themselves. */
+  file: z.array(z.custom<ReadFile>()),
+});
 
 interface ReadFile {
   readonly facts: FileFacts;
@@ -26,24 +35,14 @@ interface ReadFile {
  */
 export async function readUpload(request: FastifyRequest, settings: Settings) {
   const { values, files } = request.isMultipart() ? await readParts(request) : { values: {}, files: [] };
-  const fields = Fields.ofBody(values);
-  const userId = fields.string('user_id', uuid);
-  const review = fields.optionalString('needs_human_review', boolean);
-  const [first] = files;
-  if (first === undefined) {
-    throw invalidFields([
-      ...fields.issues,
-      { type: 'missing', loc: ['body', 'file'], msg: 'Field required', input: null },
-    ]);
-  }
-  fields.finish();
+  const form = readBody(uploadForm, { ...values, ...(files.length > 0 && { file: files }) });
   requireReports(files, settings.reportMaxBytes);
   return {
-    userId,
-    needsHumanReview: review !== null && TRUE.includes(review.toLowerCase()),
+    userId: form.user_id,
+    needsHumanReview: TRUE.includes(form.needs_human_review?.toLowerCase() ?? ''),
     files: files.map(({ facts }) => facts),
     /** As the first file asks for. */
-    outcome: first.outcome,
+    outcome: files[0]?.outcome ?? '',
   };
 }
 

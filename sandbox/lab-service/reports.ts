@@ -93,7 +93,7 @@ export class Reports {
   }
 
   #isShown(status: string): boolean {
-    return this.#lab.settings.current.reportStates === 'all' || !NOT_IN_SCHEMA.includes(status);
+    return this.#lab.settings.reportStates === 'all' || !NOT_IN_SCHEMA.includes(status);
   }
 
   #unplan(job: ParsingJob): void {

@@ -3,7 +3,7 @@ import { refusal } from './problems.js';
 import { LAB, type Marker } from './seed.js';
 import { presentLow, type Json } from './order-body.js';
 import type { Order } from './state.js';
-import { calendarDate } from './timestamps.js';
+import { calendarDate } from './time.js';
 
 /**
  * Invented laboratory results. The values follow from the order's id, so reading twice gives the same, and from
@@ -18,7 +18,7 @@ function requireResults(order: Order): number {
 
 export function resultMetadata(order: Order): Json {
   const reportedAt = requireResults(order);
-  const patient = order.patientDetails;
+  const patient = order.patient_details;
   const birth = patient?.dob ?? null;
   const low = presentLow(order);
   return {
@@ -35,7 +35,7 @@ export function resultMetadata(order: Order): Json {
     status: low === 'partial_results' ? 'partial' : low === 'corrected' ? 'corrected' : 'final',
     interpretation: order.interpretation,
     patient_id: order.userId,
-    account_id: order.labAccountId,
+    account_id: order.lab_account_id,
   };
 }
 

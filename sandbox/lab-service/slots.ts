@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DAY_MS } from './duration.js';
+import { DAY_MS } from './time.js';
 import type { Lab } from './lab.js';
 import { refusal } from './problems.js';
 
@@ -72,7 +72,7 @@ export class Slots {
 
   /** The slot is gone, or no provider comes. The two statuses are documented. */
   conflict(): Error {
-    return refusal(this.#lab.settings.current.slotConflictStatus, 'This time slot is no longer available.');
+    return refusal(this.#lab.settings.slotConflictStatus, 'This time slot is no longer available.');
   }
 
   occupy(slot: Slot): void {

@@ -1,54 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Address, PatientDetails } from './order-requests.js';
 import type { LabTest } from './seed.js';
+import type { UserInfo } from './users.js';
 
 /** The state of the service. In memory only: a new process starts with the seed. */
-
-export interface Address {
-  readonly receiver_name: string;
-  readonly first_line: string;
-  readonly second_line: string | null;
-  readonly city: string;
-  readonly state: string;
-  readonly zip: string;
-  /** In long form: "United States". */
-  readonly country: string;
-  readonly phone_number: string | null;
-  readonly access_notes?: string | null;
-}
-
-export interface PatientDetails {
-  readonly first_name: string;
-  readonly last_name: string;
-  /** YYYY-MM-DD */
-  readonly dob: string;
-  readonly gender: string;
-  readonly phone_number: string;
-  readonly email: string;
-}
-
-export interface Physician {
-  readonly first_name: string;
-  readonly last_name: string;
-  readonly npi: string;
-}
-
-export interface UserInfo {
-  readonly first_name: string;
-  readonly last_name: string;
-  readonly email: string;
-  readonly phone_number: string;
-  readonly gender: string;
-  readonly dob: string;
-  readonly address: {
-    readonly first_line: string;
-    readonly second_line: string | null;
-    readonly country: string;
-    readonly zip: string;
-    readonly city: string;
-    readonly state: string;
-    readonly access_notes: string | null;
-  };
-}
 
 /** A source that a user is connected to. */
 export interface Connection {
@@ -61,11 +16,11 @@ export interface Connection {
 export interface User {
   readonly id: string;
   readonly createdAt: number;
-  clientUserId: string;
-  fallbackTimeZone: string | null;
-  fallbackBirthDate: string | null;
-  ingestionStart: string | null;
-  ingestionEnd: string | null;
+  client_user_id: string;
+  readonly fallback_time_zone: string | null;
+  readonly fallback_birth_date: string | null;
+  readonly ingestion_start: string | null;
+  readonly ingestion_end: string | null;
   /** Demographics; null until they are set. */
   info: UserInfo | null;
   connections: readonly Connection[];
@@ -96,7 +51,23 @@ export interface Shipment {
 export type Origin = 'initial' | 'redraw' | 'recreation';
 export type Interpretation = 'normal' | 'abnormal' | 'critical' | 'unknown';
 
-export interface Order {
+/** What a request says of a new order, in the service's spelling; null where it says nothing. */
+export interface OrderRequest {
+  readonly passthrough: string | null;
+  /** As the creator sent it; null when it named none. */
+  readonly lab_account_id: string | null;
+  readonly activate_by: string | null;
+  readonly priority: boolean;
+  readonly billing_type: string | null;
+  readonly icd_codes: readonly string[] | null;
+  readonly clinical_notes: string | null;
+  readonly shipping_details: Address | null;
+  patient_details: PatientDetails | null;
+  patient_address: Address | null;
+  physician: { readonly first_name: string; readonly last_name: string; readonly npi: string } | null;
+}
+
+export interface Order extends OrderRequest {
   readonly id: string;
   readonly labTest: LabTest;
   readonly transactionId: string;
@@ -104,14 +75,6 @@ export interface Order {
   readonly parentId: string | null;
   readonly createdAt: number;
   readonly detailsId: string;
-  readonly passthrough: string | null;
-  /** As the creator sent it; null when it named none. */
-  readonly labAccountId: string | null;
-  readonly activateBy: string | null;
-  readonly priority: boolean;
-  readonly billingType: string | null;
-  readonly icdCodes: readonly string[] | null;
-  readonly clinicalNotes: string | null;
   /** Printed on the kit: what the person at home reads off it. Null for orders without a kit. */
   readonly kitSampleId: string | null;
   /** A kit whose patient was not known when it was ordered. */
@@ -120,10 +83,6 @@ export interface Order {
   updatedAt: number;
   events: readonly OrderEvent[];
   sampleId: string | null;
-  patientDetails: PatientDetails | null;
-  patientAddress: Address | null;
-  shippingDetails: Address | null;
-  physician: Physician | null;
   healthInsuranceId: string | null;
   /** The latest one's. */
   appointmentId: string | null;
@@ -181,19 +140,19 @@ export class LabState {
 
   addUser(user: User): void {
     this.users.set(user.id, user);
-    this.usersByClientId.set(user.clientUserId, user);
+    this.usersByClientId.set(user.client_user_id, user);
   }
 
   renameUser(user: User, clientUserId: string): void {
-    this.usersByClientId.delete(user.clientUserId);
-    user.clientUserId = clientUserId;
+    this.usersByClientId.delete(user.client_user_id);
+    user.client_user_id = clientUserId;
     this.usersByClientId.set(clientUserId, user);
   }
 
   /** The user is as good as gone; another one may take its client id. */
   setAside(user: User, deletion: Omit<DeletedUser, 'user'>): void {
     this.users.delete(user.id);
-    this.usersByClientId.delete(user.clientUserId);
+    this.usersByClientId.delete(user.client_user_id);
     this.deletedUsers.set(user.id, { user, ...deletion });
   }
 

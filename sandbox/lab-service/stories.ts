@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Lab } from './lab.js';
 import type { Order } from './state.js';
-import { durationSchema } from './duration.js';
+import { durationSchema } from './time.js';
 
 const stepSchema = z.strictObject({
   /** The (compressed) wait since the step before, or since what `awaits` names. */
@@ -27,38 +27,6 @@ export const storyStepsSchema = z
 
 export type StoryStep = z.infer<typeof stepSchema>;
 
-const toCustomer: readonly StoryStep[] = [
-  { after: '1d', status: 'transit_customer' },
-  { after: '2d', status: 'out_for_delivery' },
-  { after: '8h', status: 'with_customer' },
-];
-const toLab: readonly StoryStep[] = [
-  { after: '3d', awaits: 'registration', status: 'transit_lab' },
-  { after: '2d', status: 'delivered_to_lab' },
-];
-
-/** Stories that can be played by name. Each starts with a new order. */
-export const STORIES: Readonly<Record<string, readonly StoryStep[]>> = {
-  /** Shipped, delivered, (registered by the product before it goes back,) returned, completed. */
-  happy: [...toCustomer, ...toLab, { after: '3d', status: 'completed' }],
-  /** Delivered and never sent back. */
-  never_returned: toCustomer,
-  lost_and_found: [
-    ...toCustomer,
-    { after: '3d', awaits: 'registration', status: 'transit_lab' },
-    { after: '6d', status: 'lost' },
-    { after: '4d', status: 'delivered_to_lab' },
-    { after: '3d', status: 'completed' },
-  ],
-  /** The sample fails, and the service itself makes a redraw order in the same transaction. */
-  sample_error_and_redraw: [
-    ...toCustomer,
-    ...toLab,
-    { after: '2d', status: 'sample_error', status_detail: 'sample_hemolyzed' },
-    { after: '1d', creates: 'redraw' },
-  ],
-};
-
 /** Plays stories on orders. A story ends early when its order is cancelled or deleted. */
 export class Stories {
   readonly #lab: Lab;
@@ -79,15 +47,9 @@ export class Stories {
         this.play(order, rest);
       });
     };
-    if (step.awaits === 'registration' && order.registrable && order.patientDetails === null) {
+    if (step.awaits === 'registration' && order.registrable && order.patient_details === null) {
       this.#awaiting.set(order.id, [...(this.#awaiting.get(order.id) ?? []), plan]);
     } else plan();
-  }
-
-  /** Plays the story of the setting `storyForNewOrders` on a new kit. */
-  created(order: Order): void {
-    const steps = STORIES[this.#lab.settings.current.storyForNewOrders ?? ''];
-    if (steps !== undefined && order.labTest.method === 'testkit') this.play(order, steps);
   }
 
   /** Goes on with the stories that wait for the registration. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Json } from './order-body.js';
-import { pathUuid } from './path-ids.js';
+import { pathUuid } from './validation.js';
 import { refusal } from './problems.js';
 
 /** A workout under this id does not exist. */

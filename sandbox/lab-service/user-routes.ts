@@ -1,9 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Lab } from './lab.js';
-import { pathText, pathUuid } from './path-ids.js';
+import { pathText, pathUuid, readBody } from './validation.js';
 import { refusal } from './problems.js';
-import { deleteUser, requireChangeable, undoDeletion } from './user-deletion.js';
-import { createPortalLink, createUser, listUsers, patchUser, requireUser, userBody, userInfoRequest } from './users.js';
+import {
+  createPortalLink,
+  createUser,
+  deleteUser,
+  listUsers,
+  patchUser,
+  requireChangeable,
+  requireUser,
+  undoDeletion,
+  userBody,
+  userInfo,
+} from './users.js';
 
 /** Users, their deletion, demographics and portal links. */
 export function userRoutes(app: FastifyInstance, lab: Lab): void {
@@ -12,11 +22,9 @@ export function userRoutes(app: FastifyInstance, lab: Lab): void {
     app.get(path, (request) => listUsers(lab, request.query as { limit?: unknown; offset?: unknown }));
   }
 
-  app.post('/v2/user', (request) => userBody(createUser(lab, request.body), lab.settings.current));
+  app.post('/v2/user', (request) => userBody(createUser(lab, request.body), lab.settings));
 
-  app.get('/v2/user/:user_id', (request) =>
-    userBody(requireUser(lab, pathUuid(request, 'user_id')), lab.settings.current),
-  );
+  app.get('/v2/user/:user_id', (request) => userBody(requireUser(lab, pathUuid(request, 'user_id')), lab.settings));
 
   app.patch('/v2/user/:user_id', (request, reply) => {
     patchUser(lab, requireChangeable(lab, pathUuid(request, 'user_id')), request.body);
@@ -37,7 +45,7 @@ export function userRoutes(app: FastifyInstance, lab: Lab): void {
   app.get('/v2/user/resolve/:client_user_id', (request) => {
     const user = lab.state.usersByClientId.get(pathText(request, 'client_user_id'));
     if (user === undefined) throw refusal(404, 'Not found');
-    return userBody(user, lab.settings.current);
+    return userBody(user, lab.settings);
   });
 
   app.get('/v2/user/:user_id/info/latest', (request) => {
@@ -49,7 +57,7 @@ export function userRoutes(app: FastifyInstance, lab: Lab): void {
 
   app.patch('/v2/user/:user_id/info', (request) => {
     const user = requireChangeable(lab, pathUuid(request, 'user_id'));
-    user.info = userInfoRequest(request.body, lab.clock.now());
+    user.info = readBody(userInfo, request.body);
     return user.info;
   });
 

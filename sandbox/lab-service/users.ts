@@ -1,12 +1,13 @@
+import { z } from 'zod';
 import { connectedSource } from './connections.js';
 import type { Lab } from './lab.js';
-import { ServiceProblem, refusal, unacceptable } from './problems.js';
+import { ServiceProblem, refusal, unacceptable, valueError } from './problems.js';
 import { TEAM_ID } from './seed.js';
 import type { Settings } from './settings.js';
-import { newId, type PortalLink, type User, type UserInfo } from './state.js';
+import { newId, type PortalLink, type User } from './state.js';
 import type { Json } from './order-body.js';
-import { timestamp } from './timestamps.js';
-import { Fields, birthDate, date, email, oneOf, uuid, type StringRule } from './validation.js';
+import { timestamp } from './time.js';
+import { birthDate, date, email, optional, readBody, readQuery, uuid, withRule } from './validation.js';
 
 const LARGEST_PAGE = 500;
 const DEFAULT_PAGE = 100;
@@ -16,17 +17,18 @@ const COMMUNICATIONS_SECONDS = 4 * 7 * 86_400;
 
 export function userBody(user: User, settings: Settings): Json {
   const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+  const { client_user_id, fallback_time_zone: timeZoneId, fallback_birth_date: birth } = user;
   const fallback = { source_slug: 'manual', updated_at: at(user.createdAt) };
   return {
     user_id: user.id,
     team_id: TEAM_ID,
-    client_user_id: user.clientUserId,
+    client_user_id,
     created_on: at(user.createdAt),
     connected_sources: user.connections.map((connection) => connectedSource(connection, settings)),
-    fallback_time_zone: user.fallbackTimeZone === null ? null : { id: user.fallbackTimeZone, ...fallback },
-    fallback_birth_date: user.fallbackBirthDate === null ? null : { value: user.fallbackBirthDate, ...fallback },
-    ingestion_start: user.ingestionStart,
-    ingestion_end: user.ingestionEnd,
+    fallback_time_zone: timeZoneId === null ? null : { id: timeZoneId, ...fallback },
+    fallback_birth_date: birth === null ? null : { value: birth, ...fallback },
+    ingestion_start: user.ingestion_start,
+    ingestion_end: user.ingestion_end,
   };
 }
 
@@ -35,7 +37,7 @@ export function listUsers(lab: Lab, query: { limit?: unknown; offset?: unknown }
   const limit = pageNumber(query.limit, DEFAULT_PAGE, 1, LARGEST_PAGE);
   const offset = pageNumber(query.offset, 0, 0, Number.MAX_SAFE_INTEGER);
   const all = [...lab.state.users.values()];
-  const users = all.slice(offset, offset + limit).map((user) => userBody(user, lab.settings.current));
+  const users = all.slice(offset, offset + limit).map((user) => userBody(user, lab.settings));
   return { users, total: all.length, offset, limit };
 }
 
@@ -46,36 +48,33 @@ function pageNumber(raw: unknown, otherwise: number, min: number, max: number): 
   throw new ServiceProblem(500, 'Internal Server Error');
 }
 
-const timeZone: StringRule = (value) => {
+const timeZone = withRule(z.string(), (value) => {
   try {
     new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions();
     return undefined;
   } catch {
-    return { type: 'value_error', msg: 'Value error, unknown IANA time zone', ctx: { error: {} } };
+    return valueError('unknown IANA time zone');
   }
-};
+});
+
+const userRequest = z.object({
+  client_user_id: z.string(),
+  fallback_time_zone: optional(timeZone),
+  fallback_birth_date: optional(date),
+  ingestion_start: optional(date),
+  ingestion_end: optional(date),
+});
 
 /** `POST /v2/user`. A client_user_id that is taken answers 400 with the existing user's id. */
 export function createUser(lab: Lab, body: unknown): User {
-  const fields = Fields.ofBody(body);
-  const user: User = {
-    id: newId(),
-    clientUserId: fields.string('client_user_id'),
-    createdAt: lab.clock.now(),
-    fallbackTimeZone: fields.optionalString('fallback_time_zone', timeZone),
-    fallbackBirthDate: fields.optionalString('fallback_birth_date', date),
-    ingestionStart: fields.optionalString('ingestion_start', date),
-    ingestionEnd: fields.optionalString('ingestion_end', date),
-    info: null,
-    connections: [],
-  };
-  fields.finish();
-  const taken = lab.state.usersByClientId.get(user.clientUserId);
-  if (taken !== undefined) throw conflict(taken, lab.settings.current);
-  const { maxUsers } = lab.settings.current;
+  const request = readBody(userRequest, body);
+  const taken = lab.state.usersByClientId.get(request.client_user_id);
+  if (taken !== undefined) throw conflict(taken, lab.settings);
+  const { maxUsers } = lab.settings;
   if (maxUsers !== null && lab.state.users.size >= maxUsers) {
     throw invalidRequest({ error_message: `You have reached the maximum of ${maxUsers} Sandbox users` });
   }
+  const user: User = { ...request, id: newId(), createdAt: lab.clock.now(), info: null, connections: [] };
   lab.state.addUser(user);
   return user;
 }
@@ -106,19 +105,16 @@ export function requireUser(lab: Lab, id: string, { unknown, scheduled } = NO_US
   throw refusal(404, lab.state.deletedUsers.has(id) ? scheduled : unknown);
 }
 
+const userChange = userRequest.extend({ client_user_id: optional(z.string()) });
+
 /** `PATCH /v2/user/{id}`: fields that are left out stay. */
 export function patchUser(lab: Lab, user: User, body: unknown): void {
-  const fields = Fields.ofBody(body);
-  const names = ['client_user_id', 'fallback_time_zone', 'fallback_birth_date', 'ingestion_start', 'ingestion_end'];
-  if (!names.some((name) => fields.has(name))) throw refusal(400, 'Nothing to patch');
-  const clientUserId = fields.optionalString('client_user_id') ?? user.clientUserId;
-  const patch = {
-    fallbackTimeZone: fields.optionalString('fallback_time_zone', timeZone) ?? user.fallbackTimeZone,
-    fallbackBirthDate: fields.optionalString('fallback_birth_date', date) ?? user.fallbackBirthDate,
-    ingestionStart: fields.optionalString('ingestion_start', date) ?? user.ingestionStart,
-    ingestionEnd: fields.optionalString('ingestion_end', date) ?? user.ingestionEnd,
+  const change = Object.entries(readBody(userChange, body)).filter(([, value]) => value !== null);
+  if (change.length === 0) throw refusal(400, 'Nothing to patch');
+  const { client_user_id: clientUserId, ...patch } = {
+    client_user_id: user.client_user_id,
+    ...Object.fromEntries(change),
   };
-  fields.finish();
   const owner = lab.state.usersByClientId.get(clientUserId);
   if (owner !== undefined && owner !== user) throw refusal(409, 'Client user id already exists');
   lab.state.renameUser(user, clientUserId);
@@ -126,36 +122,31 @@ export function patchUser(lab: Lab, user: User, body: unknown): void {
 }
 
 /** `PATCH /v2/user/{id}/info`: replaces the demographics as a whole. */
-export function userInfoRequest(body: unknown, now: number): UserInfo {
-  const fields = Fields.ofBody(body);
-  const address = fields.object('address');
-  const info = {
-    first_name: fields.string('first_name'),
-    last_name: fields.string('last_name'),
-    email: fields.string('email', email),
-    phone_number: fields.string('phone_number'),
-    gender: fields.string('gender'),
-    dob: fields.string('dob', birthDate(now)).slice(0, 10),
-    address: {
-      first_line: address.string('first_line'),
-      second_line: address.optionalString('second_line'),
-      country: address.string('country'),
-      zip: address.string('zip'),
-      city: address.string('city'),
-      state: address.string('state'),
-      access_notes: address.optionalString('access_notes'),
-    },
-  };
-  fields.finish();
-  return info;
-}
+export const userInfo = z.object({
+  first_name: z.string(),
+  last_name: z.string(),
+  email,
+  phone_number: z.string(),
+  gender: z.string(),
+  dob: birthDate,
+  address: z.object({
+    first_line: z.string(),
+    second_line: optional(z.string()),
+    country: z.string(),
+    zip: z.string(),
+    city: z.string(),
+    state: z.string(),
+    access_notes: optional(z.string()),
+  }),
+});
+
+export type UserInfo = z.output<typeof userInfo>;
+
+const portalRequest = z.object({ context: z.enum(['launch', 'communications']), order_id: optional(uuid) });
 
 /** `POST /v2/user/{id}/create_portal_url`. The wording of the refusals is not documented. */
 export function createPortalLink(lab: Lab, user: User, body: unknown): PortalLink {
-  const fields = Fields.ofBody(body);
-  const context = fields.string('context', oneOf('launch', 'communications'));
-  const orderId = fields.optionalString('order_id', uuid);
-  fields.finish();
+  const { context, order_id: orderId } = readBody(portalRequest, body);
   if (user.info === null) {
     throw unacceptable(['path', 'user_id'], 'the user has no demographics', user.id);
   }
@@ -178,4 +169,47 @@ export function createPortalLink(lab: Lab, user: User, body: unknown): PortalLin
   };
   lab.state.portalLinks.push(link);
   return link;
+}
+
+const restorationQuery = z.object({ user_id: optional(uuid), client_user_id: optional(z.string()) });
+
+/** Specification, "User deletion"; compressed like every delay. */
+const GRACE = '7d';
+
+const UNKNOWN_TO_CHANGE = 'The user does not or no longer exists in this team';
+const SCHEDULED_TO_CHANGE = 'The user has been scheduled for deletion as per your previous request';
+
+/** The user that is to be changed or deleted; the service says in a sentence of its own why there is none. */
+export function requireChangeable(lab: Lab, id: string): User {
+  return requireUser(lab, id, { unknown: UNKNOWN_TO_CHANGE, scheduled: SCHEDULED_TO_CHANGE });
+}
+
+/**
+ * `DELETE /v2/user/{id}`: the connections are gone at once, the user's data after the grace. Whether the service erases
+ * orders is not documented; they stay here.
+ */
+export function deleteUser(lab: Lab, id: string): void {
+  const user = requireChangeable(lab, id);
+  user.connections = [];
+  const stopErasing = lab.clock.schedule(GRACE, () => lab.state.eraseUser(user));
+  lab.state.setAside(user, { since: lab.clock.now(), stopErasing });
+}
+
+/**
+ * `POST /v2/user/undo_delete`. None of its refusals is documented: assumed are 422 for a query that names no user or
+ * two, 409 as for a PATCH when a new user has taken the client_user_id, and `lateUndoStatus` for a user who is not
+ * (or no longer) scheduled.
+ */
+export function undoDeletion(lab: Lab, query: unknown): void {
+  const { user_id: id, client_user_id: clientUserId } = readQuery(restorationQuery, query);
+  if ((id === null) === (clientUserId === null)) {
+    throw unacceptable(['query'], 'give either user_id or client_user_id', query);
+  }
+  const deleted = lab.state.deletedUser((user) =>
+    id === null ? user.client_user_id === clientUserId : user.id === id,
+  );
+  if (deleted === undefined) throw refusal(lab.settings.lateUndoStatus, UNKNOWN_TO_CHANGE);
+  if (lab.state.usersByClientId.has(deleted.user.client_user_id)) throw refusal(409, 'Client user id already exists');
+  deleted.stopErasing();
+  lab.state.restore(deleted.user);
 }

@@ -18,18 +18,19 @@ export interface WebhookEndpoint {
   url: string;
   description: string;
   /** Taken and shown, not kept to. */
-  rateLimit: number | null;
+  rate_limit: number | null;
   disabled: boolean;
   /** Event types that are delivered; null or empty: all. */
-  filterTypes: readonly string[] | null;
+  filter_types: readonly string[] | null;
   headers: Readonly<Record<string, string>>;
   /** The newest first; more than one while it rotates. */
   secrets: readonly string[];
 }
 
-export type EndpointChange = Partial<
-  Pick<WebhookEndpoint, 'url' | 'description' | 'rateLimit' | 'disabled' | 'filterTypes'>
->;
+type Changeable = 'url' | 'description' | 'rate_limit' | 'disabled' | 'filter_types' | 'headers';
+
+/** What is undefined stays. */
+export type EndpointChange = { readonly [Name in Changeable]?: WebhookEndpoint[Name] | undefined };
 
 /** The address of a message, and how it is signed. */
 export interface WebhookTarget {
@@ -51,10 +52,11 @@ export class WebhookEndpoints {
 
   create(place: EndpointPlace, request: EndpointChange & { url: string; secret: string | null }): WebhookEndpoint {
     const now = this.#clock.now();
-    const { secret, ...facts } = request;
+    const { secret, url, ...facts } = request;
     const endpoint: WebhookEndpoint = {
       ...{ id: `ep_${randomBytes(12).toString('base64url')}`, place, createdAt: now, updatedAt: now },
-      ...{ description: '', rateLimit: null, disabled: false, filterTypes: null, headers: {}, ...facts },
+      ...{ description: '', rate_limit: null, disabled: false, filter_types: null, headers: {}, ...given(facts) },
+      url,
       secrets: [secret ?? newSecret()],
     };
     this.#endpoints.set(endpoint.id, endpoint);
@@ -70,8 +72,8 @@ export class WebhookEndpoints {
     return endpoint !== undefined && isSame(endpoint.place, place) ? endpoint : undefined;
   }
 
-  change(endpoint: WebhookEndpoint, change: EndpointChange & Partial<Pick<WebhookEndpoint, 'headers'>>): void {
-    Object.assign(endpoint, change, { updatedAt: this.#clock.now() });
+  change(endpoint: WebhookEndpoint, change: EndpointChange): void {
+    Object.assign(endpoint, given(change), { updatedAt: this.#clock.now() });
   }
 
   remove(endpoint: WebhookEndpoint): void {
@@ -91,8 +93,8 @@ export class WebhookEndpoints {
   /** The endpoints that want an event of this type. */
   receiving(eventType: string): WebhookEndpoint[] {
     return this.at(this.#played).filter(
-      ({ disabled, filterTypes }) =>
-        !disabled && (filterTypes === null || filterTypes.length === 0 || filterTypes.includes(eventType)),
+      ({ disabled, filter_types: types }) =>
+        !disabled && (types === null || types.length === 0 || types.includes(eventType)),
     );
   }
 
@@ -105,6 +107,10 @@ export class WebhookEndpoints {
   clear(): void {
     this.#endpoints.clear();
   }
+}
+
+function given(change: EndpointChange): Partial<WebhookEndpoint> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
 function isSame(one: EndpointPlace, other: EndpointPlace): boolean {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationSchema } from './duration.js';
+import { durationSchema } from './time.js';
 import { FaultList } from './fault-list.js';
 import { lowLevel } from './lifecycle.js';
 

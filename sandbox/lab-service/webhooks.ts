@@ -107,18 +107,18 @@ export class Webhooks {
 
   /** Sends the order as it now is; without an envelope if the settings say so. */
   announce(eventType: OrderEventType, order: Order): void {
-    const data = orderBody(order, this.#lab.state, this.#lab.settings.current, 'webhook');
-    const isBare = this.#lab.settings.current.webhookEnvelope === 'bare_order';
+    const data = orderBody(order, this.#lab.state, this.#lab.settings, 'webhook');
+    const isBare = this.#lab.settings.webhookEnvelope === 'bare_order';
     this.#announce(subjectOf(eventType, order), data, isBare ? JSON.stringify(data) : undefined);
   }
 
   /** Sends the result's own fields, or the whole order if the settings say so. */
   announceCriticalResult(order: Order, result: CriticalResult): void {
-    const { current } = this.#lab.settings;
+    const { settings } = this.#lab;
     const data =
-      current.criticalResultForm === 'order'
-        ? orderBody(order, this.#lab.state, current, 'webhook')
-        : criticalResultBody(order, result, this.#lab.clock.now(), current);
+      settings.criticalResultForm === 'order'
+        ? orderBody(order, this.#lab.state, settings, 'webhook')
+        : criticalResultBody(order, result, this.#lab.clock.now(), settings);
     this.#announce(subjectOf(CRITICAL_RESULT, order), data);
   }
 
@@ -135,19 +135,19 @@ export class Webhooks {
   announceAppointment(eventType: AppointmentEventType, appointment: Appointment): void {
     const { id: orderId, userId } = appointment.order;
     const subject = { ...ABOUT_NOTHING, eventType, userId, orderId, status: presentStatus(appointment) };
-    this.#announce(subject, appointmentBody(appointment, this.#lab.settings.current));
+    this.#announce(subject, appointmentBody(appointment, this.#lab.settings));
   }
 
   /** Sends the parsing job as it now is. */
   announceJob(eventType: ReportEventType, job: ParsingJob): void {
     const { id: jobId, userId, status } = job;
-    this.#announce({ ...ABOUT_NOTHING, eventType, userId, jobId, status }, jobBody(job, this.#lab.settings.current));
+    this.#announce({ ...ABOUT_NOTHING, eventType, userId, jobId, status }, jobBody(job, this.#lab.settings));
   }
 
   /** Each endpoint that takes the type gets a message with attempts of its own. */
   #announce(subject: Subject, data: Json, body = this.#envelope(subject.eventType, subject.userId, data)): void {
     if (this.#closing.signal.aborted) return;
-    if (this.#lab.settings.current.webhookUrl !== '') this.#submitTo(null, subject, body);
+    if (this.#lab.settings.webhookUrl !== '') this.#submitTo(null, subject, body);
     for (const { id } of this.#lab.endpoints.receiving(subject.eventType)) this.#submitTo(id, subject, body);
   }
 
@@ -211,9 +211,9 @@ export class Webhooks {
     const ids: Json = {
       team_id: TEAM_ID,
       user_id: userId,
-      client_user_id: this.#lab.state.users.get(userId)?.clientUserId ?? null,
+      client_user_id: this.#lab.state.users.get(userId)?.client_user_id ?? null,
     };
-    const hasIds = this.#lab.settings.current.webhookEnvelope !== 'without_ids';
+    const hasIds = this.#lab.settings.webhookEnvelope !== 'without_ids';
     return JSON.stringify({ event_type: eventType, data, ...(hasIds ? ids : {}) });
   }
 
@@ -303,7 +303,7 @@ export class Webhooks {
   }
 
   async #attempt(message: Message): Promise<void> {
-    const { webhookTimeoutMs: timeoutMs, webhookHeaders: headerStyle } = this.#lab.settings.current;
+    const { webhookTimeoutMs: timeoutMs, webhookHeaders: headerStyle } = this.#lab.settings;
     const target = this.#targetOf(message);
     if (target === undefined) return this.#giveUp(message, 'endpoint_disabled');
     const { url, secrets, headers } = target;
@@ -321,7 +321,7 @@ export class Webhooks {
   /** As it is at this attempt; undefined where nothing may be sent any more. */
   #targetOf({ endpointId }: Message): WebhookTarget | undefined {
     if (endpointId !== null) return this.#lab.endpoints.targetOf(endpointId);
-    const { webhookUrl: url, webhookSecrets: secrets } = this.#lab.settings.current;
+    const { webhookUrl: url, webhookSecrets: secrets } = this.#lab.settings;
     return this.#disabled || url === '' ? undefined : { url, secrets, headers: {} };
   }
 
@@ -344,7 +344,7 @@ export class Webhooks {
     const now = this.#lab.clock.now();
     this.#failingSince ??= now;
     const limit = this.#lab.clock.compressed(DISABLED_AFTER);
-    if (this.#lab.settings.current.disableFailingEndpoint && now - this.#failingSince >= limit) this.#disabled = true;
+    if (this.#lab.settings.disableFailingEndpoint && now - this.#failingSince >= limit) this.#disabled = true;
   }
 
   #giveUp(message: Message, state: DeliveryState): void {

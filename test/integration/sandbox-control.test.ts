@@ -12,6 +12,15 @@ import { eventually } from '../rig/eventually.js';
 
 const DAY = 86_400_000;
 
+/** A kit's way to its customer and, once it is registered, to its results. */
+const RETURNED = [
+  { after: '1d', status: 'transit_customer' },
+  { after: '2d', status: 'with_customer' },
+  { after: '3d', awaits: 'registration', status: 'transit_lab' },
+  { after: '2d', status: 'delivered_to_lab' },
+  { after: '3d', status: 'completed' },
+] as const;
+
 describe('the clock', () => {
   test('is set to a time and runs on from there', async () => {
     const { control, newKit } = await startSandbox();
@@ -50,7 +59,7 @@ describe('the clock', () => {
   test('shortens delays with the length of a day, even those under way', async () => {
     const { control, newKit } = await startSandbox();
     const { id } = await newKit();
-    await control.playStory(id, 'happy');
+    await control.playStory(id, RETURNED);
     await control.changeSettings({ daySeconds: 0.02 });
     await eventually(async () => expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer'));
     expect((await control.clock()).daySeconds).toBe(0.02);
@@ -115,7 +124,7 @@ describe('stories', () => {
   test('wait for the registration if they need it', async () => {
     const { call, control, newKit } = await startSandbox();
     const order = await newKit();
-    await control.playStory(order.id, 'happy');
+    await control.playStory(order.id, RETURNED);
     await control.advanceClock('60d');
     const now = async () => lows((await control.order(order.id)).order);
     expect((await now()).at(-1)).toBe('with_customer');
@@ -130,40 +139,32 @@ describe('stories', () => {
     ]);
   });
 
-  test('all have steps that lead somewhere, and the redraw story makes an order', async () => {
-    const { call, control, newKit } = await startSandbox();
-    const names = Object.keys(await control.stories());
-    expect(names).toContain('sample_error_and_redraw');
-    for (const name of names) {
-      const order = await newKit();
-      await call('POST', '/v3/order/testkit/register', registerBody(order.user_id, `INVENTED-${name}`));
-      await control.playStory(order.id, name);
-    }
-    await control.advanceClock('90d');
-    const orders = await control.orders();
-    expect(orders).toHaveLength(names.length + 1);
-    expect(orders.slice(0, -1).every(({ order }) => order.events.length > 4)).toBe(true);
-    expect(orders.at(-1)?.order).toMatchObject({ origin: 'redraw' });
+  test('go on with the order when the service makes a redraw', async () => {
+    const { control, newKit } = await startSandbox();
+    const { id } = await newKit();
+    await control.playStory(id, [
+      { after: '1d', status: 'sample_error', status_detail: 'sample_hemolyzed' },
+      { after: '1d', creates: 'redraw' },
+      { after: '1d', status: 'do_not_process' },
+    ]);
+    await control.advanceClock('3d');
+    const [parent, redraw, ...others] = await control.orders();
+    expect(lows(parent?.order ?? { events: [] }).slice(-2)).toEqual(['sample_error', 'do_not_process']);
+    expect(redraw).toMatchObject({ parent_id: id, order: { origin: 'redraw' } });
+    expect(others).toEqual([]);
   });
 
   test('end with a cancelled or a deleted order', async () => {
     const { call, control, newKit } = await startSandbox();
     const [cancelled, deleted] = [await newKit(), await newKit()];
-    await control.playStory(cancelled.id, 'happy');
-    await control.playStory(deleted.id, 'happy');
+    await control.playStory(cancelled.id, RETURNED);
+    await control.playStory(deleted.id, RETURNED);
     await call('POST', `/v3/order/${cancelled.id}/cancel`);
     await control.deleteOrder(deleted.id);
     await control.advanceClock('60d');
     expect(lows((await control.order(cancelled.id)).order).at(-1)).toBe('cancelled');
     expect((await call('GET', `/v3/order/${deleted.id}`)).status).toBe(404);
     expect((await call('GET', `/orders?user_id=${deleted.user_id}`)).body.total).toBe(0);
-  });
-
-  test('are played by every new kit if a switch says so', async () => {
-    const { control, newKit } = await startSandbox({ storyForNewOrders: 'never_returned' });
-    const { id } = await newKit();
-    await control.advanceClock('5d');
-    expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer');
   });
 });
 
@@ -212,7 +213,7 @@ test('the request log counts, without bodies and without credentials', async () 
 test('a reset leaves nothing but the seed and the settings of the start', async () => {
   const { call, control, newKit } = await startSandbox({ lastEvent: false });
   const { id } = await newKit();
-  await control.playStory(id, 'happy');
+  await control.playStory(id, RETURNED);
   await control.addFault({ path: '/**', action: { kind: 'refuse' } });
   await control.changeSettings({ lastEvent: true, daySeconds: 5 });
   await control.advanceClock('40d');
@@ -226,7 +227,7 @@ test('a reset leaves nothing but the seed and the settings of the start', async 
 test('a control request that cannot be read is refused with a sentence', async () => {
   const { control, newKit } = await startSandbox();
   const { id } = await newKit();
-  await expect(control.playStory(id, 'no such story')).rejects.toThrow('no story "no such story"; there are happy');
+  await expect(control.playStory(id, [])).rejects.toThrow('at [1]');
   await expect(control.playStory(id, [{ after: '2 fortnights', status: 'x' }])).rejects.toThrow(
     'expected milliseconds',
   );
@@ -312,7 +313,7 @@ describe('the program', () => {
     await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 60_000 });
     const url = /http:\/\/[\d.:]+/.exec(output())?.[0] ?? '';
     const control = sandboxControl(url);
-    await control.playStory((await control.createOrder()).order.id, 'happy');
+    await control.playStory((await control.createOrder()).order.id, RETURNED);
     child.kill(signal);
     expect(await ended).toBe(0);
   });
@@ -338,7 +339,7 @@ test('a stand-in that has ended leaves no timer and no socket', async () => {
   });
   const control = sandboxControl(service.url);
   const { order } = await control.createOrder();
-  await control.playStory(order.id, 'happy');
+  await control.playStory(order.id, RETURNED);
   await control.settleWebhooks();
   const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   await service.close();

@@ -1,5 +1,6 @@
 import type { Story } from '../stage.js';
 import { lowLevel } from '../../lab-service/lifecycle.js';
+import { unhurried } from './journeys.js';
 import { readValues } from './values.js';
 
 export const firstKit: Story = {
@@ -8,7 +9,7 @@ export const firstKit: Story = {
   promise: 'The product places an order and registers the kit. A workflow waits for everything else.',
   async play(stage) {
     const order = await stage.place();
-    await order.plays('happy');
+    await order.plays(unhurried);
     await order.reaches('with_customer');
     await stage.days(1);
     stage.acts('the customer types in the number on the kit; the product registers it');

@@ -1,6 +1,6 @@
 import type { StoryStep } from '../../lab-service/stories.js';
 
-/** Shorter than the sandbox's own stories: several are played side by side, and should end together. */
+/** Shorter than in life: several are played side by side, and should end together. */
 
 export const toCustomer: readonly StoryStep[] = [
   { after: '1d', status: 'transit_customer' },
@@ -13,3 +13,13 @@ export const toLab: readonly StoryStep[] = [
 ];
 
 export const withResults: readonly StoryStep[] = [...toCustomer, ...toLab, { after: '2d', status: 'completed' }];
+
+/** As long as in life. */
+export const unhurried: readonly StoryStep[] = [
+  { after: '1d', status: 'transit_customer' },
+  { after: '2d', status: 'out_for_delivery' },
+  { after: '8h', status: 'with_customer' },
+  { after: '3d', awaits: 'registration', status: 'transit_lab' },
+  { after: '2d', status: 'delivered_to_lab' },
+  { after: '3d', status: 'completed' },
+];
