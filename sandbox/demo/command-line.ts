@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { programme } from './programme.js';
+import { ports } from './config.js';
+import { programme } from './stories/programme.js';
 
 export interface CommandLine {
   /** End when the stories have been played, instead of staying up. */
@@ -14,6 +15,10 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+const portSettings = Object.values(ports)
+  .map(([, setting, usual]) => `${setting} (${usual})`)
+  .join(', ');
+
 export const usage = `Usage: npm run demo [-- <options>]
 
 Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays stories of
@@ -25,8 +30,8 @@ Options:
   --act n  play only act n
   --help   show this
 
-Settings (environment): DEMO_TEMPORAL_PORT (7233), DEMO_UI_PORT (8233), DEMO_CODEC_PORT (8234), SANDBOX_PORT (4010),
-INGRESS_PORT (4000), HEALTH_DATA_PORT (4020), DEMO_DAY_SECONDS (1); TEMPORAL_CLI, the temporal program to use; NO_COLOR, for plain text.
+Settings (environment): ${portSettings}, DEMO_DAY_SECONDS (1);
+TEMPORAL_CLI, the temporal program to use; NO_COLOR, for plain text.
 `;
 
 /** @throws UsageError */

@@ -7,15 +7,21 @@ export class DemoConfigError extends Error {
   }
 }
 
+/** Each port of the demo, with its purpose, the setting that changes it, and its default. */
+export const ports = {
+  temporal: ['the Temporal dev server', 'DEMO_TEMPORAL_PORT', 7233],
+  ui: ["Temporal's Web UI", 'DEMO_UI_PORT', 8233],
+  codec: ['the codec server', 'DEMO_CODEC_PORT', 8234],
+  sandbox: ["the lab service's stand-in", 'SANDBOX_PORT', 4010],
+  ingress: ['the ingress', 'INGRESS_PORT', 4000],
+  healthData: ['the reading of health data', 'HEALTH_DATA_PORT', 4020],
+} as const;
+
+export type Ports = Record<keyof typeof ports, number>;
+
 export interface DemoConfig {
-  /** Of Temporal's gRPC service. 0: a free one, as for all of them. */
-  temporalPort: number;
-  uiPort: number;
-  codecPort: number;
-  sandboxPort: number;
-  ingressPort: number;
-  /** Serves the stored health data. */
-  healthDataPort: number;
+  /** 0: a free one. */
+  ports: Ports;
   /** How many real seconds a day of a story lasts. */
   daySeconds: number;
   /** The environment of the demo's processes, without the settings of a real deployment. */
@@ -26,17 +32,7 @@ export interface DemoConfig {
 const defaultDaySeconds = 1;
 
 /**
- * The options of the demo from the environment:
- *
- * | Setting | Default | Meaning |
- * |---|---|---|
- * | DEMO_TEMPORAL_PORT | 7233 | port of the Temporal dev server |
- * | DEMO_UI_PORT | 8233 | port of Temporal's Web UI |
- * | DEMO_CODEC_PORT | 8234 | port of the codec server, which the Web UI reads histories with |
- * | SANDBOX_PORT | 4010 | port of the lab service's stand-in |
- * | INGRESS_PORT | 4000 | port that receives the lab service's webhooks |
- * | HEALTH_DATA_PORT | 4020 | port that health data are read from |
- * | DEMO_DAY_SECONDS | 1 | how many real seconds a day of a story lasts |
+ * The options of the demo from the environment; `usage` lists the settings.
  *
  * @throws DemoConfigError that names all faults at once
  */
@@ -48,28 +44,23 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
     if (!holds(value)) faults.push(`${name} is "${text}": it must be ${rule}`);
     return value;
   };
-  const port = (name: string, otherwise: number): number =>
-    number(name, otherwise, 'a port from 1 to 65535, or 0 for a free one', isPort);
-  const config = {
-    temporalPort: port('DEMO_TEMPORAL_PORT', 7233),
-    uiPort: port('DEMO_UI_PORT', 8233),
-    codecPort: port('DEMO_CODEC_PORT', 8234),
-    sandboxPort: port('SANDBOX_PORT', 4010),
-    ingressPort: port('INGRESS_PORT', 4000),
-    healthDataPort: port('HEALTH_DATA_PORT', 4020),
-    daySeconds: number('DEMO_DAY_SECONDS', defaultDaySeconds, 'from 0.2 to 3600', (n) => n >= 0.2 && n <= 3600),
-    inherited: withoutDeployment(environment),
-  };
-  const { temporalPort, uiPort, codecPort, sandboxPort, ingressPort, healthDataPort } = config;
-  const all = [temporalPort, uiPort, codecPort, sandboxPort, ingressPort, healthDataPort];
-  const chosen = all.filter((chosenPort) => chosenPort !== 0);
-  if (new Set(chosen).size < chosen.length) {
-    const settings =
-      'DEMO_TEMPORAL_PORT, DEMO_UI_PORT, DEMO_CODEC_PORT, SANDBOX_PORT, INGRESS_PORT and HEALTH_DATA_PORT';
-    faults.push(`${settings} must be different ports`);
+  const chosen = Object.fromEntries(
+    Object.entries(ports).map(([name, [, setting, usual]]) => [
+      name,
+      number(setting, usual, 'a port from 1 to 65535, or 0 for a free one', isPort),
+    ]),
+  ) as Ports;
+  const daySeconds = number('DEMO_DAY_SECONDS', defaultDaySeconds, 'from 0.2 to 3600', (n) => n >= 0.2 && n <= 3600);
+  const fixed = Object.values(chosen).filter((port) => port !== 0);
+  if (new Set(fixed).size < fixed.length) {
+    faults.push(
+      `${Object.values(ports)
+        .map(([, setting]) => setting)
+        .join(', ')} must be different ports`,
+    );
   }
   if (faults.length > 0) throw new DemoConfigError(faults);
-  return config;
+  return { ports: chosen, daySeconds, inherited: withoutDeployment(environment) };
 }
 
 function isPort(value: number): boolean {

@@ -9,8 +9,7 @@ import type { Screen } from './screen.js';
 import { startServers, type Servers } from './servers.js';
 import { leaveLostOrder, playReplacement } from './left-over.js';
 import { OneAtATime, type Scenery } from './stage.js';
-import { showAddresses, showEndings } from './summary.js';
-import { isExact, takeTally } from './tally.js';
+import { isExact, showAddresses, showEndings, takeTally } from './summary.js';
 import { playStories } from './playing.js';
 
 /** Somebody ended the demo before its stories had ended. */

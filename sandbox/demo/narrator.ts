@@ -1,8 +1,8 @@
-import type { OrderState, TimelineEntry } from '../../client/index.js';
+import type { NotificationEvent, OrderState, TimelineEntry } from '../../client/index.js';
 import type { Calendar } from './calendar.js';
 import type { EventOf } from './notifications.js';
 import type { Screen, Style } from './screen.js';
-import { eventWords, orderWords, phaseWords } from './words.js';
+import { eventWords, notificationWords, phaseWords } from './words.js';
 
 type PhaseChanged = Extract<EventOf<'order'>, { type: 'labops.order.phase_changed' }>;
 
@@ -69,9 +69,11 @@ export class Narrator {
   }
 
   /** The product receives a notification. */
-  notifies(moment: string, text: string): void {
-    this.#line(moment, this.#screen.styled('blueBright', `✉ ${text}`));
-  }
+  readonly notifies = (event: NotificationEvent): void => {
+    const isUrgent = event.type === 'labops.order.attention_raised';
+    const text = `✉ ${notificationWords(event)}`;
+    this.#line(event.time, this.#screen.styled(isUrgent ? ['bold', 'yellow'] : 'blueBright', text));
+  };
 
   /** The head of a line and a question, for an answer in the same line. */
   question(text: string): string {
@@ -118,9 +120,7 @@ export class Narrator {
   product(eventId: string, event: EventOf<'order'>): void {
     const key = `${event.data.order_id}/${eventId}`;
     if (event.type === 'labops.order.phase_changed' && !this.#phases.delete(key)) return;
-    const isUrgent = event.type === 'labops.order.attention_raised';
-    const text = `✉ ${orderWords(event)}`;
-    this.#line(event.time, this.#screen.styled(isUrgent ? ['bold', 'yellow'] : 'blueBright', text));
+    this.notifies(event);
   }
 
   succeeded(text: string): void {

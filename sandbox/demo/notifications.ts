@@ -1,8 +1,80 @@
-import type { NotificationEvent } from '../../client/index.js';
-import type { NotificationReceiver } from './notification-receiver.js';
-import { Occurrences } from './occurrences.js';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createNotificationHandler, type NotificationEvent } from '../../client/index.js';
+import { loopback } from '../temporal/ports.js';
 
-type Area = 'order' | 'report' | 'link' | 'appointment' | 'user';
+/** Keeps what has happened, so a story can wait for something that may have happened already. */
+export class Occurrences<T> {
+  readonly #past: T[] = [];
+  readonly #listeners = new Set<(item: T) => void>();
+
+  add(item: T): void {
+    this.#past.push(item);
+    for (const listener of this.#listeners) listener(item);
+  }
+
+  /** The first that fits, past or future. */
+  first(fits: (item: T) => boolean): Promise<T> {
+    const past = this.#past.find(fits);
+    if (past !== undefined) return Promise.resolve(past);
+    return new Promise((resolve) => {
+      const listener = (item: T): void => {
+        if (!fits(item)) return;
+        this.#listeners.delete(listener);
+        resolve(item);
+      };
+      this.#listeners.add(listener);
+    });
+  }
+
+  /** Calls the listener with each, past or future. */
+  each(listener: (item: T) => void): void {
+    for (const item of this.#past) listener(item);
+    this.#listeners.add(listener);
+  }
+
+  some(fits: (item: T) => boolean): boolean {
+    return this.#past.some(fits);
+  }
+}
+
+/** The product's own endpoint for notifications, mounted as a product mounts it. It drops repeats. */
+export class NotificationReceiver {
+  readonly received = new Occurrences<NotificationEvent>();
+  readonly #server: Server;
+
+  /** @param secret `whsec_…`, the worker's NOTIFY_SECRET */
+  constructor(secret: string) {
+    const handled = new Set<string>();
+    const handler = createNotificationHandler({
+      secrets: [secret],
+      on: {},
+      // The demo's worker is of this version, so it sends no type that is unknown here.
+      onOther: (event) => {
+        handled.add(event.id);
+        this.received.add(event as NotificationEvent);
+      },
+      alreadyHandled: (id) => handled.has(id),
+    });
+    this.#server = createServer((request, response) => void handler.node(request, response));
+  }
+
+  /** Listens on a free port and returns the address. */
+  async start(): Promise<string> {
+    this.#server.listen(0, loopback);
+    await once(this.#server, 'listening');
+    return `http://${loopback}:${(this.#server.address() as AddressInfo).port}/notifications`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+}
+
+export type Area = 'order' | 'report' | 'link' | 'appointment' | 'user';
 
 /** A notification of one area: its type is `labops.<area>.…`. */
 export type EventOf<In extends Area> = Extract<NotificationEvent, { type: `labops.${In}.${string}` }>;

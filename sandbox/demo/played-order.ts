@@ -4,9 +4,7 @@ import type { SandboxControl } from '../control.js';
 import { lowLevel } from '../lab-service/lifecycle.js';
 import type { StoryStep } from '../lab-service/stories.js';
 import type { Narrator } from './narrator.js';
-import type { NotificationReceiver } from './notification-receiver.js';
-import { Notifications, type EventOf } from './notifications.js';
-import { Occurrences } from './occurrences.js';
+import { Notifications, Occurrences, type EventOf, type NotificationReceiver } from './notifications.js';
 import { registrationOf } from './persons.js';
 
 type Registration = Parameters<KitOrderHandle['register']>[0];

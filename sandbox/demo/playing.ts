@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { labelWidth, legend, Narrator } from './narrator.js';
-import { Occurrences } from './occurrences.js';
-import { programme, type Act } from './programme.js';
+import { Occurrences } from './notifications.js';
+import { programme, type Act } from './stories/programme.js';
 import type { Screen } from './screen.js';
 import { StoryFailed, Stage, type Scenery, type Story } from './stage.js';
 

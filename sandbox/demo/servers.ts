@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { startDevServer, type DevServer } from '../temporal/dev-server.js';
 import { findDevServer } from '../temporal/find.js';
-import { freePort, loopback, PortInUse, requireFree } from '../temporal/ports.js';
+import { freePort, isFree, loopback } from '../temporal/ports.js';
+import { startProgram, type Program, type ProgramFailed } from '../temporal/programs.js';
 import type { Closing } from './closing.js';
-import type { DemoConfig } from './config.js';
-import { NotificationReceiver } from './notification-receiver.js';
-import { ProgramFailed, startProgram, type Program } from './processes.js';
+import { ports, type DemoConfig, type Ports } from './config.js';
+import { NotificationReceiver } from './notifications.js';
+
+const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A port that the demo needs is in use. The message names each one with the setting that changes it. */
 class PortsBusy extends Error {
@@ -36,9 +39,6 @@ export interface Servers {
   failed: Promise<ProgramFailed>;
 }
 
-type PortName = 'temporal' | 'ui' | 'codec' | 'sandbox' | 'ingress' | 'healthData';
-type Ports = Record<PortName, number>;
-
 /** Starts all of them. The receiver is a part of the product, which the demo plays; the others are processes of their own. */
 export async function startServers(
   config: DemoConfig,
@@ -46,7 +46,7 @@ export async function startServers(
   closing: Closing,
   say: (text: string) => void,
 ): Promise<Servers> {
-  const ports = await choosePorts(config);
+  const chosen = await choosePorts(config);
   const secrets = { serviceApiKey: `sk_${randomBytes(18).toString('hex')}`, webhook: newSecret(), notify: newSecret() };
   const encryptionKeys = `demo:${randomBytes(32).toString('base64')}`;
   const receiver = closing.use(
@@ -54,12 +54,12 @@ export async function startServers(
     (started) => started.close(),
   );
   const notifyUrl = await receiver.start();
-  const temporal = await startTemporal(ports, logFolder, closing, say);
+  const temporal = await startTemporal(chosen, logFolder, closing, say);
   const reportRoot = join(logFolder, 'reports');
   await mkdir(reportRoot);
   const environment = {
     ...config.inherited,
-    ...(await environmentOf(config, ports, logFolder)),
+    ...(await environmentOf(config, chosen, logFolder)),
     REPORT_ROOT: reportRoot,
     TEMPORAL_ADDRESS: temporal.address,
     SERVICE_API_KEY: secrets.serviceApiKey,
@@ -69,23 +69,31 @@ export async function startServers(
     NOTIFY_SECRET: secrets.notify,
   };
   say('starting the lab service sandbox, the worker with the ingress, and the codec server');
-  const programs = startPrograms(environment, logFolder, closing);
-  await Promise.all(programs.map(({ ready }) => ready));
-  const temporalEnded = temporal.ended.then(
-    () => new ProgramFailed('The Temporal dev server ended by itself', '', join(logFolder, 'temporal.log')),
+  const start = (name: string, file: string, ready: RegExp): Program =>
+    startFromSources(name, file, ready, environment, logFolder);
+  const programs = closing.use(
+    () => [
+      start('sandbox', 'sandbox/main.ts', /control interface below/),
+      start('worker', 'workers/single-process.ts', /worker and ingress started/),
+      start('codec server', 'workers/codec-server.ts', /codec server started/),
+    ],
+    async (started) => {
+      await Promise.all(started.map((program) => program.stop()));
+    },
   );
+  await Promise.all(programs.map(({ ready }) => ready));
   return {
     temporalAddress: temporal.address,
-    uiUrl: `http://${loopback}:${ports.ui}`,
-    codecUrl: codecUrl(ports),
+    uiUrl: `http://${loopback}:${chosen.ui}`,
+    codecUrl: codecUrl(chosen),
     encryptionKeys,
-    sandboxUrl: `http://${loopback}:${ports.sandbox}`,
-    ingressUrl: `http://${loopback}:${ports.ingress}`,
-    healthDataUrl: `http://${loopback}:${ports.healthData}`,
+    sandboxUrl: `http://${loopback}:${chosen.sandbox}`,
+    ingressUrl: `http://${loopback}:${chosen.ingress}`,
+    healthDataUrl: `http://${loopback}:${chosen.healthData}`,
     serviceApiKey: secrets.serviceApiKey,
     reportRoot,
     receiver,
-    failed: Promise.race([temporalEnded, ...programs.map(({ ended }) => ended)]),
+    failed: Promise.race([temporal.ended, ...programs.map(({ ended }) => ended)]),
   };
 }
 
@@ -93,62 +101,44 @@ function newSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
 }
 
-/** Each port with its purpose and the setting that changes it. */
-const purposes: Readonly<Record<PortName, readonly [purpose: string, setting: string]>> = {
-  temporal: ['the Temporal dev server', 'DEMO_TEMPORAL_PORT'],
-  ui: ["Temporal's Web UI", 'DEMO_UI_PORT'],
-  codec: ['the codec server', 'DEMO_CODEC_PORT'],
-  sandbox: ["the lab service's stand-in", 'SANDBOX_PORT'],
-  ingress: ['the ingress', 'INGRESS_PORT'],
-  healthData: ['the reading of health data', 'HEALTH_DATA_PORT'],
-};
-
 /** Before anything is started, because programs report a busy port late, and without the setting that changes it. */
 async function choosePorts(config: DemoConfig): Promise<Ports> {
+  const chosen = { ...config.ports };
   const busy: string[] = [];
-  const choose = async (name: PortName, port: number): Promise<number> => {
-    if (port === 0) return freePort();
-    const [purpose, setting] = purposes[name];
-    try {
-      await requireFree(port, purpose);
-    } catch (error) {
-      if (!(error instanceof PortInUse)) throw error;
+  for (const name of Object.keys(ports) as (keyof Ports)[]) {
+    const port = chosen[name];
+    const [purpose, setting] = ports[name];
+    if (port === 0) chosen[name] = await freePort();
+    else if (!(await isFree(port))) {
       busy.push(
         `Port ${port} for ${purpose} is in use by another program: end that program, or set ${setting} to a free port (${setting}=0 takes any).`,
       );
     }
-    return port;
-  };
-  const ports = {
-    temporal: await choose('temporal', config.temporalPort),
-    ui: await choose('ui', config.uiPort),
-    codec: await choose('codec', config.codecPort),
-    sandbox: await choose('sandbox', config.sandboxPort),
-    ingress: await choose('ingress', config.ingressPort),
-    healthData: await choose('healthData', config.healthDataPort),
-  };
+  }
   if (busy.length > 0) throw new PortsBusy(busy.join('\n'));
-  return ports;
+  return chosen;
 }
 
 async function startTemporal(
-  ports: Ports,
+  chosen: Ports,
   logFolder: string,
   closing: Closing,
   say: (text: string) => void,
 ): Promise<DevServer> {
   const program = await findDevServer();
   say('starting Temporal with its Web UI');
-  const log = createWriteStream(join(logFolder, 'temporal.log'));
+  const logFile = join(logFolder, 'temporal.log');
+  const log = createWriteStream(logFile);
   return closing.use(
     () =>
       startDevServer({
         program,
-        port: ports.temporal,
-        uiPort: ports.ui,
+        port: chosen.temporal,
+        uiPort: chosen.ui,
         searchAttributes: searchAttributeKeys,
-        extraArgs: ['--ui-codec-endpoint', codecUrl(ports)],
+        extraArgs: ['--ui-codec-endpoint', codecUrl(chosen)],
         log: (text) => log.write(text),
+        advice: adviceOf(logFile),
       }),
     async (starting) => {
       // One that did not start has left nothing to stop.
@@ -159,45 +149,67 @@ async function startTemporal(
   );
 }
 
+function adviceOf(logFile: string): string {
+  return `All it wrote: ${logFile}`;
+}
+
 function codecUrl({ codec }: Ports): string {
   return `http://${loopback}:${codec}`;
 }
 
 /** The settings that the programs share. */
-async function environmentOf(config: DemoConfig, ports: Ports, logFolder: string): Promise<Record<string, string>> {
+async function environmentOf(config: DemoConfig, chosen: Ports, logFolder: string): Promise<Record<string, string>> {
   // The user's own profiles may hold the key of a real namespace.
   const profiles = join(logFolder, 'temporal.toml');
   await writeFile(profiles, '[profile.default]\n');
   return {
     TEMPORAL_CONFIG_FILE: profiles,
-    SERVICE_BASE_URL: `http://${loopback}:${ports.sandbox}`,
+    SERVICE_BASE_URL: `http://${loopback}:${chosen.sandbox}`,
     SANDBOX_HOST: loopback,
-    SANDBOX_PORT: String(ports.sandbox),
+    SANDBOX_PORT: String(chosen.sandbox),
     SANDBOX_DAY_SECONDS: String(config.daySeconds),
-    CODEC_PORT: String(ports.codec),
-    CODEC_ALLOWED_ORIGINS: [loopback, 'localhost'].map((host) => `http://${host}:${ports.ui}`).join(','),
+    CODEC_PORT: String(chosen.codec),
+    CODEC_ALLOWED_ORIGINS: [loopback, 'localhost'].map((host) => `http://${host}:${chosen.ui}`).join(','),
     INGRESS_HOST: loopback,
-    INGRESS_PORT: String(ports.ingress),
+    INGRESS_PORT: String(chosen.ingress),
     // A database that needs no installing: worker and ingress share it, as one process.
     HEALTH_DATA_DIRECTORY: join(logFolder, 'health-data'),
-    HEALTH_DATA_PORT: String(ports.healthData),
+    HEALTH_DATA_PORT: String(chosen.healthData),
     LOG_LEVEL: 'info',
     // Nothing that is under way when the demo ends is worth a longer wait.
     SHUTDOWN_GRACE_SECONDS: '2',
   };
 }
 
-function startPrograms(environment: Record<string, string>, logFolder: string, closing: Closing): Program[] {
-  const start = (name: string, file: string, ready: RegExp): Program =>
-    startProgram({ name, file, environment, logFolder, ready });
-  return closing.use(
-    () => [
-      start('sandbox', 'sandbox/main.ts', /control interface below/),
-      start('worker', 'workers/single-process.ts', /worker and ingress started/),
-      start('codec server', 'workers/codec-server.ts', /codec server started/),
-    ],
-    async (programs) => {
-      await Promise.all(programs.map((program) => program.stop()));
+/** One of the project's programs, run from the sources as a user would. It is ready once it has written this. */
+function startFromSources(
+  name: string,
+  file: string,
+  ready: RegExp,
+  environment: Record<string, string>,
+  logFolder: string,
+): Program {
+  const logFile = join(logFolder, `${name}.log`);
+  const log = createWriteStream(logFile);
+  let written = '';
+  let started = false;
+  const program = startProgram({
+    name: `The ${name}`,
+    program: process.execPath,
+    args: ['--import', 'tsx', file],
+    cwd: projectFolder,
+    environment,
+    ready: async () => {
+      started = ready.test(written);
+      if (!started) throw new Error(`it has not written ${ready}`);
     },
-  );
+    orderlyEnd: true,
+    log: (text) => {
+      log.write(text);
+      if (!started) written += text;
+    },
+    advice: adviceOf(logFile),
+  });
+  void program.ended.then(() => log.end());
+  return program;
 }

@@ -19,18 +19,16 @@ import {
 } from '../../protocol/ids.js';
 import type { SandboxControl } from '../control.js';
 import { samplePdf } from '../sample-report.js';
+import { inventedPatient } from '../lab-service/invented-user.js';
 import { LAB_TEST_IDS } from '../lab-service/seed.js';
 import type { Calendar } from './calendar.js';
 import type { Keyboard } from './keyboard.js';
 import type { Narrator, Voice } from './narrator.js';
-import type { NotificationReceiver } from './notification-receiver.js';
-import { patientAddress, patientDetails, shippingDetails } from './persons.js';
-import { PlayedDeletion } from './played-deletion.js';
+import type { NotificationReceiver } from './notifications.js';
+import { address } from './persons.js';
+import { PlayedDeletion, PlayedLink, PlayedReport, PlayedVisit } from './played.js';
 import { PlayedHealthData } from './played-health-data.js';
-import { PlayedLink } from './played-link.js';
 import { PlayedOrder } from './played-order.js';
-import { PlayedReport } from './played-report.js';
-import { PlayedVisit } from './played-visit.js';
 
 /** A story did not end as it promised. */
 export class StoryFailed extends Error {
@@ -110,7 +108,7 @@ export class Stage {
   async place(policy: OrderPolicy = {}, { lostAnswer = false } = {}): Promise<PlayedOrder> {
     const { control, operations, calendar } = this.#scenery;
     const { user } = await control.createUser();
-    const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
+    const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: address };
     // One after the other, so the right answer is lost.
     const handle = await this.#scenery.placing.run(async () => {
       if (lostAnswer) await control.addFault({ ...creation, times: 1, action: { kind: 'drop_response' } });
@@ -225,7 +223,7 @@ export class Stage {
     this.acts(`the product starts a link of a user with ${provider}`);
     const handle = await operations.links.start({ userId: user.user_id, provider });
     this.#showPageOf(linkProviderId(user.user_id, provider));
-    return new PlayedLink(handle, { browser, narrator: this.#narrator, receiver });
+    return new PlayedLink(handle, browser, this.#narrator, receiver);
   }
 
   /** A new customer has ordered a draw at home, and the product arranges the appointment. */
@@ -251,8 +249,8 @@ export class Stage {
     const { order } = await backend.orders.create({
       user_id: user.user_id,
       lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
-      patient_details: patientDetails,
-      patient_address: patientAddress,
+      patient_details: inventedPatient,
+      patient_address: address,
     });
     return order.id;
   }

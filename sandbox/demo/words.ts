@@ -1,4 +1,4 @@
-import type { CodeAnswer, LinkState, ReportTimelineEntry } from '../../client/index.js';
+import type { CodeAnswer, LinkState, NotificationEvent, ReportTimelineEntry } from '../../client/index.js';
 import { lowLevel } from '../lab-service/lifecycle.js';
 import type { EventOf } from './notifications.js';
 
@@ -35,7 +35,7 @@ export function phaseWords({ data }: Extract<EventOf<'order'>, { type: 'labops.o
 }
 
 /** The portal link is a credential: only that there is one is shown. */
-export function orderWords(event: EventOf<'order'>): string {
+export function notificationWords(event: NotificationEvent): string {
   switch (event.type) {
     case 'labops.order.phase_changed':
       return phaseWords(event);
@@ -59,13 +59,6 @@ export function orderWords(event: EventOf<'order'>): string {
       return `the results were corrected${interpretation(event.data.interpretation)}`;
     case 'labops.order.cancellation':
       return 'the order is cancelled';
-    default:
-      return lastWord(event.type);
-  }
-}
-
-export function deletionWords(event: EventOf<'user'>): string {
-  switch (event.type) {
     case 'labops.user.deletion_scheduled':
       return 'the deletion is scheduled; until its grace period is over it can be undone';
     case 'labops.user.deletion_reminder':
@@ -76,30 +69,18 @@ export function deletionWords(event: EventOf<'user'>): string {
     }
     case 'labops.user.deleted':
       return 'the user is deleted for good';
-    default:
-      return lastWord(event.type);
-  }
-}
-
-export function appointmentWords(event: EventOf<'appointment'>): string {
-  switch (event.type) {
     case 'labops.appointment.phase_changed':
       return `the appointment: ${spaced(event.data.phase)}`;
     case 'labops.appointment.ended':
       return `the appointment has ended: ${spaced(event.data.outcome)}`;
-    default:
-      return lastWord(event.type);
-  }
-}
-
-export function reportWords(event: EventOf<'report'>): string {
-  switch (event.type) {
     case 'labops.report.phase_changed':
       return spaced(event.data.phase);
     case 'labops.report.completed':
       return `${event.data.results ?? 0} biomarkers can be read`;
+    case 'labops.link.ended':
+      return `the link has ended: ${event.data.outcome}`;
     default:
-      return lastWord(event.type);
+      return spaced(event.type.split('.').at(-1) ?? event.type);
   }
 }
 
@@ -116,10 +97,6 @@ const parsingStatusWords: Readonly<Record<string, string>> = {
 export function parsingWords({ status, isReviewed }: ReportTimelineEntry): string {
   const words = parsingStatusWords[status] ?? spaced(status);
   return isReviewed === true ? `${words}, and reviewed` : words;
-}
-
-export function linkWords(event: EventOf<'link'>): string {
-  return event.type === 'labops.link.ended' ? `the link has ended: ${event.data.outcome}` : lastWord(event.type);
 }
 
 /** The page's address without its query, which is a credential. */
@@ -169,10 +146,6 @@ function attempts(left: number): string {
 
 function interpretation(value: string | undefined): string {
   return value === undefined ? '' : `: ${value}`;
-}
-
-function lastWord(type: string): string {
-  return spaced(type.split('.').at(-1) ?? type);
 }
 
 function spaced(name: string): string {

@@ -210,16 +210,15 @@ function dashboardOrder(lab: Lab, wanted: z.output<typeof newOrderSchema>): Orde
   const labTest = LAB_TESTS.find(({ id }) => id === wanted.lab_test_id);
   if (labTest === undefined) throw refused(`there is no lab test ${wanted.lab_test_id}`);
   const userId = userIdOrNew(lab, wanted.user_id);
-  const address = inventedAddress();
   const isKit = labTest.method === 'testkit';
   // Only a kit can be ordered without its patient.
   const patientKnown = wanted.patientKnown || !isKit;
   const request = {
     passthrough: wanted.passthrough,
     lab_account_id: wanted.lab_account_id,
-    shipping_details: isKit ? address : null,
-    patient_details: patientKnown ? inventedPatient() : null,
-    patient_address: patientKnown ? address : null,
+    shipping_details: isKit ? inventedAddress : null,
+    patient_details: patientKnown ? inventedPatient : null,
+    patient_address: patientKnown ? inventedAddress : null,
   };
   return lab.orders.place({ userId, labTest, request }, { webhook: wanted.webhook });
 }

@@ -6,8 +6,7 @@ import { createInventedUser } from './invented-user.js';
 import type { Lab } from './lab.js';
 import type { Json } from './order-body.js';
 import { jobBody } from './report-body.js';
-import { OUTCOMES, stepsOf } from './report-outcomes.js';
-import type { FileFacts, ParsingJob } from './reports.js';
+import { OUTCOMES, stepsOf, type FileFacts, type ParsingJob } from './reports.js';
 import { deleteUser, undoDeletion, userBody } from './users.js';
 
 const newUserSchema = z.strictObject({

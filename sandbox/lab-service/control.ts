@@ -4,11 +4,10 @@ import { command, refused, required, type Command } from './control-command.js';
 import { appointmentCommands, orderCommands } from './control-orders.js';
 import { linkCommands, reportCommands, userCommands } from './control-users.js';
 import { durationSchema } from './time.js';
-import { httpFaultSchema } from './http-faults.js';
+import { fits, httpFaultSchema, webhookFaultSchema } from './faults.js';
 import type { Lab } from './lab.js';
 import { pathText } from './validation.js';
 import { settingsSchema, type Settings } from './settings.js';
-import { webhookFaultSchema } from './webhook-faults.js';
 
 /**
  * The control interface: what tests and the demo do to the outside world. `POST /_sandbox/<command>` takes the
@@ -156,10 +155,4 @@ function requestCommands({ requests }: Lab) {
     /** Forgets the requests so far. */
     clearRequests: command(z.tuple([]), () => requests.clear()),
   };
-}
-
-/** True if every field that the filter names has its value. */
-function fits(entry: object, filter: object): boolean {
-  const values: Record<string, unknown> = { ...entry };
-  return Object.entries(filter).every(([name, value]) => value === undefined || values[name] === value);
 }

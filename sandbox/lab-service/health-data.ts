@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Lab } from './lab.js';
 import type { Json } from './order-body.js';
-import { sourceOf } from './providers.js';
+import { sourceOf } from './connections.js';
 import type { Settings } from './settings.js';
 import type { User } from './state.js';
 import { calendarDate, timestamp } from './time.js';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpFaultAction } from './http-faults.js';
+import type { HttpFaultAction } from './faults.js';
 import type { Lab } from './lab.js';
 import type { RequestOutcome } from './request-log.js';
 

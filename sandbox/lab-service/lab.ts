@@ -2,7 +2,7 @@ import { Appointments } from './appointments.js';
 import { Clock } from './clock.js';
 import { Connections } from './connections.js';
 import { HealthData } from './health-data.js';
-import { newHttpFaults } from './http-faults.js';
+import { newHttpFaults } from './faults.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Links } from './links.js';
 import { Orders } from './orders.js';

@@ -4,7 +4,7 @@ import type { Lab } from './lab.js';
 import type { Step } from './links.js';
 import type { Json } from './order-body.js';
 import { refusal } from './problems.js';
-import { EMAIL_PROVIDERS, PASSWORD_PROVIDERS } from './providers.js';
+import { EMAIL_PROVIDERS, PASSWORD_PROVIDERS } from './connections.js';
 import { optional, readBody, readPath, uuid } from './validation.js';
 
 const STEP = '/v2/link/provider';

@@ -2,6 +2,7 @@ import { calendarDate, DAY_MS, timestamp } from './time.js';
 import { lowLevel, topLevel } from './lifecycle.js';
 import { LAB, TEAM_ID, type LabTest } from './seed.js';
 import type { Settings } from './settings.js';
+import type { CriticalResult } from './orders.js';
 import type { LabState, Order, OrderEvent, Shipment } from './state.js';
 
 /** Orders and transactions as the service writes them, with every switch applied. */
@@ -202,5 +203,20 @@ export function transactionBody(transactionId: string, orders: readonly Order[],
       updated_at: at(order.updatedAt),
       created_at: at(order.createdAt),
     })),
+  };
+}
+
+/** A critical result as the documented webhook carries it: no id, no events, no values. */
+export function criticalResultBody(order: Order, result: CriticalResult, now: number, settings: Settings): Json {
+  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+  return {
+    order_id: order.id,
+    sample_id: order.sampleId ?? order.kitSampleId ?? '',
+    status: result.status,
+    ...(result.interpretation === null ? {} : { interpretation: result.interpretation }),
+    team_id: TEAM_ID,
+    user_id: order.userId,
+    created_at: at(order.resultsAt ?? now),
+    updated_at: at(now),
   };
 }

@@ -67,26 +67,14 @@ export interface LabAccount {
 
 export const LAB = { id: 1, slug: 'invented-lab', name: 'Invented Laboratory' } as const;
 
-const GLUCOSE: Marker = { id: 11, name: 'Glucose', slug: 'glucose', unit: 'mg/dL', loinc: '2345-7', min: 65, max: 99 };
-const HBA1C: Marker = { id: 12, name: 'Hemoglobin A1c', slug: 'hba1c', unit: '%', loinc: '4548-4', min: 4, max: 5.6 };
-const FERRITIN: Marker = {
-  id: 13,
-  name: 'Ferritin',
-  slug: 'ferritin',
-  unit: 'ng/mL',
-  loinc: '2276-4',
-  min: 16,
-  max: 154,
-};
-const CORTISOL: Marker = {
-  id: 14,
-  name: 'Cortisol',
-  slug: 'cortisol',
-  unit: 'ug/dL',
-  loinc: '2143-6',
-  min: 6.2,
-  max: 19.4,
-};
+function marker(id: number, name: string, unit: string, loinc: string, min: number, max: number): Marker {
+  return { id, name, slug: name.toLowerCase(), unit, loinc, min, max };
+}
+
+const GLUCOSE = marker(11, 'Glucose', 'mg/dL', '2345-7', 65, 99);
+const HBA1C = { ...marker(12, 'Hemoglobin A1c', '%', '4548-4', 4, 5.6), slug: 'hba1c' };
+const FERRITIN = marker(13, 'Ferritin', 'ng/mL', '2276-4', 16, 154);
+const CORTISOL = marker(14, 'Cortisol', 'ug/dL', '2143-6', 6.2, 19.4);
 
 export const LAB_TESTS: readonly LabTest[] = [
   {

@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { request, type Agent } from 'undici';
-import { signedHeaders, type HeaderStyle } from './signing.js';
+import type { Settings } from './settings.js';
 
 /** The outcome of one attempt. */
 export interface AttemptOutcome {
@@ -23,7 +24,7 @@ interface Outgoing {
   readonly secrets: readonly string[];
   /** Of the endpoint's own; they cannot take the place of those of the delivery. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly headerStyle: HeaderStyle;
+  readonly headerStyle: Settings['webhookHeaders'];
 }
 
 interface Way {
@@ -88,4 +89,43 @@ function corrupted(body: string): Buffer {
 function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
   return error instanceof Error ? error.name : 'unknown';
+}
+
+interface SignableMessage {
+  /** The same for every attempt of one message: the receiver's key for dropping repeats. */
+  readonly id: string;
+  /** Seconds since 1970 by the wall clock: receivers compare it with theirs, whatever the stand-in's clock says. */
+  readonly timestampSeconds: number;
+  readonly body: string;
+}
+
+/**
+ * The `-signature` value of Standard Webhooks: for each secret `v1,<base64 HMAC-SHA256 of "id.timestamp.body">`,
+ * separated by spaces (two while secrets rotate). A secret is `whsec_` and the key in base64.
+ */
+export function signatureOf(secrets: readonly string[], message: SignableMessage): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+      const signed = `${message.id}.${message.timestampSeconds}.${message.body}`;
+      return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+    })
+    .join(' ');
+}
+
+/** The headers of a signed delivery, in one spelling or both. */
+function signedHeaders(
+  secrets: readonly string[],
+  message: SignableMessage,
+  style: Settings['webhookHeaders'],
+): Record<string, string> {
+  const signature = signatureOf(secrets, message);
+  const prefixes = style === 'both' ? ['svix', 'webhook'] : [style];
+  return Object.fromEntries(
+    prefixes.flatMap((prefix) => [
+      [`${prefix}-id`, message.id],
+      [`${prefix}-timestamp`, String(message.timestampSeconds)],
+      [`${prefix}-signature`, signature],
+    ]),
+  );
 }

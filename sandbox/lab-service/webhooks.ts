@@ -5,14 +5,13 @@ import { presentStatus, type Appointment, type AppointmentEventType } from './ap
 import type { ConnectionEventType } from './connections.js';
 import type { HealthDataEventType } from './health-data.js';
 import type { Lab } from './lab.js';
-import { orderBody, presentLow, type Json } from './order-body.js';
+import { criticalResultBody, orderBody, presentLow, type Json } from './order-body.js';
 import type { CriticalResult, OrderEventType } from './orders.js';
-import { criticalResultBody } from './critical-result-body.js';
 import { jobBody } from './report-body.js';
 import type { ParsingJob, ReportEventType } from './reports.js';
 import { TEAM_ID } from './seed.js';
 import type { Order, User } from './state.js';
-import { newWebhookFaults, type WebhookFaultAction } from './webhook-faults.js';
+import { newWebhookFaults, type WebhookFaultAction } from './faults.js';
 import type { WebhookTarget } from './webhook-endpoints.js';
 import { sendWebhook, type AttemptOutcome } from './webhook-attempt.js';
 
@@ -38,10 +37,8 @@ export type EventType =
   | AppointmentEventType
   | HealthDataEventType;
 
-/** One message and what became of it. */
-export interface Delivery {
-  /** The message id: the same in every attempt. */
-  readonly id: string;
+/** The subject of a message. */
+interface Subject {
   readonly event_type: EventType;
   /** The user that it is about: of an order, its user then. */
   readonly user_id: string;
@@ -53,32 +50,19 @@ export interface Delivery {
   readonly status: string | null;
   /** The id of that event; null where it is not about an order. */
   readonly event_id: number | null;
+}
+
+/** One message and what became of it. */
+export interface Delivery extends Subject {
+  /** The message id: the same in every attempt. */
+  readonly id: string;
   /** The endpoint of the management API that it goes to; null for the address in the settings. */
   readonly endpoint_id: string | null;
   readonly state: DeliveryState;
   readonly attempts: readonly AttemptOutcome[];
 }
 
-/** The subject of a message. */
-interface Subject {
-  readonly eventType: EventType;
-  readonly userId: string;
-  readonly orderId: string | null;
-  readonly jobId: string | null;
-  readonly status: string | null;
-  readonly eventId: number | null;
-}
-
-const ABOUT_NOTHING = { orderId: null, jobId: null, status: null, eventId: null };
-
-function subjectOf(eventType: EventType, order: Order): Subject {
-  const eventId = order.events.at(-1)?.id ?? 0;
-  return { ...ABOUT_NOTHING, eventType, userId: order.userId, orderId: order.id, status: presentLow(order), eventId };
-}
-
-interface Message extends Subject {
-  readonly id: string;
-  readonly endpointId: string | null;
+interface Message extends Delivery {
   /** Emptied when it is no longer needed, so long runs stay small. */
   body: string;
   state: DeliveryState;
@@ -86,6 +70,14 @@ interface Message extends Subject {
   /** Attempts made; `attempts` also has those of copies under the same id. */
   tries: number;
   readonly attempts: AttemptOutcome[];
+}
+
+const ABOUT_NOTHING = { order_id: null, job_id: null, status: null, event_id: null };
+
+function subjectOf(event_type: EventType, order: Order): Subject {
+  const { id: order_id, userId: user_id } = order;
+  const event_id = order.events.at(-1)?.id ?? 0;
+  return { ...ABOUT_NOTHING, event_type, user_id, order_id, status: presentLow(order), event_id };
 }
 
 /** Sends signed messages, mostly snapshots of orders, until the receiver accepts them, and plays the faults that were added. */
@@ -127,32 +119,34 @@ export class Webhooks {
    * @param options.anonymous leaves the envelope's ids out, whatever the settings say
    */
   announceAbout(user: User, eventType: EventType, data: Json, { anonymous = false } = {}): void {
-    const subject = { ...ABOUT_NOTHING, eventType, userId: user.id };
+    const subject = { ...ABOUT_NOTHING, event_type: eventType, user_id: user.id };
     this.#announce(subject, data, anonymous ? JSON.stringify({ event_type: eventType, data }) : undefined);
   }
 
   /** Sends the appointment as it now is. */
-  announceAppointment(eventType: AppointmentEventType, appointment: Appointment): void {
-    const { id: orderId, userId } = appointment.order;
-    const subject = { ...ABOUT_NOTHING, eventType, userId, orderId, status: presentStatus(appointment) };
+  announceAppointment(event_type: AppointmentEventType, appointment: Appointment): void {
+    const { id: order_id, userId: user_id } = appointment.order;
+    const subject = { ...ABOUT_NOTHING, event_type, user_id, order_id, status: presentStatus(appointment) };
     this.#announce(subject, appointmentBody(appointment, this.#lab.settings));
   }
 
   /** Sends the parsing job as it now is. */
-  announceJob(eventType: ReportEventType, job: ParsingJob): void {
-    const { id: jobId, userId, status } = job;
-    this.#announce({ ...ABOUT_NOTHING, eventType, userId, jobId, status }, jobBody(job, this.#lab.settings));
+  announceJob(event_type: ReportEventType, job: ParsingJob): void {
+    const { id: job_id, userId: user_id, status } = job;
+    this.#announce({ ...ABOUT_NOTHING, event_type, user_id, job_id, status }, jobBody(job, this.#lab.settings));
   }
 
   /** Each endpoint that takes the type gets a message with attempts of its own. */
-  #announce(subject: Subject, data: Json, body = this.#envelope(subject.eventType, subject.userId, data)): void {
+  #announce(subject: Subject, data: Json, body = this.#envelope(subject, data)): void {
     if (this.#closing.signal.aborted) return;
     if (this.#lab.settings.webhookUrl !== '') this.#submitTo(null, subject, body);
-    for (const { id } of this.#lab.endpoints.receiving(subject.eventType)) this.#submitTo(id, subject, body);
+    for (const { id } of this.#lab.endpoints.receiving(subject.event_type)) this.#submitTo(id, subject, body);
   }
 
-  #submitTo(endpointId: string | null, subject: Subject, body: string): void {
-    const message = this.#newMessage(endpointId, subject, body);
+  #submitTo(endpoint_id: string | null, subject: Subject, body: string): void {
+    const fresh = { state: 'waiting' as const, corruptAttempts: 0, tries: 0, attempts: [] };
+    const message: Message = { ...subject, endpoint_id, id: newMessageId(), body, ...fresh };
+    this.#remember(message);
     const met = this.faults.take(subject);
     if (met === undefined) this.#send(message);
     else this.#sendWithFault(message, met.fault.action, met.id);
@@ -175,18 +169,10 @@ export class Webhooks {
 
   /** In the order in which the messages came up. */
   deliveries(): Delivery[] {
-    return [...this.#messages.values()].map((message) => ({
-      id: message.id,
-      event_type: message.eventType,
-      user_id: message.userId,
-      order_id: message.orderId,
-      job_id: message.jobId,
-      status: message.status,
-      event_id: message.eventId,
-      endpoint_id: message.endpointId,
-      state: message.state,
-      attempts: [...message.attempts],
-    }));
+    return [...this.#messages.values()].map((message) => {
+      const { body: _body, corruptAttempts: _corruptAttempts, tries: _tries, ...delivery } = message;
+      return delivery;
+    });
   }
 
   enableEndpoint(): void {
@@ -207,29 +193,10 @@ export class Webhooks {
     await this.#agent.destroy();
   }
 
-  #envelope(eventType: string, userId: string, data: Json): string {
-    const ids: Json = {
-      team_id: TEAM_ID,
-      user_id: userId,
-      client_user_id: this.#lab.state.users.get(userId)?.client_user_id ?? null,
-    };
-    const hasIds = this.#lab.settings.webhookEnvelope !== 'without_ids';
-    return JSON.stringify({ event_type: eventType, data, ...(hasIds ? ids : {}) });
-  }
-
-  #newMessage(endpointId: string | null, subject: Subject, body: string): Message {
-    const message: Message = {
-      ...subject,
-      endpointId,
-      id: newMessageId(),
-      body,
-      state: 'waiting',
-      corruptAttempts: 0,
-      tries: 0,
-      attempts: [],
-    };
-    this.#remember(message);
-    return message;
+  #envelope({ event_type, user_id }: Subject, data: Json): string {
+    if (this.#lab.settings.webhookEnvelope === 'without_ids') return JSON.stringify({ event_type, data });
+    const client_user_id = this.#lab.state.users.get(user_id)?.client_user_id ?? null;
+    return JSON.stringify({ event_type, data, team_id: TEAM_ID, user_id, client_user_id });
   }
 
   #remember(message: Message): void {
@@ -319,21 +286,21 @@ export class Webhooks {
   }
 
   /** As it is at this attempt; undefined where nothing may be sent any more. */
-  #targetOf({ endpointId }: Message): WebhookTarget | undefined {
+  #targetOf({ endpoint_id: endpointId }: Message): WebhookTarget | undefined {
     if (endpointId !== null) return this.#lab.endpoints.targetOf(endpointId);
     const { webhookUrl: url, webhookSecrets: secrets } = this.#lab.settings;
     return this.#disabled || url === '' ? undefined : { url, secrets, headers: {} };
   }
 
   #delivered(message: Message): void {
-    if (message.endpointId === null) this.#failingSince = undefined;
+    if (message.endpoint_id === null) this.#failingSince = undefined;
     message.state = 'delivered';
     message.body = '';
   }
 
   #failed(message: Message, outcome: AttemptOutcome): void {
     if (message.tries === 1) this.#lab.log(failureLine(message, outcome));
-    if (message.endpointId === null) this.#countFailing();
+    if (message.endpoint_id === null) this.#countFailing();
     const delay = RETRY_DELAYS[message.tries - 1];
     if (delay === undefined) this.#giveUp(message, 'failed');
     else this.#lab.clock.schedule(delay, () => this.#send(message));
@@ -354,10 +321,13 @@ export class Webhooks {
 }
 
 /** Once for all attempts of a message; nothing of its body. */
-function failureLine({ id, eventType, orderId, jobId, userId }: Message, { status, error }: AttemptOutcome): string {
-  const subject = orderId === null ? (jobId === null ? `user ${userId}` : `job ${jobId}`) : `order ${orderId}`;
+function failureLine(
+  { id, event_type, order_id, job_id, user_id }: Message,
+  { status, error }: AttemptOutcome,
+): string {
+  const subject = order_id === null ? (job_id === null ? `user ${user_id}` : `job ${job_id}`) : `order ${order_id}`;
   const answer = status === null ? `got no answer (${error})` : `was answered with ${status}`;
-  return `webhook ${id} (${eventType}, ${subject}) ${answer}: it is sent again`;
+  return `webhook ${id} (${event_type}, ${subject}) ${answer}: it is sent again`;
 }
 
 function newMessageId(): string {

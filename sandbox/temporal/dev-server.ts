@@ -1,8 +1,14 @@
 import { Connection } from '@temporalio/client';
+import { TypedSearchAttributes, type SearchAttributeType } from '@temporalio/common';
 import { findDevServer } from './find.js';
 import { freePort, loopback, requireFree, requireListening } from './ports.js';
-import { startServer, type RunningServer } from './programs.js';
-import { asArgument, type SearchAttribute } from './search-attribute.js';
+import { startServer, type Program } from './programs.js';
+
+/** The result of `defineSearchAttributeKey`. */
+export interface SearchAttribute {
+  name: string;
+  type: SearchAttributeType;
+}
 
 export interface DevServerOptions {
   /** The `temporal` program; `findDevServer` when not given. */
@@ -23,9 +29,11 @@ export interface DevServerOptions {
   extraArgs?: readonly string[];
   /** Gets what the server writes (warnings and errors). */
   log?: (text: string) => void;
+  /** Where to look when it has failed. */
+  advice?: string;
 }
 
-export interface DevServer extends RunningServer {
+export interface DevServer extends Program {
   /** `host:port` for TEMPORAL_ADDRESS. */
   address: string;
   namespace: string;
@@ -69,6 +77,7 @@ async function startOnce(program: string, options: DevServerOptions): Promise<De
     // With a file it is given time to close it; without one there is nothing that an orderly end could save.
     orderlyEnd: options.dbFilename !== undefined,
     ...(options.log && { log: options.log }),
+    ...(options.advice && { advice: options.advice }),
   });
   const uiUrl = uiPort === undefined ? {} : { uiUrl: `http://${loopback}:${uiPort}` };
   return { address: `${loopback}:${port}`, namespace, ...uiUrl, ...server };
@@ -82,7 +91,9 @@ function serverArguments(options: DevServerOptions, namespace: string, port: num
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
     ...(options.dbFilename === undefined ? [] : ['--db-filename', options.dbFilename]),
     ...quickSteps.flatMap((setting) => ['--dynamic-config-value', setting]),
-    ...(options.searchAttributes ?? []).map(asArgument),
+    ...(options.searchAttributes ?? []).map(
+      ({ name, type }) => `--search-attribute=${name}=${TypedSearchAttributes.toMetadataType(type)}`,
+    ),
     ...(options.extraArgs ?? []),
   ];
 }

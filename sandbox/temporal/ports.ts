@@ -17,10 +17,15 @@ export const loopback = '127.0.0.1';
 
 /** Says at once, and by name, what the server itself would say late. */
 export async function requireFree(port: number, purpose: string): Promise<void> {
+  if (!(await isFree(port))) throw new PortInUse(port, purpose);
+}
+
+export async function isFree(port: number): Promise<boolean> {
   try {
     await close(await listen(port));
+    return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw new PortInUse(port, purpose);
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return false;
     throw error;
   }
 }

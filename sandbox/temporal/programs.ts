@@ -34,7 +34,7 @@ export interface RunOptions {
 }
 
 /** How many lines of what a program wrote an error repeats. */
-const errorLines = 5;
+const shownLines = 8;
 
 /** Runs a program to its end; its output is shown only when it fails, and then its last lines. */
 export async function run(program: string, args: readonly string[], options: RunOptions): Promise<void> {
@@ -45,7 +45,7 @@ export async function run(program: string, args: readonly string[], options: Run
     killSignal: 'SIGKILL',
     ...(options.signal && { signal: options.signal }),
   });
-  const tail = lastLines(errorLines);
+  const tail = lastLines(shownLines);
   child.stdout.setEncoding('utf8').on('data', tail.add);
   child.stderr.setEncoding('utf8').on('data', tail.add);
   await new Promise<void>((resolve, reject) => {
@@ -81,84 +81,110 @@ export async function serverVersion(cli: string): Promise<string> {
   return version;
 }
 
-export interface ServerOptions {
-  /** For messages. */
+export interface ProgramOptions {
+  /** For messages: `The worker`. */
   name: string;
   program: string;
   args: readonly string[];
-  /** Fails until the server is ready. */
+  cwd?: string;
+  environment?: Readonly<Record<string, string>>;
+  /** Fails until the program is ready. */
   ready: () => Promise<void>;
-  /** True if the server is to end in its own way; otherwise it is killed. */
+  /** True if the program is to end in its own way; otherwise it is killed. */
   orderlyEnd: boolean;
-  /** Gets what the server writes. */
+  /** Gets what the program writes. */
   log?: (text: string) => void;
+  /** Where to look when it has failed. */
+  advice?: string;
 }
 
-export interface RunningServer {
+export interface Program {
   pid: number;
-  /** Settles when the server has ended, by `stop` or by itself. */
-  ended: Promise<void>;
+  /** Rejects with ProgramFailed when it ends first or takes too long. */
+  ready: Promise<void>;
+  /** Settles when it has ended, also when it was asked to. */
+  ended: Promise<ProgramFailed>;
+  /** Lets it finish what it is doing, for a few seconds. */
   stop(): Promise<void>;
 }
 
-/** It takes a second or two on an idle machine. */
+/** A program ended, or was not ready in time. Shows its last lines. */
+export class ProgramFailed extends Error {
+  override readonly name = 'ProgramFailed';
+
+  constructor(what: string, lines: string, advice: string | undefined) {
+    super(`${what}${lines && `; its last lines:\n${lines.replaceAll(/^/gm, '  ')}`}${advice ? `\n${advice}` : ''}`);
+  }
+}
+
+/** On a cold machine the loader compiles everything first, and the worker bundles its workflows. */
 const readyWithinMs = 60_000;
 const askEveryMs = 50;
-const stopWithinMs = 5_000;
+/** Longer than the grace that the demo gives its worker. */
+const stopWithinMs = 6_000;
 
-/** Starts a server that does not outlive this process, and returns once it is ready. Ctrl-C does not reach it. */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { name, program, args, orderlyEnd, log } = options;
+/**
+ * Starts a program that does not outlive this process, however that ends. It gets a process group of its own: Ctrl-C in
+ * a terminal goes to the whole group of this process, and programs are to be stopped in order.
+ */
+export function startProgram(options: ProgramOptions): Program {
+  const { name, program, args, cwd, environment, orderlyEnd, log, advice } = options;
   const child = spawn(watchdog, [program, ...args], {
-    // A process group of its own: Ctrl-C in a terminal goes to the whole group of this process.
+    cwd,
+    ...(environment && { env: environment }),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const tail = lastLines(errorLines);
+  const tail = lastLines(shownLines);
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       tail.add(text);
       log?.(text);
     });
   }
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', () => resolve());
-    child.once('error', (error) => {
-      tail.add(error.message);
-      resolve();
-    });
+  const failed = (what: string): ProgramFailed => new ProgramFailed(`${name} ${what}`, tail.text(), advice);
+  const ended = new Promise<ProgramFailed>((resolve) => {
+    child.once('error', (error) => resolve(failed(`could not be started (${error.message})`)));
+    child.once('close', (code, signal) => resolve(failed(`ended by itself (${signal ?? `status ${code}`})`)));
   });
+  const over = new AbortController();
+  const failure = ended.then((reason) => {
+    over.abort();
+    throw reason;
+  });
+  const ready = Promise.race([failure, untilReady(options.ready, over.signal, failed)]);
   const stop = async (): Promise<void> => {
     child.kill(orderlyEnd ? 'SIGTERM' : 'SIGKILL');
     const force = setTimeout(() => child.kill('SIGKILL'), stopWithinMs);
     await ended.finally(() => clearTimeout(force));
   };
-  const waiting = new AbortController();
-  try {
-    await Promise.race([
-      untilReady(options, waiting.signal),
-      ended.then(() => {
-        throw new Error(`${name} (${program}) ended before it was ready: ${tail.text()}`);
-      }),
-    ]);
-  } catch (error) {
-    waiting.abort();
-    await stop();
-    throw error;
-  }
-  return { pid: child.pid ?? 0, ended, stop };
+  return { pid: child.pid ?? 0, ready, ended, stop };
 }
 
-async function untilReady({ name, ready }: ServerOptions, signal: AbortSignal): Promise<void> {
+/** The same for a program that is stopped if it does not get ready. */
+export async function startServer(options: ProgramOptions): Promise<Program> {
+  const server = startProgram(options);
+  try {
+    await server.ready;
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return server;
+}
+
+async function untilReady(
+  ready: () => Promise<void>,
+  signal: AbortSignal,
+  failed: (what: string) => ProgramFailed,
+): Promise<void> {
   const deadline = Date.now() + readyWithinMs;
   while (!signal.aborted) {
     try {
       await ready();
       return;
     } catch (error) {
-      if (Date.now() >= deadline) {
-        throw new Error(`${name} was not ready in ${readyWithinMs / 1000} s: ${String(error)}`, { cause: error });
-      }
+      if (Date.now() >= deadline) throw failed(`was not ready in ${readyWithinMs / 1000} s (${String(error)})`);
       await sleep(askEveryMs);
     }
   }

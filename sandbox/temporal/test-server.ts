@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { SearchAttribute } from './dev-server.js';
 import { findTestServer } from './find.js';
 import { freePort, requireFree, requireListening } from './ports.js';
-import { startServer, type RunningServer } from './programs.js';
-import { asRequest, type SearchAttribute } from './search-attribute.js';
+import { startServer, type Program } from './programs.js';
 
 export interface TestServerOptions {
   /** The test server's program; `findTestServer` when not given. */
@@ -20,6 +21,8 @@ export interface TestServer {
   environment: TestWorkflowEnvironment;
   stop: () => Promise<void>;
 }
+
+const { IndexedValueType } = proto.temporal.api.enums.v1;
 
 type CreateOptions = NonNullable<Parameters<typeof TestWorkflowEnvironment.createTimeSkipping>[0]>;
 type ClientOptions = NonNullable<CreateOptions['client']>;
@@ -56,7 +59,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   }
 }
 
-async function connect(port: number, server: RunningServer, options: TestServerOptions): Promise<TestServer> {
+async function connect(port: number, server: Program, options: TestServerOptions): Promise<TestServer> {
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: placeholder }, port },
     ...(options.client && { client: options.client }),
@@ -68,7 +71,12 @@ async function connect(port: number, server: RunningServer, options: TestServerO
   try {
     await environment.connection.operatorService.addSearchAttributes({
       namespace: testServerNamespace,
-      searchAttributes: asRequest(options.searchAttributes ?? []),
+      searchAttributes: Object.fromEntries(
+        (options.searchAttributes ?? []).map(({ name, type }) => [
+          name,
+          IndexedValueType[`INDEXED_VALUE_TYPE_${type}`],
+        ]),
+      ),
     });
   } catch (error) {
     await stop();

@@ -1,8 +1,7 @@
 import { fetch } from 'undici';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { signWebhook } from '../../client/webhooks/sign.js';
-import { NotificationReceiver } from '../../sandbox/demo/notification-receiver.js';
-import { type EventOf, Notifications } from '../../sandbox/demo/notifications.js';
+import { type EventOf, NotificationReceiver, Notifications } from '../../sandbox/demo/notifications.js';
 import { secret } from '../unit/webhooks/sending.js';
 
 /* The notifications of the demo's product. A story learns what it is about only after it began. */

@@ -147,7 +147,7 @@ describe('stories', () => {
       { after: '1d', creates: 'redraw' },
       { after: '1d', status: 'do_not_process' },
     ]);
-    await control.advanceClock('3d');
+    await control.advanceClock('4d');
     const [parent, redraw, ...others] = await control.orders();
     expect(lows(parent?.order ?? { events: [] }).slice(-2)).toEqual(['sample_error', 'do_not_process']);
     expect(redraw).toMatchObject({ parent_id: id, order: { origin: 'redraw' } });

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
-import { signatureOf } from '../../sandbox/lab-service/signing.js';
+import { signatureOf } from '../../sandbox/lab-service/webhook-attempt.js';
 import {
   SECRET,
   knownPatientBody,

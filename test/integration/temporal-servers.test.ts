@@ -260,7 +260,9 @@ describe('the servers', () => {
 
   test('a program that is not a server is an error with its output', async () => {
     const program = await fake(join(folder, 'no-server'), 'echo "unknown command" >&2; exit 3');
-    await expect(startDevServer({ program })).rejects.toThrow(/no-server\) ended before it was ready: unknown command/);
+    await expect(startDevServer({ program })).rejects.toThrow(
+      /dev server ended by itself \(status 3\); its last lines:\n {2}unknown command/,
+    );
   });
 
   test('the test server answers with its search attributes, and stopping it leaves no process', async () => {

@@ -1,4 +1,6 @@
 import type { StoryStep } from '../../lab-service/stories.js';
+import type { PlayedOrder } from '../played-order.js';
+import type { Stage } from '../stage.js';
 
 /** Shorter than in life: several are played side by side, and should end together. */
 
@@ -23,3 +25,11 @@ export const unhurried: readonly StoryStep[] = [
   { after: '2d', status: 'delivered_to_lab' },
   { after: '3d', status: 'completed' },
 ];
+
+/** The values of the order's results, read through the client, as one line. The sandbox's first kit has three. */
+export async function readValues(stage: Stage, order: PlayedOrder): Promise<string> {
+  const { results } = await order.handle.results();
+  const values = Array.isArray(results) ? results : [];
+  stage.check('three values can be read', values.length === 3);
+  return values.map(({ name, result, unit }) => `${name} ${result} ${unit}`).join(', ');
+}

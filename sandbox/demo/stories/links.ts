@@ -1,5 +1,5 @@
 import type { LinkState } from '../../../client/index.js';
-import type { PlayedLink } from '../played-link.js';
+import type { PlayedLink } from '../played.js';
 import type { Stage, Story } from '../stage.js';
 
 /** By the sandbox's conventions (docs/sandbox.md): a code is asked for by SMS, and further ones by e-mail. */

@@ -1,6 +1,5 @@
 import type { Story } from '../stage.js';
-import { toCustomer, toLab, withResults } from './journeys.js';
-import { readValues } from './values.js';
+import { readValues, toCustomer, toLab, withResults } from './journeys.js';
 
 export const lostKit: Story = {
   label: 'lost',

@@ -1,0 +1,163 @@
+import {
+  InvalidCode,
+  LinkFailed,
+  LinkRefused,
+  type AppointmentHandle,
+  type AppointmentResult,
+  type AppointmentState,
+  type CodeAnswer,
+  type DeletionHandle,
+  type LabService,
+  type LinkHandle,
+  type LinkResult,
+  type LinkState,
+  type ParsingJobResult,
+  type ReportHandle,
+  type Slot,
+} from '../../client/index.js';
+import type { Narrator } from './narrator.js';
+import { Notifications, type NotificationReceiver } from './notifications.js';
+import { codeAnswerWords, linkStateWords, linkWaits, parsingWords, shortened } from './words.js';
+
+/** The subjects of stories beside orders: a deletion, an appointment, a report and a link. */
+
+/** The deletion of a user in a story. */
+export class PlayedDeletion {
+  readonly handle: DeletionHandle;
+  readonly notifications: Notifications<'user'>;
+
+  constructor(handle: DeletionHandle, narrator: Narrator, receiver: NotificationReceiver) {
+    this.handle = handle;
+    this.notifications = new Notifications(
+      receiver,
+      'user',
+      ({ data }) => data.user_id === handle.userId,
+      narrator.notifies,
+    );
+  }
+}
+
+/** An appointment of a story. */
+export class PlayedVisit {
+  readonly handle: AppointmentHandle;
+  readonly #narrator: Narrator;
+  readonly #notifications: Notifications<'appointment'>;
+
+  constructor(handle: AppointmentHandle, narrator: Narrator, receiver: NotificationReceiver) {
+    this.handle = handle;
+    this.#narrator = narrator;
+    this.#notifications = new Notifications(
+      receiver,
+      'appointment',
+      ({ data }) => data.order_id === handle.orderId,
+      narrator.notifies,
+    );
+  }
+
+  /** The slots that the customer can choose from. */
+  async slots(): Promise<Slot[]> {
+    const { slots } = await this.handle.slots();
+    this.#narrator.happens(
+      `the lab service offers ${slots.length} slots in 14 days, from ${momentOf(slots[0]?.start)}`,
+    );
+    return slots;
+  }
+
+  async choose(slot: Slot): Promise<AppointmentState> {
+    const state = await this.handle.choose({ slotId: slot.id });
+    this.#narrator.happens(`the lab service has booked ${momentOf(state.appointment?.startAt)}`);
+    return state;
+  }
+
+  /** Waits for the end of the workflow, and until the product is notified of it. */
+  async end(): Promise<AppointmentResult> {
+    const result = await this.handle.result();
+    await this.#notifications.first('ended');
+    return result;
+  }
+}
+
+function momentOf(at: string | undefined): string {
+  return at === undefined ? 'no day' : `${at.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Often enough that a line comes with its event. */
+const watching = { minInterval: 120, maxInterval: 240 };
+
+/** A lab report of a story. */
+export class PlayedReport {
+  readonly handle: ReportHandle;
+  readonly notifications: Notifications<'report'>;
+  readonly #narrator: Narrator;
+
+  constructor(handle: ReportHandle, jobId: string, narrator: Narrator, receiver: NotificationReceiver) {
+    this.handle = handle;
+    this.#narrator = narrator;
+    this.notifications = new Notifications(receiver, 'report', ({ data }) => data.job_id === jobId, narrator.notifies);
+  }
+
+  /** Shows what happens until the report has ended, and returns how it ended. */
+  async end(signal: AbortSignal): Promise<ParsingJobResult> {
+    let shown = 0;
+    for await (const { timeline } of this.handle.watch({ ...watching, signal })) {
+      for (const entry of timeline.slice(shown)) this.#narrator.happens(parsingWords(entry), entry.at);
+      shown = timeline.length;
+    }
+    return this.handle.result();
+  }
+}
+
+/** A link of a story, and what its user does in the browser. */
+export class PlayedLink {
+  readonly handle: LinkHandle;
+  readonly #browser: LabService;
+  readonly #narrator: Narrator;
+  readonly #notifications: Notifications<'link'>;
+
+  constructor(handle: LinkHandle, browser: LabService, narrator: Narrator, receiver: NotificationReceiver) {
+    this.handle = handle;
+    this.#browser = browser;
+    this.#narrator = narrator;
+    this.#notifications = new Notifications(
+      receiver,
+      'link',
+      ({ data }) => data.user_id === handle.userId,
+      narrator.notifies,
+    );
+  }
+
+  /** The user logs in on the hosted page, which is played here, and the product reports what the browser received. */
+  async logIn(username: string): Promise<LinkState> {
+    const { linkToken, linkWebUrl } = await this.handle.linkUrl();
+    this.#narrator.acts(`the product sends the user to ${shortened(linkWebUrl)}`);
+    this.#narrator.waits(linkWaits(await this.handle.state()));
+    this.#narrator.acts('the user logs in there; the password goes straight to the lab service, never into Temporal');
+    const credentials = { username, password: 'an-invented-password' };
+    const result = await this.#browser.links.submitPassword(this.handle.provider, linkToken, credentials);
+    const state = await this.handle.reportLinkResult(result);
+    this.#narrator.happens(linkStateWords(state));
+    this.#narrator.waits(linkWaits(state));
+    return state;
+  }
+
+  /** The user types a code. Returns undefined if it was refused. */
+  async submit(code: string): Promise<CodeAnswer | undefined> {
+    try {
+      const answer = await this.handle.submitMfaCode(code);
+      this.#narrator.happens(codeAnswerWords(answer));
+      return answer;
+    } catch (error) {
+      const isRefusal = error instanceof InvalidCode || error instanceof LinkRefused || error instanceof LinkFailed;
+      if (!isRefusal) throw error;
+      this.#narrator.happens(`refused: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  /** Waits for the end of the workflow, and until the product is notified of it. */
+  async end(): Promise<LinkResult> {
+    const result = await this.handle.result();
+    await this.#notifications.first('ended');
+    return result;
+  }
+}
