@@ -9,7 +9,7 @@ import { calendarDate, timestamp } from './time.js';
 /** Of the eight states of an appointment one has two names. */
 const STATUS_NAMES: Readonly<Record<string, string>> = { scheduled: 'confirmed' };
 
-export function appointmentBody(appointment: Appointment, settings: Settings): Json {
+export function appointmentBody(appointment: Appointment, settings: Settings) {
   const { order, slot } = appointment;
   const eventStatus = presentStatus(appointment);
   // The documentation shows these two without a zone, in UTC.

@@ -71,10 +71,6 @@ export class Appointments {
     return this.#byOrder.get(order.id);
   }
 
-  clear(): void {
-    this.#byOrder.clear();
-  }
-
   /** Takes the hour of a key; confirmed at once, or later where the caller does not wait. */
   book(order: Order, request: BookingRequest, address: AppointmentAddress): Appointment {
     this.#requireBookable(order);

@@ -92,10 +92,9 @@ export class Clock {
     this.setTo(this.now() + durationMs(span));
   }
 
-  /** Drops every task and its timer; with `reset` the offset too. */
-  clear(options: { reset?: boolean } = {}): void {
+  /** Drops every task and its timer. */
+  clear(): void {
     this.#tasks = [];
-    if (options.reset === true) this.#offsetMs = 0;
     this.#arm();
   }
 

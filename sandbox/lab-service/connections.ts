@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Lab } from './lab.js';
-import type { Json } from './order-body.js';
 import { sourceSlugOf } from '../../protocol/link/provider-source.js';
 import type { Settings } from './settings.js';
 import type { Connection, User } from './state.js';
@@ -41,42 +40,31 @@ export function sourceOf(provider: string): Source {
 export type ConnectionEventType = 'provider.connection.created' | 'provider.connection.error';
 
 /** An entry of a user's `connected_sources`. */
-export function connectedSource({ slug, createdAt }: Connection, settings: Settings): Json {
+export function connectedSource({ slug, createdAt }: Connection, settings: Settings) {
   return { created_on: timestamp(createdAt, settings.naiveTimestamps), source: { ...sourceOf(slug) } };
 }
 
-/** The sources that users are connected to, one of each slug, and the webhooks that report them. */
-export class Connections {
-  readonly #lab: Lab;
+export function isConnected(user: User, provider: string): boolean {
+  return user.connections.some(({ slug }) => slug === sourceOf(provider).slug);
+}
 
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
+/** Connects a source; one of the same slug gives way to it. */
+export function connect(
+  lab: Lab,
+  user: User,
+  provider: string,
+  at: number,
+  { webhook }: { webhook: boolean },
+): Connection {
+  const { slug } = sourceOf(provider);
+  const connection = { slug, createdAt: at, providerId: `pid_${randomBytes(6).toString('hex')}` };
+  user.connections = [...user.connections.filter((other) => other.slug !== slug), connection];
+  if (webhook) announceConnection(lab, user, provider, 'provider.connection.created');
+  return connection;
+}
 
-  isConnected(user: User, provider: string): boolean {
-    return user.connections.some(({ slug }) => slug === sourceOf(provider).slug);
-  }
-
-  /** Connects a source; one of the same slug gives way to it. */
-  connect(user: User, provider: string, at: number, { webhook }: { readonly webhook: boolean }): Connection {
-    const { slug } = sourceOf(provider);
-    const connection = { slug, createdAt: at, providerId: `pid_${randomBytes(6).toString('hex')}` };
-    user.connections = [...user.connections.filter((other) => other.slug !== slug), connection];
-    if (webhook) this.announce(user, provider, 'provider.connection.created');
-    return connection;
-  }
-
-  /** Returns whether there was one. */
-  disconnect(user: User, provider: string): boolean {
-    const before = user.connections.length;
-    user.connections = user.connections.filter(({ slug }) => slug !== sourceOf(provider).slug);
-    return user.connections.length < before;
-  }
-
-  /** Reports a connection, even if there is none or it is old: a delivery may be stale. */
-  announce(user: User, provider: string, eventType: ConnectionEventType): void {
-    const { connectionSlugIn } = this.#lab.settings;
-    const data = { user_id: user.id, [connectionSlugIn]: sourceOf(provider) };
-    this.#lab.webhooks.announceAbout(user, eventType, data);
-  }
+/** Reports a connection, even if there is none or it is old: a delivery may be stale. */
+export function announceConnection(lab: Lab, user: User, provider: string, eventType: ConnectionEventType): void {
+  const data = { user_id: user.id, [lab.settings.connectionSlugIn]: sourceOf(provider) };
+  lab.webhooks.announceAbout(user, eventType, data);
 }

@@ -13,7 +13,7 @@ import {
 } from './control-command.js';
 import { inventedAddress, inventedPatient } from './invented-user.js';
 import type { Lab } from './lab.js';
-import { orderBody, type Json } from './order-body.js';
+import { orderBody } from './order-body.js';
 import { requisitionNotes } from './ordering.js';
 import { LAB_TEST_IDS, LAB_TESTS } from './seed.js';
 import type { Order } from './state.js';
@@ -51,69 +51,45 @@ const appointmentMoveSchema = z
     error: 'give event_status or can_reschedule',
   });
 
-/** An order as the service shows it, and what the service does not show. */
-export interface RevealedOrder {
-  readonly order: Json & {
-    readonly id: string;
-    readonly user_id: string;
-    readonly status: string;
-    readonly sample_id: string | null;
-    readonly events: readonly {
-      readonly id: number;
-      readonly created_at: string;
-      readonly status: string;
-      readonly status_detail: string | null;
-    }[];
-  };
-  /** Printed on the kit; a register request must name it. Null if there is no kit. */
-  readonly kit_sample_id: string | null;
-  readonly parent_id: string | null;
-  readonly order_transaction_id: string;
-  /** As it was sent, even if the deployment does not echo it. */
-  readonly passthrough: string | null;
-  /** True if a registration would be accepted now. */
-  readonly isRegistrable: boolean;
-  /** The account's standing comment and the order's own. */
-  readonly requisitionNotes: string | null;
-}
+export type RevealedOrder = ReturnType<typeof revealed>;
 
-type RevealedAppointment = Json & {
-  readonly id: string;
-  readonly order_id: string;
-  readonly status: string;
-  readonly event_status: string;
-  readonly start_at: string | null;
-};
+/** An order as the service shows it, and what the service does not show. */
+function revealed(lab: Lab, order: Order) {
+  return {
+    order: orderBody(order, lab.state, lab.settings, 'answer'),
+    /** Printed on the kit; a register request must name it. Null if there is no kit. */
+    kit_sample_id: order.kitSampleId,
+    parent_id: order.parentId,
+    order_transaction_id: order.transactionId,
+    /** As it was sent, even if the deployment does not echo it. */
+    passthrough: order.passthrough,
+    /** True if a registration would be accepted now. */
+    isRegistrable: lab.orders.isRegistrable(order),
+    /** The account's standing comment and the order's own. */
+    requisitionNotes: requisitionNotes(order),
+  };
+}
 
 /** Commands about orders. */
 export function orderCommands(lab: Lab) {
   const orderId = z.string();
-  const revealed = (order: Order): RevealedOrder => ({
-    order: orderBody(order, lab.state, lab.settings, 'answer') as RevealedOrder['order'],
-    kit_sample_id: order.kitSampleId,
-    parent_id: order.parentId,
-    order_transaction_id: order.transactionId,
-    passthrough: order.passthrough,
-    isRegistrable: lab.orders.isRegistrable(order),
-    requisitionNotes: requisitionNotes(order),
-  });
 
   return {
     /** Every order, in order of creation. */
-    orders: command(z.tuple([]), () => [...lab.state.orders.values()].map(revealed)),
+    orders: command(z.tuple([]), () => [...lab.state.orders.values()].map((order) => revealed(lab, order))),
 
     /** One order, with the number that is printed on its kit. */
-    order: command(z.tuple([orderId]), (id) => revealed(requiredOrder(lab, id))),
+    order: command(z.tuple([orderId]), (id) => revealed(lab, requiredOrder(lab, id))),
 
     /** Makes an order in the dashboard: no product placed it, but its webhooks are sent. */
-    createOrder: command(z.tuple([newOrderSchema.prefault({})]), (order) => revealed(dashboardOrder(lab, order))),
+    createOrder: command(z.tuple([newOrderSchema.prefault({})]), (order) => revealed(lab, dashboardOrder(lab, order))),
 
     /** Adds an event of any status, even one that is unknown or impossible now. */
     move: command(z.tuple([orderId, orText(moveSchema, 'status')]), (id, move) => {
       const order = requiredOrder(lab, id);
       const { status_detail: statusDetail, has_missing_results: hasMissingResults, ...rest } = move;
       lab.orders.move(order, { ...rest, statusDetail, hasMissingResults });
-      return revealed(order);
+      return revealed(lab, order);
     }),
 
     /** Sets the interpretation of an order's results, without an event of the order. */
@@ -122,7 +98,7 @@ export function orderCommands(lab: Lab) {
       (id, { interpretation, ...options }) => {
         const order = requiredOrder(lab, id);
         lab.orders.interpret(order, interpretation, options);
-        return revealed(order);
+        return revealed(lab, order);
       },
     ),
 
@@ -141,7 +117,7 @@ export function orderCommands(lab: Lab) {
       (id, result) => {
         const order = requiredOrder(lab, id);
         lab.orders.reportCritical(order, result);
-        return revealed(order);
+        return revealed(lab, order);
       },
     ),
 
@@ -163,18 +139,19 @@ export function orderCommands(lab: Lab) {
           })
           .prefault({}),
       ]),
-      (id, { origin, ...options }) => revealed(lab.orders.follow(requiredOrder(lab, id), origin, options)),
+      (id, { origin, ...options }) => revealed(lab, lab.orders.follow(requiredOrder(lab, id), origin, options)),
     ),
 
     /** The service forgets the order: reading it is answered 404, and its story ends. */
-    deleteOrder: command(z.tuple([orderId]), (id) => lab.state.removeOrder(requiredOrder(lab, id))),
+    deleteOrder: command(z.tuple([orderId]), (id) => {
+      lab.state.orders.delete(requiredOrder(lab, id).id);
+    }),
   };
 }
 
 /** Commands about appointments. */
 export function appointmentCommands(lab: Lab) {
-  const shown = (appointment: Appointment): RevealedAppointment =>
-    appointmentBody(appointment, lab.settings) as RevealedAppointment;
+  const shown = (appointment: Appointment) => appointmentBody(appointment, lab.settings);
 
   return {
     /** The latest appointment of each order, as the service shows it. */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { connectedSource } from './connections.js';
+import { announceConnection, connect, connectedSource, sourceOf } from './connections.js';
 import { command, orText, refused, required, requiredUser, userIdOrNew, webhook } from './control-command.js';
-import { healthDataSchema } from './health-data.js';
+import { healthDataSchema, sendHealthData } from './health-data.js';
 import { createInventedUser } from './invented-user.js';
 import type { Lab } from './lab.js';
-import type { Json } from './order-body.js';
 import { jobBody } from './report-body.js';
-import { OUTCOMES, stepsOf, type FileFacts, type ParsingJob } from './reports.js';
+import { OUTCOMES, stepsOf, type ParsingJob } from './reports.js';
 import { deleteUser, undoDeletion, userBody } from './users.js';
 
 const newUserSchema = z.strictObject({
@@ -50,23 +49,6 @@ const connectionWebhookSchema = z.strictObject({
     .default('provider.connection.created'),
 });
 
-/** An entry of a user's `connected_sources`. */
-interface ConnectedSource {
-  readonly created_on: string;
-  readonly source: { readonly name: string; readonly slug: string; readonly logo: string };
-}
-
-/** A parsing job as the service shows it, and what the service does not show. */
-interface RevealedJob {
-  readonly id: string;
-  readonly job: Json & { readonly status: string; readonly failure_reason: string | null };
-  readonly user_id: string;
-  /** The outcome that its file asked for. */
-  readonly outcome: string;
-  readonly files: readonly FileFacts[];
-  readonly history: readonly { readonly status: string; readonly at: string }[];
-}
-
 const userId = z.string();
 
 /** Commands about users, their portal links and their health data. */
@@ -75,8 +57,7 @@ export function userCommands(lab: Lab) {
     /** Makes a user with invented demographics, or without any. */
     createUser: command(z.tuple([newUserSchema.prefault({})]), ({ client_user_id: clientUserId, demographics }) => {
       const user = createInventedUser(lab, demographics, clientUserId);
-      const body = userBody(user, lab.settings);
-      return { user: body as Json & { user_id: string; client_user_id: string }, info: user.info };
+      return { user: userBody(user, lab.settings), info: user.info };
     }),
 
     /** The users whose deletion is scheduled and can be undone, in order of their deletion. */
@@ -104,7 +85,7 @@ export function userCommands(lab: Lab) {
 
     /** Sends a user's health data: a summary, a batch of samples, a notice, or a payload as untidy as real ones. */
     sendHealthData: command(z.tuple([userId, healthDataSchema]), (id, data) =>
-      lab.healthData.send(requiredUser(lab, id), data, lab.clock.now()),
+      sendHealthData(lab, requiredUser(lab, id), data),
     ),
   };
 }
@@ -129,19 +110,22 @@ export function linkCommands(lab: Lab) {
     /** Connects a user without a link, in the past too; a connection of the same source gives way to it. */
     connect: command(z.tuple([userId, connectionSchema]), (id, { provider, created_on: createdOn, ...options }) => {
       const at = createdOn === undefined ? lab.clock.now() : Date.parse(createdOn);
-      const connection = lab.connections.connect(requiredUser(lab, id), provider, at, options);
-      return connectedSource(connection, lab.settings) as unknown as ConnectedSource;
+      return connectedSource(connect(lab, requiredUser(lab, id), provider, at, options), lab.settings);
     }),
 
     /** Ends a connection without a webhook. Returns false if there was none. */
-    disconnect: command(z.tuple([userId, z.string()]), (id, provider) =>
-      lab.connections.disconnect(requiredUser(lab, id), provider),
-    ),
+    disconnect: command(z.tuple([userId, z.string()]), (id, provider) => {
+      const user = requiredUser(lab, id);
+      const left = user.connections.filter(({ slug }) => slug !== sourceOf(provider).slug);
+      const isGone = left.length < user.connections.length;
+      user.connections = left;
+      return isGone;
+    }),
 
     /** Sends the webhook of a connection, even if there is none: a stale one, or an error. */
     sendConnectionWebhook: command(
       z.tuple([userId, connectionWebhookSchema]),
-      (id, { provider, event_type: eventType }) => lab.connections.announce(requiredUser(lab, id), provider, eventType),
+      (id, { provider, event_type: eventType }) => announceConnection(lab, requiredUser(lab, id), provider, eventType),
     ),
   };
 }
@@ -150,10 +134,12 @@ export function linkCommands(lab: Lab) {
 export function reportCommands(lab: Lab) {
   const jobId = z.string();
   const found = (id: string): ParsingJob => required(lab.reports.jobs.get(id.toLowerCase()), `parsing job ${id}`);
-  const revealed = (job: ParsingJob): RevealedJob => ({
+  /** As the service shows it, and what the service does not show. */
+  const revealed = (job: ParsingJob) => ({
     id: job.id,
-    job: jobBody(job, lab.settings) as RevealedJob['job'],
+    job: jobBody(job, lab.settings),
     user_id: job.userId,
+    /** The outcome that its file asked for. */
     outcome: job.outcome,
     files: job.files,
     history: job.history.map(({ status, at }) => ({ status, at: iso(at) })),

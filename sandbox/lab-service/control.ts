@@ -97,20 +97,20 @@ function settingsCommands(lab: Lab) {
   };
 }
 
-function faultCommands({ faults, webhooks }: Lab) {
+function faultCommands(lab: Lab) {
   const faultId = z.string().optional();
   return {
     /** Makes requests fail. Returns the fault's id. */
-    addFault: command(z.tuple([httpFaultSchema]), (fault) => faults.add(fault)),
+    addFault: command(z.tuple([httpFaultSchema]), (fault) => lab.faults.add(fault)),
 
     /** Removes one fault, or all. One that has met its last request is gone already; that is no error. */
-    removeFaults: command(z.tuple([faultId]), (id?) => faults.remove(id)),
+    removeFaults: command(z.tuple([faultId]), (id?) => lab.faults.remove(id)),
 
     /** Makes webhooks arrive twice, late, in another order, damaged or never. Returns the fault's id. */
-    addWebhookFault: command(z.tuple([webhookFaultSchema]), (fault) => webhooks.faults.add(fault)),
+    addWebhookFault: command(z.tuple([webhookFaultSchema]), (fault) => lab.webhooks.faults.add(fault)),
 
     /** Removes one webhook fault, or all. What was held stays held until it is released. */
-    removeWebhookFaults: command(z.tuple([faultId]), (id?) => webhooks.faults.remove(id)),
+    removeWebhookFaults: command(z.tuple([faultId]), (id?) => lab.webhooks.faults.remove(id)),
   };
 }
 
@@ -121,20 +121,20 @@ const deliveryFilterSchema = z.strictObject({
   state: z.enum(['waiting', 'held', 'delivered', 'failed', 'lost', 'endpoint_disabled']).optional(),
 });
 
-function webhookCommands({ webhooks }: Lab) {
+function webhookCommands(lab: Lab) {
   return {
     /** The messages so far, in order, with their attempts and the receiver's answers. */
     deliveries: command(z.tuple([deliveryFilterSchema.prefault({})]), (filter) =>
-      webhooks.deliveries().filter((delivery) => fits(delivery, filter)),
+      lab.webhooks.deliveries().filter((delivery) => fits(delivery, filter)),
     ),
 
     /** Sends what was held, one after the other. Resolves, with their number, when each has had its first attempt. */
     releaseWebhooks: command(z.tuple([z.enum(['kept', 'reversed']).default('kept')]), (order) =>
-      webhooks.release(order),
+      lab.webhooks.release(order),
     ),
 
     /** Resolves when no webhook is on its way; retries may still be planned. */
-    settleWebhooks: command(z.tuple([]), () => webhooks.settle()),
+    settleWebhooks: command(z.tuple([]), () => lab.webhooks.settle()),
   };
 }
 
@@ -145,14 +145,14 @@ const requestFilterSchema = z.strictObject({
   status: z.number().optional(),
 });
 
-function requestCommands({ requests }: Lab) {
+function requestCommands(lab: Lab) {
   return {
     /** The requests that reached the service (not this interface), in order. */
     requests: command(z.tuple([requestFilterSchema.prefault({})]), (filter) =>
-      requests.entries().filter((entry) => fits(entry, filter)),
+      lab.requests.entries().filter((entry) => fits(entry, filter)),
     ),
 
     /** Forgets the requests so far. */
-    clearRequests: command(z.tuple([]), () => requests.clear()),
+    clearRequests: command(z.tuple([]), () => lab.requests.clear()),
   };
 }

@@ -60,30 +60,21 @@ export const healthDataSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('untidy'), variant: z.enum(UNTIDY) }),
 ]);
 
-export type HealthDataRequest = z.output<typeof healthDataSchema>;
+type HealthDataRequest = z.output<typeof healthDataSchema>;
 
 /** The message that was sent, without its envelope's ids. */
-export interface SentHealthData {
+interface SentHealthData {
   readonly event_type: HealthDataEventType;
   readonly data: Json;
 }
 
-/** Makes health data up and sends the webhooks that bring it. Nothing is kept. */
-export class HealthData {
-  readonly #lab: Lab;
-
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
-
-  /** Sends it once; webhook faults repeat, reorder and lose it like any other message. */
-  send(user: User, request: HealthDataRequest, now: number): SentHealthData {
-    const sent = made(request, now, this.#lab.settings);
-    const isAnonymous = request.kind === 'untidy' && request.variant === 'without_user';
-    const data = isAnonymous ? sent.data : { user_id: user.id, ...sent.data };
-    this.#lab.webhooks.announceAbout(user, sent.event_type, data, { anonymous: isAnonymous });
-    return { ...sent, data };
-  }
+/** Makes health data up and sends the webhook that brings it. Nothing is kept. */
+export function sendHealthData(lab: Lab, user: User, request: HealthDataRequest): SentHealthData {
+  const sent = made(request, lab.clock.now(), lab.settings);
+  const isAnonymous = request.kind === 'untidy' && request.variant === 'without_user';
+  const data = isAnonymous ? sent.data : { user_id: user.id, ...sent.data };
+  lab.webhooks.announceAbout(user, sent.event_type, data, { anonymous: isAnonymous });
+  return { ...sent, data };
 }
 
 function made(request: HealthDataRequest, now: number, settings: Settings): SentHealthData {

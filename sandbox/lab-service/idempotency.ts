@@ -21,10 +21,6 @@ export class IdempotencyKeys {
     this.#clock = clock;
   }
 
-  clear(): void {
-    this.#answers.clear();
-  }
-
   /** @param keepFailures false for `no-cache` */
   once(key: string | undefined, keepFailures: boolean, work: () => object): object {
     if (key === undefined) return work();

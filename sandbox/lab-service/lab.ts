@@ -1,7 +1,5 @@
 import { Appointments } from './appointments.js';
 import { Clock } from './clock.js';
-import { Connections } from './connections.js';
-import { HealthData } from './health-data.js';
 import { newHttpFaults } from './faults.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Links } from './links.js';
@@ -16,38 +14,33 @@ import { Stories } from './stories.js';
 import { WebhookEndpoints } from './webhook-endpoints.js';
 import { Webhooks } from './webhooks.js';
 
-/** Everything that one stand-in is made of. Its parts and the routes get it whole. */
+/** Everything that one stand-in is made of. Its parts and the routes get it whole, and take from it what is there now. */
 export class Lab {
-  /** Those in force. A change replaces them, so they are read at each use. */
-  settings: Settings;
-  readonly #firstSettings: Settings;
-  readonly clock: Clock;
-  readonly organisation: Organisation;
-  readonly endpoints: WebhookEndpoints;
-  readonly idempotency: IdempotencyKeys;
-  readonly state = new LabState();
-  readonly webhooks = new Webhooks(this);
-  readonly connections = new Connections(this);
-  readonly healthData = new HealthData(this);
-  readonly links = new Links(this);
-  readonly orders = new Orders(this);
-  readonly slots = new Slots(this);
-  readonly appointments = new Appointments(this);
-  readonly stories = new Stories(this);
-  readonly reports = new Reports(this);
-  readonly faults = newHttpFaults();
-  readonly requests = new RequestLog();
+  settings!: Settings;
+  clock!: Clock;
+  organisation!: Organisation;
+  endpoints!: WebhookEndpoints;
+  idempotency!: IdempotencyKeys;
+  state!: LabState;
+  webhooks!: Webhooks;
+  links!: Links;
+  orders!: Orders;
+  slots!: Slots;
+  appointments!: Appointments;
+  stories!: Stories;
+  reports!: Reports;
+  faults!: ReturnType<typeof newHttpFaults>;
+  requests!: RequestLog;
+  readonly #settings: Partial<Settings>;
+  readonly #managementKey: string | undefined;
   readonly log: (line: string) => void;
 
   /** @param log gets a line for what an operator of the stand-in should see */
-  constructor(initial: Partial<Settings>, managementKey?: string, log: (line: string) => void = () => undefined) {
+  constructor(settings: Partial<Settings>, managementKey?: string, log: (line: string) => void = () => undefined) {
+    this.#settings = settings;
+    this.#managementKey = managementKey;
     this.log = log;
-    this.settings = settingsSchema.parse(initial);
-    this.#firstSettings = this.settings;
-    this.clock = new Clock(this.settings.daySeconds);
-    this.organisation = new Organisation(this.clock, managementKey);
-    this.endpoints = new WebhookEndpoints(this.clock, PLAYED);
-    this.idempotency = new IdempotencyKeys(this.clock);
+    this.#begin();
   }
 
   changeSettings(settings: Settings): void {
@@ -57,26 +50,31 @@ export class Lab {
   }
 
   /** Starts over: the seed and the settings of the start, nothing planned, the wall clock's time. */
-  reset(): void {
-    this.clock.clear({ reset: true });
-    this.settings = this.#firstSettings;
-    this.clock.daySeconds = this.settings.daySeconds;
-    this.webhooks.clear();
-    this.endpoints.clear();
-    this.organisation.clear();
-    this.stories.clear();
-    this.links.clear();
-    this.appointments.clear();
-    this.slots.clear();
-    this.reports.clear();
-    this.state.clear();
-    this.idempotency.clear();
-    this.faults.remove();
-    this.requests.clear();
+  async reset(): Promise<void> {
+    await this.close();
+    this.#begin();
   }
 
   async close(): Promise<void> {
     this.clock.clear();
     await this.webhooks.close();
+  }
+
+  #begin(): void {
+    this.settings = settingsSchema.parse(this.#settings);
+    this.clock = new Clock(this.settings.daySeconds);
+    this.organisation = new Organisation(this.clock, this.#managementKey);
+    this.endpoints = new WebhookEndpoints(this.clock, PLAYED);
+    this.idempotency = new IdempotencyKeys(this.clock);
+    this.state = new LabState();
+    this.webhooks = new Webhooks(this);
+    this.links = new Links(this);
+    this.orders = new Orders(this);
+    this.slots = new Slots(this);
+    this.appointments = new Appointments(this);
+    this.stories = new Stories(this);
+    this.reports = new Reports(this);
+    this.faults = newHttpFaults();
+    this.requests = new RequestLog();
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { connect, isConnected } from './connections.js';
 import type { Lab } from './lab.js';
 import { outcomeOfCode, outcomeOfCredentials, type ProviderOutcome } from './link-conventions.js';
 import type { Json } from './order-body.js';
@@ -79,10 +80,6 @@ export class Links {
     });
   }
 
-  clear(): void {
-    this.#tokens.clear();
-  }
-
   /** A token made for another provider is taken for an invalid one; not documented, assumed. */
   #take(step: Step, go: (token: LinkToken) => Json): Json {
     const token = this.#tokens.get(step.token ?? '');
@@ -118,12 +115,12 @@ export class Links {
 
   #connect(token: LinkToken, step: Step): Json {
     const { duplicateConnection, connectionWebhooks: webhook } = this.#lab.settings;
-    if (duplicateConnection === 'refuse' && this.#lab.connections.isConnected(token.user, step.provider)) {
+    if (duplicateConnection === 'refuse' && isConnected(token.user, step.provider)) {
       return errorBody(step, 'duplicate_connection', token);
     }
     token.state = 'consumed';
     token.waiting = null;
-    const connection = this.#lab.connections.connect(token.user, step.provider, this.#lab.clock.now(), { webhook });
+    const connection = connect(this.#lab, token.user, step.provider, this.#lab.clock.now(), { webhook });
     return resultBody(step, token, 'success', { connected: true, provider_id: connection.providerId });
   }
 }

@@ -27,7 +27,7 @@ export function presentTop(order: Order): string {
   return topLevel(lastEventOf(order)?.status ?? 'received');
 }
 
-export function orderBody(order: Order, state: LabState, settings: Settings, surface: Surface): Json {
+export function orderBody(order: Order, state: LabState, settings: Settings, surface: Surface) {
   const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
   const events = order.events.map((event) => eventBody(event, settings));
   const withTransaction = surface === 'answer' ? settings.transactionInBodies : settings.transactionInWebhooks;
@@ -67,7 +67,7 @@ export function orderBody(order: Order, state: LabState, settings: Settings, sur
   };
 }
 
-function eventBody(event: OrderEvent, settings: Settings): Json {
+function eventBody(event: OrderEvent, settings: Settings) {
   return {
     id: event.id,
     created_at: timestamp(event.createdAt, settings.naiveTimestamps),

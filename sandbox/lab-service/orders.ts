@@ -76,8 +76,7 @@ export class Orders {
   place(placed: NewOrder, options: { webhook?: boolean } = {}): Order {
     const webhook = options.webhook ?? true;
     const order = this.#newOrder(placed);
-    this.#lab.state.addOrder(order);
-    if (placed.sampleId !== undefined) this.#lab.state.setSample(order, placed.sampleId);
+    this.#lab.state.orders.set(order.id, order);
     if (placed.isImported === true) {
       this.#append(order, { status: 'requisition_bypassed', webhook }, 'labtest.order.created');
     } else {
@@ -99,8 +98,8 @@ export class Orders {
   /** Gives a kit its patient. Without a user id it stays with the user who ordered it. */
   register(order: Order, registration: z.output<typeof registrationRequest>): void {
     const { user_id: userId, sample_id: sampleId, health_insurance: insurance } = registration;
-    if (userId !== null && userId !== order.userId) this.#lab.state.rebind(order, userId);
-    this.#lab.state.setSample(order, sampleId);
+    order.userId = userId ?? order.userId;
+    order.sampleId = sampleId;
     order.patient_details = registration.patient_details;
     order.patient_address = registration.patient_address;
     order.physician = registration.physician;
@@ -178,7 +177,7 @@ export class Orders {
     return order.registrable && order.patient_details === null && !isFinal(presentTop(order));
   }
 
-  #newOrder({ userId, labTest, request: said, hasInsurance, follows }: NewOrder): Order {
+  #newOrder({ userId, labTest, request: said, hasInsurance, sampleId, follows }: NewOrder): Order {
     const now = this.#lab.clock.now();
     const isKit = labTest.method === 'testkit';
     const request = { ...NOTHING_SAID, ...said };
@@ -196,7 +195,7 @@ export class Orders {
       registrable: isKit && request.patient_details === null,
       userId,
       events: [],
-      sampleId: null,
+      sampleId: sampleId ?? null,
       healthInsuranceId: hasInsurance === true ? newId() : null,
       appointmentId: null,
       hasRequisition: false,

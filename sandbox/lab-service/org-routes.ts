@@ -59,12 +59,10 @@ const teamChange = z.object({
 
 /** Teams of the organisation. */
 export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
-  const { teams } = lab.organisation;
-
   app.get(TEAMS, (request) => {
     const { teamIds } = access.manager(request);
     const query = readQuery(teamsQuery, request.query);
-    const found = [...teams.values()].filter(
+    const found = [...lab.organisation.teams.values()].filter(
       (team) =>
         (teamIds === null || teamIds.includes(team.id)) &&
         (query.team_id === null || team.id === query.team_id) &&
@@ -116,7 +114,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
 
   app.delete(`${TEAMS}/:team_id`, (request) => {
     access.requireOrgKey(request);
-    teams.delete(access.team(request).id);
+    lab.organisation.teams.delete(access.team(request).id);
     return {};
   });
 }
@@ -144,10 +142,9 @@ const managementKeyChange = z.object({ label: optional(z.string()), team_role_bi
 
 /** Management keys. */
 export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
-  const { managementKeys } = lab.organisation;
   const found = (request: FastifyRequest): ManagementKey => {
     access.requireOrgKey(request);
-    const key = managementKeys.get(pathUuid(request, 'key_id'));
+    const key = lab.organisation.managementKeys.get(pathUuid(request, 'key_id'));
     if (key === undefined) throw refusal(404, 'Management key not found');
     return key;
   };
@@ -155,7 +152,7 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
   app.get(MANAGEMENT_KEYS, (request) => {
     access.requireOrgKey(request);
     const query = readQuery(managementKeysQuery, request.query);
-    const matching = [...managementKeys.values()].filter(
+    const matching = [...lab.organisation.managementKeys.values()].filter(
       ({ role, teamIds }) =>
         (query.team_id === null || teamIds?.includes(query.team_id) === true) &&
         (query.role === null || role === query.role),
@@ -188,7 +185,7 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
 
   app.delete(`${MANAGEMENT_KEYS}/:key_id`, (request) => {
     const key = found(request);
-    managementKeys.delete(key.id);
+    lab.organisation.managementKeys.delete(key.id);
     return managementKeyBody(lab, key);
   });
 }
@@ -204,11 +201,10 @@ const teamKeysQuery = z.object({ team_id: optional(uuid), ...cursorQuery });
 
 /** Team API keys. */
 export function orgTeamKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
-  const { teamApiKeys } = lab.organisation;
   const reachable = (request: FastifyRequest): TeamApiKey[] => {
     const { teamIds } = access.manager(request);
     const place = placeIn(request);
-    return [...teamApiKeys.values()].filter(
+    return [...lab.organisation.teamApiKeys.values()].filter(
       (key) => isAt(place, key) && (teamIds === null || teamIds.includes(key.teamId)),
     );
   };
@@ -233,7 +229,7 @@ export function orgTeamKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
     const ids = new Set(reachable(request).map(({ id }) => id));
     const { api_key_id: asked } = readQuery(z.object({ api_key_id: queryList(uuid) }), request.query);
     const [success, missing] = [asked?.filter((id) => ids.has(id)), asked?.filter((id) => !ids.has(id))];
-    for (const id of success ?? []) teamApiKeys.delete(id);
+    for (const id of success ?? []) lab.organisation.teamApiKeys.delete(id);
     return { success: success ?? [], failure: [], not_found: missing ?? [] };
   });
 }
@@ -249,9 +245,9 @@ const accountsQuery = z.object({
 });
 
 /** Lab accounts of the organisation: the seed's, in the place that the stand-in plays; none elsewhere. */
-export function orgLabAccountRoutes(app: FastifyInstance, { organisation }: Lab, access: OrgAccess): void {
+export function orgLabAccountRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
   const accountsAt = (request: FastifyRequest): LabAccount[] =>
-    isAt(PLAYED, placeIn(request)) ? organisation.labAccounts() : [];
+    isAt(PLAYED, placeIn(request)) ? lab.organisation.labAccounts() : [];
 
   app.get(ACCOUNTS, (request) => {
     const { teamIds } = access.manager(request);
@@ -273,7 +269,7 @@ export function orgLabAccountRoutes(app: FastifyInstance, { organisation }: Lab,
     const account = accountsAt(request).find((other) => other.id === id);
     if (account === undefined) throw refusal(404, 'Lab account not found');
     const { team_id_allowlist } = readBody(z.object({ team_id_allowlist: z.array(uuid) }), request.body);
-    organisation.allow(id, team_id_allowlist);
+    lab.organisation.allow(id, team_id_allowlist);
     return { lab_account: { ...account, team_id_allowlist, org_id: ORG_ID } };
   });
 }

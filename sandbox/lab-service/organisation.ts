@@ -48,15 +48,18 @@ export class Organisation {
   readonly managementKeys = new Map<string, ManagementKey>();
   readonly teamApiKeys = new Map<string, TeamApiKey>();
   readonly #clock: Clock;
-  readonly #firstKey: string | undefined;
   /** Teams that may order on an account, where they were changed. */
   readonly #allowed = new Map<string, readonly string[]>();
 
   /** @param firstKey the org key that is there from the start; without one nobody can manage anything */
   constructor(clock: Clock, firstKey: string | undefined) {
     this.#clock = clock;
-    this.#firstKey = firstKey;
-    this.clear();
+    const { teamId: id, region } = PLAYED;
+    const settings = { sandbox: {}, production: {} };
+    this.addTeam({ id, region, name: 'Invented team', integrationTeamId: null, settings });
+    if (firstKey === undefined) return;
+    const label = 'Invented first key';
+    this.addManagementKey({ label, role: 'org_admin', teamIds: null }, { type: 'service_staff' }, firstKey);
   }
 
   addTeam(team: Omit<Team, 'createdAt'>): Team {
@@ -102,18 +105,6 @@ export class Organisation {
 
   allow(accountId: string, teamIds: readonly string[]): void {
     this.#allowed.set(accountId, teamIds);
-  }
-
-  clear(): void {
-    for (const map of [this.teams, this.managementKeys, this.teamApiKeys, this.#allowed]) map.clear();
-    const { teamId: id, region } = PLAYED;
-    this.addTeam({
-      ...{ id, region, name: 'Invented team', integrationTeamId: null },
-      settings: { sandbox: {}, production: {} },
-    });
-    if (this.#firstKey === undefined) return;
-    const label = 'Invented first key';
-    this.addManagementKey({ label, role: 'org_admin', teamIds: null }, { type: 'service_staff' }, this.#firstKey);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Settings } from './settings.js';
 import { calendarDate } from './time.js';
 
 /** The job as the service shows it, in answers and in webhooks. */
-export function jobBody(job: ParsingJob, settings: Settings): Json {
+export function jobBody(job: ParsingJob, settings: Settings) {
   return {
     [settings.reportJobId]: job.id,
     status: job.status,

@@ -102,11 +102,6 @@ export class Reports {
     this.jobs.delete(job.id);
   }
 
-  clear(): void {
-    for (const job of this.jobs.values()) this.#unplan(job);
-    this.jobs.clear();
-  }
-
   #isShown(status: string): boolean {
     return this.#lab.settings.reportStates === 'all' || !NOT_IN_SCHEMA.includes(status);
   }

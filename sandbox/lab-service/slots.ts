@@ -97,11 +97,6 @@ export class Slots {
     return first;
   }
 
-  clear(): void {
-    this.#offered.clear();
-    this.#taken.clear();
-  }
-
   #offer(start: number, zip: string, now: number): OfferedSlot {
     const slot = {
       start,

@@ -114,23 +114,9 @@ export class LabState {
   readonly deletedUsers = new Map<string, DeletedUser>();
   /** In order of creation. */
   readonly orders = new Map<string, Order>();
-  /** Order ids of each transaction, in order of creation. */
-  readonly transactions = new Map<string, string[]>();
-  readonly portalLinks: PortalLink[] = [];
-  readonly #ordersByUser = new Map<string, Set<Order>>();
-  readonly #ordersBySample = new Map<string, Order>();
+  portalLinks: readonly PortalLink[] = [];
   #eventCount = 0;
   #nextEventId = FIRST_EVENT_ID;
-
-  clear(): void {
-    for (const map of [this.users, this.usersByClientId, this.orders, this.transactions]) map.clear();
-    this.deletedUsers.clear();
-    this.#ordersByUser.clear();
-    this.#ordersBySample.clear();
-    this.portalLinks.length = 0;
-    this.#eventCount = 0;
-    this.#nextEventId = FIRST_EVENT_ID;
-  }
 
   nextEventId(): number {
     const id = this.#nextEventId;
@@ -168,59 +154,25 @@ export class LabState {
 
   eraseUser(user: User): void {
     this.deletedUsers.delete(user.id);
-    const links = this.portalLinks.filter(({ userId }) => userId !== user.id);
-    this.portalLinks.splice(0, this.portalLinks.length, ...links);
+    this.portalLinks = this.portalLinks.filter(({ userId }) => userId !== user.id);
   }
 
-  addOrder(order: Order): void {
-    this.orders.set(order.id, order);
-    const siblings = this.transactions.get(order.transactionId) ?? [];
-    this.transactions.set(order.transactionId, [...siblings, order.id]);
-    if (order.kitSampleId !== null) this.#ordersBySample.set(order.kitSampleId, order);
-    this.#indexByUser(order);
-  }
-
-  /** Forgets an order, as if it had never been: reading it answers 404. */
-  removeOrder(order: Order): void {
-    this.orders.delete(order.id);
-    const siblings = (this.transactions.get(order.transactionId) ?? []).filter((id) => id !== order.id);
-    if (siblings.length === 0) this.transactions.delete(order.transactionId);
-    else this.transactions.set(order.transactionId, siblings);
-    this.#ordersByUser.get(order.userId)?.delete(order);
-    for (const sampleId of [order.kitSampleId, order.sampleId]) {
-      if (sampleId !== null) this.#ordersBySample.delete(sampleId);
-    }
-  }
-
-  rebind(order: Order, userId: string): void {
-    this.#ordersByUser.get(order.userId)?.delete(order);
-    order.userId = userId;
-    this.#indexByUser(order);
-  }
-
-  setSample(order: Order, sampleId: string): void {
-    order.sampleId = sampleId;
-    this.#ordersBySample.set(sampleId, order);
-  }
-
-  /** The order whose kit carries this sample id, printed or registered. */
+  /** The order whose kit carries this sample id, printed or registered; the latest if there are several. */
   orderOfSample(sampleId: string): Order | undefined {
-    return this.#ordersBySample.get(sampleId);
+    return this.#orders((order) => order.kitSampleId === sampleId || order.sampleId === sampleId).at(-1);
   }
 
-  /** Oldest first, unless the user came into the order by a registration. */
+  /** In order of creation, as in each of these lists. */
   ordersOfUser(userId: string): Order[] {
-    return [...(this.#ordersByUser.get(userId) ?? [])].toSorted((one, other) => one.createdAt - other.createdAt);
+    return this.#orders((order) => order.userId === userId);
   }
 
   ordersOfTransaction(transactionId: string): Order[] {
-    const ids = this.transactions.get(transactionId) ?? [];
-    return ids.flatMap((id) => this.orders.get(id) ?? []);
+    return this.#orders((order) => order.transactionId === transactionId);
   }
 
-  #indexByUser(order: Order): void {
-    const orders = this.#ordersByUser.get(order.userId) ?? new Set();
-    this.#ordersByUser.set(order.userId, orders.add(order));
+  #orders(fits: (order: Order) => boolean): Order[] {
+    return [...this.orders.values()].filter(fits);
   }
 }
 

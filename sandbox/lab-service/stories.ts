@@ -59,10 +59,6 @@ export class Stories {
     for (const plan of plans) plan();
   }
 
-  clear(): void {
-    this.#awaiting.clear();
-  }
-
   #perform(order: Order, step: StoryStep): void {
     if (step.creates !== undefined) this.#lab.orders.follow(order, step.creates);
     if (step.status === undefined) return;

@@ -15,7 +15,7 @@ const DEFAULT_PAGE = 100;
 const LAUNCH_SECONDS = 15 * 60;
 const COMMUNICATIONS_SECONDS = 4 * 7 * 86_400;
 
-export function userBody(user: User, settings: Settings): Json {
+export function userBody(user: User, settings: Settings) {
   const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
   const { client_user_id, fallback_time_zone: timeZoneId, fallback_birth_date: birth } = user;
   const fallback = { source_slug: 'manual', updated_at: at(user.createdAt) };
@@ -167,7 +167,7 @@ export function createPortalLink(lab: Lab, user: User, body: unknown): PortalLin
     createdAt: lab.clock.now(),
     expiresInSeconds: context === 'launch' ? LAUNCH_SECONDS : COMMUNICATIONS_SECONDS,
   };
-  lab.state.portalLinks.push(link);
+  lab.state.portalLinks = [...lab.state.portalLinks, link];
   return link;
 }
 

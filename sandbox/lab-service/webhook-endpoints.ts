@@ -103,10 +103,6 @@ export class WebhookEndpoints {
     const endpoint = this.#endpoints.get(id);
     return endpoint === undefined || endpoint.disabled ? undefined : endpoint;
   }
-
-  clear(): void {
-    this.#endpoints.clear();
-  }
 }
 
 function given(change: EndpointChange): Partial<WebhookEndpoint> {

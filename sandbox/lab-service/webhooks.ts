@@ -180,13 +180,6 @@ export class Webhooks {
     this.#failingSince = undefined;
   }
 
-  clear(): void {
-    this.faults.remove();
-    this.#held.clear();
-    this.#messages.clear();
-    this.enableEndpoint();
-  }
-
   async close(): Promise<void> {
     this.#closing.abort();
     await this.settle();
