@@ -36,9 +36,9 @@ const withoutKeys = (): Client => new Client({ connection: lab.rig.client.connec
 async function playStory(): Promise<string[]> {
   const { handle, orderId, reference } = await lab.place();
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
-  const wrong = registration(sampleId ?? '');
-  const refused = { ...wrong, patient_details: { ...wrong.patient_details, first_name: 'Testpatient!!' } };
-  await expect(handle.register(refused)).rejects.toThrow(RegistrationRefused);
+  const action = { kind: 'answer', status: 422, body: { detail: 'Testpatient is not known' } } as const;
+  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit/register', times: 1, action });
+  await expect(handle.register(registration(sampleId ?? ''))).rejects.toThrow(RegistrationRefused);
   expect(await handle.register(registration(sampleId ?? ''))).toMatchObject({ reference, registered: true });
   await lab.untilIdle(orderId);
 
