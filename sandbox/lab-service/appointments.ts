@@ -79,7 +79,7 @@ export class Appointments {
     if (request.async_confirmation !== true && appointmentConfirmation !== 'confirm') throw this.#lab.slots.conflict();
     const { appointment_notes } = request;
     const appointment = this.#create(order, { address, provider: 'invented_draws', appointment_notes }, slot);
-    if (request.async_confirmation !== true) this.#confirm(appointment);
+    if (request.async_confirmation !== true) this.move(appointment, 'scheduled');
     else this.#confirmLater(appointment, request.async_confirmation_timeout_millisecond);
     return appointment;
   }
@@ -99,7 +99,7 @@ export class Appointments {
     this.#leaveSlot(appointment);
     appointment.slot = slot;
     appointment.notes = request.appointment_notes ?? appointment.notes;
-    this.#confirm(appointment);
+    this.move(appointment, 'scheduled');
     return appointment;
   }
 
@@ -144,11 +144,6 @@ export class Appointments {
     return appointment;
   }
 
-  #confirm(appointment: Appointment): void {
-    this.move(appointment, 'scheduled');
-    if (this.#lab.settings.appointmentsHappen) this.#happen(appointment);
-  }
-
   /** The provider answers later: yes, no, or not before the booking lapses. */
   #confirmLater(appointment: Appointment, lapsesAfterMs: number | null): void {
     const { appointmentConfirmation } = this.#lab.settings;
@@ -159,22 +154,7 @@ export class Appointments {
       if (this.of(appointment.order) !== appointment || presentStatus(appointment) !== 'pending') return;
       if (appointmentConfirmation !== 'confirm') return this.move(appointment, 'cancelled');
       appointment.slot ??= this.#lab.slots.next(appointment.address.zip_code);
-      this.#confirm(appointment);
-    });
-  }
-
-  /** The visit begins with the slot, and the blood is drawn when it ends. */
-  #happen(appointment: Appointment): void {
-    const { slot } = appointment;
-    if (slot === null) return;
-    const stands = (status: string): boolean =>
-      this.of(appointment.order) === appointment && appointment.slot === slot && presentStatus(appointment) === status;
-    const now = this.#lab.clock.now();
-    this.#lab.clock.schedule(slot.start - now, () => {
-      if (stands('scheduled')) this.move(appointment, 'in_progress');
-    });
-    this.#lab.clock.schedule(slot.end - now, () => {
-      if (stands('in_progress')) this.move(appointment, 'completed');
+      this.move(appointment, 'scheduled');
     });
   }
 

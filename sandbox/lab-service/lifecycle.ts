@@ -158,29 +158,22 @@ export function registrationSteps(variant: RegistrationVariant): [string, string
     : [registered, 'requisition_created'];
 }
 
+const APPOINTED = ['ordered', 'requisition_created', 'appointment_pending', 'appointment_scheduled'];
+
+/** The way to results of what is not a kit. */
+const SUCCESS_PATHS = {
+  walk_in_test: [...APPOINTED, 'completed'],
+  at_home_phlebotomy: [...APPOINTED, 'draw_completed', 'completed'],
+  on_site_collection: ['ordered', 'requisition_created', 'draw_completed', 'completed'],
+};
+
 function successPath(method: CollectionMethod, registrable: boolean, variant: RegistrationVariant): string[] {
-  switch (method) {
-    case 'testkit': {
-      const journey = ['transit_customer', 'out_for_delivery', 'with_customer'];
-      const lab = ['transit_lab', 'delivered_to_lab', 'completed'];
-      return registrable
-        ? ['ordered', 'awaiting_registration', ...journey, ...registrationSteps(variant), ...lab]
-        : ['ordered', 'requisition_created', ...journey, ...lab];
-    }
-    case 'walk_in_test':
-      return ['ordered', 'requisition_created', 'appointment_pending', 'appointment_scheduled', 'completed'];
-    case 'at_home_phlebotomy':
-      return [
-        'ordered',
-        'requisition_created',
-        'appointment_pending',
-        'appointment_scheduled',
-        'draw_completed',
-        'completed',
-      ];
-    case 'on_site_collection':
-      return ['ordered', 'requisition_created', 'draw_completed', 'completed'];
-  }
+  if (method !== 'testkit') return SUCCESS_PATHS[method];
+  const journey = ['transit_customer', 'out_for_delivery', 'with_customer'];
+  const lab = ['transit_lab', 'delivered_to_lab', 'completed'];
+  return registrable
+    ? ['ordered', 'awaiting_registration', ...journey, ...registrationSteps(variant), ...lab]
+    : ['ordered', 'requisition_created', ...journey, ...lab];
 }
 
 /**

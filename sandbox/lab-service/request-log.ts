@@ -6,7 +6,7 @@ const MOST_ENTRIES = 50_000;
 export type RequestOutcome = 'pending' | 'answered' | 'dropped' | 'refused';
 
 /** One request, without its body and its credentials. */
-export interface LoggedRequest {
+interface LoggedRequest {
   /** By the stand-in's clock. */
   readonly at: string;
   readonly method: string;
@@ -16,18 +16,13 @@ export interface LoggedRequest {
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The answer's status; null while pending, or if the connection was closed instead. */
-  readonly status: number | null;
-  readonly outcome: RequestOutcome;
-}
-
-interface Entry extends LoggedRequest {
   status: number | null;
   outcome: RequestOutcome;
 }
 
 /** The requests so far: enough to count creations. The control interface is not logged. */
 export class RequestLog {
-  #entries: Entry[] = [];
+  #entries: LoggedRequest[] = [];
 
   begin(
     at: string,
@@ -40,7 +35,7 @@ export class RequestLog {
         return typeof value === 'string' ? [[name, value]] : [];
       }),
     );
-    const entry: Entry = {
+    const entry: LoggedRequest = {
       at,
       method: request.method,
       path,
@@ -59,7 +54,7 @@ export class RequestLog {
   }
 
   /** In the order in which they came. */
-  entries(): readonly LoggedRequest[] {
+  entries(): readonly Readonly<LoggedRequest>[] {
     return this.#entries;
   }
 

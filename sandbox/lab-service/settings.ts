@@ -77,8 +77,6 @@ export const settingsSchema = z.strictObject({
   appointmentConfirmation: z.enum(['confirm', 'decline', 'never']).default('confirm'),
   /** True: appointments can be rescheduled. */
   appointmentsReschedulable: z.boolean().default(true),
-  /** True: the blood is drawn at the time of the appointment (compressed), without a command. */
-  appointmentsHappen: z.boolean().default(false),
   /** Entries of a page of the management API, where the request does not say. Not documented. */
   managementPageSize: z.int().positive().default(50),
   /** The features that the team is not enabled for: their endpoints answer 403. */

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { CANCELLATION_REASONS } from '../../sandbox/lab-service/appointment-routes.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
@@ -393,30 +393,6 @@ describe('a visit', () => {
     await expect(appointments.cancel(orderId, REASON)).rejects.toMatchObject({ status: 400 });
     expect(await control.moveAppointment(orderId, 'completed')).toMatchObject({ status: 'completed' });
     expect((await lows()).at(-1)).toBe('draw_completed');
-  });
-
-  test('happens by itself at its time, on a compressed clock', async () => {
-    const { appointments, orderId, keys } = await startVisiting({
-      appointmentsHappen: true,
-      daySeconds: 0.2,
-    });
-    // A booking key is good for half an hour whatever a day lasts, because a person chooses.
-    await appointments.book(orderId, { booking_key: await firstOf(keys()) });
-    await vi.waitFor(async () => expect((await appointments.get(orderId)).status).toBe('completed'), 60_000);
-    expect((await appointments.get(orderId)).events?.map(({ status }) => status)).toEqual([
-      ...['pending', 'scheduled', 'in_progress', 'completed'],
-    ]);
-  });
-
-  test('does not happen at the time that was given up', async () => {
-    const { appointments, orderId, keys, control } = await startVisiting({ appointmentsHappen: true });
-    const all = await keys();
-    await appointments.book(orderId, { booking_key: all[0] ?? '' });
-    await appointments.reschedule(orderId, { booking_key: all.at(-1) ?? '' });
-    await control.advanceClock('3d');
-    expect(await appointments.get(orderId)).toMatchObject({ status: 'confirmed' });
-    await control.advanceClock('14d');
-    expect(await appointments.get(orderId)).toMatchObject({ status: 'completed' });
   });
 
   test('may take an unknown status', async () => {
