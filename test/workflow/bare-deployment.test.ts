@@ -65,6 +65,26 @@ test('a replacement joins its chain', async () => {
   await kit.expectState({ orderId, phase: 'in_transit_to_customer' });
 });
 
+test('two replacements at once are two kits, and neither takes the other for its own', async () => {
+  const kit = await stage.place({ policy: { replacementLimit: 3 } });
+  const { rootOrderId } = kit;
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'sample_error');
+  const { orderId: replacement } = await kit.handle.replaceKit({ orderId: rootOrderId });
+  // The service follows the first kit up after all.
+  const redraw = await stage.sandbox.redraw(rootOrderId);
+  await kit.untilReceived(redraw);
+  const lost = [replacement, redraw.order.id];
+  for (const orderId of lost) {
+    await kit.moveOrder(orderId, 'transit_customer');
+    await kit.moveOrder(orderId, 'lost');
+  }
+  const both = lost.map((orderId) => kit.handle.replaceKit({ orderId }));
+  await stage.expectRequests('POST', createPath, 3);
+  await stage.skip('2 minutes');
+  await Promise.all(both);
+  expect(await stage.sandbox.orders()).toHaveLength(5);
+});
+
 test('without an endpoint no notification is ever scheduled', async () => {
   const kit = await stage.place();
   await kit.handle.cancel();

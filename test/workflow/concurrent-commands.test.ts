@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { CancelRefused } from '../../client/orders/errors.js';
+import { CancelRefused, OrderMovedOn } from '../../client/orders/errors.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { replacementPlacedSignal, resolveProblemUpdate } from '../../protocol/order/messages.js';
+import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
+import { eventually } from '../rig/eventually.js';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
+import type { Kit } from './kit.js';
 import { setStage } from './story.js';
 
 /*
@@ -62,4 +68,72 @@ describe('one new kit is ordered', () => {
     expect(one?.orderId).toBe(other?.orderId);
     expect(await kitsCreated()).toBe(2);
   });
+});
+
+const busy = { method: 'POST', path: createPath, action: { kind: 'answer', status: 503, body: 'busy' } } as const;
+
+/** The first order failed at the lab, and the one that follows it in the same transaction is lost. */
+async function lostRedraw(policy: OrderPolicy = {}) {
+  const kit = await stage.place({ policy });
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'sample_error');
+  const redraw = await stage.sandbox.redraw(kit.rootOrderId);
+  await kit.untilReceived(redraw);
+  const { id: orderId } = redraw.order;
+  await kit.moveOrder(orderId, 'transit_customer');
+  await stage.sandbox.addFault(busy);
+  await kit.moveOrder(orderId, 'lost');
+  return { kit, orderId };
+}
+
+/** Somebody gives the first order up; returns when the workflow has taken the command. */
+async function giveUp({ rootOrderId }: Kit) {
+  const workflow = stage.temporal.workflow.getHandle(kitOrderId(rootOrderId));
+  const args = [{ decision: 'abandon', orderId: rootOrderId }] as const;
+  return workflow.startUpdate(resolveProblemUpdate, { args: [...args], waitForStage: 'ACCEPTED' });
+}
+
+describe('a command to give an order up that waits for a replacement', () => {
+  test('is refused if the order has its results meanwhile', async () => {
+    const { kit, orderId } = await lostRedraw();
+    const replaced = kit.handle.replaceKit({ orderId }).catch((error: unknown) => error);
+    await stage.expectRequests('POST', createPath, 2);
+    const givenUp = await giveUp(kit);
+    for (const status of ['delivered_to_lab', 'completed']) await kit.moveOrder(orderId, status);
+    await stage.skip('2 minutes');
+    expect(await replaced).toBeInstanceOf(OrderMovedOn);
+    await expect(givenUp.result()).rejects.toMatchObject({ cause: { type: 'OrderEnded' } });
+    expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId });
+  });
+
+  test('leaves no question about a replacement of the policy that fails', async () => {
+    const { kit } = await lostRedraw({ onLost: 'replace' });
+    await stage.expectRequests('POST', createPath, 2);
+    const givenUp = await giveUp(kit);
+    await stage.skip('20 minutes');
+    await givenUp.result();
+    expect(await kit.result()).toMatchObject({ outcome: 'abandoned', attention: [] });
+    expect(kit.notified).not.toContain('attention_raised replacement_failed');
+  });
+});
+
+test('a command that ends after its workflow has become a forwarder leaves it one in the lists', async () => {
+  const { rootOrderId } = await stage.place();
+  const { order } = await stage.input();
+  const {
+    order: { id: orderId },
+  } = await stage.service.orders.createTestkit(order as never);
+  const kit = await eventually(() => stage.follow(orderId));
+  await kit.expectState({ orderId });
+  const path = '/v3/order/testkit/register';
+  const fault = await stage.sandbox.addFault({ method: 'POST', path, action: { kind: 'refuse' } });
+  const registered = kit.register();
+  await stage.expectRequests('POST', path);
+  const workflow = stage.temporal.workflow.getHandle(kitOrderId(orderId));
+  const phase = async () => (await workflow.describe()).typedSearchAttributes.get(labPhaseKey);
+  await workflow.signal(replacementPlacedSignal, { rootOrderId, snapshot: { orderId, events: [] } });
+  await eventually(async () => expect(await phase()).toBe(forwardedPhase));
+  await stage.sandbox.removeFaults(fault);
+  await stage.skip('2 minutes');
+  expect(await registered).toMatchObject({ registered: true });
+  expect(await phase()).toBe(forwardedPhase);
 });

@@ -20,7 +20,7 @@ import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacement.js';
 import { isDone, recordResolution } from './resolutions.js';
 import { review } from './review.js';
-import { validate, type Command } from './validation.js';
+import { demandOpen, validate, type Command } from './validation.js';
 import { stateOf } from './view.js';
 import type { KitOrderRun } from './run.js';
 
@@ -64,7 +64,8 @@ async function carryOut(run: KitOrderRun, command: Command): Promise<OrderState>
       return command satisfies never;
   }
   note(run.chain, doneBy(command), Date.now(), orderId);
-  review(run);
+  // A forwarder shows and announces nothing.
+  if (run.forwardsTo === undefined) review(run);
   return stateOf(run.chain);
 }
 
@@ -159,6 +160,7 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
     case 'abandon':
       // Whoever gives the order up is told of every kit that was ordered for it.
       return run.lanes.run(allReplacements, async () => {
+        demandOpen(chain);
         chain.ending = 'abandoned';
       });
     default:

@@ -268,6 +268,8 @@ async function replace(run: KitOrderRun, order: ChainOrder, key: string): Promis
   } catch (error) {
     const { type, message } = refusalOf(error);
     log.warn('replacement failed', { orderId, type, message });
+    // It was given up, or brought its results, meanwhile: nobody is asked any more.
+    if (outcomeOf(chain) !== undefined) return false;
     const now = findOrder(chain, orderId) ?? order;
     if (type === 'OrderMovedOn' && lastEventId(now) > lastEventId(order)) {
       chain.recheckAt = Date.now();

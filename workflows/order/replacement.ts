@@ -16,6 +16,7 @@ import {
 import { refusalOf, refuse } from '../entity/commands.js';
 import { isKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
+import { demandOpen } from './validation.js';
 import type { Replacement } from '../../protocol/order/messages.js';
 import type { KitOrderRun } from './run.js';
 
@@ -26,35 +27,46 @@ import type { KitOrderRun } from './run.js';
 const replacementTimeout = 15 * 60_000;
 
 /**
- * Orders a new kit for a failed or missing one, once: the reservation is set before anything is awaited and kept whatever
- * happens, so that trying again continues the same replacement.
- *
- * @throws ApplicationFailure `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
- */
-export async function replaceKit(run: KitOrderRun, orderId: string): Promise<void> {
-  const { chain } = run;
-  const order = findOrder(chain, orderId);
-  if (!order || replacementOf(chain, orderId)?.orderId !== undefined) return;
-  demandReplaceable(order);
-  const reservation = replacementOf(chain, orderId) ?? reserveReplacement(chain, order);
-  reservation.atEventId = lastEventId(order);
-  const snapshot = await run.lanes.run(allReplacements, () => place(run, reservation, order));
-  if (snapshot) receiveSnapshot(run, snapshot);
-  clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
-  if (!snapshot) return;
-  if (isRedrawOf(order, snapshot)) {
-    chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
-    return;
-  }
-  reservation.orderId = snapshot.orderId;
-  await leadToChain(chain, snapshot);
-}
-
-/**
  * The lane of all replacements of the chain, whichever order they are for: where the service echoes no passthrough, one that
  * looks for its order could find the other's.
  */
 export const allReplacements = 'replacements';
+
+/**
+ * Orders a new kit for a failed or missing one, once. What one replacement came to is known before the next one begins.
+ *
+ * @throws ApplicationFailure `OrderEnded`, `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
+ */
+export async function replaceKit(run: KitOrderRun, orderId: string): Promise<void> {
+  const placed = await run.lanes.run(allReplacements, () => replaceInTurn(run, orderId));
+  if (placed) await leadToChain(run.chain, placed);
+}
+
+/**
+ * The reservation is set before anything is awaited and kept whatever happens, so that trying again continues the same
+ * replacement.
+ *
+ * @returns the new order, if it is a replacement that no webhook has reported
+ */
+async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSnapshot | undefined> {
+  const { chain } = run;
+  const order = findOrder(chain, orderId);
+  if (!order || replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
+  demandOpen(chain);
+  demandReplaceable(order);
+  const reservation = replacementOf(chain, orderId) ?? reserveReplacement(chain, order);
+  reservation.atEventId = lastEventId(order);
+  const snapshot = await place(run, reservation, order);
+  if (snapshot) receiveSnapshot(run, snapshot);
+  clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
+  if (!snapshot) return undefined;
+  if (isRedrawOf(order, snapshot)) {
+    chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
+    return undefined;
+  }
+  reservation.orderId = snapshot.orderId;
+  return snapshot;
+}
 
 /** The new order; nothing when its answer never came but a webhook has reported it meanwhile. */
 async function place(

@@ -39,10 +39,15 @@ export function validate({ chain, forwardsTo }: KitOrderRun, command: Command): 
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
   const isKnown = findOrder(chain, orderId) !== undefined;
   if (isKnown && isDone(chain, command)) return;
-  const outcome = outcomeOf(chain);
-  if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
+  demandOpen(chain);
   if (!isKnown) throw refuse('OrderNotInChain', 'The command names an order that is not of this chain');
   if (command.kind === 'resolveProblem') demandUnresolved(chain, command);
+}
+
+/** Also for what had to wait: the order may have got its results meanwhile. */
+export function demandOpen(chain: Chain): void {
+  const outcome = outcomeOf(chain);
+  if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
 }
 
 /** Commands are for the run that follows a chain, and once it knows an order. */
