@@ -1,6 +1,14 @@
 /** The exports for a product backend. */
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
-export type { EarlierFailure, OrderFilter, OrderOperations, ReconcileOptions, WhichHandle } from './orders/orders.js';
+export type {
+  EarlierFailure,
+  OrderFilter,
+  OrderOperations,
+  PolicyChange,
+  ReconcileOptions,
+  SetPolicyOptions,
+  WhichHandle,
+} from './orders/orders.js';
 export type { OrderSummary } from './orders/order-list.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { ReportOperations, ReportSubmission } from './reports/reports.js';

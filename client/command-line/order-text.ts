@@ -2,6 +2,7 @@ import type { CriticalResult, OrderState, PlacingState } from '../../protocol/or
 import type { CancelledPlacing } from '../orders/order-handle.js';
 import type { OrderSummary } from '../orders/order-list.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
+import type { PolicyChange } from '../orders/orders.js';
 
 /* Orders as text for people. */
 
@@ -19,6 +20,18 @@ export function orderTable(orders: readonly OrderSummary[]): string {
       moment(endedAt),
     ]),
   );
+}
+
+/** What a change of the policy means for each order. */
+export function policyChangeTable(changes: readonly PolicyChange[]): string {
+  if (changes.length === 0) return 'No orders.';
+  const rows = changes.map(({ rootOrderId, reference, before, after }) => [
+    rootOrderId,
+    reference,
+    waiting(before),
+    waiting(after),
+  ]);
+  return table(['Order', 'Reference', 'Waits for', 'Afterwards'], rows);
 }
 
 /** The case file: the order's phase, what it waits for, and its timeline. */

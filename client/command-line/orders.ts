@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../orders/order-handle.js';
-import type { OrderFilter, WhichHandle } from '../orders/orders.js';
+import type { OrderFilter, PolicyChange, WhichHandle } from '../orders/orders.js';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { OrderSummary } from '../orders/order-list.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type {
@@ -15,7 +16,7 @@ import { UsageError } from './exit-codes.js';
 import { readObject, readText } from './input.js';
 import { count } from './options.js';
 import { attentionReason, phase } from './order-filters.js';
-import { orderLine, orderText, orderTable } from './order-text.js';
+import { orderLine, orderText, orderTable, policyChangeTable } from './order-text.js';
 
 interface ReferenceOption {
   reference?: string;
@@ -27,6 +28,12 @@ interface ListOptions {
   user?: string;
   ended?: true;
   limit: number;
+}
+
+interface SetPolicyOptions extends Pick<ListOptions, 'phase' | 'attention' | 'user'> {
+  file: string;
+  all?: true;
+  dryRun?: true;
 }
 
 interface ResolveOptions {
@@ -89,6 +96,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
     .description('order a new kit for one that is lost, failed or stuck, to the same address')
     .action(async (orderId: string) => command(commandLine, { orderId }, (handle) => handle.replaceKit({ orderId })));
   acknowledgeCriticalCommand(orders, commandLine);
+  setPolicyCommand(orders, commandLine);
 }
 
 /** It takes only an id: the current order of a reference may have changed when the command is repeated. */
@@ -110,6 +118,30 @@ function resolveCommand(orders: Command, commandLine: CommandLine): void {
         handle.resolveProblem(decision, { orderId, ...(insteadOf !== undefined && { insteadOf }) }),
       ),
     );
+}
+
+function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
+  orders
+    .command('set-policy')
+    .description('change settings of the policy of running orders, and show what each waits for before and after')
+    .requiredOption('--file <path>', 'the settings that change, as JSON; - reads standard input')
+    .option('--phase <phase>', 'only orders in this phase, such as awaiting_registration', phase)
+    .option('--attention [reason]', 'only orders that need attention, for one reason or any', attentionReason)
+    .option('--user <user-id>', "only this user's orders (the lab service's id)")
+    .option('--all', 'every running order')
+    .option('--dry-run', 'change nothing')
+    .action(async ({ file, all, dryRun: isDryRun, ...filter }: SetPolicyOptions) => {
+      const dryRun = isDryRun === true;
+      if ((Object.keys(filter).length === 0) === (all === undefined)) {
+        throw new UsageError('Say which orders: --phase, --attention or --user, or --all');
+      }
+      const policy = (await readObject(commandLine.terminal, file)) as OrderPolicy;
+      await commandLine.run(async ({ lab }) => {
+        const changes: PolicyChange[] = [];
+        for await (const change of lab.orders.setPolicy(filterOf(filter), policy, { dryRun })) changes.push(change);
+        commandLine.print({ orders: changes, dryRun }, () => policyChangeTable(changes));
+      });
+    });
 }
 
 function listCommand(orders: Command, commandLine: CommandLine): void {
@@ -216,7 +248,7 @@ function whichOrder(orderId: string | undefined, reference: string | undefined):
   throw new UsageError('Give one order: its id, or --reference');
 }
 
-function filterOf({ user, ended, ...filter }: ListOptions): OrderFilter {
+function filterOf({ user, ended, ...filter }: Omit<ListOptions, 'limit'>): OrderFilter {
   return {
     ...(filter.phase !== undefined && { phase: filter.phase }),
     ...(filter.attention !== undefined && { attention: filter.attention }),

@@ -21,13 +21,24 @@ import {
   type PlaceKitOrderResult,
   type PlacingEnd,
   type PlacingState,
+  policyPreviewQuery,
+  setPolicyUpdate,
+  type PolicyPreview,
   type RegisterCommand,
 } from '../../protocol/order/messages.js';
 import type { CallOptions } from '../call-options.js';
 import { toClientError, ServiceNotConfigured } from '../errors.js';
 import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
-import { joinFaults } from '../input-faults.js';
-import { forwardedTo, OrderEnded, orderErrorMap, PlacingCancelled, RegistrationRefused } from './errors.js';
+import { joinFaults, policyFaults } from '../input-faults.js';
+import { resolvePolicy, type OrderPolicy, type ResolvedPolicy } from '../../protocol/order/policy.js';
+import {
+  forwardedTo,
+  OrderEnded,
+  OrderInvalid,
+  orderErrorMap,
+  PlacingCancelled,
+  RegistrationRefused,
+} from './errors.js';
 import type { OrderFinder } from './order-finder.js';
 import { watchState, type WatchOptions } from '../watching.js';
 
@@ -182,6 +193,27 @@ export class KitOrderHandle {
     return this.command(acknowledgeCriticalResultUpdate, command, options, isDone);
   }
 
+  /**
+   * Changes some settings of the order's policy; the others stay. A deadline that this moves into the past is due at once; one
+   * that was missed and moves into the future counts again, and its attention is cleared. Deadline: 30 seconds.
+   * @throws OrderInvalid naming every setting that is unknown or out of range, OrderEnded, ServiceDown
+   */
+  async setPolicy(policy: OrderPolicy, options: CallOptions = {}): Promise<OrderState> {
+    changesOf(policy);
+    return this.command(setPolicyUpdate, { policy }, options);
+  }
+
+  /**
+   * What the order waits for, and what it would wait for after `setPolicy`. Changes nothing. Deadline: 30 seconds.
+   * @throws OrderInvalid
+   */
+  async previewPolicy(policy: OrderPolicy, options: CallOptions = {}): Promise<PolicyPreview> {
+    const changes = changesOf(policy);
+    return this.finder.calls.call(isReading, options, async (call) =>
+      (await this.workflow(call)).query(policyPreviewQuery, changes),
+    );
+  }
+
   /** Every state that differs from the one before, the present one first, until the order has ended. */
   watch(options: WatchOptions = {}): AsyncGenerator<OrderState | PlacingState, void, undefined> {
     return watchState((asking) => this.state(asking), options);
@@ -312,6 +344,15 @@ export class KitOrderHandle {
       throw error;
     }
   }
+}
+
+/** The given settings, resolved. @throws OrderInvalid */
+function changesOf(policy: OrderPolicy): Partial<ResolvedPolicy> {
+  const names = Object.entries(policy).flatMap(([name, value]) => (value == null ? [] : [name]));
+  const faults = policyFaults(() => resolvePolicy(policy));
+  if (names.length === 0) faults.push({ field: 'policy', message: 'must have at least one setting' });
+  if (faults.length > 0) throw new OrderInvalid(`The policy is not valid: ${joinFaults(faults)}`, { fields: faults });
+  return Object.fromEntries(Object.entries(resolvePolicy(policy)).filter(([name]) => names.includes(name)));
 }
 
 /** Removes undefined fields: the worker's rules do not accept them. */

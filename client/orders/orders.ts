@@ -11,15 +11,16 @@ import {
   type AttentionReason,
   type OrderPhase,
   type PlaceKitOrderInput,
+  type PolicyPreview,
 } from '../../protocol/order/messages.js';
-import { resolvePolicy } from '../../protocol/order/policy.js';
+import { resolvePolicy, type OrderPolicy } from '../../protocol/order/policy.js';
 import { type ReconcileProgress, type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, placingPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { goesOn, underWay } from '../workflow-calls.js';
-import { OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
+import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
@@ -38,6 +39,17 @@ export interface EarlierFailure {
   at: Date | undefined;
   /** As `reconcile` rejected with it, if somebody waited. */
   error: unknown;
+}
+
+export interface SetPolicyOptions extends CallOptions {
+  /** True: nothing is changed. Default false. */
+  dryRun?: boolean;
+}
+
+/** What changing its policy means for one order. */
+export interface PolicyChange extends PolicyPreview {
+  rootOrderId: string;
+  reference?: string;
 }
 
 /** Which orders a list has. */
@@ -127,6 +139,34 @@ export class OrderOperations {
    */
   list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
     return this.finder.calls.iterate(isReading, options, () => listOrders(this.finder.calls.client, filter));
+  }
+
+  /**
+   * Changes settings of the policy of every running order that the filter matches, one after the other, and yields what each
+   * waited for before and waits for afterwards. Orders that are still being placed, or end meanwhile, are left out. Repeating
+   * it is harmless. Deadline: 30 seconds for a page, and for each order.
+   *
+   * @param options `dryRun`: only shows what would change
+   * @throws OrderInvalid, before anything is changed
+   */
+  async *setPolicy(
+    filter: Omit<OrderFilter, 'ended'>,
+    policy: OrderPolicy,
+    { dryRun = false, ...options }: SetPolicyOptions = {},
+  ): AsyncGenerator<PolicyChange, void, undefined> {
+    const faults = policyFaults(() => resolvePolicy(policy));
+    if (faults.length > 0) throw invalid(faults);
+    for await (const { rootOrderId, reference } of this.list({ ...filter, ended: false }, options)) {
+      if (rootOrderId === undefined) continue;
+      const handle = new KitOrderHandle(this.finder, { rootOrderId });
+      try {
+        const preview = await handle.previewPolicy(policy, options);
+        const after = dryRun ? preview.after : (await handle.setPolicy(policy, options)).waiting;
+        yield { rootOrderId, ...(reference !== undefined && { reference }), before: preview.before, after };
+      } catch (error) {
+        if (!(error instanceof OrderEnded)) throw error;
+      }
+    }
   }
 
   private async startPlacing(input: PlaceKitOrderInput): Promise<KitOrderHandle> {

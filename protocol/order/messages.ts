@@ -181,6 +181,26 @@ export const acknowledgeCriticalResultUpdate = defineUpdate<OrderState, [Acknowl
   'acknowledgeCriticalResult',
 );
 
+/** Settings of a running order's policy that change; the others stay. */
+export interface SetPolicyCommand {
+  policy: OrderPolicy;
+}
+
+/**
+ * A deadline that the new policy moves into the past is due at once; one that was missed and moves into the future counts
+ * again, and its attention is cleared.
+ */
+export const setPolicyUpdate = defineUpdate<OrderState, [SetPolicyCommand]>('setPolicy');
+
+/** What an order waits for, and what it would wait for after a change of its policy. */
+export interface PolicyPreview {
+  before: Waiting;
+  after: Waiting;
+}
+
+/** Changes nothing. The settings are resolved: durations in milliseconds. */
+export const policyPreviewQuery = defineQuery<PolicyPreview, [Partial<ResolvedPolicy>]>('policyPreview');
+
 export const stateQuery = defineQuery<OrderState>('state');
 
 /** Where the kit is, as far as known. LabPhase carries the current order's phase. */

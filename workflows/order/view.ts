@@ -160,7 +160,7 @@ const waitedFor: Readonly<Record<OrderPhase, string>> = {
 };
 
 /** Until when: the limit that is nearest. Reminders on the way to it are no limits. */
-function waitingOf(chain: Chain): Waiting {
+export function waitingOf(chain: Chain): Waiting {
   if (outcomeOf(chain) !== undefined) return { for: 'nothing' };
   const limit = deadlinesOf(chain).find((deadline) => !chain.met.includes(deadline.key) && !isReminder(deadline));
   return {

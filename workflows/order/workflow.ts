@@ -7,10 +7,12 @@ import {
   kitOrderName,
   orderChangedSignal,
   orderPlacedSignal,
+  policyPreviewQuery,
   registerUpdate,
   replaceKitUpdate,
   replacementPlacedSignal,
   resolveProblemUpdate,
+  setPolicyUpdate,
   stateQuery,
   type KitOrderInput,
   type KitOrderResult,
@@ -20,6 +22,7 @@ import {
   type RegisterCommand,
   type ReplaceKitCommand,
   type ResolveProblemCommand,
+  type SetPolicyCommand,
 } from '../../protocol/order/messages.js';
 import { runLoop } from '../entity/loop.js';
 import { clear, raise } from './announcements.js';
@@ -27,6 +30,7 @@ import { openChain, outcomeOf } from './chain.js';
 import { carryOutCancelRequest, carryOutInTurn } from './commands.js';
 import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
+import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
 import { handlePassedDeadlines } from './policy-decisions.js';
 import { forward, awaitIdentity, identify } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
@@ -98,6 +102,13 @@ function listen(run: KitOrderRun): void {
   });
   setHandler(stateQuery, () => currentState(run), {
     description: 'Where the order stands, what it waits for, its chain and timeline.',
+  });
+  setHandler(policyPreviewQuery, (changes) => previewPolicy(run, changes, Date.now()), {
+    description: 'What the order waits for now, and what it would wait for with other settings of its policy.',
+  });
+  setHandler(setPolicyUpdate, (command) => changePolicy(run, command), {
+    description: 'Changes some settings of the order’s policy.',
+    validator: (command: SetPolicyCommand) => validatePolicyChange(run, command),
   });
   setHandler(
     registerUpdate,

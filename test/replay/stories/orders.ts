@@ -169,6 +169,16 @@ export const orders: readonly Story[] = [
     return { 'placed-elsewhere': workflowId };
   },
 
+  async function policyChanged(stage) {
+    const { handle, orderId } = await stage.place({ shippingDeadline: '1s' });
+    await until(following(handle), ({ attention }) => attention.some(({ reason }) => reason === 'shipping_overdue'));
+    await handle.setPolicy({ shippingDeadline: '8d' });
+    await until(following(handle), ({ attention }) => attention.length === 0);
+    await handle.cancel();
+    await handle.result();
+    return { 'policy-changed': kitOrderId(orderId) };
+  },
+
   async function adopted(stage) {
     const { order } = await stage.sandbox.createOrder();
     const handle = await found(stage, order.id);

@@ -52,6 +52,8 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     ['orders list --timeout soon', /must be a duration such as 90s or 5m/],
     ['orders list --timeout 0s', /must be a duration/],
     ['orders show', /Give one order: its id, or --reference/],
+    ['orders set-policy --file policy.json', /Say which orders/],
+    ['orders set-policy --file policy.json --all --user user-1', /Say which orders/],
     ['orders show order-1 --reference mine', /Give one order/],
     ['orders show order-1 order-2', /too many arguments/],
     ['orders place', /required option '--file <path>' not specified/],
