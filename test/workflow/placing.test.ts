@@ -103,6 +103,21 @@ describe('a placement by a worker with a wrong key', () => {
     await stage.sandbox.removeFaults(fault);
     expect(await stage.sandbox.orders()).toEqual([]);
   });
+
+  test('can be cancelled after an answer was lost: the order is looked for until the key is right, and cancelled', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('POST', createPath);
+    const fault = await stage.sandbox.addFault({ path: '/**', action: wrongKey });
+    const cancelled = handle.cancel();
+    await stage.skip('2 minutes');
+    await eventually(async () =>
+      expect(await handle.state()).toMatchObject({ waiting: { for: 'a key that the lab service accepts' } }),
+    );
+    await stage.sandbox.removeFaults(fault);
+    await stage.skip('15 minutes');
+    expect(await cancelled).toMatchObject({ phase: 'cancelled' });
+  });
 });
 
 test('a service that asks for a day of patience is not asked again at once', async () => {

@@ -248,9 +248,15 @@ async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
   if (run.progress === 'nothing_sent' || isUnsettled(run)) return null;
   await sleep(run.policy.creationSettling, { summary: 'until a creation has settled' });
   const options = { ...creationLook(run.policy), summary: `order ${run.input.reference}, if there is one` };
-  return activities.findKitOrder.executeWithOptions(options, [requestOf(run, true)]).catch((error: unknown) => {
-    throw refusalOf(error);
-  });
+  for (;;) {
+    try {
+      return await activities.findKitOrder.executeWithOptions(options, [requestOf(run, true)]);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (!isKeyRefused(refusal)) throw refusal;
+      await waitForNextRound(run, refusal);
+    }
+  }
 }
 
 /** A service that asks for hours of patience ends a round at once: the next one does not follow at once. */
@@ -267,6 +273,10 @@ async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
     if (refusal.type === 'AmbiguousOrder') askForAttention(run, 'ambiguous_order');
     throw refusal;
   }
+  await waitForNextRound(run, refusal);
+}
+
+async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): Promise<void> {
   askForAttention(run, 'placing_delayed');
   run.waitsFor = isKeyRefused(refusal) ? 'a key that the lab service accepts' : untilTaken;
   setCurrentDetails(`The lab service does not take the order: ${refusal.type}. Placing goes on trying.`);
