@@ -27,6 +27,9 @@ const foreign = new Set(['NOTIFY_SOCKET']);
 
 const ours = /^LABOPS_/;
 
+/** What Kubernetes tells each container of a Service, which may be called as we are. */
+const ofKubernetes = /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP).*)?)$/;
+
 /** More is another word; so is anything near a short name. */
 const mostEdits = 2;
 const shortestName = 8;
@@ -37,7 +40,7 @@ const shortestName = 8;
  */
 export function misspeltSettings(given: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(given).flatMap((name) => {
-    if (known.has(name) || foreign.has(name)) return [];
+    if (known.has(name) || foreign.has(name) || ofKubernetes.test(name)) return [];
     const near = nearestTo(name, (setting) => given[setting] === undefined);
     if (near !== undefined) return [`${name} is not a setting: did you mean ${near}?`];
     return ours.test(name) ? [`${name} is not a setting: docs/settings.md lists them.`] : [];

@@ -94,6 +94,8 @@ describe('a warning', () => {
   test('is not given for the variables of other programs', () => {
     const others = { NOTIFY_SOCKET: '/run/notify', DATABASE_HOST: 'db', SERVICE_NAME: 'x', INGRESS_SERVICE_PORT: '80' };
     const files = { LABOPS_ENCRYPTION_KEYS_FILE: '', LABOPS_TEAM_ID: 'team', TEMPORAL_TLS: 'true', LOGLEVEL: '' };
+    const ofKubernetes = { LABOPS_SERVICE_HOST: '10.0.0.1', LABOPS_PORT: 'tcp://10.0.0.1:1', LABOPS_PORT_80_TCP: '' };
+    expect(warningsOf(ofKubernetes)).toEqual([]);
     expect(warningsOf({ ...others, ...files, npm_config_user_agent: 'npm', NODE_ENV: 'test' })).toEqual([]);
   });
 

@@ -13,6 +13,7 @@ import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js'
 import { activities, booking } from '../activities.js';
 import { notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
+import { second } from '../entity/spans.js';
 import { forget, openVisit, takeAnswer, wantFrom, type Appointment, currentPhase } from './appointment.js';
 import { look, takeSilence, readAppointmentSnapshot } from './reading.js';
 import { appointmentStateOf } from './view.js';
@@ -123,11 +124,14 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
   }
 }
 
+/** The alarm is set for the end of a doubt, too: timers of one moment may end in two tasks, and the second would come late. */
+const afterAlarm = second;
+
 /** A booking that may still be under way is not raced by another one: what came of it is read first. */
 async function outwaitDoubt(appointment: Appointment): Promise<void> {
   if (appointment.doubtUntil === undefined) return;
   const left = appointment.doubtUntil - Date.now();
-  if (left > 0) await sleep(left, { summary: 'an earlier booking may be under way' });
+  if (left > 0) await sleep(left + afterAlarm, { summary: 'an earlier booking may be under way' });
   await lookOrRefuse(appointment);
 }
 

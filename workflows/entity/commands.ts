@@ -18,9 +18,9 @@ interface Asked<Command, State> {
  * reaches the caller of that work only.
  */
 export class Lanes {
-  private readonly last = new Map<string, Promise<unknown>>();
+  private readonly last = new Map<string | symbol, Promise<unknown>>();
 
-  async run<T>(subject: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(subject: string | symbol, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(subject);
     const done = before === undefined ? work() : before.then(work, work);
     this.last.set(subject, done);

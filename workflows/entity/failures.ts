@@ -10,7 +10,10 @@ export function isFinalRefusal(error: unknown): boolean {
   return cause instanceof ApplicationFailure && cause.nonRetryable === true;
 }
 
-/** The worker's key is wrong, or not for this: the same call succeeds once a person has changed the key, and not before. */
-export function isKeyRefused({ type }: ApplicationFailure): boolean {
+/**
+ * 401 or 403: the worker's key is wrong, or not for this user or account; the service does not say which. The same call
+ * succeeds once a person has corrected that, and not before.
+ */
+export function isAccessRefused({ type }: ApplicationFailure): boolean {
   return type === 'Unauthorized';
 }

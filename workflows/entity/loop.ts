@@ -103,8 +103,8 @@ async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns
 
 /** Waits until every caller is answered, or there is something to do first: then it is false. */
 async function awaitIdle(run: Wakeable): Promise<boolean> {
-  await condition(() => allHandlersFinished() || isDisturbed(run));
-  return !isDisturbed(run);
+  await condition(() => allHandlersFinished() || isDisturbed(run) || run.alarm.rang);
+  return allHandlersFinished() && !isDisturbed(run);
 }
 
 function isDisturbed({ hasNews, commands }: Wakeable): boolean {

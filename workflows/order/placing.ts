@@ -40,7 +40,7 @@ import {
 } from '../../protocol/search-attributes.js';
 import { activities, creation, creationLook } from '../activities.js';
 import { refusalOf, refuse } from '../entity/commands.js';
-import { isFinalRefusal, isKeyRefused } from '../entity/failures.js';
+import { isFinalRefusal, isAccessRefused } from '../entity/failures.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { orderPolicyVersions } from './versions.js';
@@ -253,7 +253,7 @@ async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
       return await activities.findKitOrder.executeWithOptions(options, [requestOf(run, true)]);
     } catch (error) {
       const refusal = refusalOf(error);
-      if (!isKeyRefused(refusal)) throw refusal;
+      if (!isAccessRefused(refusal)) throw refusal;
       await waitForNextRound(run, refusal);
     }
   }
@@ -269,7 +269,7 @@ const betweenRounds = 10 * 60_000;
 async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
   if (run.creating.consideredCancelled && !isFinalRefusal(error)) throw error;
   const refusal = refusalOf(error);
-  if (isFinalRefusal(error) && !isKeyRefused(refusal)) {
+  if (isFinalRefusal(error) && !isAccessRefused(refusal)) {
     if (refusal.type === 'AmbiguousOrder') askForAttention(run, 'ambiguous_order');
     throw refusal;
   }
@@ -278,7 +278,9 @@ async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
 
 async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): Promise<void> {
   askForAttention(run, 'placing_delayed');
-  run.waitsFor = isKeyRefused(refusal) ? 'a key that the lab service accepts' : untilTaken;
+  run.waitsFor = isAccessRefused(refusal)
+    ? 'access to the lab service: a key that it accepts, for a user and an account of its team'
+    : untilTaken;
   setCurrentDetails(`The lab service does not take the order: ${refusal.type}. Placing goes on trying.`);
   await sleep(Math.max(run.policy.creationSettling, betweenRounds), { summary: 'before the next attempt' });
 }

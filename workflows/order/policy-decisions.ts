@@ -92,7 +92,7 @@ function isDecisionDue(chain: Chain, now: number): boolean {
 
 /** A decision that waits for a read of the order may not be due any more. */
 export function endWaitingUnlessDue(run: KitOrderRun): boolean {
-  if (isDecisionDue(run.chain, Date.now())) return false;
+  if (unreadOrder(run.chain) !== undefined || isDecisionDue(run.chain, Date.now())) return false;
   endWaiting(run, Date.now());
   return true;
 }

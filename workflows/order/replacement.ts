@@ -30,7 +30,7 @@ const replacementTimeout = 15 * 60_000;
  * The lane of all replacements of the chain, whichever order they are for: where the service echoes no passthrough, one that
  * looks for its order could find the other's.
  */
-export const allReplacements = 'replacements';
+export const allReplacements = Symbol('replacements');
 
 /**
  * Orders a new kit for a failed or missing one, once. What one replacement came to is known before the next one begins.

@@ -31,7 +31,7 @@ import { activities, upload as uploadOptions } from '../activities.js';
 
 import ms from 'ms';
 import { refuse } from '../entity/commands.js';
-import { isKeyRefused } from '../entity/failures.js';
+import { isAccessRefused } from '../entity/failures.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { reportPolicyVersions, submissionVersion, upgradeSubmission, type CarriedSubmission } from './versions.js';
@@ -239,7 +239,7 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
   if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return undefined;
-  if (cause.nonRetryable && !isKeyRefused(cause))
+  if (cause.nonRetryable && !isAccessRefused(cause))
     throw ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
   return cause;
 }
@@ -305,8 +305,8 @@ async function pause(submission: Submission, failure: ApplicationFailure | undef
   const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];
   const asked = details?.retryAfterMs ?? 0;
   const span = Math.max(Math.min(firstPause * 2 ** Math.min(failures - 1, 20), longestPause), asked);
-  const isKeyWrong = failure !== undefined && isKeyRefused(failure);
-  if (isKeyWrong || Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
+  const isRefused = failure !== undefined && isAccessRefused(failure);
+  if (isRefused || Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
   const type = failure?.type ?? 'WorkerLost';
   setCurrentDetails(`The report was not uploaded: ${type}. It goes on trying.`);
   const left = endsAt(submission) - Date.now();
