@@ -113,6 +113,8 @@ export class PlayedLink {
   readonly #browser: LabService;
   readonly #narrator: Narrator;
   readonly #notifications: Notifications<'link'>;
+  /** Settled once the line of the last answer is shown: a notification about what it says comes after it. */
+  #answered: Promise<unknown> = Promise.resolve();
 
   constructor(handle: LinkHandle, browser: LabService, narrator: Narrator, receiver: NotificationReceiver) {
     this.handle = handle;
@@ -122,7 +124,10 @@ export class PlayedLink {
       receiver,
       'link',
       ({ data }) => data.user_id === handle.userId,
-      narrator.notifies,
+      async (event) => {
+        await this.#answered;
+        narrator.notifies(event);
+      },
     );
   }
 
@@ -134,24 +139,34 @@ export class PlayedLink {
     this.#narrator.acts('the user logs in there; the password goes straight to the lab service, never into Temporal');
     const credentials = { username, password: 'an-invented-password' };
     const result = await this.#browser.links.submitPassword(this.handle.provider, linkToken, credentials);
-    const state = await this.handle.reportLinkResult(result);
-    this.#narrator.happens(linkStateWords(state));
-    this.#narrator.waits(linkWaits(state));
-    return state;
+    return this.#answering(async () => {
+      const state = await this.handle.reportLinkResult(result);
+      this.#narrator.happens(linkStateWords(state));
+      this.#narrator.waits(linkWaits(state));
+      return state;
+    });
   }
 
   /** The user types a code. Returns undefined if it was refused. */
   async submit(code: string): Promise<CodeAnswer | undefined> {
-    try {
-      const answer = await this.handle.submitMfaCode(code);
-      this.#narrator.happens(codeAnswerWords(answer));
-      return answer;
-    } catch (error) {
-      const isRefusal = error instanceof InvalidCode || error instanceof LinkRefused || error instanceof LinkFailed;
-      if (!isRefusal) throw error;
-      this.#narrator.happens(`refused: ${error.message}`);
-      return undefined;
-    }
+    return this.#answering(async () => {
+      try {
+        const answer = await this.handle.submitMfaCode(code);
+        this.#narrator.happens(codeAnswerWords(answer));
+        return answer;
+      } catch (error) {
+        const isRefusal = error instanceof InvalidCode || error instanceof LinkRefused || error instanceof LinkFailed;
+        if (!isRefusal) throw error;
+        this.#narrator.happens(`refused: ${error.message}`);
+        return undefined;
+      }
+    });
+  }
+
+  #answering<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const answer = work();
+    this.#answered = answer.catch(() => undefined);
+    return answer;
   }
 
   /** Waits for the end of the workflow, and until the product is notified of it. */
