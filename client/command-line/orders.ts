@@ -138,7 +138,13 @@ function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
       const policy = (await readObject(commandLine.terminal, file)) as OrderPolicy;
       await commandLine.run(async ({ lab }) => {
         const changes: PolicyChange[] = [];
-        for await (const change of lab.orders.setPolicy(filterOf(filter), policy, { dryRun })) changes.push(change);
+        try {
+          for await (const change of lab.orders.setPolicy(filterOf(filter), policy, { dryRun })) changes.push(change);
+        } catch (error) {
+          if (!dryRun && changes.length > 0)
+            commandLine.note(`Changed before the failure:\n${policyChangeTable(changes)}`);
+          throw error;
+        }
         commandLine.print({ orders: changes, dryRun }, () => policyChangeTable(changes));
       });
     });

@@ -146,8 +146,9 @@ export class OrderOperations {
    * waited for before and waits for afterwards. Orders that are still being placed, or end meanwhile, are left out. Repeating
    * it is harmless. Deadline: 30 seconds for a page, and for each order.
    *
-   * @param options `dryRun`: only shows what would change
-   * @throws OrderInvalid, before anything is changed
+   * @param options `dryRun`: only shows what would change: the next limit, neither reminders nor when an order is given up
+   * @throws OrderInvalid for an invalid policy, before anything is changed; and what a single order answers, which ends it:
+   * the orders that it has yielded are changed, the others are not
    */
   async *setPolicy(
     filter: Omit<OrderFilter, 'ended'>,

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { OrderEnded, OrderInvalid } from '../../client/orders/errors.js';
-import { setPolicyUpdate } from '../../protocol/order/messages.js';
+import { orderPlacedSignal, setPolicyUpdate } from '../../protocol/order/messages.js';
+import { resolvePolicy } from '../../protocol/order/policy.js';
 import { kitOrderId } from '../../protocol/ids.js';
+import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -55,4 +58,46 @@ test('an invalid setting is refused with its rule, by the client and by the work
     cause: { type: 'InvalidCommand' },
   });
   expect(await kit.handle.state()).toEqual(before);
+});
+
+test('another interval between the reminders of a critical result counts from the last one, so that none is left out', async () => {
+  const kit = await stage.place();
+  await stage.syncClock();
+  await stage.sandbox.reportCritical(kit.rootOrderId, {});
+  await kit.expectAttention('critical_result');
+  const expectReminders = (count: number) =>
+    eventually(() =>
+      expect(kit.notifications.filter(({ type }) => type === 'critical_result_reminder')).toHaveLength(count),
+    );
+  for (const count of [1, 2, 3]) {
+    await stage.skip('1 hour');
+    await expectReminders(count);
+  }
+  await kit.handle.setPolicy({ criticalResultReminder: '1d' });
+  await stage.skip('1 day');
+  await expectReminders(4);
+  await kit.handle.setPolicy({ criticalResultReminder: '10m' });
+  await stage.skip('10 minutes');
+  await expectReminders(5);
+});
+
+test('a change that comes before the hand-over stays', async () => {
+  await stage.syncClock();
+  const { order } = await stage.sandbox.createOrder();
+  const kit = await eventually(() => stage.follow(order.id));
+  await kit.expectState({ orderId: order.id });
+  await kit.handle.setPolicy({ shippingDeadline: '9d' });
+  const placed = {
+    reference: `late-${randomUUID()}`,
+    policy: resolvePolicy({ shippingDeadline: '1d', onLost: 'fail' }),
+    snapshot: { orderId: order.id, events: [] },
+    adopted: true,
+    notifies: true,
+  };
+  await stage.temporal.workflow.getHandle(kitOrderId(order.id)).signal(orderPlacedSignal, placed);
+  await kit.expectState({ reference: placed.reference });
+  await stage.skip('2 days');
+  await kit.expectAttention();
+  await kit.move('transit_customer', 'problem_in_transit_customer', 'lost');
+  expect(await kit.result()).toMatchObject({ outcome: 'failed', policy: { onLost: 'fail' } });
 });

@@ -1,4 +1,5 @@
 import type { PolicyName, ResolvedPolicies } from '../../activities/policies.js';
+import type { Duration } from '@temporalio/common';
 import { activities } from '../activities.js';
 import { refusalOf } from './commands.js';
 import { isObject } from './fields.js';
@@ -67,18 +68,25 @@ export async function settlePolicy<Of extends PolicyName>(
   }
 }
 
-/** @param base gives what is left out, instead of the defaults */
+interface Resolution<Policy> {
+  /** Gives what is left out, instead of the defaults. */
+  base?: Policy;
+  /** How long somebody waits for it; without a limit it waits for a worker that knows the policy. */
+  within?: Duration;
+}
+
 export async function resolvePolicy<Of extends PolicyName>(
   versions: PolicyVersions<Of>,
   given: unknown,
-  base?: ResolvedPolicies[Of],
+  { base, within }: Resolution<ResolvedPolicies[Of]> = {},
 ): Promise<ResolvedPolicies[Of]> {
   if (base === undefined && isResolved(versions, given)) return upgradePolicy(versions, given);
   const { of } = versions;
   try {
     const summary = `resolve the ${of} policy`;
+    const options = { summary, ...(within !== undefined && { scheduleToCloseTimeout: within }) };
     const question = { of, policy: given, ...(base && { base }) };
-    return upgradePolicy(versions, await activities.resolvePolicy.executeWithOptions({ summary }, [question]));
+    return upgradePolicy(versions, await activities.resolvePolicy.executeWithOptions(options, [question]));
   } catch (error) {
     throw refusalOf(error);
   }

@@ -11,7 +11,7 @@ import type {
 } from '../../protocol/link/messages.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
 import { activities } from '../activities.js';
-import { refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { resolvePolicy } from '../entity/policy.js';
 import { readConnection, soughtBy } from './deadlines.js';
 import {
@@ -80,7 +80,7 @@ type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
 /** The options of a caller that joins a link that stands change nothing, and are refused all the same if they are wrong. */
 async function startAnew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
   if (joins && options.policy == null) return;
-  const policy = await resolvePolicy(linkPolicyVersions, options.policy);
+  const policy = await resolvePolicy(linkPolicyVersions, options.policy, { within: commandWait });
   if (!joins && link.outcome !== undefined) beginAgain(link, { ...options, policy }, Date.now());
 }
 

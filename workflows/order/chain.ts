@@ -53,6 +53,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   met: string[];
   /** More time, given by a person. */
   patience: Extension[];
+  /** Names of the settings that `setPolicy` has changed. */
+  changedSettings?: string[];
   /** What people decided, the latest for each order. */
   answers: Resolution[];
   /** When an overdue order is read again. */

@@ -9,6 +9,7 @@ import type { CriticalResultReport } from '../../service/critical-result.js';
 import { enqueue, headOf, clear, raise } from './announcements.js';
 import { note } from '../entity/journal.js';
 import { ordersOf, currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
+import { reminderAt } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
 
 /*
@@ -101,17 +102,30 @@ export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultComm
 /** Several that are due at once, after a long silence of the worker, are sent as one. */
 export function remindOfCriticalResults(chain: Chain, now: number): void {
   for (const result of chain.criticalResults) {
-    const due = Math.floor((now - Date.parse(result.since)) / chain.policy.criticalResultReminder);
+    const interval = chain.policy.criticalResultReminder;
+    const due = Math.floor((now - reminderAt(result, 0, interval)) / interval);
     if (!result.isOpen || chain.notifies === false || due <= result.reminders) continue;
     result.reminders = due;
     const { orderId, since, status } = result;
     // One that could not be delivered is overtaken: an outbox must not grow with the receiver's outage.
     dropReminders(chain, orderId);
-    const at = Date.parse(since) + due * chain.policy.criticalResultReminder;
-    const head = headOf(chain, orderOf(chain, orderId), `${keyOf(result)}/critical_result_reminder/${due}`, iso(at));
+    const at = iso(reminderAt(result, due, interval));
+    const head = headOf(chain, orderOf(chain, orderId), `${keyOf(result)}/critical_result_reminder/${due}`, at);
     const data = { reminder: due, status, since, alarm: alarmOf(result) };
     enqueue(chain, { ...head, orderId, type: 'critical_result_reminder', data });
     note(chain, `critical result reminder ${due}`, now, orderId);
+  }
+}
+
+/**
+ * Counts from the last reminder, if the policy's interval is not any more what it was: the next one comes an interval
+ * later, and the numbers go on, because they are part of the notifications' ids.
+ */
+export function recountReminders(chain: Chain, before: number): void {
+  if (chain.policy.criticalResultReminder === before) return;
+  for (const result of chain.criticalResults) {
+    const { reminders } = result;
+    result.countedFrom = { at: iso(reminderAt(result, reminders, before)), reminders };
   }
 }
 
@@ -147,9 +161,11 @@ function takeUp(chain: Chain, { isChange = false, ...news }: News, now: number):
     return;
   }
   const asked = known?.isOpen === true ? known : undefined;
+  const { countedFrom, ...before } = known ?? {};
   const result: CriticalResultRecord = {
-    ...known,
+    ...before,
     ...news,
+    ...(asked && countedFrom && { countedFrom }),
     isOpen: true,
     since: asked?.since ?? iso(now),
     reminders: asked?.reminders ?? 0,

@@ -1,7 +1,7 @@
 import type { Moment } from '../entity/alarm.js';
 import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
-import type { AttentionReason } from '../../protocol/order/messages.js';
+import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/messages.js';
 
 /**
  * The moments at which silence means something. All of them derive from the events' own times and the policy; there
@@ -87,8 +87,14 @@ function nextReminder({ criticalResults, notifies, policy }: Chain): Moment | un
   if (notifies === false) return undefined;
   const moments = criticalResults
     .filter(({ isOpen }) => isOpen)
-    .map(({ since, reminders }) => Date.parse(since) + (reminders + 1) * policy.criticalResultReminder);
+    .map((result) => reminderAt(result, result.reminders + 1, policy.criticalResultReminder));
   return moments.length === 0 ? undefined : { at: Math.min(...moments), name: 'critical_result_reminder' };
+}
+
+/** When a reminder is due, in milliseconds since the epoch, by its number. */
+export function reminderAt({ since, countedFrom }: CriticalResultRecord, ordinal: number, interval: number): number {
+  const { at, reminders } = countedFrom ?? { at: since, reminders: 0 };
+  return Date.parse(at) + (ordinal - reminders) * interval;
 }
 
 function nameOf({ name, ordinal }: Deadline): string {

@@ -16,7 +16,7 @@ import { activities } from '../activities.js';
 import { commandWait, notKnownYet } from '../entity/commands.js';
 import { markAnnounced } from './announcements.js';
 import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
-import { raiseCriticalResults, openReports } from './critical-results.js';
+import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
@@ -168,6 +168,7 @@ function resume(chain: Chain, previous: KitOrderResult): void {
   chain.announced = before.announced;
   chain.replacements = previous.replacements;
   chain.criticalResults = previous.criticalResults;
+  recountReminders(chain, previous.policy.criticalResultReminder);
   resumeQuestions(chain, previous);
 }
 

@@ -2,11 +2,12 @@ import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';
 import { log } from '@temporalio/workflow';
 import type { OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
+import type { ResolvedPolicy } from '../../protocol/order/policy.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { raise } from './announcements.js';
 import { currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
-import { raiseCriticalResults } from './critical-results.js';
+import { raiseCriticalResults, recountReminders } from './critical-results.js';
 import { readCriticalReport, readSnapshot } from './snapshots.js';
 import { orderPolicyVersions } from './versions.js';
 import type { KitOrderRun } from './run.js';
@@ -100,11 +101,19 @@ export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
 function accept(chain: Chain, { reference, policy, labTestId, labAccountId, adopted, notifies }: OrderPlaced): void {
   chain.handedOver = true;
   chain.reference = reference;
-  setPolicy(chain, upgradePolicy(orderPolicyVersions, policy));
+  acceptPolicy(chain, upgradePolicy(orderPolicyVersions, policy));
   chain.placedAnew = !adopted;
   if (labTestId !== undefined) chain.labTestId = labTestId;
   if (labAccountId !== undefined) chain.labAccountId = labAccountId;
   setNotifies(chain, notifies);
+}
+
+/** The product may have changed settings of the order before its hand-over came: those stay. */
+function acceptPolicy(chain: Chain, given: ResolvedPolicy): void {
+  const before = chain.policy;
+  const changed = Object.entries(before).filter(([name]) => chain.changedSettings?.includes(name));
+  setPolicy(chain, { ...given, ...Object.fromEntries(changed) });
+  recountReminders(chain, before.criticalResultReminder);
 }
 
 /** The order turns out to be a replacement in another root's chain: from here on this run only passes things on. */

@@ -1,11 +1,12 @@
 import type { OrderState, PolicyPreview, SetPolicyCommand } from '../../protocol/order/messages.js';
 import type { ResolvedPolicy } from '../../protocol/order/policy.js';
-import { refusalOf, refuse } from '../entity/commands.js';
+import { commandWait, refusalOf, refuse } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { resolvePolicy, setPolicy } from '../entity/policy.js';
 import { clear } from './announcements.js';
-import { currentOrder, outcomeOf, type Chain } from './chain.js';
+import { outcomeOf, type Chain } from './chain.js';
+import { recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName } from './deadlines.js';
 import { awaitIdentity } from './identify.js';
 import { endWaitingUnlessDue } from './policy-decisions.js';
@@ -21,25 +22,28 @@ export function validatePolicyChange({ chain, forwardsTo }: KitOrderRun, command
     const fields = [{ field: 'policy', message: 'must have at least one setting' }];
     throw refuse('InvalidCommand', 'policy must have at least one setting', { fields });
   }
+  if ('version' in command.policy) {
+    const fields = [{ field: 'policy.version', message: 'is not a setting' }];
+    throw refuse('InvalidCommand', 'policy.version is not a setting', { fields });
+  }
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
-  if (chain.orders.length > 0) demandOpen(chain);
+  if (chain.orders.length > 0) demandFollowed({ chain });
 }
 
-function demandOpen(chain: Chain): void {
+/** Another workflow may have taken the order over, and the order may have ended. */
+function demandFollowed({ chain, forwardsTo }: Pick<KitOrderRun, 'chain' | 'forwardsTo'>): void {
+  if (forwardsTo !== undefined) throw forwarded(forwardsTo);
   const outcome = outcomeOf(chain);
   if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
 }
 
-/** Changes some settings of a running order. In the lane of the current order, whose deadlines it moves. */
+/** Changes some settings of a running order, at once: no other command and no decision is between its steps. */
 export async function changePolicy(run: KitOrderRun, { policy }: SetPolicyCommand): Promise<OrderState> {
   run.callers += 1;
   try {
     await awaitIdentity(run);
-    return await run.lanes.run(currentOrder(run.chain).orderId, async () => {
-      demandOpen(run.chain);
-      apply(run, policy, await resolvePolicy(orderPolicyVersions, policy, run.chain.policy));
-      return stateOf(run.chain);
-    });
+    apply(run, policy, await resolved(run, policy));
+    return stateOf(run.chain);
   } catch (error) {
     throw refusalOf(error);
   } finally {
@@ -48,14 +52,30 @@ export async function changePolicy(run: KitOrderRun, { policy }: SetPolicyComman
   }
 }
 
+/** The whole policy with the changes. A hand-over, or another change, may have come meanwhile: then they are for that one. */
+async function resolved(run: KitOrderRun, changes: object): Promise<ResolvedPolicy> {
+  const { chain } = run;
+  for (;;) {
+    demandFollowed(run);
+    const base = chain.policy;
+    const policy = await resolvePolicy(orderPolicyVersions, changes, { base, within: commandWait });
+    if (chain.policy === base) return policy;
+  }
+}
+
 function apply(run: KitOrderRun, given: object, policy: ResolvedPolicy): void {
+  demandFollowed(run);
   const { chain } = run;
   const now = Date.now();
   const moved = movedOn(chain, policy, now);
+  const interval = chain.policy.criticalResultReminder;
+  const names = Object.keys(given).toSorted();
   setPolicy(chain, policy);
+  recountReminders(chain, interval);
+  chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...names])];
   chain.met = chain.met.filter((key) => !moved.includes(key));
   clear(chain, ({ key }) => moved.includes(key), now);
-  note(chain, `the product changed the policy: ${Object.keys(given).toSorted().join(', ')}`, now);
+  note(chain, `the product changed the policy: ${names.join(', ')}`, now);
   endWaitingUnlessDue(run);
   review(run);
 }
