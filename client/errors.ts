@@ -19,7 +19,7 @@ import { encryptedEncoding } from './encryption/payload-codec.js';
 
 /** Base of the errors of workflows and of Temporal. */
 export class LabOperationsError extends Error {
-  /** True if the message itself says what to do: whoever shows it need not add the remedy. */
+  /** True if the message itself says what to do: anyone who shows it need not add the remedy. */
   static readonly advises: boolean = false;
   override readonly name: string = 'LabOperationsError';
 }

@@ -223,7 +223,7 @@ function requireTls(given: Env, faults: SettingFault[]): void {
   }
 }
 
-/** Anything that is no web address has a fault already. */
+/** Anything that is not a web address has a fault already. */
 function isPlainHttp(address: string): boolean {
   return URL.canParse(address) && new URL(address).protocol === 'http:';
 }

@@ -50,8 +50,10 @@ export function misspeltSettings(given: Readonly<Record<string, string | undefin
 function nearestTo(name: string, isFree: (setting: string) => boolean): string | undefined {
   if (name.length < shortestName) return undefined;
   const near = [...known]
+    .filter((setting) => Math.abs(setting.length - name.length) <= mostEdits)
+    .filter((setting) => setting.length >= shortestName && isFree(setting))
     .map((setting) => ({ setting, edits: editsBetween(name.toUpperCase(), setting) }))
-    .filter(({ setting, edits }) => edits <= mostEdits && setting.length >= shortestName && isFree(setting));
+    .filter(({ edits }) => edits <= mostEdits);
   return near.toSorted((one, other) => one.edits - other.edits)[0]?.setting;
 }
 

@@ -20,7 +20,7 @@ export async function emptyDatabase(directory: string): Promise<string> {
   return directory;
 }
 
-/** Whoever needs it first makes it. Two that begin at once both do, and the second keeps what is there. */
+/** The first test that needs it makes it. Two that begin at once both do, and the second keeps what is there. */
 async function make(original: string): Promise<void> {
   const own = await mkdtemp(`${original}-`);
   await (await pglite(own)).close();

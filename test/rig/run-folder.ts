@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node';
 declare module 'vitest' {
   // What setup provides and `inject` reads; vitest requires an interface that it can merge.
   interface ProvidedContext {
-    /** For what is made once for a run, by whoever needs it first: nothing in it is older than the run. */
+    /** For what is made once for a run, by the first test that needs it: nothing in it is older than the run. */
     runFolder: string;
   }
 }

@@ -44,6 +44,12 @@ async function resultOf(reference: string): Promise<SubmitReportResult> {
   return stage.temporal.workflow.getHandle(submitReportId(reference)).result() as Promise<SubmitReportResult>;
 }
 
+/** Why a person should look at a submission. */
+async function attentionOf(reference: string): Promise<readonly string[]> {
+  const workflow = stage.temporal.workflow.getHandle(submitReportId(reference));
+  return (await workflow.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
+}
+
 describe('one job is followed for a reference', () => {
   test('one job is followed for a reference if it is submitted twice, at once and after the end', async () => {
     const given = await submission(stage);
@@ -118,8 +124,7 @@ describe('one job is followed for a reference', () => {
     const fault = await stage.sandbox.addFault({ path: uploadPath, action: { kind: 'refuse' } });
     const given = await submission(stage);
     const handle = await start(stage, given);
-    const workflow = stage.temporal.workflow.getHandle(submitReportId(given.reference));
-    const attention = async () => (await workflow.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
+    const attention = () => attentionOf(given.reference);
     await stage.skip('2 hours');
     await eventually(async () => expect(await attention()).toEqual(['upload_delayed']));
     await stage.sandbox.removeFaults(fault);
@@ -134,8 +139,7 @@ describe('one job is followed for a reference', () => {
     const fault = await stage.sandbox.addFault({ path: uploadPath, action });
     const given = await submission(stage);
     const handle = await start(stage, given);
-    const workflow = stage.temporal.workflow.getHandle(submitReportId(given.reference));
-    const attention = async () => (await workflow.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
+    const attention = () => attentionOf(given.reference);
     await eventually(async () => expect(await attention()).toEqual(['upload_delayed']));
     await stage.sandbox.removeFaults(fault);
     await stage.skip('15 minutes');

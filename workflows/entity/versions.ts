@@ -6,7 +6,7 @@ import { isObject } from './fields.js';
  */
 
 /**
- * What was written by a later release than this one, after a rollback. It is no `ApplicationFailure` on purpose: it fails
+ * What was written by a later release than this one, after a rollback. It is not an `ApplicationFailure` on purpose: it fails
  * the workflow task, not the workflow, and Temporal repeats that task until a later release runs again.
  */
 export class StateTooNew extends Error {
@@ -17,7 +17,10 @@ export class StateTooNew extends Error {
   }
 }
 
-/** Makes the next version of what it is given. */
+/**
+ * Makes the next version of what it is given. What it adds repeats what a run begins with today: that may change with
+ * a release, and a step may not.
+ */
 export type Step = (state: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 
 /**

@@ -28,11 +28,16 @@ import type { KitOrderRun } from './run.js';
  * Carries out one command and answers with the state after it. It waits for the commands before it on the same order, and
  * for a replacement of that order, but not for the main loop.
  */
-export async function carryOutInTurn(run: KitOrderRun, command: Command): Promise<OrderState> {
+export function carryOutInTurn(run: KitOrderRun, command: Command): Promise<OrderState> {
+  return answerCaller(run, () => run.lanes.run(command.orderId, () => carryOut(run, command)));
+}
+
+/** Does what a caller waits for, once it is known whose order this is. The main loop looks at what came of it. */
+export async function answerCaller(run: KitOrderRun, work: () => Promise<OrderState>): Promise<OrderState> {
   run.callers += 1;
   try {
     await awaitIdentity(run);
-    return await run.lanes.run(command.orderId, () => carryOut(run, command));
+    return await work();
   } catch (error) {
     throw refusalOf(error);
   } finally {
@@ -158,7 +163,7 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
     case 'replace':
       return replaceKit(run, orderId);
     case 'abandon':
-      // Whoever gives the order up is told of every kit that was ordered for it.
+      // Anyone who gives the order up is told of every kit that was ordered for it.
       return run.lanes.run(allReplacements, async () => {
         demandOpen(chain);
         chain.ending = 'abandoned';

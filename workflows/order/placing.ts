@@ -263,7 +263,7 @@ async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
 const betweenRounds = 10 * 60_000;
 
 /**
- * If a later attempt may succeed, it is waited for; everything else fails the placing. A refused key is mended by a person,
+ * If a later attempt may succeed, it is waited for; everything else fails the placing. A refused key is corrected by a person,
  * who must not have to place again whatever was ordered meanwhile.
  */
 async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {

@@ -1,18 +1,18 @@
 import type { OrderState, PolicyPreview, SetPolicyCommand } from '../../protocol/order/messages.js';
 import type { ResolvedPolicy } from '../../protocol/order/policy.js';
-import { commandWait, refusalOf, refuse } from '../entity/commands.js';
+import { commandWait, refuse } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { resolvePolicy, setPolicy } from '../entity/policy.js';
 import { clear } from './announcements.js';
-import { outcomeOf, type Chain } from './chain.js';
+import type { Chain } from './chain.js';
+import { answerCaller } from './commands.js';
 import { recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName } from './deadlines.js';
-import { awaitIdentity } from './identify.js';
 import { endWaitingUnlessDue } from './policy-decisions.js';
 import { review } from './review.js';
 import type { KitOrderRun } from './run.js';
-import { forwarded } from './validation.js';
+import { demandOpen, forwarded } from './validation.js';
 import { orderPolicyVersions } from './versions.js';
 import { stateOf, waitingOf } from './view.js';
 
@@ -27,29 +27,21 @@ export function validatePolicyChange({ chain, forwardsTo }: KitOrderRun, command
     throw refuse('InvalidCommand', 'policy.version is not a setting', { fields });
   }
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
-  if (chain.orders.length > 0) demandFollowed({ chain });
+  if (chain.orders.length > 0) demandOpen(chain);
 }
 
 /** Another workflow may have taken the order over, and the order may have ended. */
-function demandFollowed({ chain, forwardsTo }: Pick<KitOrderRun, 'chain' | 'forwardsTo'>): void {
+function demandFollowed({ chain, forwardsTo }: KitOrderRun): void {
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
-  const outcome = outcomeOf(chain);
-  if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
+  demandOpen(chain);
 }
 
 /** Changes some settings of a running order, at once: no other command and no decision is between its steps. */
-export async function changePolicy(run: KitOrderRun, { policy }: SetPolicyCommand): Promise<OrderState> {
-  run.callers += 1;
-  try {
-    await awaitIdentity(run);
+export function changePolicy(run: KitOrderRun, { policy }: SetPolicyCommand): Promise<OrderState> {
+  return answerCaller(run, async () => {
     apply(run, policy, await resolved(run, policy));
     return stateOf(run.chain);
-  } catch (error) {
-    throw refusalOf(error);
-  } finally {
-    run.callers -= 1;
-    run.hasNews = true;
-  }
+  });
 }
 
 /** The whole policy with the changes. A hand-over, or another change, may have come meanwhile: then they are for that one. */

@@ -93,7 +93,7 @@ export const deadlines: readonly Story[] = [
     return { 'deadlines-undecided-kit': kitOrderId(order.id) };
   },
 
-  /** An order that is no kit waits for its sample. */
+  /** An order that is not a kit waits for its sample. */
   async function uncollectedSample(stage) {
     const appointment = await stage.visit();
     const order = await followedOf(stage, appointment.orderId);
