@@ -231,7 +231,7 @@ function exists(): ApplicationFailure {
 }
 
 function another(): ApplicationFailure {
-  const message = 'The appointment that was meant is not there any more';
+  const message = 'The service does not show this appointment any more';
   return ApplicationFailure.nonRetryable(message, 'NothingBooked', { fields: [] });
 }
 

@@ -33,7 +33,7 @@ export function startAttempt(creationTimeout: number): Attempt {
   const requireFresh = () => {
     const now = Date.now();
     if (!signal.aborted && now <= mustStartBy && now - shownAt <= creationTimeout) return;
-    throw ApplicationFailure.retryable('This attempt was held up for too long to create anything', 'AttemptOutdated');
+    throw ApplicationFailure.retryable('This attempt was delayed for too long to be sent', 'AttemptOutdated');
   };
   return {
     earlier,

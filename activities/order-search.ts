@@ -101,10 +101,10 @@ function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean)
   const readPage = async (page: number) => {
     const { orders, unreadable, size, total } = await read(page);
     const sent = orders.length + unreadable;
-    if (unreadable > 0) log.warn('orders that cannot be read were passed over', { unreadable });
+    if (unreadable > 0) log.warn('orders that cannot be read were skipped', { unreadable });
     if (unreadable > 0 && (mustRead || (orders.length === 0 && sent >= size))) {
       throw ApplicationFailure.retryable(
-        `${unreadable} of the user's orders cannot be read, and one of them may be this one`,
+        `Of the user's orders ${unreadable} cannot be read, and the placed order may be among them`,
         'AnswerUnreadable',
       );
     }
@@ -165,7 +165,8 @@ function requireSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'c
   const rest = Math.max(0, ...endedOutside.map(({ closeTime }) => closeTime?.getTime() ?? 0)) + settling - Date.now();
   if (rest <= 0) return;
   throw ApplicationFailure.create({
-    message: 'An earlier placing of this reference was ended from outside, and its creation may still be under way',
+    message:
+      'An earlier placing of this reference was terminated or timed out, and its creation may still be in progress',
     type: 'EarlierPlacingUnsettled',
     nonRetryable: false,
     nextRetryDelay: rest,
@@ -239,7 +240,10 @@ async function onlyUnclaimed(
   // On the first attempt nothing has been sent yet: the order may belong to another reference that is about to hand it
   // over. The next attempt sees which.
   if (only && isFirstAttempt(criteria)) {
-    throw ApplicationFailure.retryable(`Order ${only.id} may be this one, or another reference's`, 'OrderUnclaimed');
+    throw ApplicationFailure.retryable(
+      `Order ${only.id} may belong to this reference, or to another one`,
+      'OrderUnclaimed',
+    );
   }
   return only;
 }

@@ -114,7 +114,7 @@ async function accountsIfListed(service: LabService, labAccountId: string, optio
     return await service.labTests.listLabAccounts({ labAccountId }, { ...options, timeoutMs });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    log.warn('the lab accounts cannot be listed: whether the order needs a physician is left to the service', {
+    log.warn('the lab accounts cannot be listed: the service decides whether the order needs a physician', {
       error: error.name,
       status: error.status,
     });

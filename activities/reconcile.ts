@@ -140,7 +140,7 @@ function isWithin({ from, to, critical }: PageToReconcile, { updatedAt, interpre
 /** An unreadable order must not block the others. */
 function passOver(unreadable: number, counts: ReconcileCounts): void {
   if (unreadable === 0) return;
-  log.warn('orders that cannot be read were passed over', { unreadable });
+  log.warn('orders that cannot be read were skipped', { unreadable });
   counts.listed += unreadable;
   counts.passedOver += unreadable;
 }
@@ -185,7 +185,9 @@ async function tell(
   const root = rootOf(snapshot);
   if (!isAddressable(snapshot.orderId) || !isAddressable(root)) {
     // It may be anything, a person's name too: its length has to do.
-    log.warn('an order that cannot be addressed was passed over', { orderIdLength: snapshot.orderId.length });
+    log.warn('an order was skipped: its id cannot be part of a workflow ID', {
+      orderIdLength: snapshot.orderId.length,
+    });
     return 'passedOver';
   }
   const start = {

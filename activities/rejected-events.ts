@@ -82,7 +82,7 @@ class NotTaken extends Error {
   readonly answer: string;
 
   constructor(answer: string) {
-    super(`Nobody took the event: ${answer}`);
+    super(`The event was not handled: ${answer}`);
     this.answer = answer;
   }
 }

@@ -45,7 +45,9 @@ async function appointmentIdOf(
     return state.appointment?.appointmentId;
   } catch (error) {
     if (activityInfo().attempt < patientAttempts) throw error;
-    log.warn('an appointment does not answer: rejected events that name nothing else are not erased', { workflowId });
+    log.warn('an appointment does not answer: rejected events that name only this appointment are not erased', {
+      workflowId,
+    });
     return undefined;
   }
 }

@@ -158,7 +158,7 @@ export class TemporalCalls {
         if (isWithoutPoller(error)) return new NoWorker(taskQueue, sentence, cause);
         if (workflowId === undefined) return timedOut();
         if (pollers === 0) return new NoWorker(taskQueue, sentence, cause);
-        return timedOut(`If that stays so, see whether a worker still polls the task queue ${taskQueue}.`);
+        return timedOut(`If this happens again, check that a worker still polls the task queue ${taskQueue}.`);
       });
     } catch (failed) {
       // Credentials that suffice for the call need not suffice for the question, and not every server can answer it.

@@ -16,7 +16,7 @@ export class DirectoryInUse extends Error {
 
   constructor(directory: string) {
     super(
-      `The health-data directory ${directory} is open in another process (or in one that ended badly within the last ` +
+      `The health-data directory ${directory} is open in another process (or in one that crashed within the last ` +
         `${staleMs / 1000} seconds). Only one process can have it open: end that one, or use PostgreSQL (DATABASE_URL).`,
     );
   }
@@ -28,7 +28,7 @@ export class DirectoryOpenToOthers extends Error {
 
   constructor(directory: string) {
     super(
-      `Other users of this machine may enter the health-data directory ${directory}, and its files are open to whoever ` +
+      `Other users of this machine can enter the health-data directory ${directory}, and its files are open to anyone who ` +
         `enters: give it to the user of this process alone (chmod 700), or choose an empty directory.`,
     );
   }

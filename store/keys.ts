@@ -150,7 +150,7 @@ function positionsOf(faults: Map<string, number[]>, fault: string): number[] {
 }
 
 function faultOf({ at, data }: SampleRead): string | undefined {
-  if (typeof data !== 'object' || data === null) return 'no object';
+  if (typeof data !== 'object' || data === null) return 'not an object';
   return at === undefined ? 'neither timestamp nor start can be read' : whyUnstorable(data);
 }
 
@@ -158,7 +158,7 @@ const byTime = (one: { at: string }, other: { at: string }): number => (one.at <
 
 const mostPositions = 10;
 
-/** For instance `2 of 500 samples cannot be stored: no object (at 3, 7)`; positions count from 0. */
+/** For instance `2 of 500 samples cannot be stored: not an object (at 3, 7)`; positions count from 0. */
 function sentence(faults: ReadonlyMap<string, number[]>, count: number): string {
   const positions = [...faults.values()].flat().length;
   const reasons = [...faults].map(([fault, at]) => {
@@ -171,7 +171,7 @@ function sentence(faults: ReadonlyMap<string, number[]>, count: number): string 
 /** In bytes. A key of five such parts still fits into a page of an index, which holds 2,704. */
 const longestPart = 256;
 
-const unfit = `has no characters, more than ${longestPart} bytes of them, or one that cannot be stored`;
+const unfit = `is empty, has more than ${longestPart} bytes, or has a character that cannot be stored`;
 
 /** The text, if it can be a part of a key. */
 export function keyPart(text: string | undefined): string | undefined {

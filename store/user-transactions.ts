@@ -38,7 +38,7 @@ export class UserTransactions {
   async #inLine<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
     const line = this.#lines.get(userId) ?? { last: Promise.resolve(), length: 0 };
     if (line.length === mostInLine) {
-      throw new StoreFailed(`${mostInLine} writes of one user wait for each other already: try it again later`);
+      throw new StoreFailed(`${mostInLine} writes of one user are waiting already: try again later`);
     }
     this.#lines.set(userId, line);
     line.length++;

@@ -33,7 +33,7 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
   { title: 'Webhook endpoints', files: { 'client/webhook-endpoints/errors.ts': endpoints } },
   {
     title: 'Keys and secrets',
-    says: 'These extend `Error`: they mean a setting, not a call.',
+    says: 'These extend `Error`: they concern a setting, not a call.',
     files: {
       'client/config.ts': encryptionSetting,
       'client/encryption/key-ring.ts': keyRing,

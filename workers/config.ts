@@ -112,7 +112,7 @@ export class ConfigInvalid extends Error {
   constructor(faults: readonly SettingFault[], hints: readonly string[] = []) {
     const lines = faults.map(({ setting, problem, remedy }) => `  ${setting} ${problem}: ${remedy}.`);
     const count = faults.length === 1 ? 'One setting is' : `${faults.length} settings are`;
-    super(`${count} not right:\n${[...lines, ...hints.map((hint) => `  ${hint}`)].join('\n')}`);
+    super(`${count} invalid:\n${[...lines, ...hints.map((hint) => `  ${hint}`)].join('\n')}`);
     this.faults = faults;
   }
 }

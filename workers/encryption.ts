@@ -20,7 +20,7 @@ export function dataConverterOf(keyRing: KeyRing | undefined, log: Logger): { da
     return { dataConverter: { ...converter, failureConverterPath: encodingFailureConverterPath } };
   }
   log.warn(
-    'Payloads are NOT encrypted: LABOPS_ENCRYPTION_KEYS is not set, so whoever can read the namespace can read the names and addresses in its histories.',
+    'Payloads are NOT encrypted: LABOPS_ENCRYPTION_KEYS is not set, so anyone who can read the namespace can read the names and addresses in its histories.',
   );
   return {};
 }
@@ -84,7 +84,7 @@ function unencryptedWarning(log: Logger): (count: number) => void {
     while (next <= payloads) next *= 10;
     log.warn(
       { payloads },
-      'Unencrypted payloads came from Temporal: they are from before there were keys, or a client, an ingress or another worker runs without LABOPS_ENCRYPTION_KEYS.',
+      'Unencrypted payloads arrived from Temporal: they are older than the keys, or a client, an ingress or another worker runs without LABOPS_ENCRYPTION_KEYS.',
     );
   };
 }

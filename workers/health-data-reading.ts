@@ -16,7 +16,7 @@ const closeWithinMs = 1_000;
 const ourHosts = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
 const text = z.string().min(1);
-const day = z.iso.date().refine((date) => !date.startsWith('0000'), 'is no day that exists');
+const day = z.iso.date().refine((date) => !date.startsWith('0000'), 'is not a day that exists');
 const summariesQuery = z.strictObject({
   resource: text.optional(),
   from: day.optional(),
@@ -24,7 +24,7 @@ const summariesQuery = z.strictObject({
 });
 const instant = z.iso
   .datetime({ offset: true })
-  .refine((text) => exactUtcInstant(text) !== undefined, 'is no instant that exists');
+  .refine((text) => exactUtcInstant(text) !== undefined, 'is not an instant that exists');
 const samplesQuery = z.strictObject({ resource: text, from: instant, to: instant, provider: text.optional() });
 
 /** Every request names a user; the ids are as long as a key may be. */

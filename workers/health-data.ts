@@ -70,7 +70,7 @@ async function take(
   if (read.kind !== 'stream_notice') return store.accept(read, message);
   const { eventType, userId, workoutId } = read;
   if (workoutId !== undefined && !isAddressable(workoutId)) {
-    const reason = 'not_addressable: the workout_id cannot stand in a workflow ID';
+    const reason = 'not_addressable: the workout_id cannot be part of a workflow ID';
     return store.setAside({ eventType, userId, reason }, message);
   }
   const acceptance = await store.accept(read, message);

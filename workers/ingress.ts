@@ -86,7 +86,7 @@ export async function startIngress(
     throw error;
   });
   // Nobody may be polling `/ready`: log at once what a wrong address would otherwise cost the first webhook.
-  temporalReady().catch((error: unknown) => log.error({ error }, 'Temporal could not be looked at'));
+  temporalReady().catch((error: unknown) => log.error({ error }, 'Temporal could not be checked'));
   return {
     url,
     counts: () => handler.counts(),

@@ -101,7 +101,7 @@ async function attempt(client: Client, settings: ScheduleSettings, log: Logger):
     if (!isGrpcServiceError(cause)) throw error;
     const isPassing = isRetryableError(cause) || passing.has(cause.code);
     const message = 'the schedule that reconciles orders could not be made';
-    if (isPassing) log.warn({ err: error, schedule }, `${message}; it is tried again`);
+    if (isPassing) log.warn({ err: error, schedule }, `${message}; retrying`);
     else log.error({ err: error, schedule }, message);
     return isPassing;
   }

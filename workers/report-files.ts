@@ -32,7 +32,7 @@ function readHeaderSets(file: string, fault: (problem: string) => void): Record<
   const text = textOf(file);
   if (text === undefined) return refused(fault, 'names a file that cannot be read');
   const read = headerSetsSchema.safeParse(jsonOf(text));
-  if (!read.success) return refused(fault, 'names a file that is no JSON of header sets');
+  if (!read.success) return refused(fault, 'names a file that is not a JSON object of header sets');
   try {
     checkHeaderSets(read.data);
     return read.data;

@@ -26,10 +26,10 @@ export async function ensureSearchAttributes(services: Services, namespace: stri
   const present = await listed(services, namespace);
   if (present === 'refused') {
     if (await accepted(services, namespace)) return [];
-    throw missing(namespace, wanted, 'and this worker may neither list nor register them');
+    throw missing(namespace, wanted, 'lacks search attributes that this worker is not allowed to list or register');
   }
   const wrong = wanted.filter(({ name, indexed }) => present[name] !== undefined && present[name] !== indexed);
-  if (wrong.length > 0) throw missing(namespace, wrong, 'with these types, because others have taken their names');
+  if (wrong.length > 0) throw wronglyTyped(namespace, wrong);
   const absent = wanted.filter(({ name }) => present[name] === undefined);
   if (absent.length === 0) return [];
   await register(services, namespace, absent);
@@ -52,7 +52,8 @@ async function register(services: Services, namespace: string, absent: typeof wa
     await services.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
     if (hasCode(error, alreadyExists)) return; // another worker that starts at the same time was faster
-    if (isRefusal(error)) throw missing(namespace, absent, 'and this worker may not register them');
+    if (isRefusal(error))
+      throw missing(namespace, absent, 'lacks search attributes that this worker is not allowed to register');
     throw error;
   }
 }
@@ -74,19 +75,35 @@ async function accepted({ workflowService }: Services, namespace: string): Promi
 /** The server's parts learn of a new search attribute one after the other, within seconds. */
 async function untilAccepted(services: Services, namespace: string): Promise<void> {
   for (const deadline = Date.now() + 30_000; !(await accepted(services, namespace));) {
-    if (Date.now() > deadline) throw missing(namespace, wanted, 'though they were registered 30 seconds ago');
+    if (Date.now() > deadline) {
+      throw new SearchAttributesMissing(
+        `The namespace ${namespace} does not accept search attributes that were registered 30 seconds ago: start the worker again`,
+      );
+    }
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
 }
 
-function missing(namespace: string, attributes: typeof wanted, circumstance: string): SearchAttributesMissing {
+function missing(namespace: string, attributes: typeof wanted, fault: string): SearchAttributesMissing {
+  return new SearchAttributesMissing(
+    `The namespace ${namespace} ${fault}. Let an administrator run: ${creationOf(namespace, attributes)}`,
+  );
+}
+
+function wronglyTyped(namespace: string, attributes: typeof wanted): SearchAttributesMissing {
+  const names = attributes.map(({ name }) => `--name ${name}`).join(' ');
+  return new SearchAttributesMissing(
+    `The namespace ${namespace} has search attributes of our names with other types. Use another namespace, or let an ` +
+      `administrator run: temporal operator search-attribute remove --yes --namespace ${namespace} ${names} && ` +
+      creationOf(namespace, attributes),
+  );
+}
+
+function creationOf(namespace: string, attributes: typeof wanted): string {
   const names = attributes
     .map(({ name, type }) => `--name ${name} --type ${TypedSearchAttributes.toMetadataType(type)}`)
     .join(' ');
-  return new SearchAttributesMissing(
-    `The namespace ${namespace} lacks search attributes, ${circumstance}. Let an administrator run: ` +
-      `temporal operator search-attribute create --namespace ${namespace} ${names}`,
-  );
+  return `temporal operator search-attribute create --namespace ${namespace} ${names}`;
 }
 
 const [invalidArgument, alreadyExists, permissionDenied, unimplemented, unauthenticated] = [3, 6, 7, 12, 16];

@@ -167,9 +167,9 @@ const processSettings = {
     .meta({ description: 'use one of trace, debug, info, warn, error, fatal, silent' }),
   // The default is longer than a webhook's 15 s; the worker's is longer than a call of the service.
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).optional().meta({
-    description: 'set how long running work may take to finish at shutdown',
-    more: 'Five seconds later the process leaves unfinished work behind and exits.',
-    without: '20; for the worker SERVICE_TIMEOUT_SECONDS plus 5',
+    description: 'set for how many seconds running work may continue at shutdown',
+    more: 'Five seconds after that the process exits and leaves the rest unfinished.',
+    without: '20; in the worker, SERVICE_TIMEOUT_SECONDS plus 5',
   }),
 };
 
@@ -197,7 +197,7 @@ export const commonSettings = {
       'HEALTH_DATA=off to keep none',
     more: '[Health data](health-data.md) describes its tables.',
     without:
-      'the ingress counts health data and rejected events without keeping them, and deletions wait before their end',
+      'the ingress counts health data and rejected events without keeping them, and deletions do not become final',
   }),
   HEALTH_DATA: onOff.meta({
     description:
@@ -206,11 +206,12 @@ export const commonSettings = {
   }),
   // PostgreSQL takes 100 connections by default, for all who use the server.
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10).meta({
-    description: 'set the most database connections that a process writes with; it reads with as many again',
+    description:
+      'set the largest number of database connections that a process writes with; it reads with as many more',
   }),
   REJECTED_EVENTS_DAYS: wholeNumber(1, 3650).default(usualRejectedDays).meta({
-    description: 'set after how many days an unsettled rejected event is erased',
-    more: 'Its row stays, without its content.',
+    description: 'set after how many days the content of an unsettled rejected event is erased',
+    more: 'Its row stays.',
   }),
   // PGlite corrupts a directory that two processes have open; these processes are two.
   HEALTH_DATA_DIRECTORY: z
@@ -239,14 +240,14 @@ export const workerSettings = {
     .optional()
     .meta({
       description: `use one of ${environments.join(', ')}`,
-      more: "Instead of SERVICE_BASE_URL: the environment's address is read from the setting below of the same name.",
+      more: 'It replaces SERVICE_BASE_URL: the address comes from the SERVICE_URL_… setting of that environment.',
       without: 'SERVICE_BASE_URL must be set',
     }),
   SERVICE_URL_PRODUCTION_US: environmentAddress,
   SERVICE_URL_PRODUCTION_EU: environmentAddress,
   SERVICE_URL_SANDBOX_US: environmentAddress,
   SERVICE_URL_SANDBOX_EU: environmentAddress,
-  SERVICE_API_KEY: word(/^[\x21-\x7e]+$/, 'has characters that cannot stand in a header').meta({
+  SERVICE_API_KEY: word(/^[\x21-\x7e]+$/, 'has characters that a header cannot contain').meta({
     description: 'set the team API key of the environment; a management key does not work here',
   }),
   SERVICE_BRAND: word(/^[a-z0-9-]+$/i, 'is not one word of letters, digits and hyphens')
@@ -254,7 +255,7 @@ export const workerSettings = {
     .meta({
       description: 'set the <brand> in the name of the x-<brand>-api-key header',
     }),
-  SERVICE_MANAGEMENT_KEY: word(/^[\x21-\x7e]+$/, 'has characters that cannot stand in a header')
+  SERVICE_MANAGEMENT_KEY: word(/^[\x21-\x7e]+$/, 'has characters that a header cannot contain')
     .optional()
     .meta({
       description: 'set the management key, which is not a team API key, or leave it unset if nothing is managed',
@@ -266,7 +267,7 @@ export const workerSettings = {
   }),
   SERVICE_TEAM_KEY_PREFIX: keyPrefix.meta({
     description: "set how the deployment's team API keys begin, or leave it unset",
-    more: 'With the two prefixes a key in the place of the other kind is refused at start.',
+    more: 'At start, a key is refused if it does not begin with its own prefix, or begins with that of the other kind.',
     without: 'the kind of a key is not checked',
   }),
   SERVICE_MANAGEMENT_KEY_PREFIX: keyPrefix.meta({
@@ -292,11 +293,11 @@ export const workerSettings = {
     .transform((text) => text === 'true')
     .meta({
       description: 'set false if the service does not return the passthrough that an order was created with',
-      more: 'This decides how an order is found again whose creation was not answered.',
+      more: 'It decides how the worker finds an order whose creation got no answer.',
     }),
   // Order creation talks to labs and couriers; giving up early makes an outcome unknown that was about to be known.
   SERVICE_TIMEOUT_SECONDS: wholeNumber(1, 600).default(30).meta({
-    description: 'set how long the lab service may take to begin its answer',
+    description: 'set how many seconds the lab service may take to begin its answer',
   }),
   NOTIFY_URL: webAddress.optional().meta({
     description: 'set the address of the product that receives notifications, or NOTIFICATIONS=off to send none',
@@ -308,8 +309,8 @@ export const workerSettings = {
     without: 'NOTIFY_URL must be unset',
   }),
   NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(30).meta({
-    description: 'set how many days a notification is tried after its workflow has ended; the default is 30',
-    more: 'Until then `labops notifications` lists, resends and discards it.',
+    description: 'set for how many days a notification is retried after its workflow has ended; the default is 30',
+    more: 'During that time `labops notifications` lists, resends and discards it.',
   }),
   NOTIFICATIONS: onOff.meta({
     description:
@@ -332,7 +333,7 @@ export const workerSettings = {
   REPORT_URL_HEADERS_FILE: path.optional().meta({
     description:
       'set the path of a JSON file: {"<name>": {"hosts": ["files.example.com"], "headers": {"authorization": "…"}}}',
-    more: 'Named sets of headers for stores of reports: [Operations](operations.md).',
+    more: 'A submission names one of these sets in `headersFrom` ([Operations](operations.md#lab-reports)).',
     without: 'files are fetched without extra headers',
   }),
   // An update is announced again while it is in the overlap of an hour: every hour costs two signals at most.
@@ -371,7 +372,7 @@ export const ingressSettings = {
   }),
   // A few probes of a load balancer. With the grace of 20 s it stays below the 30 s that container platforms usually wait.
   INGRESS_DRAIN_SECONDS: wholeNumber(0, 600).default(5).meta({
-    description: 'set how long the ingress keeps answering after /ready says that it is stopping',
+    description: 'set for how many seconds the ingress keeps answering after /ready says that it is stopping',
     more: 'In a single process the default is `0`.',
   }),
 };
@@ -382,7 +383,7 @@ export const codecServerSettings = {
   LABOPS_ENCRYPTION_KEYS: keyRing.meta(encryptionKeyTexts),
   CODEC_PORT: port.default(8234).meta({
     description: 'set a free port',
-    more: "The Web UI gets the server's address as its codec endpoint.",
+    more: "Give the Web UI the server's address as its codec endpoint.",
   }),
   CODEC_HOST: host.default('127.0.0.1').meta({
     description: 'set the address to listen on; 127.0.0.1 is this machine only',
@@ -390,34 +391,34 @@ export const codecServerSettings = {
   }),
   CODEC_ALLOWED_ORIGINS: originList.optional().meta({
     description: 'list the addresses of the Web UI without a path, for instance https://temporal.example.com',
-    without: '`http://localhost:8233` and `http://127.0.0.1:8233`; none if CODEC_HOST is not this machine only',
+    without: '`http://localhost:8233` and `http://127.0.0.1:8233`; none if CODEC_HOST is open to other machines',
   }),
   CODEC_TOKEN: word(/^[\x21-\x7e]{24,}$/, 'is not 24 characters or more without spaces')
     .optional()
     .meta({
       description:
         'set the secret that requests bring as `Authorization: Bearer …`, or set CODEC_OPEN=true if the port is reachable only by people allowed to see payloads',
-      without: 'everybody who reaches the port may ask',
+      without: 'anyone who can reach the port can read payloads',
     }),
   CODEC_OPEN: truth
     .default('false')
     .transform((text) => text === 'true')
     .meta({
       description: 'set true only if the port is reachable only by people allowed to see payloads',
-      more: 'It replaces CODEC_TOKEN if CODEC_HOST is not this machine only.',
+      more: 'It replaces CODEC_TOKEN if CODEC_HOST is open to other machines.',
     }),
 };
 
 /** The settings of `npm run single-process` beside those of worker and ingress. */
 export const singleProcessSettings = {
   HEALTH_DATA_DIRECTORY: z.string().optional().meta({
-    description: 'set the directory that health data and rejected events are kept in, instead of DATABASE_URL',
+    description: 'set the directory for health data and rejected events, instead of DATABASE_URL',
     without: 'DATABASE_URL applies',
   }),
   HEALTH_DATA_PORT: port.optional().meta({
     description: 'set a free port, or leave it unset',
-    more: 'The health data can be read over HTTP at this port, from the same machine only.',
-    without: 'they cannot be read over HTTP',
+    more: 'Health data can be read over HTTP at this port, from the same machine only.',
+    without: 'health data cannot be read over HTTP',
   }),
 };
 

@@ -103,12 +103,12 @@ async function poll(
 function warnOfGaps({ target, workerStore }: ActivityDependencies, log: Logger): void {
   if (target === undefined) {
     log.warn(
-      'NOTIFY_URL is not set: this worker delivers no notification. Set it, or NOTIFICATIONS=off if there are to be none.',
+      'NOTIFY_URL is not set: this worker delivers no notifications. Set it, or NOTIFICATIONS=off to send none.',
     );
   }
   if (workerStore === undefined) {
     log.warn(
-      'DATABASE_URL is not set: deletions wait before their end. Set it, or HEALTH_DATA=off if no health data are kept.',
+      'DATABASE_URL is not set: deletions do not become final. Set it, or HEALTH_DATA=off if no health data are kept.',
     );
   }
 }

@@ -54,7 +54,7 @@ async function* measure({ bytes, size }: ByteSource, maxBytes: number): AsyncGen
     yield chunk;
   }
   if (size !== undefined && seen < size) {
-    throw new ReportFileUnavailable('broken_off', `${seen} of ${size} bytes came`);
+    throw new ReportFileUnavailable('broken_off', `only ${seen} of ${size} bytes arrived`);
   }
 }
 
@@ -76,7 +76,7 @@ async function typeOf(head: Buffer): Promise<ReportType> {
   if (found !== undefined && isReportType(found.mime)) return found.mime;
   // Scanners and mail gateways put bytes before a PDF's header; readers accept it within the first 1,024 bytes.
   if (found === undefined && head.subarray(0, pdfHeaderWithin).includes('%PDF-')) return 'application/pdf';
-  throw new ReportFileRefused('wrong_type', `it must be a PDF, JPEG or PNG and is ${found?.mime ?? 'none of them'}`);
+  throw new ReportFileRefused('wrong_type', `it must be a PDF, JPEG or PNG, but is ${found?.mime ?? 'none of them'}`);
 }
 
 function isReportType(mime: string): mime is ReportType {
@@ -98,7 +98,7 @@ async function* resumed(
 }
 
 function emptyFile(): ReportFileRefused {
-  return new ReportFileRefused('empty', 'it has no bytes');
+  return new ReportFileRefused('empty', 'it is empty');
 }
 
 function tooLarge(maxBytes: number): ReportFileRefused {

@@ -11,7 +11,8 @@ const chunkBytes = 64 * 1024;
  * is followed, the file still has to lie below the root. Opening never waits, not even for a pipe.
  */
 export async function openLocalFile(root: string | undefined, path: string, signal?: AbortSignal): Promise<ByteSource> {
-  if (root === undefined) throw new ReportFileRefused('outside_root', 'no root for paths is configured (REPORT_ROOT)');
+  if (root === undefined)
+    throw new ReportFileRefused('outside_root', 'the worker has no REPORT_ROOT, so it takes files from URLs only');
   const { handle, size } = await onDisk(() => openBelow(resolve(root), path));
   return { size, bytes: chunksOf(handle, signal), close: () => handle.close() };
 }
@@ -19,7 +20,7 @@ export async function openLocalFile(root: string | undefined, path: string, sign
 async function openBelow(root: string, path: string): Promise<{ handle: FileHandle; size: number }> {
   const realRoot = await realpath(root).catch((error: unknown) => {
     // A root that is not mounted yet is not the file's fault.
-    throw new ReportFileUnavailable('not_readable', `the root for paths cannot be read (${codeOf(error)})`);
+    throw new ReportFileUnavailable('not_readable', `REPORT_ROOT cannot be read (${codeOf(error)})`);
   });
   const named = resolve(root, path);
   // Thrown before the disk is read: the answer must not reveal what exists outside.
@@ -71,11 +72,14 @@ function isBelow(root: string, path: string): boolean {
 
 function requireFile(stats: Stats): Stats {
   if (stats.isFile()) return stats;
-  throw new ReportFileRefused('not_a_file', 'the path leads to a directory, pipe, device or socket');
+  throw new ReportFileRefused('not_a_file', 'the path is that of a directory, pipe, device or socket');
 }
 
 function outsideRoot(): ReportFileRefused {
-  return new ReportFileRefused('outside_root', 'the path, or what its links lead to, is not below the root');
+  return new ReportFileRefused(
+    'outside_root',
+    'the path, or the target of its symbolic links, is not below REPORT_ROOT',
+  );
 }
 
 async function* chunksOf(
@@ -110,10 +114,10 @@ function diskFailure(code: string): Error {
       return new ReportFileRefused('not_found', 'there is no file at the path');
     // A loop of links, or a link that replaced the file a moment ago.
     case 'ELOOP':
-      return new ReportFileRefused('outside_root', 'the links in the path lead nowhere');
+      return new ReportFileRefused('outside_root', 'the symbolic links in the path cannot be followed');
     case 'EACCES':
     case 'EPERM':
-      return new ReportFileRefused('access_denied', 'the worker may not read it');
+      return new ReportFileRefused('access_denied', 'the worker has no permission to read it');
     default:
       return new ReportFileUnavailable('not_readable', `the file system failed (${code})`);
   }

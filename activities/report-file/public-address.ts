@@ -63,5 +63,8 @@ async function publicAddresses(resolve: Resolve, hostname: string): Promise<read
 }
 
 function privateAddress(): ReportFileRefused {
-  return new ReportFileRefused('private_address', 'its host has an address that is not public (see the allowed hosts)');
+  return new ReportFileRefused(
+    'private_address',
+    'its host has an address that is not public: add the host to REPORT_URL_ALLOWED_HOSTS',
+  );
 }

@@ -31,7 +31,10 @@ export async function openRemoteFile(
   let url = allowedUrl(reference);
   const budget = new DownloadBudget(limits.idleTimeoutMs);
   if (headers !== undefined && Object.keys(headersFor(headers, url, limits.allowedHosts)).length === 0) {
-    throw new ReportFileRefused('url_not_allowed', 'the set of headers is not for its host, or not without https');
+    throw new ReportFileRefused(
+      'url_not_allowed',
+      'the set of headers in headersFrom is for other hosts, or the URL is not https',
+    );
   }
   for (let redirects = 0; ; redirects += 1) {
     const step = new Download(url, limits, budget, signal);
@@ -39,7 +42,7 @@ export async function openRemoteFile(
       const answer = await step.begin(headers === undefined ? {} : headersFor(headers, url, limits.allowedHosts));
       if (!redirectStatuses.includes(answer.statusCode)) return step.source(answer);
       if (redirects === mostRedirects) {
-        throw new ReportFileRefused('too_many_redirects', `it is not found after ${mostRedirects} redirects`);
+        throw new ReportFileRefused('too_many_redirects', `its host redirects more than ${mostRedirects} times`);
       }
       url = allowedUrl(String(answer.headers['location'] ?? ''), url);
     } catch (error) {
@@ -114,7 +117,7 @@ class Download {
     // the rest is not an answer to any request.
     await this.#client.close();
     if (this.#lastError !== undefined && codeOf(this.#lastError) === 'UND_ERR_SOCKET') {
-      throw new ReportFileRefused('unexpected_answer', 'its host sent more bytes than it promised');
+      throw new ReportFileRefused('unexpected_answer', 'its host sent more bytes than it announced');
     }
   }
 
@@ -125,10 +128,9 @@ class Download {
     } catch (error) {
       this.#signal?.throwIfAborted();
       if (error instanceof ReportFileRefused) throw error;
-      if (this.#budget.isSpent)
-        throw new ReportFileUnavailable('too_slow', 'its host sends too little in too long a time');
+      if (this.#budget.isSpent) throw new ReportFileUnavailable('too_slow', 'its host sends too slowly');
       const code = codeOf(error);
-      if (code.endsWith('_TIMEOUT')) throw new ReportFileUnavailable('timeout', `its host stood still (${code})`);
+      if (code.endsWith('_TIMEOUT')) throw new ReportFileUnavailable('timeout', `its host stopped sending (${code})`);
       if (!this.#isConnected) throw new ReportFileUnavailable('unreachable', `no connection to its host (${code})`);
       throw new ReportFileUnavailable('broken_off', `the connection to its host broke (${code})`);
     }

@@ -44,7 +44,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
       }, patience),
     );
   onOrder('choose', 'book a slot for the draw')
-    .requiredOption('--slot <slot-id>', 'one of `slots`')
+    .requiredOption('--slot <slot-id>', 'the id of a slot, as `slots` shows it')
     .option(...notesFile)
     .action(async (orderId: string, { slot, notesFile: path }: NotesOption & { slot: string }) => {
       const choice = { slotId: slot, ...(await notesFrom(commandLine, path)) };
@@ -58,7 +58,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
       await send(orderId, (handle) => handle.request(request));
     });
   onOrder('reschedule', 'move an appointment to another slot')
-    .requiredOption('--slot <slot-id>', 'one of `slots`')
+    .requiredOption('--slot <slot-id>', 'the id of a slot, as `slots` shows it')
     .action(async (orderId: string, { slot }: { slot: string }) =>
       send(orderId, (handle) => handle.reschedule({ slotId: slot })),
     );
@@ -86,7 +86,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   );
 }
 
-/** Notes may be about the person, and a command line ends in the shell's history. */
+/** Notes may be about the person, and a command line ends up in the shell's history. */
 async function notesFrom({ terminal }: CommandLine, path: string | undefined): Promise<{ notes?: string }> {
   return path === undefined ? {} : { notes: (await readText(terminal, path)).trim() };
 }
@@ -94,7 +94,7 @@ async function notesFrom({ terminal }: CommandLine, path: string | undefined): P
 function slotTable({ slots, timezone }: Slots): string {
   if (slots.length === 0) return 'No slots in these 14 days.';
   return sections(
-    facts([['Days are counted in', timezone]]),
+    facts([['Local time zone', timezone]]),
     table(
       ['Slot', 'From (UTC)', 'Until (UTC)', 'Price', 'Priority'],
       slots.map(({ id, start, end, price, isPriority }) => [id, moment(start), moment(end), price, isPriority]),
@@ -109,7 +109,7 @@ function appointmentText(state: AppointmentState): string {
       ['Order', state.orderId],
       ['User', state.userId],
       ['Phase', words(state.phase)],
-      ['Waiting for', state.outcome === undefined ? waiting(state.waiting) : undefined],
+      ['Waits for', state.outcome === undefined ? waiting(state.waiting) : undefined],
       ['Appointment', appointment?.appointmentId],
       ['Status', appointment?.status],
       ['From (UTC)', moment(appointment?.startAt)],
@@ -117,7 +117,7 @@ function appointmentText(state: AppointmentState): string {
       ['Provider', appointment?.provider],
       ['Can be moved', appointment?.canReschedule],
       ['Outcome', words(state.outcome ?? '')],
-      ['The order was', words(state.order ?? '')],
+      ['State of the order', words(state.order ?? '')],
     ]),
     attentionText(attention),
     timelineTable(timeline),

@@ -25,7 +25,7 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
     commandLine.run(async ({ lab }) => show(await command(await lab.links.get(idsOf(which)))));
 
   onLink('start', 'start a link, or join the one already running')
-    .option('--redirect-url <url>', 'where the hosted page sends the user at the end')
+    .option('--redirect-url <url>', 'the page that the user is sent to at the end')
     .action(async ({ redirectUrl, ...which }: WhichLink & { redirectUrl?: string }) =>
       commandLine.run(async ({ lab }) => {
         const start = { ...idsOf(which), ...(redirectUrl !== undefined && { redirectUrl }) };
@@ -40,7 +40,7 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
           facts([
             ['Page', url.linkWebUrl],
             ['Token', url.linkToken],
-            ['Ends', moment(url.expiresAt)],
+            ['Expires', moment(url.expiresAt)],
           ]),
         );
       }),
@@ -102,9 +102,9 @@ function linkText(state: LinkState): string {
       ['Until', moment(state.until)],
       ['Code by', mfa?.method],
       ['Code sent to', mfa?.hint],
-      ['Codes left', mfa && state.codeAttemptsLeft],
+      ['Code attempts left', mfa && state.codeAttemptsLeft],
       ['Last error', state.errorType],
-      ['What follows', words(state.consequence ?? '')],
+      ['Next step', words(state.consequence ?? '')],
       ['Outcome', words(state.outcome ?? '')],
       ['Not done in time', state.waitedFor],
     ]),

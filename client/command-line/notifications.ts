@@ -8,10 +8,10 @@ import { facts, moment, sections, table } from './output.js';
 export function notificationCommands(program: Command, commandLine: CommandLine): void {
   const notifications = program
     .command('notifications')
-    .description('notifications that could not be delivered before their workflow ended');
+    .description('list, resend or discard notifications that were not delivered before their workflow ended');
   notifications
     .command('list')
-    .description('list the workflows whose undelivered notifications are still tried')
+    .description('list the workflows with undelivered notifications that are still being sent')
     .action(async () =>
       commandLine.run(async ({ lab }) => {
         const found: UndeliveredSummary[] = [];
@@ -26,7 +26,7 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
     );
   notifications
     .command('show <workflow-id>')
-    .description('show what is undelivered of one workflow, for instance kit-order/<order id>')
+    .description('show the undelivered notifications of a workflow, for instance kit-order/<order id>')
     .action(async (source: string) =>
       commandLine.run(async ({ lab }) => {
         const state = await lab.notifications.state(source);
@@ -35,7 +35,7 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
     );
   notifications
     .command('resend <workflow-id> [notification-id...]')
-    .description('send now, also what the receiver refused; without ids everything')
+    .description('send notifications now, even those that the receiver refused; without ids, all of them')
     .action(async (source: string, ids: string[]) =>
       commandLine.run(async ({ lab }) => {
         const state = await lab.notifications.resend(source, ids.length > 0 ? ids : undefined);
@@ -47,7 +47,8 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
     .description('drop notifications that nobody needs any more')
     .option('--yes', 'do not ask for a confirmation')
     .action(async (source: string, ids: string[], { yes }: { yes?: true }) => {
-      await commandLine.confirm(`${ids.length} notifications will not be sent.`, yes === true);
+      const which = ids.length === 1 ? 'This notification' : `These ${ids.length} notifications`;
+      await commandLine.confirm(`${which} will never be sent.`, yes === true);
       await commandLine.run(async ({ lab }) => {
         const state = await lab.notifications.discard(source, ids);
         commandLine.print(state, () => deliveryText(state));
@@ -58,11 +59,11 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
 function deliveryText({ undelivered, triedUntil, delivered, discarded }: DeliveryState): string {
   return sections(
     table(
-      ['Id', 'Type', 'Of', 'Refused with'],
+      ['Id', 'Type', 'Time (UTC)', 'Refused with'],
       undelivered.map(({ id, type, at, refusedWith }) => [id, type, moment(at), refusedWith ?? '']),
     ),
     facts([
-      ['Tried until', moment(triedUntil)],
+      ['Retried until', moment(triedUntil)],
       ['Delivered', delivered],
       ['Discarded', discarded],
     ]),

@@ -83,7 +83,7 @@ function placingText(state: PlacingState | CancelledPlacing): string {
 }
 
 function criticalText({ orderId, status, since, isOpen, reminders }: CriticalResult): string {
-  const answer = isOpen ? `not acknowledged, ${reminders} reminders` : 'acknowledged';
+  const answer = isOpen ? `not acknowledged, reminders sent: ${reminders}` : 'acknowledged';
   return `${status}, of order ${orderId}, since ${moment(since)}: ${answer}`;
 }
 

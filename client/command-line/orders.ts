@@ -68,7 +68,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
         show(commandLine, state);
         const source = 'chain' in state ? kitOrderId(state.rootOrderId) : placeKitOrderId(state.reference);
         if (await lab.notifications.isWaiting(source)) {
-          commandLine.note(`Notifications of it wait for the product: labops notifications show ${source}`);
+          commandLine.note(`Some of its notifications are undelivered: labops notifications show ${source}`);
         }
       });
     },
@@ -112,7 +112,7 @@ function resolveCommand(orders: Command, commandLine: CommandLine): void {
         .choices(decisions)
         .makeOptionMandatory(),
     )
-    .addOption(new Option('--instead-of <decision>', 'change an earlier wait before its time limit').choices(['wait']))
+    .addOption(new Option('--instead-of <decision>', 'change an earlier wait that is not over yet').choices(['wait']))
     .action(async (orderId: string, { decision, insteadOf }: ResolveOptions) =>
       command(commandLine, { orderId }, (handle) =>
         handle.resolveProblem(decision, { orderId, ...(insteadOf !== undefined && { insteadOf }) }),
@@ -133,7 +133,7 @@ function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
     .action(async ({ file, all, dryRun: isDryRun, ...filter }: SetPolicyOptions) => {
       const dryRun = isDryRun === true;
       if ((Object.keys(filter).length === 0) === (all === undefined)) {
-        throw new UsageError('Say which orders: --phase, --attention or --user, or --all');
+        throw new UsageError('Name the orders: with --phase, --attention or --user, or with --all');
       }
       const policy = (await readObject(commandLine.terminal, file)) as OrderPolicy;
       await commandLine.run(async ({ lab }) => {
@@ -157,7 +157,7 @@ function listCommand(orders: Command, commandLine: CommandLine): void {
     .option('--phase <phase>', 'only orders in this phase, such as awaiting_registration', phase)
     .option('--attention [reason]', 'only orders that need attention, for one reason or any', attentionReason)
     .option('--user <user-id>', "only this user's orders (the lab service's id)")
-    .option('--ended', 'also ended orders, as long as Temporal retains them')
+    .option('--ended', 'include orders that have ended, as long as Temporal retains them')
     .option('--limit <number>', 'the most to show', count, 50)
     .action(async (options: ListOptions) => {
       await commandLine.run(async ({ lab }) => {
@@ -200,7 +200,7 @@ interface AcknowledgementOptions {
   noteFile?: string;
 }
 
-/** The order is named by its id alone: whose result was taken up must not depend on which kit is the current one. */
+/** The order is named by its id alone: whose result is acknowledged must not depend on which kit is the current one. */
 function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): void {
   orders
     .command('acknowledge-critical <order-id>')
@@ -209,13 +209,13 @@ function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): 
     .addOption(
       new Option(
         '--outcome <outcome>',
-        'confirmed: the person responsible knows and has repeated it; reached_no_readback: they know; unable_to_reach',
+        'confirmed: the person responsible knows it and has read it back; reached_no_readback: they know it; unable_to_reach: they do not know it yet',
       )
         .choices(acknowledgementOutcomes)
         .makeOptionMandatory(),
     )
     .option('--alarm <id>', 'the alarm you acted on, as `show` names it: refused if a later one was raised')
-    .option('--note-file <path>', 'a note to keep with it, at most 2,000 characters; - reads standard input')
+    .option('--note-file <path>', 'a file with a note for the record, at most 2,000 characters; - reads standard input')
     .action(async (orderId: string, { by, outcome, alarm, noteFile }: AcknowledgementOptions) => {
       const note = noteFile === undefined ? '' : (await readText(commandLine.terminal, noteFile)).trim();
       const acknowledgement = {

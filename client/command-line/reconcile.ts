@@ -11,7 +11,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
     .command('reconcile')
     .description('compare the orders updated in a time range with what the workflows know, and notify them')
     .requiredOption('--from <time>', 'ISO 8601: a date (midnight in UTC), or a time with its zone')
-    .requiredOption('--to <time>', 'the same; excludes the day of a date, and the last ten minutes')
+    .requiredOption('--to <time>', 'the same; the range ends before it, and at least ten minutes ago')
     .action(async (range: { from: string; to: string }) =>
       commandLine.run(async ({ lab, progress }) => {
         progress.say('reconciling');
@@ -19,7 +19,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
         const onProgress = (come: ReconcileProgress): void => progress.say(lineOf(come));
         const onEarlierFailure = ({ at, error }: EarlierFailure): void => {
           commandLine.note(
-            `The last run for this range failed at ${moment(at)} UTC. ${failureLine(error)} It is run again.`,
+            `The last run for this range failed at ${moment(at)} UTC. ${failureLine(error)} Another run is started.`,
           );
           progress.resume();
         };
@@ -30,12 +30,12 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
             ['Listed', result.listed],
             ['Unfinished, notified', result.told],
             ['Finished', result.finished],
-            ['Finished, end was missed', result.reopened],
+            ['Finished, notified because the end was missed', result.reopened],
             ['Skipped', result.passedOver],
             ['Critical', result.critical],
           ]),
         );
-        if (result.passedOver > 0) commandLine.note("The worker's log names the skipped orders.");
+        if (result.passedOver > 0) commandLine.note("The worker's log says why orders were skipped.");
       }, 'endless'),
     );
 }

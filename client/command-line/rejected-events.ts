@@ -30,7 +30,9 @@ const states = ['waiting', 'replayed', 'discarded', 'expired'] as const;
 
 /** Verified events that could not be handled. Their content stays in the worker's database. */
 export function rejectedEventCommands(program: Command, commandLine: CommandLine): void {
-  const rejected = program.command('rejected').description('verified webhooks that could not be handled');
+  const rejected = program
+    .command('rejected')
+    .description('list, replay or discard verified webhooks that could not be handled');
   const filtered = (command: Command): Command =>
     command
       .option('--type <event-type>', 'only events of exactly this type')
@@ -44,7 +46,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
     .action(async ({ state, limit, ...filter }: ListOptions) =>
       commandLine.run(async ({ lab }) => {
         const page = await lab.rejectedEvents.list({ ...filterOf(filter), state, limit });
-        commandLine.print(page, () => sections(eventTable(page.events), facts([['Waiting in all', page.waiting]])));
+        commandLine.print(page, () => sections(eventTable(page.events), facts([['Waiting in total', page.waiting]])));
         if (page.next !== undefined) commandLine.note(`There are more: --before ${page.next}.`);
       }),
     );
@@ -65,7 +67,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
   rejected
     .command('discard <event-id>')
     .description('discard an event: its content is erased, the reason stays')
-    .requiredOption('--reason <text>', 'why, for people who look later; nothing personal')
+    .requiredOption('--reason <text>', 'why it is discarded, for people who read it later; nothing personal')
     .option('--yes', 'do not ask for a confirmation')
     .action(async (id: string, { reason, yes }: { reason: string; yes?: true }) => {
       await commandLine.confirm(`The content of event ${id} will be erased.`, yes === true);
@@ -81,7 +83,7 @@ function whichEvents(id: string | undefined, { all, limit, ...filter }: ReplayOp
   const isFiltered = limit !== undefined || Object.keys(filter).length > 0;
   if (id !== undefined && all !== true && !isFiltered) return id;
   if (id === undefined && all === true) return { ...filterOf(filter), ...(limit !== undefined && { limit }) };
-  throw new UsageError("Give one event's id, or --all, with --type and --reason to choose");
+  throw new UsageError("Give one event's id, or --all, which --type and --reason can narrow down");
 }
 
 function filterOf({ type, reason, before }: Filter): RejectedEventFilter {

@@ -22,7 +22,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
   users
     .command('delete <user-id>')
     .description('delete a user: connections at once, data after the grace period')
-    .option('--grace-days <days>', 'how many days it can be undone, at most 7', days)
+    .option('--grace-days <days>', 'for how many days the deletion can be undone, at most 7', days)
     .addOption(
       new Option(
         '--running-work <what>',
@@ -31,7 +31,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     )
     .option(
       '--client-user-id-file <path>',
-      'a file with your client_user_id of the user, so that an undo notices if it was taken; - reads standard input',
+      'a file with your client_user_id of the user: an undo then notices if a new user has taken it; - reads standard input',
     )
     .option('--yes', 'do not ask for a confirmation')
     .action(async (userId: string, options: DeleteOptions) => {
@@ -81,7 +81,7 @@ function deletionText(state: DeletionState): string {
       ['Requested', moment(state.requestedAt)],
       ['Scheduled', moment(state.scheduledAt)],
       ['Can be undone until', state.outcome === undefined ? moment(state.graceUntil) : undefined],
-      ['Scheduled before', state.scheduledBefore],
+      ['Was already scheduled', state.scheduledBefore],
       ['Connections', state.connections?.join(', ')],
       ['Restored', undo?.restored.join(', ')],
       ['Not restored', undo?.notRestored.join(', ')],
@@ -95,7 +95,7 @@ function deletionText(state: DeletionState): string {
       : table(
           ['Running work', 'Result', 'Reason'],
           work.map(({ workflowId, fate, reason }) => [
-            ...[workflowId, state.outcome === 'running_work' ? 'runs; nothing was deleted' : words(fate), reason],
+            ...[workflowId, state.outcome === 'running_work' ? 'running; nothing was deleted' : words(fate), reason],
           ]),
         ),
   );

@@ -18,7 +18,9 @@ const patience: Patience = '10m';
 
 /** Where the lab service delivers a team's events. Needs a worker with a management key. */
 export function webhookCommands(program: Command, commandLine: CommandLine): void {
-  const webhooks = program.command('webhooks').description("where the lab service delivers a team's events");
+  const webhooks = program
+    .command('webhooks')
+    .description("manage the endpoints to which the lab service sends a team's events");
   const ofTeam = (name: string, description: string) =>
     webhooks
       .command(name)
@@ -34,7 +36,7 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
           .makeOptionMandatory(),
       )
       .addOption(
-        new Option('--environment <name>', 'which environment of the team')
+        new Option('--environment <name>', 'the environment of the team')
           .choices(['production', 'sandbox'])
           .env('LABOPS_ENVIRONMENT')
           .makeOptionMandatory(),
@@ -47,7 +49,7 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
     }, patience),
   );
   ofTeam('register', 'register an endpoint; an existing one for the address stays as it is')
-    .requiredOption('--url <url>', 'where the ingress is reached, such as https://labs.example.com/webhooks')
+    .requiredOption('--url <url>', 'the address of the ingress, such as https://labs.example.com/webhooks')
     .option('--event-type <type>', 'only events of this type; can be repeated (default: all)', collect)
     .option('--show-secret', "print the signing secret, which belongs in the ingress's WEBHOOK_SECRETS")
     .action(async ({ url, eventType, showSecret, ...options }: RegisterOptions) =>
@@ -57,7 +59,7 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
         showRegistered(commandLine, registered, showSecret === true);
       }, patience),
     );
-  ofTeam('rotate <webhook-id>', 'create a new signing secret; for a while both sign')
+  ofTeam('rotate <webhook-id>', 'create a new signing secret; for a while, events are signed with both')
     .option('--show-secret', "print the new secret, which belongs in the ingress's WEBHOOK_SECRETS")
     .action(async (webhookId: string, { showSecret, ...options }: PlaceOptions & { showSecret?: true }) =>
       commandLine.run(async ({ lab }) => {
@@ -78,7 +80,7 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
   ofTeam('delete <webhook-id>', 'delete an endpoint')
     .option('--yes', 'do not ask for a confirmation')
     .action(async (webhookId: string, { yes, ...options }: PlaceOptions & { yes?: true }) => {
-      await commandLine.confirm(`Endpoint ${webhookId} will be deleted: it receives no more events.`, yes === true);
+      await commandLine.confirm(`Endpoint ${webhookId} will be deleted and will receive no more events.`, yes === true);
       await commandLine.run(async ({ lab }) => {
         const answer = await lab.webhooks.delete(placeOf(options), webhookId);
         commandLine.print(answer, () =>

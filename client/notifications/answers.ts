@@ -21,7 +21,7 @@ export const answers = {
   signature_mismatch: {
     status: 401,
     log: 'warn',
-    meaning: 'No signature fits the bytes under any of the secrets.',
+    meaning: 'No signature matches the body with any of the secrets.',
     fix: "Give the handler the worker's NOTIFY_SECRET; let no proxy change the body.",
   },
   not_json: {
@@ -51,7 +51,7 @@ export const answers = {
   not_handled: {
     status: 204,
     log: 'rarely',
-    meaning: 'An event of a type that nobody handles here.',
+    meaning: 'The event has a type that nobody handles here.',
     fix: 'Nothing to do; give the handler a function for the type, or `onOther`, to handle it.',
   },
   unknown_type: {

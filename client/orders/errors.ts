@@ -22,7 +22,8 @@ export class OrderInvalid extends Refusal {
 
 /** The lab service refused to create the order or its replacement. */
 export class OrderRefused extends Refusal {
-  static readonly remedy = 'Fix the fields named in the error and place the order again with the same reference.';
+  static readonly remedy =
+    'Fix the fields named in the error, then send the same command again, with the same reference.';
   override readonly name = 'OrderRefused';
 }
 
@@ -34,7 +35,7 @@ export class RegistrationRefused extends Refusal {
 
 /** The lab account's delegated flow needs a physician on the order. Nothing was sent. */
 export class PhysicianRequired extends Refusal {
-  static readonly remedy = 'Give a physician.';
+  static readonly remedy = 'Add `physician` and send it again.';
   override readonly name = 'PhysicianRequired';
 }
 
@@ -44,7 +45,7 @@ export class CancelRefused extends Refusal {
   override readonly name = 'CancelRefused';
 }
 
-/** The sample id registered a different order than the one you named. The order carries attention. */
+/** The sample id registered a different order than the one you named. The order asks for attention. */
 export class RegisteredAnotherOrder extends Refusal {
   static readonly remedy = 'Have a person compare the two kits.';
   override readonly name = 'RegisteredAnotherOrder';
@@ -90,7 +91,7 @@ export class AlreadyResolved extends Refusal {
   override readonly name = 'AlreadyResolved';
 }
 
-/** The order asks for no decision: it has missed no limit. */
+/** The order needs no decision: it has missed no deadline. */
 export class NothingToResolve extends Refusal {
   static readonly remedy = "Look at the order's state.";
   override readonly name = 'NothingToResolve';
@@ -122,7 +123,8 @@ export class OrderNotInChain extends Refusal {
 
 /** The order's workflow was terminated, timed out or was cancelled by an operator; the message says which. */
 export class OrderInterrupted extends LabOperationsError {
-  static readonly remedy = "Nothing to do: the order's next webhook starts another run.";
+  static readonly remedy =
+    "If it was still being placed, place it again with the same reference; otherwise the order's next webhook starts another run.";
   override readonly name = 'OrderInterrupted';
 }
 
@@ -161,7 +163,7 @@ export const orderErrorMap: ErrorMap = {
   },
 };
 
-/** The root order whose workflow took over, where a command was sent to one that only passes things on. */
+/** The root order whose workflow took over, if a command was sent to a forwarder. */
 export function forwardedTo(error: unknown): string | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
   if (!(cause instanceof ApplicationFailure) || cause.type !== 'OrderForwarded') return undefined;

@@ -12,9 +12,9 @@ export class RejectedEventNotFound extends Refusal {
   override readonly name = 'RejectedEventNotFound';
 }
 
-/** The event was already replayed or discarded; its content is no longer kept. */
+/** The event was already replayed or discarded, or has expired; its content is no longer kept. */
 export class RejectedEventSettled extends Refusal {
-  static readonly remedy = 'Nothing is left to do with it.';
+  static readonly remedy = 'Nothing to do: the list shows what became of it.';
   override readonly name = 'RejectedEventSettled';
 }
 

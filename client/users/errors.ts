@@ -47,7 +47,7 @@ export class DeletionRefused extends Refusal {
   }
 }
 
-/** The deletion itself is not confirmed yet, so there is nothing to undo. */
+/** The deletion has just been requested, and it is not known yet whether there will be anything to undo. */
 export class GraceNotBegun extends Refusal {
   static readonly remedy = 'Try again once the request is answered.';
   override readonly name = 'GraceNotBegun';
@@ -73,7 +73,8 @@ export class UndoImpossible extends Refusal {
 
 /** The lab service refused the undo, for example because its own grace period was over. The deletion continues. */
 export class UndoRefused extends Refusal {
-  static readonly remedy = "Read the service's sentence in the error.";
+  static readonly remedy =
+    "Read the service's sentence in the error. If the service's own grace period is over, nothing restores the user.";
   override readonly name = 'UndoRefused';
 }
 

@@ -2,7 +2,7 @@ import { EncryptionRequired, LabOperationsError, Refusal, type ErrorMap } from '
 
 export { EncryptionRequired };
 
-/** The place, the address or an id breaks a rule. Nothing was done. */
+/** The organisation, team, environment, address or another field breaks a rule. Nothing was done. */
 export class WebhookInvalid extends Refusal {
   static readonly remedy = 'Fix the fields named in the error.';
   override readonly name = 'WebhookInvalid';
@@ -26,7 +26,7 @@ export class ManagementKeyMissing extends Refusal {
   override readonly name = 'ManagementKeyMissing';
 }
 
-/** The worker's management key is wrong, or does not reach this organisation or team. */
+/** The worker's management key is wrong, or is not for this organisation or team. */
 export class ManagementKeyRefused extends Refusal {
   static readonly remedy = "Check the worker's SERVICE_MANAGEMENT_KEY, and the ids of organisation and team.";
   override readonly name = 'ManagementKeyRefused';

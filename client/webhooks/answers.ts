@@ -61,13 +61,13 @@ export const answers = {
   not_handled: {
     status: 204,
     log: 'rarely',
-    meaning: 'An event of a type that nobody handles here.',
+    meaning: 'The event has a type that nobody handles here.',
     fix: 'Nothing to do. You can limit the endpoint to the types that are handled.',
   },
   unreadable: {
     status: 204,
     log: 'warn',
-    meaning: 'The event does not say legibly which workflow it is for.',
+    meaning: 'The event cannot be read, or does not say which workflow it is for.',
     fix: 'Compare the logged problem with the schema. The order is read again when a deadline passes.',
   },
   not_addressable: {
@@ -97,13 +97,13 @@ export const answers = {
   link_not_running: {
     status: 204,
     log: 'rarely',
-    meaning: 'A provider connection that no running link waits for.',
+    meaning: 'The event reports a provider connection that no running link waits for.',
     fix: 'Nothing to do: the connection was made elsewhere, or its link has ended.',
   },
   health_data_counted: {
     status: 204,
     log: 'rarely',
-    meaning: 'Health data or a provider connection, and the handler has no sink for it.',
+    meaning: 'The event has health data or a provider connection, and the handler has no sink for it.',
     fix: 'Give the handler `healthData` to keep it.',
   },
   health_data_accepted: { status: 204, log: 'info', meaning: 'The sink took the health data.', fix: 'Nothing to do.' },

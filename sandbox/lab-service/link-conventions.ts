@@ -1,7 +1,7 @@
 import { linkErrorTypes } from '../../service/link.js';
 
 /**
- * What the invented providers do with a user name and with a code, as docs/sandbox.md lists it ("Playing links"). Case
+ * What the invented providers do with a user name and with a code, as docs/sandbox.md lists it ("Links"). Case
  * makes no difference, and what follows an `@` is ignored, so an e-mail address is a user name too.
  *
  * An error changes nothing: the token and the request for a code stay as they were.

@@ -66,7 +66,7 @@ export function linkRoutes(app: FastifyInstance, lab: Lab, header: string): void
     const known = typeof token === 'string' ? lab.links.tokenNamed(token) : undefined;
     void reply.type('text/plain; charset=utf-8');
     if (known?.state === 'open')
-      return 'Here a user would choose a provider and sign in: see "Playing links" in docs/sandbox.md.';
+      return 'Here a user would choose a provider and sign in: see "Links" in docs/sandbox.md.';
     void reply.code(404);
     return 'This link is not or no longer valid.';
   });

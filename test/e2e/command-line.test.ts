@@ -114,7 +114,7 @@ describe('an order', () => {
     lab.receiver.refuses = (id) => id.startsWith(orderId);
     try {
       await lab.sandbox.move(orderId, 'cancelled');
-      const said = `Notifications of it wait for the product: labops notifications show kit-order/${orderId}\n`;
+      const said = `Some of its notifications are undelivered: labops notifications show kit-order/${orderId}\n`;
       await expect.poll(async () => (await run(...show)).stderr, patience).toBe(said);
     } finally {
       lab.receiver.refuses = () => false;
@@ -186,7 +186,7 @@ describe('an order', () => {
     await expect.poll(listed, patience).toMatchObject([{ rootOrderId: orderId }]);
     expect((await run(...list)).stdout).toMatch(new RegExp(`\n${orderId} .*critical result`));
     const shown = await run('orders', 'show', orderId);
-    expect(shown.stdout).toMatch(/\nCritical result +partial, of order .*: not acknowledged, 0 reminders\n/);
+    expect(shown.stdout).toMatch(/\nCritical result +partial, of order .*: not acknowledged, reminders sent: 0\n/);
     expect(shown.stdout).toContain(partial);
     const named = await run(
       'orders',

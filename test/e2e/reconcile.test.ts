@@ -144,7 +144,7 @@ describe('a range of time', () => {
     await lab.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, passedOver: 1 });
-    await expect.poll(() => lab.worker.output(), patience).toMatch(/cannot be addressed was passed over/);
+    await expect.poll(() => lab.worker.output(), patience).toMatch(/its id cannot be part of a workflow ID/);
     expect(lab.worker.output()).not.toContain('Testperson');
   });
 

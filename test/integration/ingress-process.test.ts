@@ -30,7 +30,7 @@ describe('invalid settings', () => {
     const started = await startBuilt(worker, { env: { ...unset, LOG_LEVEL: 'loud' } });
     expect(await started.exit).toEqual({ code: 2, signal: null });
     expect(started.output().trim().split('\n')).toEqual([
-      '3 settings are not right:',
+      '3 settings are invalid:',
       expect.stringMatching(/^ {2}LOG_LEVEL is not a level: use one of /) as string,
       expect.stringMatching(/^ {2}SERVICE_API_KEY is missing: /) as string,
       expect.stringMatching(/^ {2}SERVICE_BASE_URL is missing: /) as string,
@@ -40,7 +40,7 @@ describe('invalid settings', () => {
   test('end the ingress with status 2', async () => {
     const started = await startBuilt(ingress, { env: { ...ingressEnv(), WEBHOOK_SECRETS: undefined } });
     expect(await started.exit).toEqual({ code: 2, signal: null });
-    expect(started.output()).toMatch(/^One setting is not right:\n {2}WEBHOOK_SECRETS is missing: /);
+    expect(started.output()).toMatch(/^One setting is invalid:\n {2}WEBHOOK_SECRETS is missing: /);
   });
 });
 

@@ -59,11 +59,11 @@ describe('search attributes at the start of a worker', () => {
     expect(await ensureSearchAttributes(connection, namespace)).toEqual([]);
   });
 
-  test('search attributes of another type under our name end the worker’s start with the command to run', async () => {
+  test('search attributes of another type under our name end the worker’s start with the commands to run', async () => {
     const namespace = await bareNamespace();
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { LabPhase: 3 } });
     const ensured = ensureSearchAttributes(connection, namespace);
     await expect(ensured).rejects.toThrow(SearchAttributesMissing);
-    await expect(ensured).rejects.toThrow(/--name LabPhase --type Keyword/);
+    await expect(ensured).rejects.toThrow(/remove --yes .*--name LabPhase && .*--name LabPhase --type Keyword$/);
   });
 });

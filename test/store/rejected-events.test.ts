@@ -56,7 +56,7 @@ describeStores('rejected events', (rig) => {
       eventType: 'daily.data.glucose.created',
       userId: user,
       reason:
-        '5 of 7 samples cannot be stored: no object (at 1, 2); neither timestamp nor start can be read (at 3, 4); ' +
+        '5 of 7 samples cannot be stored: not an object (at 1, 2); neither timestamp nor start can be read (at 3, 4); ' +
         'has a text with a character that cannot be stored (NUL, or half of a surrogate pair) (at 5)',
     });
   });

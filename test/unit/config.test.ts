@@ -203,8 +203,12 @@ describe('the headers for reports at URLs', () => {
   });
 
   test.each([
-    ['is not JSON', '{"store": very-secret', 'names a file that is no JSON of header sets'],
-    ['lacks its hosts', '{"store":{"headers":{"a":"very-secret"}}}', 'names a file that is no JSON of header sets'],
+    ['is not JSON', '{"store": very-secret', 'names a file that is not a JSON object of header sets'],
+    [
+      'lacks its hosts',
+      '{"store":{"headers":{"a":"very-secret"}}}',
+      'names a file that is not a JSON object of header sets',
+    ],
     [
       'has a header that cannot be sent',
       '{"store":{"hosts":["files.example.com"],"headers":{"a":"very-secret\\n"}}}',

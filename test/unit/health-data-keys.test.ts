@@ -9,7 +9,7 @@ function millisecondsFor(faulty: number): number {
   const taken = performance.now() - started;
   expect(entry).toBeUndefined();
   expect(problem).toBe(
-    `${faulty} of ${faulty} samples cannot be stored: no object (at 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …)`,
+    `${faulty} of ${faulty} samples cannot be stored: not an object (at 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …)`,
   );
   return taken;
 }
