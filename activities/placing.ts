@@ -117,7 +117,7 @@ function adopted(order: Order): PlacedOrder {
 }
 
 /**
- * Tells the placing what a cancellation has to find out. The first attempt, which usually succeeds, reports nothing
+ * Reports to the placing what a cancellation has to find out. The first attempt, which usually succeeds, reports nothing
  * unless it ends before it sends anything; a later one reports before it sends.
  */
 async function reportProgress({ temporal }: ActivityDependencies, progress: CreationProgress): Promise<void> {

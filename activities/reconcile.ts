@@ -56,7 +56,14 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
     async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
       return asFailures('ServiceRefused', async () => {
         const { pages, nextPage } = await readPages(service, range, page);
-        const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0, critical: 0 };
+        const counts: ReconcileCounts = {
+          listed: 0,
+          notified: 0,
+          finished: 0,
+          reopened: 0,
+          passedOver: 0,
+          critical: 0,
+        };
         let outside = 0;
         for await (const { orders, unreadable } of pages) {
           heartbeat();
@@ -66,7 +73,7 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
           outside += snapshots.length - inside.length;
           for (const snapshot of inside) {
             heartbeat();
-            const outcome = await tell(dependencies, snapshot, range, known);
+            const outcome = await notify(dependencies, snapshot, range, known);
             if (range.critical) counts.critical += 1;
             else counts.listed += 1;
             if (!range.critical || outcome === 'reopened' || outcome === 'passedOver') counts[outcome] += 1;
@@ -176,7 +183,7 @@ function digestOf(snapshot: OrderSnapshot): string {
   return createHash('sha256').update(canonicalJson(snapshot)).digest('base64');
 }
 
-async function tell(
+async function notify(
   { temporal, taskQueue }: ActivityDependencies,
   snapshot: OrderSnapshot,
   { from, critical }: Pick<PageToReconcile, 'from' | 'critical'>,
@@ -201,7 +208,7 @@ async function tell(
   // The sweep sees an order again and again: one that an operator has ended is not started each time.
   if (!final && !critical) {
     await signalOrStart(temporal.workflow, kitOrderName, start);
-    return 'told';
+    return 'notified';
   }
   try {
     await temporal.workflow.getHandle(kitOrderId(root)).signal(orderChangedSignal, snapshot);

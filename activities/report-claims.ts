@@ -173,8 +173,10 @@ async function submissionsOf(
   const settled = new Set(
     relevant.filter(({ status }) => status.name === 'COMPLETED').map(({ workflowId }) => workflowId),
   );
-  const telling = relevant.filter(({ workflowId, status }) => status.name === 'COMPLETED' || !settled.has(workflowId));
-  return Promise.all(telling.map((run) => standingOf(temporal, run)));
+  const conclusive = relevant.filter(
+    ({ workflowId, status }) => status.name === 'COMPLETED' || !settled.has(workflowId),
+  );
+  return Promise.all(conclusive.map((run) => standingOf(temporal, run)));
 }
 
 /** Undefined of a run that has not ended by itself. */

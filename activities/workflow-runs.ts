@@ -70,7 +70,7 @@ export async function lastResultOf<Result>(
   return temporal.workflow.getHandle(workflowId, runId).result() as Promise<Result>;
 }
 
-/** The last run before that ended by itself; unknown if that cannot be told by ID. */
+/** The last run before that ended by itself; unknown if that cannot be found out by ID. */
 async function lastEndedBefore(
   temporal: Client,
   workflowId: string,

@@ -34,7 +34,7 @@ export interface ReconcileCounts {
   /** Orders that the service listed and that were updated in the range. */
   listed: number;
   /** Unfinished orders whose workflow was signalled, or started if there was none. */
-  told: number;
+  notified: number;
   /** Finished orders whose end was known already, or whose workflow was still running and was signalled. */
   finished: number;
   /** Finished orders whose end no run had processed: a run reads and announces it. */

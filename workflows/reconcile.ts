@@ -13,12 +13,12 @@ import { activities } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
 
 /**
- * Compares the service's list of updated orders with what the workflows have heard: page by page from the last to the
+ * Compares the service's list of updated orders with what the workflows know: page by page from the last to the
  * first, because an order that is updated meanwhile leaves the list, and moves only those that are still to come.
  */
 export async function reconcileOrders(input?: ReconcileInput): Promise<ReconcileResult> {
   const range = checkedRange(input ?? {});
-  const counts: ReconcileCounts = { listed: 0, told: 0, finished: 0, reopened: 0, passedOver: 0, critical: 0 };
+  const counts: ReconcileCounts = { listed: 0, notified: 0, finished: 0, reopened: 0, passedOver: 0, critical: 0 };
   let page: number | undefined;
   let pagesToGo: number | undefined;
   let outside = 0;
@@ -97,7 +97,7 @@ function watermarkOf(lastResult: unknown): string | undefined {
 
 function add(counts: ReconcileCounts, more: ReconcileCounts): void {
   counts.listed += more.listed;
-  counts.told += more.told;
+  counts.notified += more.notified;
   counts.finished += more.finished;
   counts.reopened += more.reopened;
   counts.passedOver += more.passedOver;
@@ -105,11 +105,11 @@ function add(counts: ReconcileCounts, more: ReconcileCounts): void {
 }
 
 function detailsOf({ from, to }: ReconcileRange, counts: ReconcileCounts, page: number | undefined): string {
-  const { listed, told, finished, reopened, passedOver, critical } = counts;
+  const { listed, notified, finished, reopened, passedOver, critical } = counts;
   return [
     page === undefined ? '### Complete' : `### ${page} pages to go`,
     `Orders updated from ${from} to ${to}`,
-    '| Listed | Told | Finished, heard | Finished, unheard | Passed over | Critical |\n| --- | --- | --- | --- | --- | --- |\n' +
-      `| ${listed} | ${told} | ${finished} | ${reopened} | ${passedOver} | ${critical} |`,
+    '| Listed | Notified | Finished | Finished, end was missed | Skipped | Critical |\n| --- | --- | --- | --- | --- | --- |\n' +
+      `| ${listed} | ${notified} | ${finished} | ${reopened} | ${passedOver} | ${critical} |`,
   ].join('\n\n');
 }

@@ -57,7 +57,7 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
       writeErr: (text) => {
         if (!isJson) terminal.err(text);
       },
-      // Faults of the command line are reported like any other error: see `tell`.
+      // Faults of the command line are reported like any other error: see `report`.
       outputError: () => undefined,
     })
     .addHelpText('after', exitStatus)
@@ -77,7 +77,7 @@ export async function run(argv: readonly string[], terminal: Terminal, connect: 
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
     const { verbose } = program.opts<GlobalOptions>();
-    return tell(terminal, usageOf(error), { isJson, verbose: verbose === true });
+    return report(terminal, usageOf(error), { isJson, verbose: verbose === true });
   }
 }
 
@@ -88,7 +88,7 @@ function usageOf(error: unknown): unknown {
   return new UsageError(message, { cause: error });
 }
 
-function tell(terminal: Terminal, error: unknown, how: { isJson: boolean; verbose: boolean }): ExitCode {
+function report(terminal: Terminal, error: unknown, how: { isJson: boolean; verbose: boolean }): ExitCode {
   const stack = how.verbose && error instanceof Error ? { stack: error.stack } : {};
   if (how.isJson) terminal.err(`${JSON.stringify({ error: { ...failureReport(error), ...stack } })}\n`);
   else terminal.err([failureLine(error), ...(stack.stack === undefined ? [] : [stack.stack]), ''].join('\n'));

@@ -28,7 +28,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
           facts([
             ['Compared up to', moment(result.watermark)],
             ['Listed', result.listed],
-            ['Unfinished, notified', result.told],
+            ['Unfinished, notified', result.notified],
             ['Finished', result.finished],
             ['Finished, notified because the end was missed', result.reopened],
             ['Skipped', result.passedOver],

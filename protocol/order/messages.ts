@@ -109,7 +109,7 @@ export interface CriticalResultReported extends CriticalResultReport {
 
 export const criticalResultReportedSignal = defineSignal<[CriticalResultReported]>('criticalResultReported');
 
-/** Tells a replacement's own run which chain the order joins, if the order itself does not show it. */
+/** Reports to a replacement's own run which chain the order joins, if the order itself does not show it. */
 export interface ReplacementPlaced {
   rootOrderId: string;
   /** The chain's, which so claims the new order, too. */
@@ -391,7 +391,7 @@ export interface Replacement {
   /** When it was last tried in vain, milliseconds since the epoch: the service may still be at work on it. */
   triedAt?: number;
   /** The product was notified. */
-  told?: boolean;
+  announced?: boolean;
   /** The new order, once it is known. */
   orderId?: string;
 }

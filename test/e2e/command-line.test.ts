@@ -296,7 +296,7 @@ describe('a user', () => {
 
 test('a reconciliation of a range prints what it found', async () => {
   const range = ['--from', '2001-01-01', '--to', '2001-01-02'];
-  expect(await json('reconcile', ...range)).toMatchObject({ listed: 0, told: 0 });
+  expect(await json('reconcile', ...range)).toMatchObject({ listed: 0, notified: 0 });
   const wrong = await run('reconcile', '--from', '2001-01-02', '--to', '2001-01-01');
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toMatch(/^OrderInvalid: .*from is later than to/);

@@ -121,7 +121,7 @@ test('while Temporal is down the ingress answers 503, and the sender’s next at
 test('a kit that was placed during the outage of the ingress is known without any webhook', async () => {
   const { webhookUrl } = await lab.sandbox.settings();
   await lab.sandbox.changeSettings({ webhookUrl: '' });
-  const reference = `unheard-${randomUUID()}`;
+  const reference = `unreported-${randomUUID()}`;
   const handle = await lab.labs.orders.place(kitFor(await lab.newUser(), reference));
   await handle.orderId();
   expect(await handle.state()).toMatchObject({ reference, phase: 'awaiting_registration' });

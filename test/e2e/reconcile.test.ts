@@ -58,7 +58,7 @@ describe('a range of time', () => {
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
     expect(await lab.labs.orders.reconcile(range)).toEqual({
       watermark: range.to,
-      ...{ listed: 2, told: 1, finished: 0, reopened: 1, passedOver: 0, critical: 0 },
+      ...{ listed: 2, notified: 1, finished: 0, reopened: 1, passedOver: 0, critical: 0 },
     });
     const handle = await lab.labs.orders.get({ orderId: open });
     await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
@@ -71,14 +71,14 @@ describe('a range of time', () => {
 
   test('a range of time whose ends are known starts no second run, nor one that an operator has ended', async () => {
     const from = await hoursAgo(47);
-    const [heard, unwanted] = [await dashboardOrder(...toTheEnd), await dashboardOrder('transit_customer')];
+    const [known, unwanted] = [await dashboardOrder(...toTheEnd), await dashboardOrder('transit_customer')];
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
-    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 1, reopened: 1 });
-    await lab.rig.client.workflow.getHandle(kitOrderId(heard)).result();
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, notified: 1, reopened: 1 });
+    await lab.rig.client.workflow.getHandle(kitOrderId(known)).result();
     await lab.rig.client.workflow.getHandle(kitOrderId(unwanted)).terminate('by the test');
     for (const status of toTheEnd.slice(1)) await lab.sandbox.move(unwanted, status);
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, finished: 2, reopened: 0 });
-    expect(await lab.runsOf(heard)).toHaveLength(1);
+    expect(await lab.runsOf(known)).toHaveLength(1);
   });
 
   test('a range of time whose last run failed is run again, and why it failed is reported', async () => {
@@ -120,7 +120,7 @@ describe('a range of time', () => {
         action: { kind: 'answer', status: 200, body },
       });
       const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
-      expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 1, passedOver: 1 });
+      expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, notified: 1, passedOver: 1 });
       expect((await (await lab.labs.orders.get({ orderId: open })).state()).orderId).toBe(open);
     },
   );
@@ -134,7 +134,7 @@ describe('a range of time', () => {
       await lab.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
     }
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
-    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, told: 2 });
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 2, notified: 2 });
   });
 
   test('a range of time with an order whose id cannot be part of a workflow ID skips it, and does not log that id', async () => {
@@ -155,7 +155,7 @@ describe('a range of time', () => {
     const body = { orders: [await orderAtService(inside), order], total: 2, size: 50 };
     await lab.sandbox.addFault({ method: 'GET', path: '/orders', action: { kind: 'answer', status: 200, body } });
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
-    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, told: 1 });
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, notified: 1 });
     await expect(lab.labs.orders.get({ orderId: outside })).rejects.toMatchObject({ name: 'OrderNotFound' });
     await expect.poll(() => lab.worker.output().match(/it ignores the filter/g), patience).toHaveLength(1);
   });
@@ -167,7 +167,7 @@ describe('a range of time', () => {
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
     const reported: ReconcileProgress[] = [];
     const result = await lab.labs.orders.reconcile(range, { onProgress: (progress) => reported.push(progress) });
-    expect(result).toMatchObject({ listed: 103, told: 103 });
+    expect(result).toMatchObject({ listed: 103, notified: 103 });
     expect(reported).toContainEqual(expect.objectContaining({ listed: 3, pagesToGo: 2 }));
     for (const orderId of [orders[0], orders[50], orders[102]]) {
       expect((await (await lab.labs.orders.get({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
@@ -186,7 +186,7 @@ describe('the schedule', () => {
     const later = await dashboardOrder('transit_customer');
     const second = await scheduledPass();
     expect(Date.parse(second.watermark)).toBeGreaterThan(Date.parse(first.watermark));
-    expect(second).toMatchObject({ listed: 1, told: 1, reopened: 0 });
+    expect(second).toMatchObject({ listed: 1, notified: 1, reopened: 0 });
     expect((await (await lab.labs.orders.get({ orderId: later })).state()).phase).toBe('in_transit_to_customer');
     await lab.untilListedAsEnded(ended, 1);
   });

@@ -59,11 +59,11 @@ function hasChanged({ greatest: { interpretation } }: ChainOrder, before: Announ
 export function announceReplacements(chain: Chain, now: number): void {
   for (const replacement of chain.replacements) {
     const placed = findOrder(chain, replacement.orderId);
-    if (replacement.told || !placed) continue;
+    if (replacement.announced || !placed) continue;
     const id = `${placed.orderId}/${placed.events[0]?.id ?? 0}/replacement`;
     const data = { replaces: replacement.replaces };
     enqueue(chain, { ...headOf(chain, placed, id, new Date(now).toISOString()), type: 'replacement', data });
-    replacement.told = true;
+    replacement.announced = true;
   }
 }
 
@@ -101,7 +101,7 @@ function announceInterpretation(chain: Chain, order: ChainOrder, before: Announc
   const { interpretation = '', updatedAt } = order.greatest;
   const result = order.events.findLast(isResult);
   if (!result || !hasChanged(order, before)) return;
-  // A word may come and go: the time of the change tells one from the next.
+  // A word may come and go: the time of the change distinguishes one from the next.
   const what = [result.id, interpretation, ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
   const head = headOf(chain, order, `${order.orderId}/${what}/correction`, updatedAt ?? result.at);
   enqueue(chain, { ...head, type: 'correction', data: { interpretation } });

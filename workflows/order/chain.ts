@@ -27,8 +27,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   policy: ResolvedPolicy;
   /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
   handedOver: boolean;
-  /** The order was created for this hand-over, so that there is no history to read. */
-  placedAnew: boolean;
+  /** The order was created for this hand-over: there is no history to read. */
+  isNew: boolean;
   /** What the run is for has been found out. */
   identified: boolean;
   reference?: string;
@@ -61,7 +61,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   recheckAt?: number;
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
-  endTold?: boolean;
+  endAnnounced?: boolean;
 }
 
 interface Absence {
@@ -109,7 +109,7 @@ export function openChain({ rootOrderId, policy, carried }: KitOrderInput): Chai
     rootOrderId,
     ...openPolicy(orderPolicyVersions, policy),
     handedOver: false,
-    placedAnew: false,
+    isNew: false,
     identified: false,
     orders: [],
     replacements: [],

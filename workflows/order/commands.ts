@@ -163,7 +163,7 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
     case 'replace':
       return replaceKit(run, orderId);
     case 'abandon':
-      // Anyone who gives the order up is told of every kit that was ordered for it.
+      // Anyone who gives the order up learns of every kit that was ordered for it.
       return run.lanes.run(allReplacements, async () => {
         demandOpen(chain);
         chain.ending = 'abandoned';

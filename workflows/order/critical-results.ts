@@ -76,7 +76,7 @@ export function isRepeated(
   { alarm, by, outcome, note: words }: AcknowledgeCriticalResultCommand,
 ): boolean {
   const isSame = (given: Acknowledgement) => given.by === by && given.outcome === outcome && given.note === words;
-  // The alarm that it names tells it from an answer to a later one.
+  // The alarm that it names distinguishes it from an answer to a later one.
   if (alarm !== undefined) return acknowledgements.some((given) => given.alarm === alarm && isSame(given));
   const last = acknowledgements.at(-1);
   return !isOpen && last !== undefined && isSame(last);

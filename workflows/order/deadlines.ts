@@ -37,7 +37,7 @@ export function isReminder(deadline: Deadline): deadline is Reminder {
   return deadline.name === 'registration_reminder' || deadline.name === 'return_reminder';
 }
 
-/** A deadline whose passing raises attention, unless the order moved unheard. */
+/** A deadline whose passing raises attention, unless the order moved without a report. */
 type OverdueName = Extract<AttentionReason, `${string}_overdue` | 'problem_persists'>;
 
 export function isOverdueName(name: DeadlineName): name is OverdueName {

@@ -35,7 +35,7 @@ import type { KitOrderRun } from './run.js';
 const handOverWait = 10 * minute;
 
 /**
- * Finds out what this run is for: an order that was handed over, one that it adopts, one that ended before and stirs
+ * Finds out what this run is for: an order that was handed over, one that it adopts, one that ended before and moves
  * again, or one that belongs to another root's workflow.
  */
 export async function identify(run: KitOrderRun): Promise<void> {
@@ -45,7 +45,7 @@ export async function identify(run: KitOrderRun): Promise<void> {
   const isReported = () => chain.orders.length > 0;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
   if (isHandOverExpected(chain)) await awaitHandOver(run);
-  if (!chain.placedAnew && run.forwardsTo === undefined) await readWholeChain(run);
+  if (!chain.isNew && run.forwardsTo === undefined) await readWholeChain(run);
   chain.identified = true;
   raiseCriticalResults(run, Date.now());
 }
@@ -115,7 +115,7 @@ function hasStayedEnded(chain: Chain, { outcome, timeline }: KitOrderResult): bo
 
 function stayEnded(chain: Chain, outcome: OrderOutcome): void {
   chain.ending = outcome;
-  chain.endTold = true;
+  chain.endAnnounced = true;
 }
 
 /** The hand-over may have been lost with its placing workflow; the order still says whose it is. */
@@ -130,7 +130,7 @@ function ownPassthrough(chain: Chain): string | undefined {
 
 /**
  * Our own passthrough on the first order of a chain promises a hand-over, as long as the order is young and the
- * kit has not shipped. Later it has come long ago, perhaps to an earlier run, or is late: the service tells more than
+ * kit has not shipped. Later it has come long ago, perhaps to an earlier run, or is late: the service says more than
  * waiting would, and a late hand-over is taken all the same.
  */
 function isHandOverExpected(chain: Chain): boolean {
@@ -181,7 +181,7 @@ function resumeQuestions(chain: Chain, { attention, raised }: KitOrderResult): v
 }
 
 /**
- * A run whose order turned out to belong to another root: it announces nothing, passes on what it hears, and ends with
+ * A run whose order turned out to belong to another root: it announces nothing, passes on what it receives, and ends with
  * its order. A later webhook starts another.
  */
 export async function forward(run: KitOrderRun, rootOrderId: string): Promise<KitOrderResult> {
@@ -191,7 +191,7 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
     { key: labAttentionKey, value: [] },
     ...(chain.reference === undefined ? [] : [{ key: labReferenceKey, value: chain.reference }]),
   ]);
-  setCurrentDetails(`Passes on what it hears to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
+  setCurrentDetails(`Passes on what it receives to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
   let passedOn: Orders = [];
   do {
     run.hasNews = false;

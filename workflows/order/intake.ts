@@ -56,7 +56,7 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
 function reopen(chain: Chain): void {
   if (chain.ending === undefined || !(isEndedByService(chain) || isFollowedAgain(chain))) return;
   delete chain.ending;
-  delete chain.endTold;
+  delete chain.endAnnounced;
 }
 
 function isEndedByService(chain: Chain): boolean {
@@ -102,7 +102,7 @@ function accept(chain: Chain, { reference, policy, labTestId, labAccountId, adop
   chain.handedOver = true;
   chain.reference = reference;
   acceptPolicy(chain, upgradePolicy(orderPolicyVersions, policy));
-  chain.placedAnew = !adopted;
+  chain.isNew = !adopted;
   if (labTestId !== undefined) chain.labTestId = labTestId;
   if (labAccountId !== undefined) chain.labAccountId = labAccountId;
   setNotifies(chain, notifies);

@@ -25,8 +25,8 @@ export function review(run: KitOrderRun): void {
 export function announceEnd(run: KitOrderRun): void {
   const { chain } = run;
   const outcome = outcomeOf(chain);
-  if (outcome === undefined || chain.ending === undefined || chain.endTold) return;
-  chain.endTold = true;
+  if (outcome === undefined || chain.ending === undefined || chain.endAnnounced) return;
+  chain.endAnnounced = true;
   const order = currentOrder(chain);
   const head = headOf(
     chain,

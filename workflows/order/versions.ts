@@ -38,7 +38,7 @@ export const orderPolicyVersions: PolicyVersions<'order'> = {
 const chainSteps: readonly Step[] = [
   (chain) => ({
     handedOver: false,
-    placedAnew: false,
+    isNew: false,
     identified: false,
     orders: [],
     replacements: [],

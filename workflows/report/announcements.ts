@@ -24,8 +24,8 @@ function headOf(job: Job, key: string, type: string, now: number): ReportNotific
 }
 
 /**
- * Announces where the job is, if the product was not told yet, however many reports brought it there. That it was
- * uploaded is nothing new to the caller that uploaded it. A review may change the results, so a result is told once more after it.
+ * Announces where the job is, if the product was not notified yet, however many reports brought it there. That it was
+ * uploaded is nothing new to the caller that uploaded it. A review may change the results, so a result is announced once more after it.
  *
  * A job that nobody follows any more is not news. Of one that another has superseded only the result is: a job says nothing of
  * its file, so it may be another report of the same user, whose result must not be lost.
@@ -60,18 +60,18 @@ export function announceNews(job: Job, now: number): void {
   }
 }
 
-/** What was told of the job before anybody had claimed it carried no reference. */
+/** What was announced of the job before anybody had claimed it had no reference. */
 export function announceClaim(job: Job, now: number): void {
   if (job.announced.length === 0) return;
   const { status = 'unknown' } = currentJob(job);
   enqueue(job, { ...headOf(job, 'claim', 'claimed', now), type: 'claimed', data: { status } });
 }
 
-/** Tells of an end that no status of the service announced. */
+/** Announces an end that no status of the service announced. */
 export function announceEnd(job: Job, now: number): void {
-  const { ending, endTold, supersededBy } = job;
-  if (ending === undefined || endTold) return;
-  job.endTold = true;
+  const { ending, endAnnounced, supersededBy } = job;
+  if (ending === undefined || endAnnounced) return;
+  job.endAnnounced = true;
   const head = headOf(job, ending, 'ended', now);
   const data = { outcome: ending, ...(supersededBy !== undefined && { supersededBy }) };
   enqueue(job, { ...head, type: 'ended', data });

@@ -2,7 +2,7 @@ import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { Moment } from '../entity/alarm.js';
 import { currentJob, type Job } from './job.js';
 
-/** How long a job may take, and when it is looked at though nobody told of it. Pure; time comes in as data. */
+/** How long a job may take, and when it is read though nothing was reported. Pure; time comes in as data. */
 
 export type OverdueReason = Extract<ReportAttentionReason, 'parsing_overdue' | 'review_overdue'>;
 

@@ -13,17 +13,17 @@ import { reportPolicyVersions, upgradeReportResult } from './versions.js';
 import type { ReportRun } from './workflow.js';
 
 /**
- * How long a run that a webhook started waits for a hand-over before it looks whose job it is: the upload's answer is on
+ * How long a run that a webhook started waits for a hand-over before it asks whose job it is: the upload's answer is on
  * its way while the webhook comes. It is doubled as long as an upload of the same user is under way that may claim it.
  */
 const claimWait = 10_000;
 
 /** So often: ten minutes in all. Then the job counts as one that was made elsewhere, and a person is asked. */
-const mostLooks = 7;
+const mostReads = 7;
 
 /**
- * Finds out what this run is for: a job that was handed over, one that it adopts, one that ended before and stirs again,
- * or the fruit of an upload whose answer was lost and whose file another job reads meanwhile.
+ * Finds out what this run is for: a job that was handed over, one that it adopts, one that ended before and moves again,
+ * or the job of an upload whose answer was lost and whose file another job reads meanwhile.
  */
 export async function identify(run: ReportRun): Promise<void> {
   const { job } = run;
@@ -31,30 +31,30 @@ export async function identify(run: ReportRun): Promise<void> {
   await settlePolicy(job, reportPolicyVersions);
   const isReported = () => knownOf(job.reported) !== undefined;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
-  const looks = await awaitOwner(run);
+  const reads = await awaitOwner(run);
   // What was handed over together with an answer was made just now; what was found elsewhere may have a history.
-  if (looks === 0 && !job.uploadedAnew && job.ending === undefined) await readUp(run);
+  if (reads === 0 && !job.isNew && job.ending === undefined) await readWholeJob(run);
   job.identified = true;
 }
 
 /** @returns how often it was asked whose job this is */
 async function awaitOwner(run: ReportRun): Promise<number> {
   const { job } = run;
-  let looks = 0;
-  // A job that was over when it was first heard of probably ended long ago: reading tells more than waiting.
+  let reads = 0;
+  // A job that was over when it was first reported probably ended long ago: reading says more than waiting.
   if (isOpen(job) && hasEndedByItself(job)) {
-    looks += 1;
-    await readUp(run, { tooSoon: true });
+    reads += 1;
+    await readWholeJob(run, { tooSoon: true });
   }
-  for (let n = 0; isOpen(job) && n < mostLooks; n += 1) {
+  for (let n = 0; isOpen(job) && n < mostReads; n += 1) {
     const wait = claimWait * 2 ** Math.max(n - 1, 0);
     if (await condition(() => !isOpen(job), wait, { summary: 'hand-over' })) break;
-    looks += 1;
-    await readUp(run);
+    reads += 1;
+    await readWholeJob(run);
   }
-  // An upload that is stuck for so long may still be the one that made it: only a person can tell.
+  // An upload that is stuck for so long may still be the one that made it: only a person can know.
   if (isOpen(job)) raise(job, 'ambiguous_job', Date.now());
-  return looks;
+  return reads;
 }
 
 /** Nobody has claimed the job, and it was not found out that nobody will. */
@@ -63,7 +63,7 @@ function isOpen({ handedOver, identified, ending }: Job): boolean {
 }
 
 /** @param tooSoon an upload that is about to claim the job may not be listed yet: only a history settles whose it is */
-async function readUp(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
+async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
   const { job } = run;
   const since = workflowInfo().startTime.toISOString();
   const reported = job.reported;
@@ -128,6 +128,6 @@ function staysEnded(job: Job, { outcome }: ParsingJobResult): boolean {
 
 function stayEnded(job: Job, { outcome, supersededBy }: ParsingJobResult): void {
   job.ending = outcome;
-  job.endTold = true;
+  job.endAnnounced = true;
   if (supersededBy !== undefined) job.supersededBy = supersededBy;
 }

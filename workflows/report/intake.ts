@@ -27,7 +27,7 @@ export function receiveSnapshot(run: ReportRun, reported: unknown): void {
     log.error('a signal that is no snapshot of this job was dropped');
     return;
   }
-  // The service has just told of the job.
+  // The service has just reported the job.
   delete job.absentSince;
   if (learnFromWebhook(job, snapshot, Date.now())) reopen(job);
   else if (contradicts(job, snapshot)) job.contradicted = true;
@@ -49,7 +49,7 @@ export function receiveSubmission(run: ReportRun, submitted: ReportSubmitted): v
   } else if (!job.handedOver) {
     accept(job, submitted, now);
   }
-  // The answer to an upload is the beginning of a job: webhooks may have told more already.
+  // The answer to an upload is the beginning of a job: webhooks may have reported more already.
   learnFromWebhook(job, { ...snapshot, jobId: job.jobId }, now);
   run.hasNews = true;
 }
@@ -59,16 +59,16 @@ function accept(job: Job, { reference, userId, policy, adopted, notifies }: Repo
   job.reference = reference;
   job.userId = userId;
   setPolicy(job, upgradePolicy(reportPolicyVersions, policy));
-  job.uploadedAnew = !adopted;
+  job.isNew = !adopted;
   // The submission that has it was only slow to hand it over.
   if (job.ending === 'superseded') withdrawEnding(job);
-  // The service has just answered with the job: that it did not know it was too early a look.
+  // The service has just answered with the job: that it did not know it was too early a read.
   reopen(job);
   setNotifies(job, notifies);
   announceClaim(job, now);
 }
 
-/** A read is the job as it is now, whatever was heard before it was asked for. */
+/** A read is the job as it is now, whatever was received before it was asked for. */
 export function takeRead(run: ReportRun, snapshot: unknown, asked: Reported): void {
   delete run.job.absentSince;
   const read = readReportSnapshot(snapshot);
@@ -81,7 +81,7 @@ export function takeAbsence(job: Job): void {
   if (outcomeOf(job) === undefined) job.ending = 'job_gone';
 }
 
-/** A 404 in nobody's words counts once a later read says the same. */
+/** A 404 that is not the service's own answer counts once a later read says the same. */
 export function takeUnsureAbsence(job: Job, now: number): void {
   job.absentSince ??= now;
   if (isAbsenceBelieved(job.absentSince, now)) takeAbsence(job);

@@ -13,7 +13,7 @@ import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import type { Attentive } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { hearOf, knownOf, readOf, type Reported } from './reports.js';
+import { foldRead, foldWebhook, knownOf, type Reported } from './reports.js';
 import { jobVersion, reportPolicyVersions, upgradeJob } from './versions.js';
 
 /**
@@ -26,8 +26,8 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   policy: ResolvedReportPolicy;
   /** Whether `submitReport` handed this job over; one that was not is adopted. */
   handedOver: boolean;
-  /** The job was made for this hand-over, so that there is no history to read. */
-  uploadedAnew: boolean;
+  /** The job was made for this hand-over: there is no history to read. */
+  isNew: boolean;
   /** What the run is for has been found out. */
   identified: boolean;
   reference?: string;
@@ -37,9 +37,9 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   stage: { reviewing: boolean; since: number };
   /** When something new was learnt, or the job was last read; milliseconds since the epoch. */
   lookedAt: number;
-  /** A webhook differs from a status that is not known here: only a read tells which of the two came later. */
+  /** A webhook differs from a status that is not known here: only a read shows which of the two came later. */
   contradicted?: boolean;
-  /** Since when the job is not found, in words that are not the service's; milliseconds since the epoch. */
+  /** Since when the job is not found, by an answer that is not the service's own; milliseconds since the epoch. */
   absentSince?: number;
   /** Reads since then that said nothing new. */
   silentReads: number;
@@ -50,9 +50,9 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   timeline: ReportTimelineEntry[];
   ending?: ReportOutcome;
   /** The ending was put into the outbox. */
-  endTold?: boolean;
+  endAnnounced?: boolean;
   supersededBy?: string;
-  /** The end that was heard of without what came of it, and has been read for that. */
+  /** The status of the end that a webhook reported without its outcome; the job has been read for that. */
   endRead?: string;
 }
 
@@ -66,7 +66,7 @@ export function openJob({ jobId, policy, carried }: ParsingJobInput, now: number
     jobId,
     ...openPolicy(reportPolicyVersions, policy),
     handedOver: false,
-    uploadedAnew: false,
+    isNew: false,
     identified: false,
     reported: {},
     stage: { reviewing: false, since: now },
@@ -98,26 +98,26 @@ export function outcomeOf(job: Job): ReportOutcome | undefined {
   return phase === 'completed' || phase === 'failed' ? phase : undefined;
 }
 
-/** Folds a webhook in; says whether it told anything new. */
+/** Folds a webhook in; says whether it brought anything new. */
 export function learnFromWebhook(job: Job, snapshot: ReportSnapshot, now: number): boolean {
-  return learn(job, hearOf(job.reported, snapshot), now);
+  return learn(job, foldWebhook(job.reported, snapshot), now);
 }
 
-/** Whether a webhook that told nothing new may all the same be the later one: an unknown status has no place on the way. */
+/** True if a webhook that brought nothing new may still be the later one: an unknown status has no place on the way. */
 export function contradicts(job: Job, { status }: ReportSnapshot): boolean {
   const { status: known } = currentJob(job);
   return outcomeOf(job) === undefined && isUnknown(known) && status !== undefined && status !== known;
 }
 
-/** Folds a read in that was asked for when `asked` was all that was reported; says whether it told anything new. */
+/** Folds a read in that was asked for when `asked` was all that was reported; says whether it brought anything new. */
 export function learnFromRead(job: Job, snapshot: ReportSnapshot, asked: Reported, now: number): boolean {
-  const isNews = learn(job, readOf(job.reported, snapshot, asked), now);
+  const isNews = learn(job, foldRead(job.reported, snapshot, asked), now);
   job.lookedAt = now;
   job.silentReads = isNews ? 0 : job.silentReads + 1;
   return isNews;
 }
 
-/** A read that told nothing of the job. */
+/** A read that said nothing of the job. */
 export function saidNothing(job: Job, now: number): void {
   job.lookedAt = now;
   job.silentReads += 1;
@@ -148,14 +148,14 @@ function saidBy({ reported }: Job): string {
   return canonicalJson(said);
 }
 
-/** Giving up ends the waiting, not the truth: a job that is heard of again before its end was told is followed on. */
+/** Giving up ends the waiting, not the truth: a job that is reported again before its end is announced is followed on. */
 export function reopen(job: Job): void {
   if (job.ending === 'unresolved' || job.ending === 'job_gone') withdrawEnding(job);
 }
 
 export function withdrawEnding(job: Job): void {
   delete job.ending;
-  delete job.endTold;
+  delete job.endAnnounced;
   delete job.supersededBy;
 }
 

@@ -6,7 +6,7 @@ import { isObject } from '../entity/fields.js';
 
 /**
  * The fold: what has been reported of one parsing job. A webhook may be late, repeated or out of order, and nothing in
- * it says when it was written; a read is the job as it is now. So a read counts, whatever was heard before it was asked for; of webhooks
+ * it says when it was written; a read is the job as it is now. So a read counts, whatever was received before it was asked for; of webhooks
  * since then the one counts that has come furthest, and only if it is further than the read. Any order, repetition or
  * loss of webhooks that includes the furthest one ends in the same state. It has no clock and knows no workflow.
  */
@@ -14,31 +14,31 @@ export interface Reported {
   /** The last read. */
   read?: ReportSnapshot;
   /** The furthest webhook since then; there only if it is further than the read. */
-  heard?: ReportSnapshot;
+  received?: ReportSnapshot;
 }
 
-/** Folds a webhook in. Answers with the same object when it says nothing new. */
-export function hearOf(reported: Reported, snapshot: ReportSnapshot): Reported {
-  const known = reported.heard ?? reported.read;
-  return known !== undefined && compare(snapshot, known) <= 0 ? reported : { ...reported, heard: snapshot };
+/** Folds a webhook in. Returns the same object if it says nothing new. */
+export function foldWebhook(reported: Reported, snapshot: ReportSnapshot): Reported {
+  const known = reported.received ?? reported.read;
+  return known !== undefined && compare(snapshot, known) <= 0 ? reported : { ...reported, received: snapshot };
 }
 
 /**
- * Folds a read in. Answers with the same object when it says nothing new.
+ * Folds a read in. Returns the same object if it says nothing new.
  *
- * @param asked what was reported when the read was asked for: a webhook that came meanwhile may tell of something that
+ * @param asked what was reported when the read was asked for: a webhook that came meanwhile may report something that
  * happened after the service wrote its answer, and counts as one that came after it
  */
-export function readOf(reported: Reported, snapshot: ReportSnapshot, asked: Reported = reported): Reported {
-  const { heard } = reported;
-  if (heard !== undefined && heard !== asked.heard) return hearOf({ read: snapshot }, heard);
-  const isKnown = heard === undefined && canonicalJson(reported.read) === canonicalJson(snapshot);
+export function foldRead(reported: Reported, snapshot: ReportSnapshot, asked: Reported = reported): Reported {
+  const { received } = reported;
+  if (received !== undefined && received !== asked.received) return foldWebhook({ read: snapshot }, received);
+  const isKnown = received === undefined && canonicalJson(reported.read) === canonicalJson(snapshot);
   return isKnown ? reported : { read: snapshot };
 }
 
 /** The job as far as it is known. */
-export function knownOf({ read, heard }: Reported): ReportSnapshot | undefined {
-  return heard ?? read;
+export function knownOf({ read, received }: Reported): ReportSnapshot | undefined {
+  return received ?? read;
 }
 
 function compare(a: ReportSnapshot, b: ReportSnapshot): number {

@@ -8,7 +8,7 @@ import { currentPhase, outcomeOf, type Job, saidNothing } from './job.js';
 import { show } from './view.js';
 import type { ReportRun } from './workflow.js';
 
-/** Reads the job where nobody has told of it for too long, and asks a person where it really stands still. */
+/** Reads the job if nothing was reported for too long, and asks a person to look if it really stands still. */
 export async function handlePassedDeadlines(run: ReportRun): Promise<void> {
   const { job } = run;
   if (isContradicted(job) || isIncompleteEnd(job)) return readJob(run);
@@ -29,11 +29,11 @@ function isContradicted(job: Job): boolean {
   return contradicted && outcomeOf(job) === undefined;
 }
 
-/** A webhook may tell of an end and leave out what came of it; a read is the whole job, or all there is. */
+/** A webhook may report an end and leave out its outcome; a read is the whole job, or all there is. */
 function isIncompleteEnd(job: Job): boolean {
-  const { heard } = job.reported;
-  if (job.ending !== undefined || heard === undefined || job.endRead === heard.status) return false;
-  const { status, counts, failureReason } = heard;
+  const { received } = job.reported;
+  if (job.ending !== undefined || received === undefined || job.endRead === received.status) return false;
+  const { status, counts, failureReason } = received;
   const isIncomplete = (status === 'completed' && !counts) || (status === 'failed' && failureReason === undefined);
   if (isIncomplete) job.endRead = status;
   return isIncomplete;
@@ -61,7 +61,7 @@ function answeredQuestions(job: Job): OverdueReason[] {
 
 /**
  * A job that was known and is gone ends the workflow; one that cannot be read now is as silent as before, and so is one that is
- * not found in words that are not the service's.
+ * not found by an answer that is not the service's own.
  */
 async function readJob(run: ReportRun): Promise<void> {
   const { job } = run;

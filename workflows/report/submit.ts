@@ -140,8 +140,8 @@ function hasEnded(why: string): ApplicationFailure {
 /** The next run of the reference has to know what this one may have made. */
 function withLost({ message, type, details }: ApplicationFailure, { lostUploads }: Submission): ApplicationFailure {
   const [first, ...rest] = details ?? [];
-  const told = lostUploads.length > 0 ? [{ ...(first as FailureDetails | undefined), lostUploads }, ...rest] : details;
-  return ApplicationFailure.nonRetryable(message, type, ...(told ?? []));
+  const known = lostUploads.length > 0 ? [{ ...(first as FailureDetails | undefined), lostUploads }, ...rest] : details;
+  return ApplicationFailure.nonRetryable(message, type, ...(known ?? []));
 }
 
 /** What another language's backend sends is not checked by any compiler. */
@@ -180,7 +180,7 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
   await settlePolicy(submission, reportPolicyVersions);
   for (;;) {
     const from = isoOf(Date.now());
-    const late = submission.lostUploads.length > 0 ? await look(submission, submission.lostUploads) : undefined;
+    const late = submission.lostUploads.length > 0 ? await findLostJob(submission, submission.lostUploads) : undefined;
     if (late) return settle(late);
     const answer = await attempt(submission);
     if ('snapshot' in answer) return settle({ snapshot: answer.snapshot, adopted: false });
@@ -205,7 +205,7 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
   }
 }
 
-/** The failure is undefined when the attempt's worker was not heard of any more. */
+/** The failure is undefined if the attempt's worker was lost. */
 type Attempted = UploadAnswer | { failure: ApplicationFailure | undefined };
 
 async function attempt({ input, policy, looksBack }: Submission): Promise<Attempted> {
@@ -233,7 +233,7 @@ function settle(submitted: SubmittedJob): SubmittedJob {
 
 /**
  * What will be the same next time fails the submission: a refusal, a file that is none of ours to send. A key that is
- * refused can be changed. Undefined when the attempt's worker was not heard of any more.
+ * refused can be changed. Undefined if the attempt's worker was lost.
  */
 function failureOf(error: unknown): ApplicationFailure | undefined {
   if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
@@ -268,15 +268,15 @@ async function awaitLostJob(
     const waited = Math.min(Date.now(), giveUpAt) - since;
     const waitedFor = lost.map(({ from, until }) => ({ from, until: isoOf(Date.parse(until) + waited) }));
     submission.lostUploads = [...before, ...waitedFor];
-    const found = await look(submission, submission.lostUploads);
+    const found = await findLostJob(submission, submission.lostUploads);
     if (found) return found;
     if (Date.now() >= giveUpAt) return undefined;
     span *= 2;
   }
 }
 
-/** Takes the one job over that can be the fruit of a lost answer, if there is one. */
-async function look(submission: Submission, lostUploads: LostUpload[]): Promise<SubmittedJob | undefined> {
+/** Takes over the one job that an upload with a lost answer may have made, if there is one. */
+async function findLostJob(submission: Submission, lostUploads: LostUpload[]): Promise<SubmittedJob | undefined> {
   const { reference, userId, needsHumanReview = false } = submission.input;
   const asked = { reference, userId, needsHumanReview, lostUploads };
   const answer = await activities.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);

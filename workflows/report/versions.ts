@@ -27,7 +27,7 @@ export const reportPolicyVersions: PolicyVersions<'report'> = {
 const jobSteps: readonly Step[] = [
   (job) => ({
     handedOver: false,
-    uploadedAnew: false,
+    isNew: false,
     identified: false,
     reported: {},
     silentReads: 0,

@@ -67,7 +67,7 @@ function listen(run: ReportRun): void {
     description: 'Where the report stands, what it waits for, and its timeline.',
   });
   setHandler(cancelReportUpdate, () => abandon(run), {
-    description: 'Stops following the job. The service cannot cancel it and is told nothing.',
+    description: 'Stops following the job. The service cannot cancel it, and learns nothing of it.',
     validator: () => {
       const outcome = outcomeOf(job);
       if (outcome === undefined) return;

@@ -61,12 +61,12 @@ describe('a result is one and the same critical result', () => {
     ['shown by its order, and then reported', (chain) => reported(shown(chain, critical), { status: 'final' })],
     ['shown in capitals', (chain) => shown(shown(chain, { ...critical, interpretation: 'CRITICAL' }), critical)],
     ['said to be partial after it was final', (chain) => reported(reported(chain), { status: 'partial' })],
-  ])('%s', (_how, tell) => {
-    const chain = tell(caseWith(completed));
+  ])('%s', (_how, report) => {
+    const chain = report(caseWith(completed));
     expect(alarms(chain)).toEqual(['order-1/final']);
     expect(chain.attention).toMatchObject([{ reason: 'critical_result', orderId: 'order-1' }]);
     expect(looked(acknowledged(chain), start).attention).toEqual([]);
-    expect(alarms(tell(chain))).toEqual(['order-1/final']);
+    expect(alarms(report(chain))).toEqual(['order-1/final']);
   });
 
   test('a critical result is another one if it is final, though the partial one was acknowledged', () => {

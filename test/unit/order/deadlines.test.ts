@@ -218,7 +218,7 @@ describe('a deadline’s key', () => {
     ],
     ['sent back', pathTo('transit_lab'), ['order-1/8.transit_to_lab_overdue at 17']],
     [
-      'sent back, as a problem is the first to tell',
+      'sent back, as a problem is the first to show',
       [...pathTo('requisition_created'), 'problem_in_transit_lab', 'transit_lab'],
       ['order-1/8.transit_to_lab_overdue at 17'],
     ],

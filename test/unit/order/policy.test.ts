@@ -172,7 +172,7 @@ test('all faults are listed at once, in one message', () => {
     replacementLimit: -1,
     onLost: 'panic',
     returnReminders: 'daily',
-    unheard: 1,
+    unknown: 1,
   };
   const faults = faultsOf(policy);
   expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
@@ -180,7 +180,7 @@ test('all faults are listed at once, in one message', () => {
     'returnReminders',
     'onLost',
     'replacementLimit',
-    'unheard',
+    'unknown',
   ]);
   expect(() => resolvePolicy(policy as unknown as OrderPolicy)).toThrow(`Invalid order policy: ${faults.join('; ')}`);
 });

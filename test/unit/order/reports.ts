@@ -34,10 +34,10 @@ const detail = fc.constantFrom(undefined, undefined, 'sample_hemolyzed', 'sample
 function reportsOf(orderId: string): fc.Arbitrary<OrderSnapshot[]> {
   const moments = fc.array(fc.record({ shown: fc.nat(), detail, fields }), { minLength: 1, maxLength: 6 });
   const created = fc.option(fc.integer({ min: 0, max: 2 }).map(daysAfterStart), { nil: undefined });
-  return fc.record({ events, moments, created }).map(({ events: all, moments: told, created: createdAt }) =>
-    told.map((moment, index) => {
+  return fc.record({ events, moments, created }).map(({ events: all, moments: reported, created: createdAt }) =>
+    reported.map((moment, index) => {
       // Each shows a beginning of the list; the last shows all of it.
-      const shown = index === told.length - 1 ? all.length : moment.shown % (all.length + 1);
+      const shown = index === reported.length - 1 ? all.length : moment.shown % (all.length + 1);
       const known = all.slice(0, shown);
       return {
         orderId,

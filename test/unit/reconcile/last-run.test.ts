@@ -11,8 +11,8 @@ describe('an end without a run that is retained', () => {
     [false, 'was dated back by days', { id: 7, at: '2026-03-04T12:00:00.000Z' }],
     [true, 'lies weeks back', { id: 7, at: '2026-02-10T12:00:00.000Z' }],
     [false, 'is known from the status alone', undefined],
-  ])('is known: %s, if its event %s', (heard, _what, event) => {
-    expect(isEndKnown(undefined, order, event, from)).toBe(heard);
+  ])('is known: %s, if its event %s', (known, _what, event) => {
+    expect(isEndKnown(undefined, order, event, from)).toBe(known);
   });
 });
 
@@ -30,8 +30,8 @@ describe('an end after a run that ended by itself', () => {
     [false, 'knew an earlier one only', knowing('order-1', 6), last],
     [false, 'knew that of another order', knowing('order-2', 7), last],
     [true, 'ended with that status and there is no event', knowing('order-1', 6), undefined],
-  ])('is known: %s, if the run %s, whenever that is said to have been', (heard, _what, run, event) => {
-    expect(isEndKnown(run, order, event, from)).toBe(heard);
+  ])('is known: %s, if the run %s, whenever that is said to have been', (known, _what, run, event) => {
+    expect(isEndKnown(run, order, event, from)).toBe(known);
   });
 
   test('is not known before its critical result is', () => {
@@ -46,8 +46,8 @@ describe('an end after a run that somebody ended', () => {
     [true, '2026-03-10T12:59:00.000Z'],
     [false, '2026-03-10T12:30:00.000Z'],
     [false, '2026-03-10T11:30:00.000Z'],
-  ])('is known: %s, if that was at %s', (heard, at) => {
-    expect(isEndKnown({ ended: 'otherwise', at: new Date(at) }, order, last, from)).toBe(heard);
+  ])('is known: %s, if that was at %s', (known, at) => {
+    expect(isEndKnown({ ended: 'otherwise', at: new Date(at) }, order, last, from)).toBe(known);
   });
 });
 

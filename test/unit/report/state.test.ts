@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
 import { rankOf } from '../../../protocol/report/lifecycle.js';
-import { hearOf, knownOf, readOf, type Reported } from '../../../workflows/report/reports.js';
+import { foldRead, foldWebhook, knownOf, type Reported } from '../../../workflows/report/reports.js';
 import { counts, snapshot } from './jobs.js';
 
-const receivedAll = (snapshots: readonly ReportSnapshot[], from: Reported = {}) => snapshots.reduce(hearOf, from);
+const receivedAll = (snapshots: readonly ReportSnapshot[], from: Reported = {}) => snapshots.reduce(foldWebhook, from);
 
 describe('webhooks', () => {
   test.each([
@@ -63,35 +63,35 @@ describe('webhooks', () => {
 
   test('webhooks that say nothing new change nothing', () => {
     const reported = receivedAll([snapshot('started')]);
-    expect(hearOf(reported, snapshot('started'))).toBe(reported);
-    expect(hearOf(reported, snapshot('upload_pending'))).toBe(reported);
+    expect(foldWebhook(reported, snapshot('started'))).toBe(reported);
+    expect(foldWebhook(reported, snapshot('upload_pending'))).toBe(reported);
   });
 });
 
 describe('a read', () => {
   test('counts over whatever was received before, even if it goes back', () => {
-    const reported = readOf(receivedAll([snapshot('completed')]), snapshot('started'));
+    const reported = foldRead(receivedAll([snapshot('completed')]), snapshot('started'));
     expect(knownOf(reported)?.status).toBe('started');
   });
 
   test('does not take back what a webhook reported while it was under way', () => {
     const asked = receivedAll([snapshot('started')]);
-    const meanwhile = hearOf(asked, snapshot('completed'));
-    expect(knownOf(readOf(meanwhile, snapshot('started'), asked))?.status).toBe('completed');
-    expect(knownOf(readOf(hearOf(asked, snapshot('processing')), snapshot('completed'), asked))?.status).toBe(
+    const meanwhile = foldWebhook(asked, snapshot('completed'));
+    expect(knownOf(foldRead(meanwhile, snapshot('started'), asked))?.status).toBe('completed');
+    expect(knownOf(foldRead(foldWebhook(asked, snapshot('processing')), snapshot('completed'), asked))?.status).toBe(
       'completed',
     );
   });
 
   test('is only overtaken by webhooks that are further', () => {
-    const read = readOf({}, snapshot('processing'));
-    expect(hearOf(read, snapshot('started'))).toBe(read);
-    expect(hearOf(read, snapshot('processing'))).toBe(read);
-    expect(knownOf(hearOf(read, snapshot('completed')))?.status).toBe('completed');
+    const read = foldRead({}, snapshot('processing'));
+    expect(foldWebhook(read, snapshot('started'))).toBe(read);
+    expect(foldWebhook(read, snapshot('processing'))).toBe(read);
+    expect(knownOf(foldWebhook(read, snapshot('completed')))?.status).toBe('completed');
   });
 
   test('a read of known facts changes nothing the second time', () => {
-    const read = readOf({}, snapshot('processing'));
-    expect(readOf(read, snapshot('processing'))).toBe(read);
+    const read = foldRead({}, snapshot('processing'));
+    expect(foldRead(read, snapshot('processing'))).toBe(read);
   });
 });
