@@ -57,7 +57,7 @@ describe('a deletion that is requested again', () => {
     const run = await runIdOf(leavingUser);
     const second = await leavingUser.requestDeletion({ policy: { grace: '2d' } });
     expect(second.requested).toMatchObject({ phase: 'grace' });
-    expect(await runIdOf(leavingUser), 'the run goes on, with what it has to tell').toBe(run);
+    expect(await runIdOf(leavingUser), 'the run goes on, with what it has to deliver').toBe(run);
     stage.receiver.isDown = false;
     await stage.skip('3 days');
     expect(await second.result()).toMatchObject({ outcome: 'deleted' });

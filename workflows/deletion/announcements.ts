@@ -19,7 +19,7 @@ import { caseFileOf } from './view.js';
 import type { DeletionRun } from './workflow.js';
 import { refuse } from '../entity/commands.js';
 
-/** What the product and the operators are told of a deletion. */
+/** What the product and the operators learn of a deletion. */
 
 /** A notification less what every one has. */
 type News = DeletionNotification extends infer Each
@@ -29,7 +29,7 @@ type News = DeletionNotification extends infer Each
   : never;
 
 /** @param name of what happened, once per deletion; the type where it happens once anyway */
-export function tell(deletion: Deletion, news: News, name: string = news.type): void {
+export function announce(deletion: Deletion, news: News, name: string = news.type): void {
   const { userId, requestedAt } = deletion;
   enqueue(deletion, {
     id: `${userId}/${requestedAt}/${name}`,
@@ -41,15 +41,15 @@ export function tell(deletion: Deletion, news: News, name: string = news.type): 
   });
 }
 
-export function tellScheduled(deletion: Deletion): void {
+export function announceScheduled(deletion: Deletion): void {
   const graceUntil = new Date(graceEndOf(deletion) ?? Date.now()).toISOString();
   const { scheduledBefore, work = [] } = deletion;
-  tell(deletion, { type: 'deletion_scheduled', data: { graceUntil, scheduledBefore, work } });
+  announce(deletion, { type: 'deletion_scheduled', data: { graceUntil, scheduledBefore, work } });
 }
 
 export const { raise, clear } = attentionVerbsFor<RaisedAttention<DeletionAttentionReason>, Deletion>({
   notify(deletion, { reason, since }, { id, type }) {
-    tell(deletion, { type, data: { reason, since } }, `${id}/${type}`);
+    announce(deletion, { type, data: { reason, since } }, `${id}/${type}`);
     // The operator may have to do something long before the deletion goes on.
     show(deletion);
   },
@@ -75,9 +75,9 @@ export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: Applic
   run.answered = true;
   // A caller that still waits for the answer to the request learns it from that.
   if (answered && (outcome === 'unknown_user' || outcome === 'running_work')) {
-    tell(deletion, { type: 'deletion_failed', data: { reason: outcome, ...workOf(deletion) } });
+    announce(deletion, { type: 'deletion_failed', data: { reason: outcome, ...workOf(deletion) } });
   }
-  if (answered && outcome === 'deleted') tell(deletion, { type: 'deleted', data: {} });
+  if (answered && outcome === 'deleted') announce(deletion, { type: 'deleted', data: {} });
   show(deletion);
 }
 
@@ -92,7 +92,7 @@ export function endUndone(run: DeletionRun, by: UndoReport['by']): void {
     ...(isDeleted && connections && { lostConnections: connections }),
   };
   deletion.undo = { at: new Date(Date.now()).toISOString(), ...report };
-  tell(deletion, { type: 'deletion_undone', data: report });
+  announce(deletion, { type: 'deletion_undone', data: report });
   end(run, 'undone');
   delete run.doubt;
   if (!run.again) return;
@@ -113,7 +113,7 @@ export function endFailed(run: DeletionRun, { message, type, details }: Applicat
   const work = workOf(deletion);
   const known = (details?.[0] ?? { fields: [] }) as Partial<FailureDetails>;
   deletion.failure = reason;
-  if (answered) tell(deletion, { type: 'deletion_failed', data: { reason, ...work } });
+  if (answered) announce(deletion, { type: 'deletion_failed', data: { reason, ...work } });
   end(run, 'failed', ApplicationFailure.nonRetryable(message, reason, { ...known, ...work }));
 }
 

@@ -4,20 +4,29 @@ import { activities, round } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
-import { end, endUndone, userDeleted, show, tell, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
+import {
+  end,
+  endUndone,
+  userDeleted,
+  show,
+  announce,
+  graceEnded,
+  graceNotBegun,
+  nothingToUndo,
+} from './announcements.js';
 import { graceEndOf, isGraceOver, reminderDueAt, stateOf, type Deletion } from './deletion.js';
-import { insist, standingNow, userNow } from './retrying.js';
+import { retry, standingNow, userNow } from './retrying.js';
 import type { DeletionRun } from './workflow.js';
 
 /**
  * One turn of the grace. An undo that was accepted before the end is carried out, and the end waits for it; which of the two it
- * is, is decided here alone, so that both sides hear the same.
+ * is, is decided here alone, so both sides learn the same.
  * @returns whether the grace is over, and nothing has undone the deletion
  */
 export async function holdGrace(run: DeletionRun): Promise<boolean> {
   const { deletion, commands, alarm } = run;
   remindIfDue(run);
-  while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : look(run)));
+  while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : recheck(run)));
   const isOver = isGraceOver(deletion, Date.now());
   if (deletion.outcome !== undefined || isOver) alarm.disarm();
   return isOver && deletion.outcome === undefined;
@@ -25,7 +34,7 @@ export async function holdGrace(run: DeletionRun): Promise<boolean> {
 
 /**
  * Makes sure at the end of the grace that nobody has restored the user elsewhere: the product erases its own data when
- * it is told that the user is deleted.
+ * it is notified that the user is deleted.
  */
 export async function confirm(run: DeletionRun): Promise<void> {
   const { deletion } = run;
@@ -37,11 +46,11 @@ export async function confirm(run: DeletionRun): Promise<void> {
   end(run, 'deleted', userDeleted());
 }
 
-/** Before the product is told: what it hears of a final deletion holds for the health data as well. */
+/** Before the product is notified: the notification of a final deletion covers the health data as well. */
 async function eraseHealthData(run: DeletionRun): Promise<'erased' | 'present'> {
   const { userId, clientUserId } = run.deletion;
   const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
-  const erased = await insist(run, 'erasure_delayed', 'answer', (options) =>
+  const erased = await retry(run, 'erasure_delayed', 'answer', (options) =>
     activities.eraseHealthData.executeWithOptions({ ...options, summary: 'erase the health data' }, [deleted]),
   );
   if (erased === 'erased') note(run.deletion, 'the health data were erased', Date.now());
@@ -54,7 +63,7 @@ function endRestored(run: DeletionRun): void {
 }
 
 /** A deletion that is requested again is a new one where somebody has restored the user meanwhile. */
-async function look(run: DeletionRun): Promise<DeletionState> {
+async function recheck(run: DeletionRun): Promise<DeletionState> {
   const { deletion } = run;
   if (deletion.outcome !== undefined) return stateOf(deletion);
   const options = { ...round('30 seconds'), summary: 'the user at a new request' };
@@ -105,7 +114,7 @@ function remindIfDue(run: DeletionRun): void {
   if (isGraceOver(deletion, now)) return;
   note(deletion, 'reminded the product', now);
   const { graceUntil = '', scheduledBefore } = stateOf(deletion);
-  tell(deletion, { type: 'deletion_reminder', data: { graceUntil, scheduledBefore } });
+  announce(deletion, { type: 'deletion_reminder', data: { graceUntil, scheduledBefore } });
   show(deletion);
 }
 

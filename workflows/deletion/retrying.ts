@@ -12,18 +12,18 @@ import type { DeletionRun } from './workflow.js';
 const betweenRounds = { '30 seconds': '1 minute', '1 hour': '10 minutes', '1 day': '10 minutes' } as const;
 
 /** A key that is refused is refused until a person has changed it. */
-const untilMended = '1 hour';
+const untilCorrected = '1 hour';
 
 /**
  * Calls the service until it answers, in rounds. The first is short where somebody waits for the answer; each that
  * follows is longer, so that the history stays short however long an outage lasts.
  *
  * @param endsBy what ends it. `answer`: nothing else, and nothing is thrown; the deletion may have happened, whatever the
- * service says to a question about it. `refusal`: also what no later attempt can mend
- * @throws with `refusal` the refusal; one of the team's key only while somebody waits, who is told. Afterwards a person is
+ * service says to a question about it. `refusal`: also what no later attempt can change
+ * @throws with `refusal` the refusal; one of the team's key only while somebody waits, who gets it. Afterwards a person is
  * asked to look and it goes on, because a deletion must not get lost
  */
-export async function insist<T>(
+export async function retry<T>(
   run: DeletionRun,
   reason: DeletionAttentionReason,
   endsBy: 'answer' | 'refusal',
@@ -43,7 +43,7 @@ export async function insist<T>(
       note(run.deletion, `the lab service did not do it (${refusal.type ?? 'unknown'}); it is tried again`, Date.now());
       if (length === '30 seconds') show(run.deletion);
       else raise(run.deletion, reason, Date.now());
-      await sleep(isFinal ? untilMended : betweenRounds[length], { summary: 'before the next attempts' });
+      await sleep(isFinal ? untilCorrected : betweenRounds[length], { summary: 'before the next attempts' });
     }
   }
 }
@@ -56,7 +56,7 @@ function afterwards(length: RoundLength): RoundLength {
 const untilAskedAgain = '10 minutes';
 
 /**
- * How the user stands now, for sure: a 404 that is not in the service's own words may be somebody else's, so that it
+ * How the user stands now, for sure: a 404 that is not the service's own answer may be somebody else's, so it
  * counts only when it is repeated.
  */
 export async function standingNow(
@@ -66,15 +66,15 @@ export async function standingNow(
   return (await userNow(run, reason)).standing;
 }
 
-/** The same, with whatever else the read told. */
+/** The same, with whatever else the read showed. */
 export async function userNow(run: DeletionRun, reason: DeletionAttentionReason): Promise<UserStanding> {
   const read = () =>
-    insist(run, reason, 'answer', (options) =>
+    retry(run, reason, 'answer', (options) =>
       activities.readUser.executeWithOptions({ ...options, summary: 'the user now' }, [run.deletion.userId]),
     );
   const first = await read();
   if (first.unsure !== true) return first;
-  note(run.deletion, 'the user was not found, in nobody’s words; it is asked again', Date.now());
+  note(run.deletion, 'the user was not found, but not by the service’s own answer; it is read again', Date.now());
   // Nobody who requested the deletion waits that long.
   run.answered = true;
   show(run.deletion);

@@ -16,7 +16,7 @@ export async function findWork(run: DeletionRun): Promise<void> {
     ]),
   );
   deletion.notifies = notifies;
-  // Nobody would hear the reminder, so that no timer is needed for it.
+  // Nobody would receive the reminder, so no timer is needed for it.
   deletion.reminded = !notifies;
   deletion.work = work.map((each) => ({ ...each, fate: 'left' }));
   if (work.length === 0) return;

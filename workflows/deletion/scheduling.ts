@@ -7,10 +7,10 @@ import {
 } from '@temporalio/workflow';
 import { activities } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
-import { end, userDeleted, userUnknown, raise, show, tellScheduled } from './announcements.js';
+import { end, userDeleted, userUnknown, raise, show, announceScheduled } from './announcements.js';
 import { note } from '../entity/journal.js';
 import { undo } from './grace.js';
-import { insist, isAboutTheTeam, standingNow, userNow } from './retrying.js';
+import { retry, isAboutTheTeam, standingNow, userNow } from './retrying.js';
 import { findEarlierEnd, findLateWork, findWork, meetWork } from './running-work.js';
 import type { DeletionRun } from './workflow.js';
 
@@ -45,13 +45,13 @@ async function prepareAndSchedule(run: DeletionRun): Promise<void> {
 }
 
 /**
- * The user is read first: that tells the connections that will be lost, whether the deletion can happen at all, and
+ * The user is read first: that shows the connections that will be lost, whether the deletion can happen at all, and
  * whether the user was there before anything was sent, without which "scheduled already" could not be read.
  */
 async function readBefore(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.before !== undefined) return;
-  const read = await insist(run, 'deletion_delayed', 'refusal', (options) =>
+  const read = await retry(run, 'deletion_delayed', 'refusal', (options) =>
     activities.readUser.executeWithOptions({ ...options, summary: 'the user before the deletion' }, [deletion.userId]),
   );
   const { standing, connections } = read.unsure === true ? await userNow(run, 'deletion_delayed') : read;
@@ -61,7 +61,7 @@ async function readBefore(run: DeletionRun): Promise<void> {
   if (connections) deletion.connections = connections;
 }
 
-/** What the product was told to be final stays final, also where the service would still undo it. */
+/** What was announced as final stays final, even if the service would still undo it. */
 function endAsBefore(run: DeletionRun): void {
   note(run.deletion, 'an earlier deletion has ended for good', Date.now());
   end(run, 'deleted', userDeleted());
@@ -83,13 +83,13 @@ async function schedule(run: DeletionRun): Promise<void> {
     deletion.scheduledBefore ? 'the deletion was scheduled before' : 'the service took the deletion',
     Date.now(),
   );
-  tellScheduled(deletion);
+  announceScheduled(deletion);
   show(deletion);
 }
 
 /**
  * Asks until it is clear. "Scheduled already" about a user that was there is the echo of our own attempt; nobody else's
- * would be told apart. So is anything else that the service says of a user who is not there any more: an attempt whose
+ * could be distinguished. So is anything else that the service says of a user who is not there any more: an attempt whose
  * answer was lost has done it, whatever the later ones are answered.
  *
  * @throws the refusal of a user who is still there
@@ -117,7 +117,7 @@ const untilAskedAgain = '10 minutes';
 async function ask(run: DeletionRun): Promise<'accepted' | 'scheduled' | 'unknown' | ApplicationFailure> {
   const { userId } = run.deletion;
   try {
-    return await insist(run, 'deletion_delayed', 'refusal', (options) =>
+    return await retry(run, 'deletion_delayed', 'refusal', (options) =>
       activities.scheduleDeletion.executeWithOptions({ ...options, summary: 'schedule the deletion' }, [userId]),
     );
   } catch (error) {

@@ -148,13 +148,13 @@ async function request(run: DeletionRun, input: DeleteUserInput): Promise<Deleti
 
 async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
   const { deletion } = run;
-  if (deletion.phase === 'grace' && !isGraceOver(deletion, Date.now())) await run.commands.ask('look');
+  if (deletion.phase === 'grace' && !isGraceOver(deletion, Date.now())) await run.commands.ask('recheck');
   if (deletion.outcome === undefined && (run.doubt !== undefined || deletion.phase === 'confirming'))
     run.again ??= opened;
 }
 
-/** `look`: whether somebody has restored the user meanwhile, because the deletion is requested again. */
-export type DeletionCommand = 'undo' | 'look';
+/** `recheck`: finds out whether somebody has restored the user meanwhile, because the deletion is requested again. */
+export type DeletionCommand = 'undo' | 'recheck';
 
 /** One run of `deleteUser`: the deletion it works on, and who waits for it. */
 export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
@@ -163,11 +163,11 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   answered: boolean;
   /** Why no deletion is under way; what requests are answered with. */
   refusal?: ApplicationFailure;
-  /** A new deletion, requested after this one had ended and before the product could be told so. */
+  /** A new deletion, requested after this one had ended and before the product could be notified. */
   next?: Deletion;
   /** Requested while this one runs: begins if it turns out that the user had been restored by then. */
   again?: Deletion;
-  /** It is not clear whether the user is still scheduled, because an undo got no answer, or a look at a new request. */
+  /** It is not clear whether the user is still scheduled, because an undo got no answer, or a recheck at a new request. */
   doubt?: 'undo' | 'request';
   /** The undo that waits or is being carried out; another one is the same. */
   undoing?: Promise<DeletionState>;
@@ -184,7 +184,7 @@ function carriedOf({ deletion, answered, again, doubt }: DeletionRun): Carried {
 
 /** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
 function openRun(input: DeleteUserInput): DeletionRun {
-  return input?.carried == null ? openAnew(input) : goOn(input.carried as Carried);
+  return input?.carried == null ? openNew(input) : goOn(input.carried as Carried);
 }
 
 function goOn(known: Carried): DeletionRun {
@@ -197,7 +197,7 @@ function goOn(known: Carried): DeletionRun {
   };
 }
 
-function openAnew(input: DeleteUserInput): DeletionRun {
+function openNew(input: DeleteUserInput): DeletionRun {
   const opened = openChecked(input);
   const deletion = opened instanceof ApplicationFailure ? openDeletion({ userId: '' }, Date.now()) : opened;
   return {
