@@ -21,24 +21,24 @@ import { startAttempt, type Attempt } from './attempt.js';
 
 /* Changes of an appointment read before they act, and again if the answer was lost: none of the calls is idempotent. */
 
-interface Wish {
+interface Booking {
   orderId: string;
   notes?: string;
   /** Milliseconds that one call may take. */
   bookingTimeout: number;
 }
 
-export interface BookSlot extends Wish {
+export interface BookSlot extends Booking {
   slotId: string;
   /** Milliseconds that the provider has to confirm; without it the booking waits for the provider's answer. */
   confirmWithin?: number;
 }
 
-export interface RequestAppointment extends Wish {
+export interface RequestAppointment extends Booking {
   provider: string;
 }
 
-export interface RescheduleAppointment extends Wish {
+export interface RescheduleAppointment extends Booking {
   /** Another appointment is not moved. */
   appointmentId: string;
   slotId: string;

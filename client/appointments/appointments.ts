@@ -2,7 +2,7 @@ import type { CancellationReason } from '../../service/appointments.js';
 import type { LabService } from '../../service/lab-service.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
-import { appointmentWantedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
+import { bookingRequestedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import type { CallOptions } from '../call-options.js';
@@ -51,7 +51,7 @@ export class AppointmentOperations {
       signalOrStart(client.workflow, bookAppointmentName, {
         ...bookAppointmentStart(orderId, undefined, resolved),
         taskQueue,
-        signal: appointmentWantedSignal,
+        signal: bookingRequestedSignal,
         signalArgs: [policy ? { policy: resolved } : {}],
       }),
     );

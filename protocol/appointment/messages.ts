@@ -14,7 +14,7 @@ export const bookAppointmentName = 'bookAppointment';
 export interface BookAppointmentInput {
   /** The service's id of an order that is drawn at home. */
   orderId: string;
-  /** Followed unless `appointmentWanted` brings another: the defaults when the run was started. */
+  /** Followed unless `bookingRequested` brings another: the defaults when the run was started. */
   policy?: AppointmentPolicy | ResolvedAppointmentPolicy;
   /** The run of the same workflow ID before this one, where the sender that started it looked. */
   earlierRun?: EarlierRun;
@@ -23,7 +23,7 @@ export interface BookAppointmentInput {
 }
 
 /** Sent with the start by a product that requests an appointment. */
-export interface AppointmentWanted {
+export interface BookingRequested {
   /** A part of the settings, or a resolved policy, which the client sends. */
   policy?: AppointmentPolicy | ResolvedAppointmentPolicy;
 }
@@ -32,7 +32,7 @@ export interface AppointmentWanted {
  * The product requests an appointment: it will choose a slot, and is asked again if an appointment falls through. A run
  * that only webhooks have started follows what others book, and ends when that is cancelled.
  */
-export const appointmentWantedSignal = defineSignal<[AppointmentWanted]>('appointmentWanted');
+export const bookingRequestedSignal = defineSignal<[BookingRequested]>('bookingRequested');
 export const appointmentChangedSignal = defineSignal<[AppointmentSnapshot]>('appointmentChanged');
 
 export interface SlotQuestion {

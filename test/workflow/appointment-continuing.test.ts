@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bookAppointmentId } from '../../protocol/ids.js';
-import { appointmentWantedSignal } from '../../protocol/appointment/messages.js';
+import { bookingRequestedSignal } from '../../protocol/appointment/messages.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { Visit } from './visit.js';
 import { eventually } from '../rig/eventually.js';
@@ -17,7 +17,7 @@ test('an appointment with a long history continues in a new run with everything 
   const first = (await workflow.describe()).runId;
   const slot = await visit.choose();
   for (let n = 0; n < 10; n += 1) {
-    await workflow.signal(appointmentWantedSignal, {});
+    await workflow.signal(bookingRequestedSignal, {});
     await visit.expectState({ phase: 'confirmed' });
   }
   await eventually(async () => expect((await workflow.describe()).runId).not.toBe(first));

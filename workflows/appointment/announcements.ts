@@ -28,7 +28,7 @@ export function headOf(appointment: Appointment, key: string, type: string, now:
   };
 }
 
-/** Tells where the appointment stands, if the product was not told or answered so yet. */
+/** Announces where the appointment stands, unless that was announced or answered already. */
 export function announceNews(appointment: Appointment, now: number): void {
   const { known, stage, ending } = appointment;
   const standing = standingOf(appointment);
@@ -48,7 +48,7 @@ export function announceNews(appointment: Appointment, now: number): void {
   });
 }
 
-/** What a change of is news. */
+/** As long as this stays the same there is no news. */
 function standingOf({ known, stage }: Appointment): string {
   return [known?.appointmentId, stage.phase, stage.startAt].join('/');
 }
@@ -63,14 +63,14 @@ export function announceFall(appointment: Appointment, now: number): void {
   enqueue(appointment, { ...head, type: 'choice_needed', data: { reason: fallen.reason, until } });
 }
 
-/** Tells of the end, once. A run that a late webhook has started only to find the same end again has nothing to tell. */
+/** Announces the end, once. A run that a late webhook started, and that finds the same end again, announces nothing. */
 export function announceEnd(appointment: Appointment, now: number): void {
-  const { ending, order, known, wantedAt, before } = appointment;
+  const { ending, order, known, requestedAt, before } = appointment;
   if (ending === undefined) return;
   const isSame = before?.outcome === ending && before.appointmentId === known?.appointmentId;
-  if (isSame && wantedAt === undefined) return;
-  const wanted = wantedAt === undefined ? '' : `.${new Date(wantedAt).toISOString()}`;
-  const head = headOf(appointment, `${known?.appointmentId ?? 'none'}/${ending}${wanted}`, 'ended', now);
+  if (isSame && requestedAt === undefined) return;
+  const requested = requestedAt === undefined ? '' : `.${new Date(requestedAt).toISOString()}`;
+  const head = headOf(appointment, `${known?.appointmentId ?? 'none'}/${ending}${requested}`, 'ended', now);
   const why = ending === 'order_ended' && order !== undefined ? { order } : {};
   enqueue(appointment, { ...head, type: 'ended', data: { outcome: ending, ...why } });
 }

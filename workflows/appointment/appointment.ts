@@ -24,10 +24,10 @@ export interface Appointment
   version: number;
   orderId: string;
   policy: ResolvedAppointmentPolicy;
-  /** The product asked for an appointment. */
-  wanted: boolean;
-  /** When it began to: an end is told once for each time that it did. */
-  wantedAt?: number;
+  /** The product requested an appointment. */
+  requested: boolean;
+  /** When it did: an end is announced once for each request. */
+  requestedAt?: number;
   /** The service was asked what there is. */
   identified: boolean;
   /** How the last run for the same order ended, and with which appointment. */
@@ -37,9 +37,9 @@ export interface Appointment
   known?: AppointmentSnapshot;
   /** The last one that the service did not show any more: a late webhook of it is no proof that it is back. */
   goneId?: string;
-  /** How much news webhooks brought: an answer that was asked for before some of it may be older than that. */
-  heard: number;
-  /** Something was heard that only the service can put in order. */
+  /** How many webhooks brought news: an answer that was asked for before the last of them may be older than it. */
+  received: number;
+  /** Something was received that only the service can put in order. */
   unclear: boolean;
   /** Reads in a row that showed no appointment though there is one. */
   missing: number;
@@ -59,13 +59,13 @@ export interface Appointment
   order?: Exclude<OrderEffect, 'open'>;
   /** The appointment that the product cancelled: that it is cancelled is not news. */
   cancelledId?: string;
-  /** The appointment that fell away otherwise, until the order was asked why and the product told. */
+  /** The appointment that fell away otherwise, until the order was asked why and the product notified. */
   fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };
   /** Keys of deadlines that were acted on. */
   met: string[];
   /** Ids of what was put into the outbox. */
   announced: string[];
-  /** What the last `phase_changed` told, or the caller was answered. */
+  /** What the last `phase_changed` announced, or the caller was answered. */
   shown?: string;
   ending?: AppointmentOutcome;
 }
@@ -79,9 +79,9 @@ export function openAppointment({ orderId, policy, carried }: BookAppointmentInp
     version: appointmentVersion,
     orderId,
     ...openPolicy(appointmentPolicyVersions, policy),
-    wanted: false,
+    requested: false,
     identified: false,
-    heard: 0,
+    received: 0,
     unclear: false,
     missing: 0,
     stage: { phase: 'awaiting_choice', since: now },
@@ -106,27 +106,27 @@ export function currentPhase({ ending, stage }: Appointment): AppointmentPhase {
   return ending ?? stage.phase;
 }
 
-/** Takes in what a webhook told. Says whether anything has to be done about it. */
-export function hearOf(appointment: Appointment, heard: AppointmentSnapshot, now: number): boolean {
-  if (heard.userId !== undefined) appointment.userId ??= heard.userId;
+/** Folds a webhook in; says whether anything has to be done about it. */
+export function learnFromWebhook(appointment: Appointment, snapshot: AppointmentSnapshot, now: number): boolean {
+  if (snapshot.userId !== undefined) appointment.userId ??= snapshot.userId;
   const { known, goneId } = appointment;
-  const compared = !known && heard.appointmentId === goneId ? 'unclear' : compareHeard(known, heard);
+  const compared = !known && snapshot.appointmentId === goneId ? 'unclear' : compareReceived(known, snapshot);
   if (compared === 'nothing') return false;
-  appointment.heard += 1;
+  appointment.received += 1;
   if (compared === 'unclear') appointment.unclear = true;
-  else learn(appointment, heard, now);
+  else learn(appointment, snapshot, now);
   return true;
 }
 
 /**
  * Takes in what the service answered to a read or a command: the appointment as it was when that was asked.
- * @param asked `heard` of when it was asked: a webhook that came meanwhile may be the later one
+ * @param asked `received` of when it was asked: a webhook that came meanwhile may be the later one
  * @returns whether it is news
  */
 export function takeAnswer(appointment: Appointment, answer: AppointmentSnapshot, asked: number, now: number): boolean {
   if (answer.userId !== undefined) appointment.userId ??= answer.userId;
   appointment.missing = 0;
-  const compared = appointment.heard === asked ? 'newer' : compareHeard(appointment.known, answer);
+  const compared = appointment.received === asked ? 'newer' : compareReceived(appointment.known, answer);
   if (compared === 'nothing') return false;
   if (compared === 'unclear') appointment.unclear = true;
   if (appointment.known && canonicalJson(said(appointment.known)) === canonicalJson(said(answer))) return false;
@@ -134,14 +134,15 @@ export function takeAnswer(appointment: Appointment, answer: AppointmentSnapshot
   return true;
 }
 
-/** So often in a row the service has to show no appointment before one that it told of is believed to be gone. */
+/** So often in a row the service has to show no appointment before one that it reported is believed to be gone. */
 const believedMissing = 2;
 
 /** The service shows no appointment. @returns whether it is news */
 export function takeNone(appointment: Appointment, asked: number, now: number): boolean {
   const { known } = appointment;
-  // Those at a service centre are told of, and cannot be read (docs/lab-service.md).
-  if (!known || !isOpen(known) || known.type === 'patient_service_center' || appointment.heard !== asked) return false;
+  // Those at a service centre are reported, and cannot be read (docs/lab-service.md).
+  if (!known || !isOpen(known) || known.type === 'patient_service_center' || appointment.received !== asked)
+    return false;
   appointment.missing += 1;
   if (appointment.missing < believedMissing) return false;
   note(appointment, 'the service shows no appointment any more', now);
@@ -186,7 +187,7 @@ function enterStage(appointment: Appointment, now: number): void {
   appointment.stage = { phase, since: now, ...(startAt !== undefined && { startAt }) };
 }
 
-/** Ends end the waiting, not the truth: what contradicts one before it was told to everybody is followed on. */
+/** Ends end the waiting, not the truth: what contradicts one before its announcement was delivered is followed on. */
 function reopen(appointment: Appointment): void {
   const { ending, stage } = appointment;
   if (ending === undefined || ending === 'abandoned') return;
@@ -196,23 +197,24 @@ function reopen(appointment: Appointment): void {
   delete appointment.order;
 }
 
-/** Asked for again while the end of the one before is only being told: what nobody can choose for stays ended. */
-export function want(appointment: Appointment, policy: unknown, now: number): void {
+/** Requested again before the end of the one before is delivered: what nobody can choose for stays ended. */
+export function takeRequest(appointment: Appointment, policy: unknown, now: number): void {
   const { ending } = appointment;
-  const again = ending === 'cancelled' || ending === 'expired' || ending === 'unresolved';
-  if (policy != null && (!appointment.wanted || again)) choosePolicy(appointment, appointmentPolicyVersions, policy);
-  if (again) delete appointment.wantedAt;
-  wantFrom(appointment, now);
-  if (!again) return;
+  const canGoOn = ending === 'cancelled' || ending === 'expired' || ending === 'unresolved';
+  if (policy != null && (!appointment.requested || canGoOn))
+    choosePolicy(appointment, appointmentPolicyVersions, policy);
+  if (canGoOn) delete appointment.requestedAt;
+  markRequested(appointment, now);
+  if (!canGoOn) return;
   delete appointment.ending;
   delete appointment.fallen;
   appointment.stage = { ...appointment.stage, since: now };
-  note(appointment, 'wanted again', now);
+  note(appointment, 'requested again', now);
 }
 
-export function wantFrom(appointment: Appointment, now: number): void {
-  appointment.wanted = true;
-  appointment.wantedAt ??= now;
+export function markRequested(appointment: Appointment, now: number): void {
+  appointment.requested = true;
+  appointment.requestedAt ??= now;
 }
 
 /**
@@ -220,31 +222,31 @@ export function wantFrom(appointment: Appointment, now: number): void {
  * or be about an older appointment; it carries all events of its appointment, of which there are only ever more. A read
  * is the appointment as it is now. No clock here, and no workflow.
  */
-export type Heard =
+export type Comparison =
   /** It takes the place of what was known. */
   | 'newer'
   /** Known already, or older. */
   | 'nothing'
-  /** Nothing in the two tells which is the later one: the service has to be asked. */
+  /** Nothing in the two shows which is the later one: the service has to be asked. */
   | 'unclear';
 
-/** What a webhook's snapshot is beside the one that is known. */
-export function compareHeard(known: AppointmentSnapshot | undefined, heard: AppointmentSnapshot): Heard {
+/** Compares a webhook's snapshot with the one that is known. */
+export function compareReceived(known: AppointmentSnapshot | undefined, received: AppointmentSnapshot): Comparison {
   if (!known) return 'newer';
-  return known.appointmentId === heard.appointmentId ? compareSame(known, heard) : compareOther(known, heard);
+  return known.appointmentId === received.appointmentId ? compareSame(known, received) : compareOther(known, received);
 }
 
 /** Of one appointment: the one with more events is the later one. */
-function compareSame(known: AppointmentSnapshot, heard: AppointmentSnapshot): Heard {
-  if (canonicalJson(said(known)) === canonicalJson(said(heard))) return 'nothing';
-  const more = heard.events.length - known.events.length || latest(heard) - latest(known);
-  if (more !== 0 && heard.events.length > 0 && known.events.length > 0) return more > 0 ? 'newer' : 'nothing';
+function compareSame(known: AppointmentSnapshot, received: AppointmentSnapshot): Comparison {
+  if (canonicalJson(said(known)) === canonicalJson(said(received))) return 'nothing';
+  const more = received.events.length - known.events.length || latest(received) - latest(known);
+  if (more !== 0 && received.events.length > 0 && known.events.length > 0) return more > 0 ? 'newer' : 'nothing';
   return 'unclear';
 }
 
 /** An order has one appointment at a time: the one that began later is the present one. */
-function compareOther(known: AppointmentSnapshot, heard: AppointmentSnapshot): Heard {
-  const later = began(heard) - began(known);
+function compareOther(known: AppointmentSnapshot, received: AppointmentSnapshot): Comparison {
+  const later = began(received) - began(known);
   if (Number.isNaN(later) || later === 0) return 'unclear';
   return later > 0 ? 'newer' : 'nothing';
 }

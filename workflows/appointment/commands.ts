@@ -14,15 +14,15 @@ import { activities, booking } from '../activities.js';
 import { notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { second } from '../entity/spans.js';
-import { forget, openVisit, takeAnswer, wantFrom, type Appointment, currentPhase } from './appointment.js';
-import { look, takeSilence, readAppointmentSnapshot } from './reading.js';
+import { forget, openVisit, takeAnswer, markRequested, type Appointment, currentPhase } from './appointment.js';
+import { readOrThrow, takeSilence, readAppointmentSnapshot } from './reading.js';
 import { appointmentStateOf } from './view.js';
 import type { AppointmentAnswer, AppointmentCommand, AppointmentRun } from './workflow.js';
 
 /** Carries out one command and answers with what came of it. */
 export async function carryOut(appointment: Appointment, command: AppointmentCommand): Promise<AppointmentAnswer> {
   if (appointment.ending !== undefined) throw ended({ appointment });
-  if (command.kind !== 'cancel') wantFrom(appointment, Date.now());
+  if (command.kind !== 'cancel') markRequested(appointment, Date.now());
   switch (command.kind) {
     case 'findSlots':
       return findSlots(appointment, command.question);
@@ -30,7 +30,7 @@ export async function carryOut(appointment: Appointment, command: AppointmentCom
       await choose(appointment, command.choice);
       break;
     case 'requestAppointment':
-      await request(appointment, command.wish);
+      await askProvider(appointment, command.request);
       break;
     case 'reschedule':
       await reschedule(appointment, command.choice);
@@ -58,25 +58,25 @@ async function choose(appointment: Appointment, { slotId, notes }: SlotChoice): 
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout, confirmation, confirmationWait } = policy;
-  const wish = { orderId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
+  const call = { orderId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
   const waits = confirmation === 'later' ? { confirmWithin: confirmationWait } : {};
   await arrange(appointment, () =>
     activities.bookSlot.executeWithOptions({ ...booking(bookingTimeout), summary: `book ${start}` }, [
-      { ...wish, ...waits },
+      { ...call, ...waits },
     ]),
   );
 }
 
-async function request(appointment: Appointment, { provider, notes }: AppointmentRequest): Promise<void> {
+async function askProvider(appointment: Appointment, { provider, notes }: AppointmentRequest): Promise<void> {
   await outwaitDoubt(appointment);
   const open = openVisit(appointment);
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
-  const wish = { orderId, provider, ...(notes !== undefined && { notes }), bookingTimeout };
+  const call = { orderId, provider, ...(notes !== undefined && { notes }), bookingTimeout };
   const summary = `ask ${provider} for an appointment`;
   await arrange(appointment, () =>
-    activities.requestAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [wish]),
+    activities.requestAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
   );
 }
 
@@ -89,10 +89,10 @@ async function reschedule(appointment: Appointment, { slotId, notes }: SlotChoic
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
   const { appointmentId } = open;
-  const wish = { orderId, appointmentId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
+  const call = { orderId, appointmentId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
   const summary = `move to ${start}`;
   await arrange(appointment, () =>
-    activities.rescheduleAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [wish]),
+    activities.rescheduleAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
   );
 }
 
@@ -107,7 +107,7 @@ const doubtful: readonly string[] = [
 
 /** Takes in what a booking or a move came to. Where nobody knows, the service is read once it cannot be at work any more. */
 async function arrange(appointment: Appointment, call: () => Promise<AppointmentSnapshot>): Promise<void> {
-  const asked = appointment.heard;
+  const asked = appointment.received;
   try {
     const snapshot = readAppointmentSnapshot(await call());
     delete appointment.doubtUntil;
@@ -132,12 +132,12 @@ async function outwaitDoubt(appointment: Appointment): Promise<void> {
   if (appointment.doubtUntil === undefined) return;
   const left = appointment.doubtUntil - Date.now();
   if (left > 0) await sleep(left + afterAlarm, { summary: 'an earlier booking may be under way' });
-  await lookOrRefuse(appointment);
+  await readOrRefuse(appointment);
 }
 
-async function lookOrRefuse(appointment: Appointment): Promise<void> {
+async function readOrRefuse(appointment: Appointment): Promise<void> {
   try {
-    await look(appointment);
+    await readOrThrow(appointment);
   } catch (error) {
     takeSilence(appointment, Date.now());
     throw refusalOf(error);
@@ -148,13 +148,13 @@ async function lookOrRefuse(appointment: Appointment): Promise<void> {
 
 async function cancel(appointment: Appointment, cancellation: AppointmentCancellation): Promise<void> {
   await outwaitDoubt(appointment);
-  // One that was made unheard must not be left behind.
-  if (!openVisit(appointment)) await lookOrRefuse(appointment);
+  // One that was made without a report must not be left behind.
+  if (!openVisit(appointment)) await readOrRefuse(appointment);
   const open = openVisit(appointment);
   if (!open && cancellation.rebook) throw nothingBooked();
   if (open) await cancelAtService(appointment, open.appointmentId, cancellation);
-  if (cancellation.rebook) return wantFrom(appointment, Date.now());
-  appointment.wanted = false;
+  if (cancellation.rebook) return markRequested(appointment, Date.now());
+  appointment.requested = false;
   appointment.ending = 'cancelled';
 }
 
@@ -164,18 +164,18 @@ async function cancelAtService(
   { reasonId, notes }: AppointmentCancellation,
 ): Promise<void> {
   const { orderId } = appointment;
-  const asked = appointment.heard;
+  const asked = appointment.received;
   const before = appointment.cancelledId;
   // Its webhook may be faster than the answer, and is not news then.
   appointment.cancelledId = appointmentId;
-  const wish = {
+  const call = {
     ...{ orderId, appointmentId },
     ...(reasonId !== undefined && { reasonId }),
     ...(notes !== undefined && { notes }),
   };
   try {
     const summary = 'cancel the appointment';
-    const answer = await activities.cancelAppointment.executeWithOptions({ summary }, [wish]);
+    const answer = await activities.cancelAppointment.executeWithOptions({ summary }, [call]);
     const snapshot = readAppointmentSnapshot(answer);
     if (!snapshot) return await expectNoOther(appointment, appointmentId);
     // A deployment may answer with the appointment as it was: that the service took the command counts.
@@ -192,7 +192,7 @@ async function cancelAtService(
 async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {
   if (appointment.known?.type === 'patient_service_center') throw keptElsewhere();
   if (appointment.known?.appointmentId === appointmentId) forget(appointment, Date.now());
-  await lookOrRefuse(appointment);
+  await readOrRefuse(appointment);
   const open = openVisit(appointment);
   if (open) throw alreadyThere(open);
 }
@@ -230,8 +230,8 @@ export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefin
   validateOpen(run);
 }
 
-export function validateWish(run: AppointmentRun, wish: AppointmentRequest | undefined): void {
-  const { provider, notes } = wish ?? {};
+export function validateRequest(run: AppointmentRun, request: AppointmentRequest | undefined): void {
+  const { provider, notes } = request ?? {};
   if (!isText(provider) || !/^[\w.-]{1,64}$/.test(provider))
     throw refuseField('provider', 'must be a slug of the service');
   checkNotes(notes);

@@ -9,7 +9,7 @@ import { readAppointment } from './reading.js';
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
 
 type DeadlineName =
-  /** Ask the service: a provider's word is awaited, a visit is overdue, or what was heard or read has to be confirmed. */
+  /** Ask the service: a provider's word is awaited, a visit is overdue, or what was received or read has to be confirmed. */
   'read_the_appointment' | 'choice_reminder' | 'choice' | 'confirmation' | 'visit_reminder' | 'visit' | 'give_up';
 
 export interface Deadline extends Moment {
@@ -72,8 +72,8 @@ function end(appointment: Appointment, name: 'choice' | 'give_up', from: number)
 const longestOutage = 24 * 60 * 60_000;
 
 function choiceReminders(appointment: Appointment): Deadline[] {
-  const { stage, policy, wanted } = appointment;
-  if (appointment.notifies !== true || !wanted) return [];
+  const { stage, policy, requested } = appointment;
+  if (appointment.notifies !== true || !requested) return [];
   const spans = policy.choiceReminders.filter((span) => span < policy.choiceWait);
   return spans.map((span, index) => deadline(appointment, 'choice_reminder', stage.since + span, index + 1));
 }
@@ -136,7 +136,7 @@ export async function handlePassedDeadlines(appointment: Appointment): Promise<v
   for (const deadline of due()) meet(appointment, deadline, isAnswered, Date.now());
 }
 
-/** Something was heard after the end that only the service can put in order. */
+/** Something was received after the end that only the service can put in order. */
 function mayContradict({ ending, unclear, unanswered }: Appointment): boolean {
   return ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
 }
@@ -145,8 +145,8 @@ function mayContradict({ ending, unclear, unanswered }: Appointment): boolean {
 function settle(appointment: Appointment): void {
   if (appointment.ending !== undefined) return;
   if (appointment.stage.phase === 'completed') appointment.ending = 'completed';
-  // Who never asked for an appointment need not choose another one.
-  else if (appointment.identified && !appointment.wanted && appointment.stage.phase === 'awaiting_choice')
+  // A product that never requested an appointment need not choose another one.
+  else if (appointment.identified && !appointment.requested && appointment.stage.phase === 'awaiting_choice')
     appointment.ending = 'cancelled';
 }
 
@@ -164,9 +164,9 @@ function meet(appointment: Appointment, due: Deadline, isAnswered: boolean, now:
     case 'visit_reminder':
       return remind(appointment, due, now);
     case 'choice':
-      return endUnheard(appointment, due, isAnswered, 'expired', now);
+      return endIfAnswered(appointment, due, isAnswered, 'expired', now);
     case 'give_up':
-      return endUnheard(appointment, due, isAnswered, 'unresolved', now);
+      return endIfAnswered(appointment, due, isAnswered, 'unresolved', now);
     case 'confirmation':
       return ask(appointment, due, 'confirmation_overdue', now);
     case 'visit':
@@ -190,8 +190,8 @@ function remind(appointment: Appointment, { name, ordinal, key }: Deadline, now:
   enqueue(appointment, { ...head, type: 'choice_reminder', data: { reminder: ordinal, until } });
 }
 
-/** An appointment may have been made unheard: without the service's answer nothing ends, for a day at most. */
-function endUnheard(
+/** An appointment may have been made without a report: without the service's answer nothing ends, for a day at most. */
+function endIfAnswered(
   appointment: Appointment,
   { latest = 0 }: Deadline,
   isAnswered: boolean,

@@ -8,7 +8,7 @@ import { isAbsenceBelieved } from '../entity/absence.js';
 import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
-import { takeAnswer, takeNone, type Appointment, wantFrom } from './appointment.js';
+import { takeAnswer, takeNone, type Appointment, markRequested } from './appointment.js';
 import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './workflow.js';
 
@@ -18,7 +18,7 @@ import type { AppointmentRun } from './workflow.js';
  */
 export async function readAppointment(appointment: Appointment): Promise<boolean> {
   try {
-    await look(appointment);
+    await readOrThrow(appointment);
     return !appointment.unanswered;
   } catch (error) {
     const { type, message } = refusalOf(error);
@@ -29,8 +29,8 @@ export async function readAppointment(appointment: Appointment): Promise<boolean
 }
 
 /** The same for a command, whose caller learns why the service cannot be asked. */
-export async function look(appointment: Appointment): Promise<void> {
-  const asked = appointment.heard;
+export async function readOrThrow(appointment: Appointment): Promise<void> {
+  const asked = appointment.received;
   const summary = 'read the appointment';
   const answer = await activities.readAppointment.executeWithOptions({ summary }, [appointment.orderId]);
   takeReading(appointment, answer, asked, Date.now());
@@ -40,7 +40,7 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
   setNotifies(appointment, reading.notifies);
   if (reading.order === 'gone' && !takeAbsence(appointment, now)) return takeSilence(appointment, now);
   if (reading.order !== 'gone') delete appointment.absentSince;
-  if (appointment.heard === asked) appointment.unclear = false;
+  if (appointment.received === asked) appointment.unclear = false;
   if (appointment.doubtUntil !== undefined && now >= appointment.doubtUntil) delete appointment.doubtUntil;
   if (reading.userId !== undefined) appointment.userId ??= reading.userId;
   const { order } = reading;
@@ -62,12 +62,12 @@ function takeAbsence(appointment: Appointment, now: number): boolean {
   return isAbsenceBelieved(appointment.absentSince, now);
 }
 
-/** The order knows more than an appointment of which nobody told what came of it. */
+/** The order knows more than an appointment of which no outcome was reported. */
 function settleByOrder(appointment: Appointment): void {
-  const { order, known, ending, stage, wanted } = appointment;
+  const { order, known, ending, stage, requested } = appointment;
   if (order === undefined || ending !== undefined) return;
-  // One at a service centre, of which only webhooks tell, is followed all the same, and ends like others of its kind.
-  if (order === 'not_at_home' && known !== undefined && (isOpen(known) || !wanted)) return;
+  // One at a service centre, which only webhooks report, is followed all the same, and ends like others of its kind.
+  if (order === 'not_at_home' && known !== undefined && (isOpen(known) || !requested)) return;
   const wasDrawn = stage.phase === 'completed' || (order === 'collected' && known !== undefined && isOpen(known));
   appointment.ending = wasDrawn ? 'completed' : 'order_ended';
 }
@@ -80,12 +80,12 @@ export function takeSilence(appointment: Appointment, now: number): void {
 
 /**
  * Finds out what there is before anything is done: an appointment that was made elsewhere, an order that needs none any
- * more, an earlier run that has told of it. A service that does not answer holds nobody up: every command looks itself.
- * A Temporal that does not tell of an earlier run does for a while, so commands are refused meanwhile.
+ * more, an earlier run that has announced it. A service that does not answer holds nobody up: every command reads itself.
+ * A Temporal that does not say whether there was an earlier run does for a while, so commands are refused meanwhile.
  */
 export async function identify({ appointment, commands, earlierRun }: AppointmentRun): Promise<void> {
   if (appointment.identified) return;
-  const asked = appointment.heard;
+  const asked = appointment.received;
   const summary = 'what there is already';
   const found = await answeringMeanwhile(
     commands,
@@ -97,13 +97,13 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
     appointment.announced = [...new Set([...previous.announced, ...appointment.announced])];
     const { outcome, appointment: last } = previous;
     appointment.before = { outcome, ...(last && { appointmentId: last.appointmentId }) };
-    if (!appointment.wanted) setPolicy(appointment, previous.policy);
+    if (!appointment.requested) setPolicy(appointment, previous.policy);
   }
   setNotifies(appointment, notifies);
   if (reading) takeReading(appointment, reading, asked, Date.now());
   else takeSilence(appointment, Date.now());
-  // Neither a webhook nor the product's signal came with the start: somebody started it by hand to have an appointment.
-  if (!appointment.known) wantFrom(appointment, Date.now());
+  // Neither a webhook nor the product's signal came with the start: somebody started it manually to have an appointment.
+  if (!appointment.known) markRequested(appointment, Date.now());
   appointment.identified = true;
 }
 

@@ -26,9 +26,9 @@ export const appointmentPolicyVersions: PolicyVersions<'appointment'> = {
 
 const appointmentSteps: readonly Step[] = [
   (appointment) => ({
-    wanted: false,
+    requested: false,
     identified: false,
-    heard: 0,
+    received: 0,
     unclear: false,
     missing: 0,
     silentReads: 0,

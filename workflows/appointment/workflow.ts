@@ -12,21 +12,21 @@ import {
   type Slots,
   appointmentChangedSignal,
   appointmentStateQuery,
-  appointmentWantedSignal,
+  bookingRequestedSignal,
   cancelAppointmentUpdate,
   chooseSlotUpdate,
   findSlotsUpdate,
   requestAppointmentUpdate,
   rescheduleUpdate,
-  type AppointmentWanted,
+  type BookingRequested,
 } from '../../protocol/appointment/messages.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
 import { isUnsettled, settlePolicy } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { openAppointment, type Appointment, hearOf, want } from './appointment.js';
-import { carryOut, validateCancellation, validateChoice, validateQuestion, validateWish } from './commands.js';
+import { openAppointment, type Appointment, learnFromWebhook, takeRequest } from './appointment.js';
+import { carryOut, validateCancellation, validateChoice, validateQuestion, validateRequest } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines, review } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
@@ -94,7 +94,7 @@ async function act(run: AppointmentRun): Promise<void> {
 export type AppointmentCommand =
   | { kind: 'findSlots'; question: SlotQuestion }
   | { kind: 'chooseSlot'; choice: SlotChoice }
-  | { kind: 'requestAppointment'; wish: AppointmentRequest }
+  | { kind: 'requestAppointment'; request: AppointmentRequest }
   | { kind: 'reschedule'; choice: SlotChoice }
   | { kind: 'cancel'; cancellation: AppointmentCancellation };
 
@@ -112,8 +112,8 @@ function listen(run: AppointmentRun): void {
   setHandler(appointmentChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported this order’s appointment.',
   });
-  setHandler(appointmentWantedSignal, (wanted) => receiveRequest(run, wanted), {
-    description: 'The product wants an appointment for the order, and will choose a slot.',
+  setHandler(bookingRequestedSignal, (requested) => receiveRequest(run, requested), {
+    description: 'The product requests an appointment for the order, and will choose a slot.',
   });
   setHandler(appointmentStateQuery, () => appointmentStateOf(appointment), {
     description: 'Where the appointment stands, what it waits for and until when.',
@@ -132,10 +132,10 @@ function listen(run: AppointmentRun): void {
   });
   setHandler(
     requestAppointmentUpdate,
-    (wish) => run.commands.askThrough<AppointmentState>({ kind: 'requestAppointment', wish }),
+    (request) => run.commands.askThrough<AppointmentState>({ kind: 'requestAppointment', request }),
     {
       description: 'Asks a provider to name a time.',
-      validator: (wish: AppointmentRequest) => validateWish(run, wish),
+      validator: (request: AppointmentRequest) => validateRequest(run, request),
     },
   );
   setHandler(rescheduleUpdate, (choice) => run.commands.askThrough<AppointmentState>({ kind: 'reschedule', choice }), {
@@ -160,12 +160,12 @@ function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
     log.error('a signal that is no snapshot of this order’s appointment was dropped');
     return;
   }
-  if (hearOf(run.appointment, snapshot, Date.now())) run.hasNews = true;
+  if (learnFromWebhook(run.appointment, snapshot, Date.now())) run.hasNews = true;
 }
 
-function receiveRequest(run: AppointmentRun, wanted: AppointmentWanted | undefined): void {
+function receiveRequest(run: AppointmentRun, requested: BookingRequested | undefined): void {
   if (run.cancelled) return;
-  want(run.appointment, wanted?.policy, Date.now());
+  takeRequest(run.appointment, requested?.policy, Date.now());
   run.hasNews = true;
 }
 

@@ -7,7 +7,7 @@ import {
   parsingJobId,
   submitReportId,
 } from '../../../protocol/ids.js';
-import { appointmentWantedSignal } from '../../../protocol/appointment/messages.js';
+import { bookingRequestedSignal } from '../../../protocol/appointment/messages.js';
 import { until, type Stage } from '../stage.js';
 import { refused } from './notifications.js';
 import type { Story } from './story.js';
@@ -55,7 +55,7 @@ export const continued: readonly Story[] = [
     await handle.choose({ slotId: slots[0]?.id ?? '' });
     const workflowId = bookAppointmentId(handle.orderId);
     for (let n = 0; n < 5; n += 1) {
-      await stage.temporal.workflow.getHandle(workflowId).signal(appointmentWantedSignal, {});
+      await stage.temporal.workflow.getHandle(workflowId).signal(bookingRequestedSignal, {});
       await until(handle, ({ phase }) => phase === 'confirmed');
     }
     await untilContinued(stage, workflowId);

@@ -227,7 +227,7 @@ export const deadlines: readonly Story[] = [
     return { 'deadlines-report-not-taken': workflowId };
   },
 
-  /** A late choice, and a visit of which nobody tells. */
+  /** A late choice, and a visit that nobody reports. */
   async function lateVisit(stage) {
     const handle = await stage.visit();
     await handle.slots();

@@ -2,20 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import {
-  hearOf,
+  learnFromWebhook,
   takeAnswer,
   takeNone,
-  want,
-  compareHeard,
-  type Heard,
+  takeRequest,
+  compareReceived,
+  type Comparison,
 } from '../../../workflows/appointment/appointment.js';
-import { day, hour, snapshot, start, wantedCase } from './appointments.js';
+import { day, hour, snapshot, start, requestedCase } from './appointments.js';
 
 const booked = snapshot(['pending', 'confirmed']);
 const other = snapshot(['pending'], { appointmentId: 'appointment-2', from: day });
 
 describe('of two snapshots', () => {
-  test.each<[string, AppointmentSnapshot | undefined, AppointmentSnapshot, Heard]>([
+  test.each<[string, AppointmentSnapshot | undefined, AppointmentSnapshot, Comparison]>([
     ['the first of all', undefined, booked, 'newer'],
     ['with one more event', booked, snapshot(['pending', 'confirmed', 'cancelled']), 'newer'],
     ['with one event less', booked, snapshot(['pending']), 'nothing'],
@@ -30,34 +30,34 @@ describe('of two snapshots', () => {
     ['of another appointment without events', booked, { ...other, events: [] }, 'unclear'],
     ['of another one that began at the same moment', booked, { ...other, events: booked.events }, 'unclear'],
   ])('one that is %s: %4$s', (_what, known, received, expected) => {
-    expect(compareHeard(known, received)).toBe(expected);
+    expect(compareReceived(known, received)).toBe(expected);
   });
 });
 
 describe('an answer of the service', () => {
   test('counts over whatever was received before it was requested', () => {
-    const appointment = wantedCase(snapshot(['pending', 'confirmed', 'cancelled']));
-    expect(takeAnswer(appointment, booked, appointment.heard, start)).toBe(true);
+    const appointment = requestedCase(snapshot(['pending', 'confirmed', 'cancelled']));
+    expect(takeAnswer(appointment, booked, appointment.received, start)).toBe(true);
     expect(appointment.stage.phase).toBe('confirmed');
   });
 
   test('an answer of the service that was requested before a later webhook came does not count', () => {
-    const appointment = wantedCase();
-    const asked = appointment.heard;
-    hearOf(appointment, snapshot(['pending', 'confirmed', 'cancelled']), start);
+    const appointment = requestedCase();
+    const asked = appointment.received;
+    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'cancelled']), start);
     expect(takeAnswer(appointment, booked, asked, start)).toBe(false);
     expect(appointment.stage.phase).toBe('awaiting_choice');
   });
 
   test('an answer of the service that cannot be ordered against what was received meanwhile is read once more', () => {
-    const appointment = wantedCase();
-    hearOf(appointment, { ...booked, events: [] }, start);
+    const appointment = requestedCase();
+    learnFromWebhook(appointment, { ...booked, events: [] }, start);
     takeAnswer(appointment, snapshot(['pending']), 0, start);
     expect(appointment).toMatchObject({ unclear: true, stage: { phase: 'awaiting_confirmation' } });
   });
 
   test('an answer of the service without an appointment is believed the second time in a row', () => {
-    const appointment = wantedCase(booked);
+    const appointment = requestedCase(booked);
     expect(takeNone(appointment, 0, start)).toBe(false);
     expect(appointment.stage.phase).toBe('confirmed');
     takeAnswer(appointment, booked, 0, start);
@@ -67,21 +67,21 @@ describe('an answer of the service', () => {
   });
 
   test('an answer of the service without an appointment is not overruled by its late webhook: the service is read again', () => {
-    const appointment = wantedCase(booked);
+    const appointment = requestedCase(booked);
     for (let n = 0; n < 2; n += 1) takeNone(appointment, 0, start);
-    expect(hearOf(appointment, booked, start)).toBe(true);
+    expect(learnFromWebhook(appointment, booked, start)).toBe(true);
     expect(appointment).toMatchObject({ unclear: true, stage: { phase: 'awaiting_choice' } });
-    expect(takeAnswer(appointment, booked, appointment.heard, start)).toBe(true);
+    expect(takeAnswer(appointment, booked, appointment.received, start)).toBe(true);
     expect(appointment.stage.phase).toBe('confirmed');
-    const again = wantedCase(booked);
+    const again = requestedCase(booked);
     for (let n = 0; n < 2; n += 1) takeNone(again, 0, start);
-    hearOf(again, other, start);
+    learnFromWebhook(again, other, start);
     expect(again).toMatchObject({ unclear: false, stage: { phase: 'awaiting_confirmation' } });
   });
 
   test('an answer of the service without an appointment says nothing about one at a service centre, or received meanwhile', () => {
-    const centre = wantedCase({ ...booked, type: 'patient_service_center' });
-    const received = wantedCase(booked, { heard: 1 });
+    const centre = requestedCase({ ...booked, type: 'patient_service_center' });
+    const received = requestedCase(booked, { received: 1 });
     for (const appointment of [centre, received]) {
       for (let n = 0; n < 3; n += 1) expect(takeNone(appointment, 0, start)).toBe(false);
       expect(appointment.stage.phase).toBe('confirmed');
@@ -93,16 +93,16 @@ describe('an appointment that is cancelled', () => {
   const cancelled = snapshot(['pending', 'confirmed', 'cancelled']);
 
   test('an appointment that is cancelled by others needs another choice', () => {
-    const appointment = wantedCase(booked);
-    hearOf(appointment, cancelled, start);
+    const appointment = requestedCase(booked);
+    learnFromWebhook(appointment, cancelled, start);
     expect(appointment.fallen).toEqual({ appointmentId: 'appointment-1', reason: 'cancelled' });
   });
 
   test('an appointment that is cancelled by the product, or before anybody knew of it, needs none', () => {
-    const own = wantedCase(booked, { cancelledId: 'appointment-1' });
-    const unknown = wantedCase();
+    const own = requestedCase(booked, { cancelledId: 'appointment-1' });
+    const unknown = requestedCase();
     for (const appointment of [own, unknown]) {
-      hearOf(appointment, cancelled, start);
+      learnFromWebhook(appointment, cancelled, start);
       expect(appointment.stage.phase).toBe('awaiting_choice');
       expect(appointment).not.toHaveProperty('fallen');
     }
@@ -119,34 +119,34 @@ describe('an end', () => {
     ['completed', other, true],
     ['abandoned', other, false],
   ] as const)('%s is contradicted by what is received: %s %s', (ending, received, isContradicted) => {
-    const appointment = wantedCase(snapshot(['pending', 'cancelled'], { from: -day }), { ending });
-    hearOf(appointment, received, start);
+    const appointment = requestedCase(snapshot(['pending', 'cancelled'], { from: -day }), { ending });
+    learnFromWebhook(appointment, received, start);
     expect(appointment.ending).toBe(isContradicted ? undefined : ending);
   });
 
   test('is followed by a new start if the product requests another appointment, but not after a draw', () => {
     const policy = resolveAppointmentPolicy({ choiceWait: '2d' });
     for (const ending of ['cancelled', 'expired', 'unresolved'] as const) {
-      const appointment = wantedCase(undefined, { ending });
-      want(appointment, policy, start + day);
+      const appointment = requestedCase(undefined, { ending });
+      takeRequest(appointment, policy, start + day);
       expect(appointment).toMatchObject({
         stage: { since: start + day },
-        wantedAt: start + day,
+        requestedAt: start + day,
         policy: { choiceWait: 2 * day },
       });
       expect(appointment.ending).toBeUndefined();
     }
     for (const ending of ['completed', 'order_ended', 'order_gone', 'abandoned'] as const) {
-      const appointment = wantedCase(undefined, { ending });
-      want(appointment, policy, start + day);
+      const appointment = requestedCase(undefined, { ending });
+      takeRequest(appointment, policy, start + day);
       expect(appointment.ending).toBe(ending);
     }
   });
 });
 
 test('the policy is that of the first caller who requested the appointment', () => {
-  const appointment = wantedCase(undefined, { wanted: false });
-  want(appointment, resolveAppointmentPolicy({ choiceWait: '2d' }), start);
-  want(appointment, resolveAppointmentPolicy({ choiceWait: '9d' }), start);
+  const appointment = requestedCase(undefined, { requested: false });
+  takeRequest(appointment, resolveAppointmentPolicy({ choiceWait: '2d' }), start);
+  takeRequest(appointment, resolveAppointmentPolicy({ choiceWait: '9d' }), start);
   expect(appointment.policy.choiceWait).toBe(2 * day);
 });

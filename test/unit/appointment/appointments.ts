@@ -27,9 +27,9 @@ export function snapshot(
 }
 
 /** An appointment that the product requested and is notified about. */
-export function wantedCase(known?: AppointmentSnapshot, changes: Partial<Appointment> = {}): Appointment {
+export function requestedCase(known?: AppointmentSnapshot, changes: Partial<Appointment> = {}): Appointment {
   const appointment = openAppointment({ orderId: 'order-1', policy: resolveAppointmentPolicy() }, start);
-  Object.assign(appointment, { wanted: true, wantedAt: start, identified: true, notifies: true });
+  Object.assign(appointment, { requested: true, requestedAt: start, identified: true, notifies: true });
   if (known) takeAnswer(appointment, known, 0, start);
   return Object.assign(appointment, changes);
 }

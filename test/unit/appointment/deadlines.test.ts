@@ -1,25 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import { hearOf } from '../../../workflows/appointment/appointment.js';
+import { learnFromWebhook } from '../../../workflows/appointment/appointment.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/appointment/deadlines.js';
-import { day, hour, snapshot, start, wantedCase } from './appointments.js';
+import { day, hour, snapshot, start, requestedCase } from './appointments.js';
 
 const inBrief = (appointment: Parameters<typeof deadlinesOf>[0]) =>
   deadlinesOf(appointment).map(({ name, at, ordinal }) => `${name} ${ordinal} ${(at - start) / hour}h`);
 
 describe('the next thing to wait for', () => {
   test('is a choice, with two reminders', () => {
-    expect(inBrief(wantedCase())).toEqual(['choice_reminder 1 24h', 'choice_reminder 2 72h', 'choice 1 336h']);
+    expect(inBrief(requestedCase())).toEqual(['choice_reminder 1 24h', 'choice_reminder 2 72h', 'choice 1 336h']);
   });
 
   test('has no reminders and no timer for them without a receiver, or if nobody here requested the appointment', () => {
-    expect(inBrief(wantedCase(undefined, { notifies: false }))).toEqual(['choice 1 336h']);
-    expect(inBrief(wantedCase(undefined, { wanted: false }))).toEqual(['choice 1 336h']);
-    const booked = wantedCase(snapshot(['pending', 'confirmed']), { notifies: false });
+    expect(inBrief(requestedCase(undefined, { notifies: false }))).toEqual(['choice 1 336h']);
+    expect(inBrief(requestedCase(undefined, { requested: false }))).toEqual(['choice 1 336h']);
+    const booked = requestedCase(snapshot(['pending', 'confirmed']), { notifies: false });
     expect(inBrief(booked)).toEqual(['visit 1 145h']);
   });
 
   test('is the provider’s confirmation, read at doubling intervals', () => {
-    const appointment = wantedCase(snapshot(['pending']));
+    const appointment = requestedCase(snapshot(['pending']));
     expect(inBrief(appointment)).toEqual(['read_the_appointment 1 1h', 'confirmation 1 48h']);
     appointment.silentReads = 2;
     expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 4h');
@@ -28,38 +28,38 @@ describe('the next thing to wait for', () => {
   });
 
   test('is the visit, with reminders that still lie ahead when it is booked', () => {
-    expect(inBrief(wantedCase(snapshot(['pending', 'confirmed'])))).toEqual([
+    expect(inBrief(requestedCase(snapshot(['pending', 'confirmed'])))).toEqual([
       'visit_reminder 1 96h',
       'visit_reminder 2 118h',
       'visit 1 145h',
     ]);
     const soon = snapshot(['pending', 'confirmed'], { startAt: new Date(start + 3 * hour).toISOString() });
-    expect(inBrief(wantedCase(soon)).filter((each) => each.startsWith('visit_reminder'))).toEqual([
+    expect(inBrief(requestedCase(soon)).filter((each) => each.startsWith('visit_reminder'))).toEqual([
       'visit_reminder 2 1h',
     ]);
   });
 
   test('is the same for an appointment without a time as for one that is not confirmed', () => {
     const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending', 'confirmed']);
-    expect(inBrief(wantedCase(timeless))).toEqual(['visit 1 48h']);
+    expect(inBrief(requestedCase(timeless))).toEqual(['visit 1 48h']);
   });
 
   test('is nothing once it has ended', () => {
-    expect(deadlinesOf(wantedCase(undefined, { ending: 'expired' }))).toEqual([]);
+    expect(deadlinesOf(requestedCase(undefined, { ending: 'expired' }))).toEqual([]);
   });
 });
 
 describe('a read is due', () => {
   test('a read is due at once if what was received cannot be ordered, but not while the service is silent', () => {
-    const appointment = wantedCase(snapshot(['pending', 'confirmed']));
-    hearOf(appointment, snapshot([], { status: 'cancelled' }), start);
+    const appointment = requestedCase(snapshot(['pending', 'confirmed']));
+    learnFromWebhook(appointment, snapshot([], { status: 'cancelled' }), start);
     expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 0h');
     appointment.unanswered = true;
     expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 1h');
   });
 
   test('a read is due once an unanswered booking cannot be under way any more', () => {
-    expect(inBrief(wantedCase(undefined, { doubtUntil: start + 45_000 }))[0]).toBe('read_the_appointment 1 0.0125h');
+    expect(inBrief(requestedCase(undefined, { doubtUntil: start + 45_000 }))[0]).toBe('read_the_appointment 1 0.0125h');
   });
 });
 
@@ -68,7 +68,7 @@ const visitOverdue = { reason: 'visit_overdue' as const, since: new Date(start).
 test('an appointment that moves after its deadline has passed is given up only some time after that move', () => {
   // Confirmed when its time was long over.
   const late = start + 10 * day;
-  const appointment = wantedCase(snapshot(['pending', 'confirmed']), { attention: [visitOverdue], notifies: false });
+  const appointment = requestedCase(snapshot(['pending', 'confirmed']), { attention: [visitOverdue], notifies: false });
   appointment.stage = { ...appointment.stage, since: late };
   appointment.met = deadlinesOf(appointment)
     .filter(({ name }) => name === 'visit')
@@ -79,13 +79,13 @@ test('an appointment that moves after its deadline has passed is given up only s
 
 describe('an end', () => {
   test('waits for a silent service, for a day at most', () => {
-    const appointment = wantedCase(undefined, { unanswered: true, lookedAt: start + 14 * day, notifies: false });
+    const appointment = requestedCase(undefined, { unanswered: true, lookedAt: start + 14 * day, notifies: false });
     expect(inBrief(appointment)).toEqual(['choice 1 337h']);
     expect(inBrief({ ...appointment, lookedAt: start + 20 * day })).toEqual(['choice 1 360h']);
   });
 
   test('follows what was overdue and did not move', () => {
-    const appointment = wantedCase(snapshot(['pending', 'confirmed']), {
+    const appointment = requestedCase(snapshot(['pending', 'confirmed']), {
       notifies: false,
       attention: [visitOverdue],
     });

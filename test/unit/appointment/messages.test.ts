@@ -6,7 +6,7 @@ import { appointmentSnapshotOf } from '../../../service/appointment-snapshot.js'
 import { appointmentSchema } from '../../../service/appointments.js';
 import { readAppointmentSnapshot } from '../../../workflows/appointment/reading.js';
 import { caseFileOf, appointmentStateOf } from '../../../workflows/appointment/view.js';
-import { snapshot, wantedCase } from './appointments.js';
+import { snapshot, requestedCase } from './appointments.js';
 
 describe('a slot’s id', () => {
   const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };
@@ -140,10 +140,10 @@ describe('a policy', () => {
 });
 
 test('a case file shows the state, what it waits for and what happened', () => {
-  const file = caseFileOf(appointmentStateOf(wantedCase(snapshot(['pending', 'confirmed']))));
+  const file = caseFileOf(appointmentStateOf(requestedCase(snapshot(['pending', 'confirmed']))));
   expect(file).toContain('### Confirmed');
   expect(file).toContain('**Waits for** the visit until 2024-03-07 11:00:00, appointment at 2024-03-06 10:00:00');
   expect(file).toContain('| 2024-03-01 10:00:00 | Confirmed, for 2024-03-06 10:00:00 |');
-  const ended = wantedCase(undefined, { ending: 'order_ended', order: 'cancelled' });
+  const ended = requestedCase(undefined, { ending: 'order_ended', order: 'cancelled' });
   expect(caseFileOf(appointmentStateOf(ended))).toContain('**Outcome** order ended: the order was cancelled');
 });

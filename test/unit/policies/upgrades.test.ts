@@ -11,7 +11,7 @@ import { orderPolicyVersions, upgradeChain, upgradeOrderResult } from '../../../
 import { resultOf } from '../../../workflows/order/view.js';
 import { upgradeJob, upgradeReportResult, upgradeSubmission } from '../../../workflows/report/versions.js';
 import { reportResultOf } from '../../../workflows/report/view.js';
-import { wantedCase } from '../appointment/appointments.js';
+import { requestedCase } from '../appointment/appointments.js';
 import { asked } from '../link/links.js';
 import { caseOf, kitOf, pathTo } from '../order/histories.js';
 import { handedOver } from '../report/jobs.js';
@@ -27,8 +27,8 @@ const states: readonly (readonly [string, object, (state: unknown) => unknown])[
   ['job', handedOver(), upgradeJob],
   ['report result', reportResultOf(handedOver()), upgradeReportResult],
   ['submission', { version: 1, lostUploads: [], failures: 3, since: 5, looksBack: true }, upgradeSubmission],
-  ['appointment', wantedCase(), upgradeAppointment],
-  ['appointment result', appointmentResultOf(wantedCase()), upgradeAppointmentResult],
+  ['appointment', requestedCase(), upgradeAppointment],
+  ['appointment result', appointmentResultOf(requestedCase()), upgradeAppointmentResult],
   ['deletion', deletion, upgradeDeletion],
   ['delivery', { version: 1, source: 'a', waiting: [], refused: [], delivered: 2, discarded: 1 }, upgradeDelivery],
 ];
@@ -76,8 +76,8 @@ test('a deadline whose setting the policy lacks exists: it has the constant of t
 
 test('what a run asked for and did not learn before it continued is asked for by the next one', () => {
   const open = {
-    ...wantedCase(),
-    policy: { ...wantedCase().policy, version: 0 },
+    ...requestedCase(),
+    policy: { ...requestedCase().policy, version: 0 },
     requestedPolicy: { choiceWait: '2d' },
   };
   expect(upgradeAppointment(sent(open))).toMatchObject({
