@@ -152,15 +152,15 @@ export class LinkHandle {
    */
   private async firstUrl(call: OneCall, { options, again }: StartedLink): Promise<LinkUrl> {
     try {
-      return await this.update(call, requestLinkUpdate, { anew: options });
+      return await this.update(call, requestLinkUpdate, { newLink: options });
     } catch (error) {
       if (!(error instanceof LinkEnded) || (await this.read(call)).outcome === 'connected') throw error;
       await again();
-      return this.update(call, requestLinkUpdate, { anew: options });
+      return this.update(call, requestLinkUpdate, { newLink: options });
     }
   }
 
-  /** A webhook is often faster than the product, and its link has ended well before the product hears of it. */
+  /** A webhook is often faster than the product, and its link has ended well before the product learns of it. */
   private async unlessConnected<Answer>(
     call: OneCall,
     send: () => Promise<Answer>,

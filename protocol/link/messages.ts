@@ -27,7 +27,7 @@ export interface LinkRequest {
    * Sent by a caller that has just started the link: if the last link has ended, and only its last notification is
    * being delivered, this starts a new link in the run. Without it such a link refuses.
    */
-  anew?: LinkOptions;
+  newLink?: LinkOptions;
 }
 
 export type LinkOptions = Pick<LinkProviderInput, 'redirectUrl' | 'policy'>;

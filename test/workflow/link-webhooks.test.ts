@@ -195,7 +195,7 @@ describe('an older connection', () => {
     expect(await link.handle.reportLinkResult({ state: 'success' })).toMatchObject({ phase: 'confirming' });
   });
 
-  test('is told from a new one even if the service writes no time zone', async () => {
+  test('is distinguished from a new one even if the service writes no time zone', async () => {
     await stage.sandbox.changeSettings({ naiveTimestamps: true, connectionWebhooks: false });
     const link = await UserLink.start(stage);
     expect(await link.logIn('ok')).toMatchObject({ outcome: 'connected' });

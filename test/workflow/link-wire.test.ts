@@ -43,7 +43,7 @@ describe('an update', () => {
     });
   });
 
-  test.each([...nothing, [{ anew: null }], [{ anew: { redirectUrl: null, policy: null } }]])(
+  test.each([...nothing, [{ newLink: null }], [{ newLink: { redirectUrl: null, policy: null } }]])(
     'requestLink with %j returns the link',
     async (...args) => {
       const link = await UserLink.start(stage);
@@ -56,10 +56,10 @@ describe('an update', () => {
     [{ redirectUrl: 5 }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
     [{ redirectUrl: ['https://example.com'] }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
     [{ redirectUrl: 'nowhere' }, 'InvalidCommand', 'redirectUrl must be an absolute URL'],
-    [{ policy: { codeWait: 'soon', unheard: 1 } }, 'PolicyInvalid', 'codeWait must be'],
-  ])('requestLink that would start again with %j is refused', async (anew, type, message) => {
+    [{ policy: { codeWait: 'soon', unknown: 1 } }, 'PolicyInvalid', 'codeWait must be'],
+  ])('requestLink that would start again with %j is refused', async (newLink, type, message) => {
     const link = await UserLink.start(stage);
-    const failure = await failureOf(update(link, 'requestLink', { anew }));
+    const failure = await failureOf(update(link, 'requestLink', { newLink }));
     expect(failure).toMatchObject({ type, message: expect.stringContaining(message) as string });
   });
 
@@ -125,7 +125,7 @@ describe('a start', () => {
     const userId = await stage.newUser();
     const provider = 'invented_watch';
     const handle = await started(linkProviderId(userId, provider), {
-      ...{ userId, provider, redirectUrl: null, policy: null, carried: null, unheard: 1 },
+      ...{ userId, provider, redirectUrl: null, policy: null, carried: null, unknown: 1 },
     });
     expect(await handle.executeUpdate('requestLink')).toHaveProperty('linkToken');
     expect(await handle.query('state')).toMatchObject({ userId, phase: 'awaiting_password', codeAttemptsLeft: 3 });
@@ -155,7 +155,7 @@ describe('a start', () => {
 });
 
 test('a client checks a start before anything is started, and names every invalid field', async () => {
-  const wrong = { userId: 'a b', provider: '', redirectUrl: 'nowhere', policy: { codeWait: 0, unheard: 1 } };
+  const wrong = { userId: 'a b', provider: '', redirectUrl: 'nowhere', policy: { codeWait: 0, unknown: 1 } };
   await expect(stage.product.links.start(wrong as never)).rejects.toMatchObject({
     name: 'LinkInvalid',
     fields: [

@@ -15,7 +15,7 @@ import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.
 import { resolvePolicy } from '../entity/policy.js';
 import { readConnection, soughtBy } from './deadlines.js';
 import {
-  hearResult,
+  receiveResult,
   loseToken,
   beginAgain,
   giveToken,
@@ -23,7 +23,7 @@ import {
   questionOf,
   type Link,
   doubt,
-  hearConnection,
+  takeConnection,
   end,
   endUnlessConnected,
 } from './link.js';
@@ -67,7 +67,7 @@ function undecided(): ApplicationFailure {
 
 /** The link that the user has, or a new one where its token has ended. */
 async function requestLink(link: Link, { request, joins }: RequestLink): Promise<LinkUrl> {
-  if (request.anew) await startAnew(link, request.anew, joins);
+  if (request.newLink) await startNew(link, request.newLink, joins);
   if (link.outcome !== undefined) throw ended(link);
   if (!hasUsableToken(link, Date.now())) await makeLink(link);
   const { token } = link;
@@ -78,7 +78,7 @@ async function requestLink(link: Link, { request, joins }: RequestLink): Promise
 type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
 
 /** The options of a caller that joins a link that stands change nothing, and are refused all the same if they are wrong. */
-async function startAnew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
+async function startNew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
   if (joins && options.policy == null) return;
   const policy = await resolvePolicy(linkPolicyVersions, options.policy, { within: commandWait });
   if (!joins && link.outcome !== undefined) beginAgain(link, { ...options, policy }, Date.now());
@@ -104,7 +104,7 @@ async function makeLink(link: Link): Promise<void> {
   }
 }
 
-/** The password step's answer. A link that is connected already, as its webhook told, has nothing against being told so. */
+/** The password step's answer. A link that its webhook has connected already answers with that. */
 async function reportLinkResult(link: Link, report: LinkReport): Promise<LinkState> {
   if (link.outcome === 'connected') return stateOf(link);
   if (link.outcome !== undefined) throw ended(link);
@@ -114,7 +114,7 @@ async function reportLinkResult(link: Link, report: LinkReport): Promise<LinkSta
 
 /** Where it leaves room for a connection, the service is asked before anything is concluded. */
 async function conclude(link: Link, report: LinkReport): Promise<void> {
-  hearResult(link, report, Date.now());
+  receiveResult(link, report, Date.now());
   if (link.claim) await readConnection(link);
 }
 
@@ -150,8 +150,8 @@ async function complete(link: Link, linkToken: string, code: string): Promise<vo
     const summary = `hand the code to ${provider}`;
     const { report, connection } = await activities.completeMfa.executeWithOptions({ summary }, [request]);
     if (!connection) return await conclude(link, report);
-    hearResult(link, report, Date.now());
-    hearConnection(link, connection, link.claim, Date.now());
+    receiveResult(link, report, Date.now());
+    takeConnection(link, connection, link.claim, Date.now());
   } catch (error) {
     const refusal = refusalOf(error);
     if (certain.includes(refusal.type ?? '')) throw refusal;
@@ -186,9 +186,9 @@ function validateOpenOrConnected(run: LinkRun): void {
 
 /** A link that has ended may begin again while its last notification is under way. */
 export function validateRequest(run: LinkRun, request: LinkRequest | undefined): void {
-  const { anew } = request ?? {};
-  if (!anew) return validateOpen(run);
-  checkOptions(anew);
+  const { newLink } = request ?? {};
+  if (!newLink) return validateOpen(run);
+  checkOptions(newLink);
 }
 
 /** An absolute URL of any scheme, for apps too. */

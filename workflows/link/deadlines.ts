@@ -1,7 +1,7 @@
 import { activities } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
-import { type Link, confirmAt, endWait, remind, sourceSlug, oldestOwn, hearConnection, hearNoAnswer } from './link.js';
+import { type Link, confirmAt, endWait, remind, sourceSlug, oldestOwn, takeConnection, takeSilence } from './link.js';
 
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
 export type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
@@ -59,7 +59,7 @@ async function meet(link: Link, { name }: LinkDeadline): Promise<void> {
   }
 }
 
-/** What is needed to tell the link's own connection from an older one. */
+/** What is needed to distinguish the link's own connection from an older one. */
 export function soughtBy(link: Link, afterSuccess: boolean): { userId: string; sourceSlug: string; since: number } {
   return { userId: link.userId, sourceSlug: sourceSlug(link), since: oldestOwn(link, afterSuccess) };
 }
@@ -72,9 +72,9 @@ export async function readConnection(link: Link): Promise<void> {
     const summary = `look for the connection with ${provider}`;
     const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);
     link.notifies ??= notifies;
-    hearConnection(link, connection, claim, Date.now());
+    takeConnection(link, connection, claim, Date.now());
   } catch (error) {
     refusalOf(error);
-    hearNoAnswer(link, claim, Date.now());
+    takeSilence(link, claim, Date.now());
   }
 }

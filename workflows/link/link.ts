@@ -45,7 +45,7 @@ export interface Link extends Outbox, Attentive<RaisedAttention<LinkAttentionRea
   failedLogins: number;
   errorType?: string;
   consequence?: Consequence;
-  /** A connection may have been made that nobody told us of for certain. */
+  /** A connection may have been made that nobody reported for certain. */
   claim?: Claim;
   /** The link ends so unless the service, which is asked first, shows a connection. */
   ending?: Ending;
@@ -152,15 +152,15 @@ function awaitPassword(link: Link, now: number): void {
 }
 
 /** What the service answered to the password or the code. What it means for the connection is read next. */
-export function hearResult(link: Link, { state, errorType, providerMfa }: LinkReport, now: number): void {
+export function receiveResult(link: Link, { state, errorType, providerMfa }: LinkReport, now: number): void {
   delete link.errorType;
   delete link.consequence;
   if (state === 'success') return claimSuccess(link, now);
   if (state === 'pending_provider_mfa') return askForCode(link, providerMfa ?? {}, now);
-  if (state === 'error') return hearError(link, errorType ?? 'unrecognised', now);
+  if (state === 'error') return receiveError(link, errorType ?? 'unrecognised', now);
   // Of a state that is not known yet it is not known either whether it is a success.
   doubt(link, now);
-  hearError(link, state, now);
+  receiveError(link, state, now);
 }
 
 function askForCode(link: Link, mfa: ProviderMfa, now: number): void {
@@ -172,13 +172,13 @@ function askForCode(link: Link, mfa: ProviderMfa, now: number): void {
   link.mfa = mfa;
 }
 
-function hearError(link: Link, errorType: string, now: number): void {
+function receiveError(link: Link, errorType: string, now: number): void {
   const consequence = consequenceOf(errorType);
   link.errorType = errorType;
   link.consequence = consequence;
   note(link, `error ${errorType}`, now);
   if (mayBeConnected(errorType)) doubt(link, now);
-  if (consequence === 'ask_code_again') return hearWrongCode(link, now);
+  if (consequence === 'ask_code_again') return receiveWrongCode(link, now);
   if (consequence === 'cancel') return endUnlessConnected(link, { outcome: 'cancelled' }, now);
   if (consequence === 'give_up') return endUnlessConnected(link, { outcome: 'failed' }, now);
   if (errorType === 'token_expired' && link.policy.onTokenExpiry === 'end') {
@@ -192,7 +192,7 @@ function hearError(link: Link, errorType: string, now: number): void {
   awaitPassword(link, now);
 }
 
-function hearWrongCode(link: Link, now: number): void {
+function receiveWrongCode(link: Link, now: number): void {
   link.wrongCodes += 1;
   if (link.wrongCodes >= link.policy.maxCodeAttempts) return endUnlessConnected(link, { outcome: 'failed' }, now);
   link.phase = 'awaiting_code';
@@ -224,8 +224,8 @@ export function doubt(link: Link, now: number): void {
   link.claim ??= { by: 'doubt', at: now, reads: 0 };
 }
 
-/** A webhook tells of a connection, perhaps of an older one; with a success it is evidence again. */
-export function hearWebhook(link: Link, now: number): void {
+/** A webhook reports a connection, perhaps an older one; with a success it is evidence again. */
+export function receiveWebhook(link: Link, now: number): void {
   note(link, 'connection reported by webhook', now);
   link.claim = { by: link.claim?.by === 'success' ? 'success' : 'webhook', at: now, reads: 0 };
 }
@@ -255,7 +255,7 @@ export type Found = 'new' | 'older' | 'none';
  * What the service shows of the user's connections.
  * @param asked the claim that was looked into: one that came in meanwhile is looked into next
  */
-export function hearConnection(
+export function takeConnection(
   link: Link,
   { found, createdAt }: { found: Found; createdAt?: string },
   asked: Claim | undefined,
@@ -280,7 +280,7 @@ function readAgain({ by, at, reads }: Claim): Claim {
 const longestOutage = 24 * 60 * 60_000;
 
 /** The service could not be asked: that is no evidence either way, so the claim stands, and is read again later. */
-export function hearNoAnswer(link: Link, asked: Claim | undefined, now: number): void {
+export function takeSilence(link: Link, asked: Claim | undefined, now: number): void {
   if (link.ending && now >= link.ending.since + longestOutage) return carryOutEnding(link, now);
   if (asked && link.claim === asked) link.claim = { ...readAgain(asked), at: now, unanswered: true };
 }
@@ -297,7 +297,7 @@ function drop(link: Link, { by }: Claim, now: number): void {
   awaitPassword(link, now);
 }
 
-/** Nothing came in time. A lost webhook is only a slow one: the user may have connected unheard. */
+/** Nothing came in time. A lost webhook is only a slow one: the user may have connected without a report. */
 export function endWait(link: Link, waitedFor: NonNullable<LinkState['waitedFor']>, now: number): void {
   // What went wrong on the way is not why it ends.
   delete link.errorType;
@@ -320,7 +320,7 @@ function carryOutEnding(link: Link, now: number): void {
   end(link, outcome, now);
 }
 
-/** From here on nothing is waited for but the product being told. Secrets are not kept longer than they are needed. */
+/** From here on nothing is waited for but the delivery of notifications. Secrets are not kept longer than they are needed. */
 export function end(link: Link, outcome: LinkOutcome, now: number): void {
   link.outcome = outcome;
   link.phase = outcome;
@@ -335,7 +335,7 @@ export function end(link: Link, outcome: LinkOutcome, now: number): void {
   }
   note(link, outcome, now);
   const { errorType, waitedFor } = link;
-  tell(link, {
+  announce(link, {
     ...head(link, 'ended', now),
     type: 'ended',
     data: { outcome, ...(errorType !== undefined && { errorType }), ...(waitedFor !== undefined && { waitedFor }) },
@@ -346,10 +346,10 @@ export function remind(link: Link, until: number, now: number): void {
   link.reminded = true;
   note(link, 'reminded of the code', now);
   const data = { until: new Date(until).toISOString() };
-  tell(link, { ...head(link, 'code_reminder', now), type: 'code_reminder', data });
+  announce(link, { ...head(link, 'code_reminder', now), type: 'code_reminder', data });
 }
 
-function tell(link: Link, { id, at, type, data }: LinkNotification): void {
+function announce(link: Link, { id, at, type, data }: LinkNotification): void {
   const { userId, provider } = link;
   const source = linkProviderId(userId, provider);
   enqueue(link, { id, at, source, type: `link.${type}`, subject: userId, data: { userId, provider, ...data } });

@@ -39,7 +39,7 @@ export function codeAnswerOf(link: Link): CodeAnswer {
 
 function codeOutcomeOf({ phase, errorType, consequence, token, claim }: Link): CodeAnswer['outcome'] {
   if (phase === 'connected') return phase;
-  // Also where something else was heard since: no code is sent while a success may still show.
+  // Also if something else was received since: no code is sent while a success may still show.
   if (claim?.by === 'success') return 'confirming';
   if (consequence === 'ask_code_again') return 'wrong_code';
   if (consequence === 'ask_credentials_again') return 'ask_credentials_again';

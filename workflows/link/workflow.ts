@@ -26,7 +26,7 @@ import { settlePolicy } from '../entity/policy.js';
 import { showToOperators } from '../entity/operators.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
-import { openLink, questionOf, hearWebhook, end, clear, raise, type Link } from './link.js';
+import { openLink, questionOf, receiveWebhook, end, clear, raise, type Link } from './link.js';
 import { linkPolicyVersions } from './versions.js';
 import { caseFileOf, resultOf, stateOf } from './view.js';
 import { refusalOf, refuse } from '../entity/commands.js';
@@ -50,7 +50,7 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
   return resultOf(run.link);
 }
 
-/** A link with a policy that cannot be followed fails, and every caller is told why. */
+/** A link with a policy that cannot be followed fails, and every caller gets the reason. */
 async function knowPolicy({ link, commands }: LinkRun): Promise<void> {
   try {
     await settlePolicy(link, linkPolicyVersions);
@@ -116,7 +116,7 @@ function show({ link }: LinkRun): void {
 
 function listen(run: LinkRun): void {
   const { link } = run;
-  setHandler(connectionReportedSignal, () => hearOf(run), {
+  setHandler(connectionReportedSignal, () => receiveReport(run), {
     description: 'A webhook reported a connection of this user with this provider.',
   });
   setHandler(linkStateQuery, () => stateOf(link), {
@@ -146,9 +146,9 @@ function listen(run: LinkRun): void {
   });
 }
 
-function hearOf(run: LinkRun): void {
+function receiveReport(run: LinkRun): void {
   if (run.link.outcome !== undefined) return;
-  hearWebhook(run.link, Date.now());
+  receiveWebhook(run.link, Date.now());
   run.hasNews = true;
 }
 

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hearResult, openLink, raise, hearConnection, end, endUnlessConnected } from '../../../workflows/link/link.js';
+import {
+  receiveResult,
+  openLink,
+  raise,
+  takeConnection,
+  end,
+  endUnlessConnected,
+} from '../../../workflows/link/link.js';
 import { caseFileOf, stateOf } from '../../../workflows/link/view.js';
 import { asked, claimed, handedOut, hour, minute, start } from './links.js';
 
@@ -10,7 +17,7 @@ const linesOf = (link: ReturnType<typeof asked>) => fileOf(link).split('\n');
 describe('the case file says in words', () => {
   test('the case file says in words where the link is, what it waits for until when, what is wrong, and what happened', () => {
     const link = asked();
-    hearResult(link, { state: 'error', errorType: 'incorrect_mfa_code' }, start + 2 * minute);
+    receiveResult(link, { state: 'error', errorType: 'incorrect_mfa_code' }, start + 2 * minute);
     raise(link, 'notifications_undelivered', start + 3 * minute);
     expect(linesOf(link)).toEqual([
       '### Awaiting code',
@@ -40,13 +47,13 @@ describe('the case file says in words', () => {
 
   test('how it ended', () => {
     const connected = claimed();
-    hearConnection(connected, { found: 'new' }, connected.claim, start + hour);
+    takeConnection(connected, { found: 'new' }, connected.claim, start + hour);
     expect(fileOf(connected)).toContain('**Outcome** connected\n');
     const cancelled = asked();
     end(cancelled, 'cancelled', start + hour);
     expect(fileOf(cancelled)).toContain('**Outcome** cancelled\n');
     const failed = asked();
-    hearResult(failed, { state: 'error', errorType: 'unsupported_region' }, start + hour);
+    receiveResult(failed, { state: 'error', errorType: 'unsupported_region' }, start + hour);
     expect(fileOf(failed)).toContain('**Outcome** failed: `unsupported_region`\n');
   });
 
@@ -73,9 +80,9 @@ test('hostile text breaks no table, code span or line', () => {
     fc.property(any, any, any, (state, errorType, method) => {
       const link = openLink({ userId: 'user-1', provider: 'invented_watch' }, start);
       const before = fileOf(link).split('\n').length;
-      hearResult(link, { state: 'pending_provider_mfa', providerMfa: { method, hint: state } }, start);
-      hearResult(link, { state }, start);
-      hearResult(link, { state: 'error', errorType }, start);
+      receiveResult(link, { state: 'pending_provider_mfa', providerMfa: { method, hint: state } }, start);
+      receiveResult(link, { state }, start);
+      receiveResult(link, { state: 'error', errorType }, start);
       const lines = linesOf(link);
       expect(lines).toHaveLength(before + link.journal.length);
       for (const line of lines.filter((text) => text.startsWith('| 2'))) expect(line.split('|')).toHaveLength(4);

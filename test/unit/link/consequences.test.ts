@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Consequence } from '../../../protocol/link/messages.js';
 import { linkErrorTypes, type KnownLinkErrorType } from '../../../service/link.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from '../../../workflows/link/consequences.js';
-import { hearResult, hearConnection } from '../../../workflows/link/link.js';
+import { receiveResult, takeConnection } from '../../../workflows/link/link.js';
 import { stateOf } from '../../../workflows/link/view.js';
 import { asked, minute, start } from './links.js';
 
@@ -42,9 +42,9 @@ describe('each error type of the specification has its consequence', () => {
   test.each(linkErrorTypes)('%s', (errorType) => {
     const { hasToken, failedLogins = 0, wrongCodes = 0, ...shown } = table[errorType];
     const link = asked();
-    hearResult(link, { state: 'error', errorType }, start + 2 * minute);
+    receiveResult(link, { state: 'error', errorType }, start + 2 * minute);
     // The service is read first, and shows nothing.
-    if (mayBeConnected(errorType)) hearConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
+    if (mayBeConnected(errorType)) takeConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
     expect(consequenceOf(errorType)).toBe(shown.consequence);
     expect(stateOf(link)).toMatchObject({ ...shown, errorType });
     expect(link).toMatchObject({ failedLogins, wrongCodes });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
-import { hearResult, hearWebhook, hearConnection, end, endWait, remind } from '../../../workflows/link/link.js';
+import { receiveResult, receiveWebhook, takeConnection, end, endWait, remind } from '../../../workflows/link/link.js';
 import { asked, claimed, day, handedOut, hour, minute, opened, second, start } from './links.js';
 
 /** Name and distance from the start, the earliest first. */
@@ -32,7 +32,7 @@ describe('a link waits', () => {
   test('a link waits with one reminder, even if the code is asked for again', () => {
     const link = asked();
     remind(link, start + hour, start + 6 * minute);
-    hearResult(link, { state: 'pending_provider_mfa' }, start + 7 * minute);
+    receiveResult(link, { state: 'pending_provider_mfa' }, start + 7 * minute);
     expect(named(link)).toEqual([
       ['code', 7 * minute + hour],
       ['link', 3 * day],
@@ -61,13 +61,13 @@ describe('a link waits', () => {
       ['confirmation', 2 * minute],
       ['link', 3 * day],
     ]);
-    hearConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
+    takeConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
     expect(named(link)[0]).toEqual(['confirmation', 2 * minute + 2 * second]);
   });
 
   test('a link waits for a webhook’s connection beside what was awaited anyway', () => {
     const link = asked();
-    hearWebhook(link, start + 2 * minute);
+    receiveWebhook(link, start + 2 * minute);
     expect(named(link).map(([name]) => name)).toEqual(['confirmation', 'code reminder', 'code', 'link']);
     expect(waitingUntil(link)).toBe(start + minute + hour);
   });

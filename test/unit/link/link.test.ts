@@ -3,7 +3,7 @@ import type { LinkReport } from '../../../protocol/link/messages.js';
 import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
 import { note } from '../../../workflows/entity/journal.js';
 import {
-  hearResult,
+  receiveResult,
   beginAgain,
   giveToken,
   hasUsableToken,
@@ -11,10 +11,10 @@ import {
   type Link,
   confirmAt,
   doubt,
-  hearWebhook,
+  receiveWebhook,
   oldestOwn,
-  hearConnection,
-  hearNoAnswer,
+  takeConnection,
+  takeSilence,
   end,
   endWait,
   raise,
@@ -27,7 +27,7 @@ const newConnection = new Date(start + 3 * minute).toISOString();
 
 /** All consequences of receiving this, one after the other. */
 function receiveAll(link: Link, ...reports: LinkReport[]): void {
-  for (const [index, report] of reports.entries()) hearResult(link, report, start + (3 + index) * minute);
+  for (const [index, report] of reports.entries()) receiveResult(link, report, start + (3 + index) * minute);
 }
 
 describe('a link that starts', () => {
@@ -137,7 +137,7 @@ describe('a code that is requested', () => {
     [undefined, 'code asked'],
   ])('a code that is requested by %j is awaited from then on', (providerMfa, said) => {
     const link = handedOut();
-    hearResult(link, { state: 'pending_provider_mfa', ...(providerMfa && { providerMfa }) }, start + minute);
+    receiveResult(link, { state: 'pending_provider_mfa', ...(providerMfa && { providerMfa }) }, start + minute);
     expect(link).toMatchObject({ phase: 'awaiting_code', since: start + minute, mfa: providerMfa ?? {} });
     expect(entries(link).at(-1)).toBe(said);
   });
@@ -236,7 +236,7 @@ describe('an unknown state', () => {
       claim: { by: 'doubt' },
     });
     expect(link).not.toHaveProperty('token');
-    hearConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
     expect(link).not.toHaveProperty('claim');
     expect(link.outcome).toBeUndefined();
   });
@@ -244,7 +244,7 @@ describe('an unknown state', () => {
   test('an unknown state with a connection behind it is connected', () => {
     const link = asked();
     receiveAll(link, { state: 'state_of_next_year' });
-    hearConnection(link, { found: 'new' }, link.claim, start + 3 * minute);
+    takeConnection(link, { found: 'new' }, link.claim, start + 3 * minute);
     expect(link.outcome).toBe('connected');
     expect(link).not.toHaveProperty('errorType');
   });
@@ -253,7 +253,7 @@ describe('an unknown state', () => {
     const link = asked({ maxPasswordAttempts: 1 });
     receiveAll(link, { state: 'state_of_next_year' });
     expect(link.outcome).toBeUndefined();
-    hearConnection(link, { found: 'older' }, link.claim, start + 3 * minute);
+    takeConnection(link, { found: 'older' }, link.claim, start + 3 * minute);
     expect(link).toMatchObject({ outcome: 'failed', errorType: 'state_of_next_year' });
   });
 });
@@ -263,7 +263,7 @@ describe('a success', () => {
     const link = claimed();
     expect(link).toMatchObject({ phase: 'confirming', claim: { by: 'success', reads: 0 } });
     expect(link).not.toHaveProperty('mfa');
-    hearConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + 3 * minute);
+    takeConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + 3 * minute);
     expect(link).toMatchObject({ outcome: 'connected', connectedAt: newConnection });
   });
 
@@ -274,7 +274,7 @@ describe('a success', () => {
     while (link.claim) {
       const at = confirmAt(link) ?? 0;
       looks.push((at - claimedAt) / second);
-      hearConnection(link, { found: 'none' }, link.claim, at);
+      takeConnection(link, { found: 'none' }, link.claim, at);
     }
     expect(looks).toEqual([0, 2, 4, 8, 16, 32, 64, 120]);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: claimedAt + 2 * minute });
@@ -284,37 +284,37 @@ describe('a success', () => {
 
   test('a success that an older connection could explain is read for as patiently', () => {
     const link = claimed();
-    hearConnection(link, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, link.claim, start + 2 * minute);
+    takeConnection(link, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, link.claim, start + 2 * minute);
     expect(link).toMatchObject({ phase: 'confirming', claim: { reads: 1 } });
     expect(link).not.toHaveProperty('connectedAt');
   });
 
   test('a success that cannot be read loses no time: the outage is no evidence', () => {
     const link = claimed();
-    hearNoAnswer(link, link.claim, start + 10 * minute);
+    takeSilence(link, link.claim, start + 10 * minute);
     expect(link.claim).toEqual({ by: 'success', at: start + 10 * minute, reads: 1, unanswered: true });
     expect(confirmAt(link)).toBe(start + 10 * minute + 2 * second);
-    hearConnection(link, { found: 'none' }, link.claim, start + 11 * minute);
+    takeConnection(link, { found: 'none' }, link.claim, start + 11 * minute);
     expect(link.phase).toBe('confirming');
   });
 
-  test('is read for ever more rarely in a long outage, and as usual after it', () => {
+  test('is read more and more rarely in a long outage, and as usual after it', () => {
     const link = claimed();
     const pauses: number[] = [];
     for (let looks = 0; looks < 12; looks += 1) {
       const at = confirmAt(link) ?? 0;
-      hearNoAnswer(link, link.claim, at);
+      takeSilence(link, link.claim, at);
       pauses.push(((confirmAt(link) ?? 0) - at) / second);
     }
     expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
-    hearConnection(link, { found: 'none' }, link.claim, (link.claim?.at ?? 0) + second);
+    takeConnection(link, { found: 'none' }, link.claim, (link.claim?.at ?? 0) + second);
     expect(link.claim).not.toHaveProperty('unanswered');
     expect((confirmAt(link) ?? 0) - (link.claim?.at ?? 0)).toBe(2 * minute);
   });
 
   test('is not undone by a question for a code that comes late, or comes twice', () => {
     const link = claimed();
-    hearResult(link, { state: 'pending_provider_mfa', providerMfa: { method: 'email' } }, start + 3 * minute);
+    receiveResult(link, { state: 'pending_provider_mfa', providerMfa: { method: 'email' } }, start + 3 * minute);
     expect(link).toMatchObject({ phase: 'confirming', claim: { by: 'success' } });
     expect(link).not.toHaveProperty('mfa');
     expect(entries(link).at(-1)).toBe('code asked by email');
@@ -322,8 +322,8 @@ describe('a success', () => {
 
   test('a success that is dropped does not take a later login away', () => {
     const link = claimed();
-    hearResult(link, error('provider_credential_error'), start + 3 * minute);
-    hearConnection(link, { found: 'none' }, link.claim, start + 5 * minute);
+    receiveResult(link, error('provider_credential_error'), start + 3 * minute);
+    takeConnection(link, { found: 'none' }, link.claim, start + 5 * minute);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 3 * minute, token: held });
     expect(link.attention).toMatchObject([{ reason: 'connection_unconfirmed' }]);
   });
@@ -333,7 +333,7 @@ describe('a success', () => {
     receiveAll(link, error('incorrect_mfa_code'));
     raise(link, 'connection_unconfirmed', start);
     raise(link, 'notifications_undelivered', start);
-    hearConnection(link, { found: 'new' }, link.claim, start + 9 * minute);
+    takeConnection(link, { found: 'new' }, link.claim, start + 9 * minute);
     expect(link.attention).toMatchObject([{ reason: 'notifications_undelivered' }]);
     for (const gone of ['errorType', 'consequence', 'connectedAt', 'mfa', 'token', 'claim']) {
       expect(link).not.toHaveProperty(gone);
@@ -346,11 +346,11 @@ describe('a webhook', () => {
     'is followed by reads for a while if the service shows nothing new, and then forgotten: %s',
     (found) => {
       const link = asked();
-      hearWebhook(link, start + 4 * minute);
+      receiveWebhook(link, start + 4 * minute);
       expect(link).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
-      hearConnection(link, { found }, link.claim, start + 4 * minute);
+      takeConnection(link, { found }, link.claim, start + 4 * minute);
       expect(link.claim).toMatchObject({ by: 'webhook', reads: 1 });
-      hearConnection(link, { found }, link.claim, start + 6 * minute);
+      takeConnection(link, { found }, link.claim, start + 6 * minute);
       expect(link).not.toHaveProperty('claim');
       expect(link).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
     },
@@ -362,9 +362,9 @@ describe('a webhook', () => {
       const link = asked();
       doubt(link, start + 3 * minute);
       const looked = link.claim;
-      hearWebhook(link, start + 4 * minute);
-      if (found) hearConnection(link, { found }, looked, start + 4 * minute);
-      else hearNoAnswer(link, looked, start + 4 * minute);
+      receiveWebhook(link, start + 4 * minute);
+      if (found) takeConnection(link, { found }, looked, start + 4 * minute);
+      else takeSilence(link, looked, start + 4 * minute);
       expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
       expect(confirmAt(link)).toBe(start + 4 * minute);
     },
@@ -372,8 +372,8 @@ describe('a webhook', () => {
 
   test('starts the reads for a reported success at once, and does not make it less certain', () => {
     const link = claimed();
-    hearConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
-    hearWebhook(link, start + 3 * minute);
+    takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    receiveWebhook(link, start + 3 * minute);
     expect(link.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
     expect(confirmAt(link)).toBe(start + 3 * minute);
   });
@@ -381,7 +381,7 @@ describe('a webhook', () => {
   test('replaces a doubt', () => {
     const link = asked();
     doubt(link, start + 3 * minute);
-    hearWebhook(link, start + 4 * minute);
+    receiveWebhook(link, start + 4 * minute);
     expect(link.claim).toMatchObject({ by: 'webhook' });
   });
 });
@@ -391,7 +391,7 @@ describe('a doubt', () => {
     for (const found of ['none', 'older'] as const) {
       const link = asked();
       doubt(link, start + 3 * minute);
-      hearConnection(link, { found }, link.claim, start + 3 * minute);
+      takeConnection(link, { found }, link.claim, start + 3 * minute);
       expect(link).not.toHaveProperty('claim');
       expect(link).toMatchObject({ phase: 'awaiting_code', token: held });
     }
@@ -400,13 +400,13 @@ describe('a doubt', () => {
   test('stands while the service cannot be read', () => {
     const link = asked();
     doubt(link, start + 3 * minute);
-    hearNoAnswer(link, link.claim, start + 5 * minute);
+    takeSilence(link, link.claim, start + 5 * minute);
     expect(link.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1, unanswered: true });
   });
 
   test('does not weaken a reported success, nor what a webhook reported', () => {
     const reported = asked();
-    hearWebhook(reported, start + 2 * minute);
+    receiveWebhook(reported, start + 2 * minute);
     for (const link of [claimed(), reported]) {
       const before = structuredClone(link.claim);
       doubt(link, start + 3 * minute);
@@ -422,7 +422,7 @@ describe('a wait that is over', () => {
     const link = asked();
     endWait(link, 'code', over);
     expect(link.outcome).toBeUndefined();
-    hearConnection(link, { found }, link.claim, over);
+    takeConnection(link, { found }, link.claim, over);
     expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
     expect(link).not.toHaveProperty('ending');
   });
@@ -430,7 +430,7 @@ describe('a wait that is over', () => {
   test('ends connected if the user connected without a webhook', () => {
     const link = asked();
     endWait(link, 'code', over);
-    hearConnection(link, { found: 'new', createdAt: newConnection }, link.claim, over);
+    takeConnection(link, { found: 'new', createdAt: newConnection }, link.claim, over);
     expect(link).toMatchObject({ outcome: 'connected' });
     expect(link).not.toHaveProperty('waitedFor');
   });
@@ -438,31 +438,31 @@ describe('a wait that is over', () => {
   test('does not end while the service cannot be read, except after a day of that', () => {
     const link = asked();
     endWait(link, 'code', over);
-    hearNoAnswer(link, link.claim, over + day - 1);
+    takeSilence(link, link.claim, over + day - 1);
     expect(link.outcome).toBeUndefined();
-    hearNoAnswer(link, link.claim, over + day);
+    takeSilence(link, link.claim, over + day);
     expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   });
 
   test('stays the one that was over first, whatever the user still does', () => {
     const link = asked();
     endWait(link, 'code', over);
-    hearNoAnswer(link, link.claim, over + minute);
-    hearResult(link, { state: 'pending_provider_mfa' }, over + 2 * minute);
+    takeSilence(link, link.claim, over + minute);
+    receiveResult(link, { state: 'pending_provider_mfa' }, over + 2 * minute);
     endWait(link, 'link', over + 3 * minute);
-    hearWebhook(link, over + 4 * minute);
-    hearConnection(link, { found: 'none' }, link.claim, over + 7 * minute);
+    receiveWebhook(link, over + 4 * minute);
+    takeConnection(link, { found: 'none' }, link.claim, over + 7 * minute);
     expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   });
 
   test('leaves a reported success, and what a webhook reported, its time to show', () => {
     const reported = asked();
-    hearWebhook(reported, start + 2 * minute);
+    receiveWebhook(reported, start + 2 * minute);
     for (const link of [claimed(), reported]) {
       endWait(link, 'link', start + 3 * minute);
-      hearConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+      takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
       expect(link.outcome).toBeUndefined();
-      hearConnection(link, { found: 'none' }, link.claim, start + 4 * minute);
+      takeConnection(link, { found: 'none' }, link.claim, start + 4 * minute);
       expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
     }
   });
@@ -476,7 +476,7 @@ describe('an error that ends the link', () => {
     ['unsupported_region', 'failed'],
   ])('ends it at once if nothing suggests a connection: %s', (errorType, outcome) => {
     const link = asked();
-    hearResult(link, error(errorType), atTheEnd);
+    receiveResult(link, error(errorType), atTheEnd);
     expect(link).toMatchObject({ outcome, errorType });
   });
 
@@ -485,7 +485,7 @@ describe('an error that ends the link', () => {
       'webhook',
       () => {
         const link = asked();
-        hearWebhook(link, start + 4 * minute);
+        receiveWebhook(link, start + 4 * minute);
         return link;
       },
     ],
@@ -501,30 +501,30 @@ describe('an error that ends the link', () => {
   ])('is settled by a read first if a connection may have been made: %s', (by, make) => {
     for (const errorType of ['user_cancelled', 'unsupported_region', 'duplicate_connection']) {
       const link = make();
-      hearResult(link, error(errorType), atTheEnd);
+      receiveResult(link, error(errorType), atTheEnd);
       expect(link).toMatchObject({ claim: { by }, ending: { since: atTheEnd } });
       expect(link.outcome).toBeUndefined();
       const connected = structuredClone(link);
-      hearConnection(connected, { found: 'new' }, connected.claim, atTheEnd);
+      takeConnection(connected, { found: 'new' }, connected.claim, atTheEnd);
       expect(connected.outcome).toBe('connected');
-      hearConnection(link, { found: 'none' }, link.claim, atTheEnd + 5 * minute);
+      takeConnection(link, { found: 'none' }, link.claim, atTheEnd + 5 * minute);
       expect(link).toMatchObject({ outcome: errorType === 'user_cancelled' ? 'cancelled' : 'failed', errorType });
     }
   });
 
   test.each(['token_consumed', 'duplicate_connection'])('may hide a connection itself: %s', (errorType) => {
     const link = asked();
-    hearResult(link, error(errorType), atTheEnd);
+    receiveResult(link, error(errorType), atTheEnd);
     expect(link).toMatchObject({ claim: { by: 'doubt' } });
     expect(link.outcome).toBeUndefined();
   });
 
   test('ends it by what is known here once the service has not answered for a day', () => {
     const link = asked();
-    hearResult(link, error('duplicate_connection'), atTheEnd);
-    hearNoAnswer(link, link.claim, atTheEnd + day - 1);
+    receiveResult(link, error('duplicate_connection'), atTheEnd);
+    takeSilence(link, link.claim, atTheEnd + day - 1);
     expect(link.outcome).toBeUndefined();
-    hearNoAnswer(link, link.claim, atTheEnd + day);
+    takeSilence(link, link.claim, atTheEnd + day);
     expect(link).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
   });
 });
@@ -532,10 +532,10 @@ describe('an error that ends the link', () => {
 test('what the service shows changes nothing if nothing is awaited, unless it is the connection', () => {
   const link = asked();
   const before = structuredClone(link);
-  for (const found of ['none', 'older'] as const) hearConnection(link, { found }, link.claim, start + hour);
-  hearNoAnswer(link, link.claim, start + hour);
+  for (const found of ['none', 'older'] as const) takeConnection(link, { found }, link.claim, start + hour);
+  takeSilence(link, link.claim, start + hour);
   expect(link).toEqual(before);
-  hearConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + hour);
+  takeConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + hour);
   expect(link.outcome).toBe('connected');
 });
 
@@ -553,7 +553,7 @@ describe('an end', () => {
     const link = asked();
     receiveAll(link, error('incorrect_mfa_code'));
     endWait(link, 'code', start + hour);
-    hearConnection(link, { found: 'none' }, link.claim, start + hour);
+    takeConnection(link, { found: 'none' }, link.claim, start + hour);
     expect(link).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
     expect(JSON.stringify(link)).not.toContain('invented-token');
     expect(link.outbox).toEqual([

@@ -1,5 +1,5 @@
 import { resolveLinkPolicy, type LinkPolicy } from '../../../protocol/link/policy.js';
-import { hearResult, giveToken, openLink, type Link } from '../../../workflows/link/link.js';
+import { receiveResult, giveToken, openLink, type Link } from '../../../workflows/link/link.js';
 
 /* Links in the states that the tests of the pure decisions begin with. Everything here is invented. */
 
@@ -29,14 +29,14 @@ export function handedOut(policy: LinkPolicy = {}): Link {
 export function asked(policy: LinkPolicy = {}): Link {
   const link = handedOut(policy);
   const providerMfa = { method: 'sms', hint: '***23' };
-  hearResult(link, { state: 'pending_provider_mfa', providerMfa }, start + minute);
+  receiveResult(link, { state: 'pending_provider_mfa', providerMfa }, start + minute);
   return link;
 }
 
 /** A success was reported, two minutes after the start, and does not show yet. */
 export function claimed(policy: LinkPolicy = {}): Link {
   const link = asked(policy);
-  hearResult(link, { state: 'success' }, start + 2 * minute);
+  receiveResult(link, { state: 'success' }, start + 2 * minute);
   return link;
 }
 

@@ -113,13 +113,13 @@ describe('an invalid setting is named with its rule', () => {
 });
 
 test('all faults are listed at once, in one message', () => {
-  const policy = { totalWait: 'soon', maxCodeAttempts: 0, confirmedBy: 'hope', unheard: 1 };
+  const policy = { totalWait: 'soon', maxCodeAttempts: 0, confirmedBy: 'hope', unknown: 1 };
   const faults = faultsOf(policy);
   expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
     'totalWait',
     'maxCodeAttempts',
     'confirmedBy',
-    'unheard',
+    'unknown',
   ]);
   expect(() => resolveLinkPolicy(policy as unknown as LinkPolicy)).toThrow(`Invalid link policy: ${faults.join('; ')}`);
 });

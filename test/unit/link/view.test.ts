@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/messages.js';
 import {
-  hearResult,
+  receiveResult,
   loseToken,
   giveToken,
   type Link,
   doubt,
-  hearConnection,
+  takeConnection,
   end,
   endUnlessConnected,
 } from '../../../workflows/link/link.js';
@@ -17,7 +17,7 @@ const at = (span: number) => new Date(start + span).toISOString();
 
 /** After this answer to a code. */
 function answered(report: LinkReport, link: Link = asked()): Link {
-  hearResult(link, report, start + 2 * minute);
+  receiveResult(link, report, start + 2 * minute);
   return link;
 }
 
@@ -83,7 +83,7 @@ describe('the answer to a code', () => {
 
   test('is connected once the service shows that', () => {
     const link = answered({ state: 'success' });
-    hearConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
+    takeConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'connected', state: { outcome: 'connected' } });
     expect(codeAnswerOf(link)).not.toHaveProperty('errorType');
   });
@@ -98,7 +98,7 @@ describe('the answer to a code', () => {
     delete link.consequence;
     link.errorType = 'answer_lost';
     doubt(link, start + 3 * minute);
-    hearConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'unknown', errorType: 'answer_lost', attemptsLeft: 2 });
   });
 
@@ -111,8 +111,8 @@ describe('the answer to a code', () => {
   test('has nothing of what was advised before a new token', () => {
     const link = answered({ state: 'error', errorType: 'token_expired' });
     giveToken(link, { ...held, expiresAt: start + hour }, start + 5 * minute);
-    hearResult(link, { state: 'pending_provider_mfa' }, start + 6 * minute);
-    hearResult(link, { state: 'pending_provider_mfa' }, start + 7 * minute);
+    receiveResult(link, { state: 'pending_provider_mfa' }, start + 6 * minute);
+    receiveResult(link, { state: 'pending_provider_mfa' }, start + 7 * minute);
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'asked_again' });
   });
 });
@@ -120,7 +120,7 @@ describe('the answer to a code', () => {
 describe('the result', () => {
   test('names the connection’s own time', () => {
     const link = claimed();
-    hearConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
+    takeConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
     expect(resultOf(link)).toEqual({
       outcome: 'connected',
       userId: 'user-1',
