@@ -4,7 +4,7 @@ export interface Notification {
   id: string;
   /** When it happened, ISO 8601 in UTC. */
   at: string;
-  /** The ID of the workflow that tells it. */
+  /** The ID of the workflow that sends it. */
   source: string;
   /** The CloudEvent's type without its prefix `labops.`: `order.phase_changed`. */
   type: string;

@@ -32,7 +32,7 @@ export type WorkoutStream = z.output<typeof workoutStreamSchema>;
 /** Health data that is too large for a webhook. Every call rejects with a `ServiceError`. */
 export interface Timeseries {
   /**
-   * The stream that an event `daily.data.workout_stream.*` tells of, by the event's `workout_id` (the id inside its
+   * The stream that an event `daily.data.workout_stream.*` announces, by the event's `workout_id` (the id inside its
    * `message` may be another one). The event's arrival means that the stream can be read.
    */
   workoutStream(workoutId: string, options?: CallOptions): Promise<WorkoutStream>;

@@ -133,7 +133,7 @@ export class HealthDataStore {
     }
   }
 
-  /** Tells if a workout's stream must be fetched from the service. Ask before each fetch: the answer belongs to it. */
+  /** Says if a workout's stream must be fetched from the service. Ask before each fetch: the answer belongs to it. */
   async streamStanding(workout: { userId: string; workoutId: string }): Promise<StreamStanding> {
     return streamStanding(this.#database, ofUser(workout));
   }

@@ -148,7 +148,7 @@ export async function workoutStream(
   return rows[0];
 }
 
-/** Tells if a workout's stream must be fetched from the service. */
+/** Says if a workout's stream must be fetched from the service. */
 export interface StreamStanding {
   /** `due`: it was never fetched, or a notice has come since. `user_deleted`: the user's data were deleted. */
   standing: 'due' | 'current' | 'user_deleted';

@@ -69,7 +69,7 @@ function checkedPlace({ orgId, teamId, environment }: WebhookPlace): WebhookPlac
   return place;
 }
 
-/** A backend in another language is checked by no compiler, and an error of any other kind would be retried for ever. */
+/** A backend in another language is checked by no compiler, and an error of any other kind would be retried forever. */
 function checkedCommand(command: unknown): WebhookCommand {
   const { do: what, url, eventTypes } = (command ?? {}) as Partial<Record<'do' | 'url' | 'eventTypes', unknown>>;
   if (what === 'register') {

@@ -12,7 +12,7 @@ import { isFinalRefusal } from './entity/failures.js';
 import { code, sentence } from './entity/operators.js';
 
 /**
- * Rounds of a day: a person who mends an outage, a key or a missing DATABASE_URL has a week. Then the run fails, which
+ * Rounds of a day: a person who fixes an outage, a key or a missing DATABASE_URL has a week. Then the run fails, which
  * shows in the list; the service still has the stream, and its next notice asks again.
  */
 const rounds = 7;
@@ -36,7 +36,7 @@ export async function fetchWorkoutStream(input: FetchWorkoutStreamInput): Promis
   );
   let result: FetchWorkoutStreamResult = { workoutId, outcome: 'current' };
   for (let userId = noticed[0]; userId !== undefined; userId = noticed[0]) {
-    // Taken away before it is worked on: one that comes meanwhile may tell of something later.
+    // Taken away before it is worked on: one that comes meanwhile may be about something later.
     noticed.shift();
     result = { workoutId, ...(await fetched(userId, workoutId)) };
     setCurrentDetails(detailsOf(userId, result));

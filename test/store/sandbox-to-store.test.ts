@@ -113,10 +113,10 @@ describeStores('from the service through the webhook handler into the store', (r
       const event = readEvent(JSON.parse(message.body));
       if (event.kind !== 'health_data') throw new Error(event.kind);
       const read = readHealthData(event);
-      expect(await store.accept({ ...read, source: { provider: 'mended' } }, message)).toBe('stored');
+      expect(await store.accept({ ...read, source: { provider: 'corrected' } }, message)).toBe('stored');
     });
     expect(await samplesOf(store, userId, 'glucose')).toMatchObject([
-      { provider: 'mended', receivedAt: rejected?.receivedAt },
+      { provider: 'corrected', receivedAt: rejected?.receivedAt },
     ]);
   });
 });

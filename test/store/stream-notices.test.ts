@@ -28,9 +28,9 @@ describeStores('the notice of a workout stream', (rig) => {
     const { store } = rig();
     const [workout, message] = [workoutOf(), randomUUID()];
     expect(await notice(workout, message)).toBe('stream_due');
-    expect(await notice(workout, message), 'Temporal could not be told').toBe('stream_due');
-    const { notice: told } = await store.streamStanding(workout);
-    expect(await store.writeStream({ ...workout, stream: { time: [1] }, notice: told })).toBe('stored');
+    expect(await notice(workout, message), 'Temporal could not be reached').toBe('stream_due');
+    const { notice: announced } = await store.streamStanding(workout);
+    expect(await store.writeStream({ ...workout, stream: { time: [1] }, notice: announced })).toBe('stored');
     expect(await notice(workout, message)).toBe('repeated');
     expect(await notice(workout)).toBe('stream_due');
   });

@@ -47,12 +47,12 @@ test('the settings that are not given stay', async () => {
 test('an invalid setting is refused with its rule, by the client and by the worker, and changes nothing', async () => {
   const kit = await stage.place();
   const before = await kit.handle.state();
-  const wrong = { shippingDeadline: 'soon', unheard: 1 } as never;
+  const wrong = { shippingDeadline: 'soon', unknown: 1 } as never;
   await expect(kit.handle.setPolicy(wrong)).rejects.toThrow(OrderInvalid);
   await expect(kit.handle.setPolicy({})).rejects.toThrow('at least one setting');
   const workflow = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
   await expect(workflow.executeUpdate(setPolicyUpdate, { args: [{ policy: wrong }] })).rejects.toMatchObject({
-    cause: { type: 'PolicyInvalid', message: expect.stringContaining('unheard is not a policy setting') as string },
+    cause: { type: 'PolicyInvalid', message: expect.stringContaining('unknown is not a policy setting') as string },
   });
   await expect(workflow.executeUpdate(setPolicyUpdate, { args: [{}] as never })).rejects.toMatchObject({
     cause: { type: 'InvalidCommand' },

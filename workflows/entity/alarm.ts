@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 
-/** A moment at which something has to be done though nothing was heard, and what: the timer's summary. */
+/** A moment at which something has to be done though nothing was received, and what: the timer's summary. */
 export interface Moment {
   /** Milliseconds since the epoch. */
   at: number;

@@ -88,7 +88,7 @@ export function refusalOf(error: unknown): ApplicationFailure {
   return ApplicationFailure.nonRetryable('The command could not be carried out in time; try again', 'CommandTimedOut');
 }
 
-/** A failure that no repetition mends: its type, a sentence, and details of which the fields are always there. */
+/** A failure that no repetition changes: its type, a sentence, and details of which the fields are always there. */
 export function refuse(
   type: string,
   message: string,

@@ -21,19 +21,19 @@ test('with a base they are those of the base', async () => {
 });
 
 test('an invalid policy fails for good, with every fault', async () => {
-  const failure = await failureOf({ of: 'deletion', policy: { grace: '8d', unheard: 1 } });
+  const failure = await failureOf({ of: 'deletion', policy: { grace: '8d', unknown: 1 } });
   expect(failure).toBeInstanceOf(ApplicationFailure);
   expect(failure).toMatchObject({
     type: 'PolicyInvalid',
     nonRetryable: true,
     message: expect.stringMatching(
-      /^Invalid deletion policy: grace must .*; unheard is not a policy setting$/,
+      /^Invalid deletion policy: grace must .*; unknown is not a policy setting$/,
     ) as string,
     details: [{ fields: [] }],
   });
 });
 
 test('a policy of a later release waits for a worker that knows it', async () => {
-  const policy = { ...resolvePolicy(), version: 2, unheard: 1 };
+  const policy = { ...resolvePolicy(), version: 2, unknown: 1 };
   expect(await failureOf({ of: 'order', policy })).toMatchObject({ type: 'PolicyTooNew', nonRetryable: false });
 });

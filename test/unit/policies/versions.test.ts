@@ -44,7 +44,7 @@ describe.each(all)('of %j', (resolved, versions) => {
     const { notificationDeadline: _, ...less } = resolved;
     const wrong = [
       less,
-      { ...resolved, unheard: 1 },
+      { ...resolved, unknown: 1 },
       { ...resolved, notificationDeadline: '3d' },
       { ...resolved, notificationDeadline: -1 },
       { ...resolved, notificationDeadline: null },
@@ -53,7 +53,7 @@ describe.each(all)('of %j', (resolved, versions) => {
   });
 
   test('one of a later release is refused', () => {
-    const later = { ...resolved, version: versions.added.length + 1, unheard: 1 };
+    const later = { ...resolved, version: versions.added.length + 1, unknown: 1 };
     expect(() => openPolicy(versions, later)).toThrow(StateTooNew);
     expect(() => upgradePolicy(versions, later)).toThrow(`has version ${later.version}, and this release knows`);
   });
