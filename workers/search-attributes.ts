@@ -92,10 +92,10 @@ function missing(namespace: string, attributes: typeof wanted, fault: string): S
 
 function wronglyTyped(namespace: string, attributes: typeof wanted): SearchAttributesMissing {
   const names = attributes.map(({ name }) => `--name ${name}`).join(' ');
+  const removal = `temporal operator search-attribute remove --yes --namespace ${namespace} ${names}`;
   return new SearchAttributesMissing(
     `The namespace ${namespace} has search attributes of our names with other types. Use another namespace, or let an ` +
-      `administrator run: temporal operator search-attribute remove --yes --namespace ${namespace} ${names} && ` +
-      creationOf(namespace, attributes),
+      `administrator run: ${removal} && ${creationOf(namespace, attributes)}`,
   );
 }
 

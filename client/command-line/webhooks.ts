@@ -18,9 +18,7 @@ const patience: Patience = '10m';
 
 /** Where the lab service delivers a team's events. Needs a worker with a management key. */
 export function webhookCommands(program: Command, commandLine: CommandLine): void {
-  const webhooks = program
-    .command('webhooks')
-    .description("manage the endpoints to which the lab service sends a team's events");
+  const webhooks = program.command('webhooks').description("manage the endpoints for a team's events");
   const ofTeam = (name: string, description: string) =>
     webhooks
       .command(name)
