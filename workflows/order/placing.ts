@@ -1,8 +1,6 @@
 import {
-  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
-  condition,
   ContinueAsNew,
   continueAsNew,
   setCurrentDetails,
@@ -39,6 +37,7 @@ import {
   placingPhase,
 } from '../../protocol/search-attributes.js';
 import { activities, creation, creationLook } from '../activities.js';
+import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { isFinalRefusal, isAccessRefused } from '../entity/failures.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
@@ -46,17 +45,12 @@ import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operat
 import { orderPolicyVersions } from './versions.js';
 
 /** A run of the placing, which a command can end. */
-interface PlacingRun extends Governed<ResolvedPolicy> {
+interface PlacingRun extends Governed<ResolvedPolicy>, Attempting<PlacingEnd> {
   input: PlaceKitOrderInput;
-  /** The attempts. What is known of their order is handed over, however the run is cancelled. */
-  creating: CancellationScope;
-  wasCancelled: boolean;
   /** What the last attempt reported; without a report, a creation may have been sent. */
   progress?: CreationProgress;
   attention: PlacingState['attention'];
   waitsFor: string;
-  /** What the placing came to, as far as a cancellation asks. */
-  end?: PlacingEnd | ApplicationFailure;
 }
 
 /**
@@ -67,16 +61,11 @@ export async function placeKitOrder(input: PlaceKitOrderInput): Promise<PlaceKit
   const run = begin(input);
   listen(run);
   showWhose(input);
-  try {
-    return await placeAndHandOver(run);
-  } catch (error) {
-    if (error instanceof ContinueAsNew) throw error;
-    run.end ??= error instanceof ApplicationFailure ? whatItCameTo(run, error) : cancelled(run);
-    throw error;
-  } finally {
-    // A cancellation that was accepted is answered before the run ends.
-    if (run.end !== undefined) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-  }
+  return answeringCancellation(
+    run,
+    () => placeAndHandOver(run),
+    (failure) => endOf(run, failure),
+  );
 }
 
 async function placeAndHandOver(run: PlacingRun): Promise<PlaceKitOrderResult> {
@@ -120,14 +109,8 @@ function listen(run: PlacingRun): void {
     { description: 'Sent by the worker: whether an order may have been created.' },
   );
   const cancel = async (): Promise<PlacingEnd> => {
-    run.wasCancelled = true;
     run.waitsFor = 'whether an order was created before the cancellation';
-    run.creating.cancel();
-    await condition(() => run.end !== undefined);
-    const { end } = run;
-    if (end === undefined) throw new TypeError('A placing that is cancelled comes to an end');
-    if (end instanceof ApplicationFailure) throw end;
-    return end;
+    return cancelAttempts(run);
   };
   setHandler(cancelPlacingUpdate, cancel, {
     description: 'Ends the placing before there is an order. Says which order there is if it came too late.',
@@ -158,12 +141,9 @@ function showWhose({ reference, order }: PlaceKitOrderInput): void {
   ]);
 }
 
-/** What a cancellation is answered with when the run fails: with anything else, it had failed before. */
-function whatItCameTo(run: PlacingRun, failure: ApplicationFailure): PlacingEnd | ApplicationFailure {
-  return failure.type === 'PlacingCancelled' ? cancelled(run) : failure;
-}
-
-function cancelled({ input }: PlacingRun): PlacingEnd {
+/** The answer to a cancellation if the run fails: with anything else, it had failed before. */
+function endOf({ input }: PlacingRun, failure: unknown): PlacingEnd | ApplicationFailure {
+  if (failure instanceof ApplicationFailure && failure.type !== 'PlacingCancelled') return failure;
   return { outcome: 'cancelled', reference: input.reference };
 }
 
@@ -185,8 +165,7 @@ function begin(input: PlaceKitOrderInput): PlacingRun {
   return {
     input,
     ...openPolicy(orderPolicyVersions, policy),
-    creating: new CancellationScope(),
-    wasCancelled: false,
+    ...openAttempts(),
     attention: [],
     waitsFor: untilTaken,
   };
@@ -197,10 +176,10 @@ const delayWorthAttention = 60 * 60_000;
 
 async function place(run: PlacingRun): Promise<PlacedOrder> {
   try {
-    return checked(await run.creating.run(() => create(run)));
+    return checked(await run.attempts.run(() => create(run)));
   } catch (error) {
     // A creation may be under way at the service, whether the update or an operator cancels.
-    const isCancelled = run.wasCancelled || run.creating.consideredCancelled;
+    const isCancelled = run.wasCancelled || run.attempts.consideredCancelled;
     if (!isCancelled || isFinalRefusal(error) || error instanceof ContinueAsNew) throw error;
     const found = await CancellationScope.nonCancellable(() => settle(run));
     if (found) return checked(found);
@@ -267,7 +246,7 @@ const betweenRounds = 10 * 60_000;
  * who must not have to place again whatever was ordered meanwhile.
  */
 async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
-  if (run.creating.consideredCancelled && !isFinalRefusal(error)) throw error;
+  if (run.attempts.consideredCancelled && !isFinalRefusal(error)) throw error;
   const refusal = refusalOf(error);
   if (isFinalRefusal(error) && !isAccessRefused(refusal)) {
     if (refusal.type === 'AmbiguousOrder') askForAttention(run, 'ambiguous_order');

@@ -1,9 +1,7 @@
 import {
   ActivityFailure,
-  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
-  condition,
   continueAsNew,
   isCancellation,
   setCurrentDetails,
@@ -30,6 +28,7 @@ import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
 
 import ms from 'ms';
+import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { refuse } from '../entity/commands.js';
 import { isAccessRefused } from '../entity/failures.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
@@ -54,13 +53,8 @@ interface SubmittedJob {
 }
 
 /** A run of the submission, which a command can end. */
-interface SubmissionRun {
+interface SubmissionRun extends Attempting<SubmissionEnd> {
   submission: Submission;
-  /** Everything before there is a job. What has a job is handed over, however the run is cancelled. */
-  uploading: CancellationScope;
-  wasCancelled: boolean;
-  /** What a cancellation came to: it is known once nothing is under way any more. */
-  end?: SubmissionEnd | ApplicationFailure;
 }
 
 /**
@@ -70,25 +64,20 @@ interface SubmissionRun {
  */
 export async function submitReport(input: SubmitReportInput): Promise<SubmitReportResult> {
   const submission = begin(input);
-  const run: SubmissionRun = { submission, uploading: new CancellationScope(), wasCancelled: false };
+  const run: SubmissionRun = { submission, ...openAttempts() };
   listen(run);
   showWhose(submission);
-  try {
-    return await uploadAndHandOver(run);
-  } catch (error) {
-    const failure = failureToEndWith(run, error);
-    if (failure instanceof ApplicationFailure) run.end ??= whatItCameTo(run, failure);
-    throw failure;
-  } finally {
-    // A cancellation that was accepted is answered before the run ends.
-    if (run.end !== undefined) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-  }
+  return answeringCancellation(
+    run,
+    () => uploadAndHandOver(run).catch((error: unknown) => failWith(run, error)),
+    (failure) => endOf(submission, failure),
+  );
 }
 
 async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult> {
-  const { submission, uploading } = run;
+  const { submission, attempts } = run;
   setCurrentDetails('Uploads the report to the lab service.');
-  const { snapshot, adopted } = await uploading.run(() => upload(submission));
+  const { snapshot, adopted } = await attempts.run(() => upload(submission));
   const { jobId } = snapshot;
   const { reference, userId } = submission.input;
   const submitted = { reference, userId, policy: submission.policy, snapshot, adopted };
@@ -100,14 +89,7 @@ async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult
 }
 
 function listen(run: SubmissionRun): void {
-  const cancel = async (): Promise<SubmissionEnd> => {
-    run.wasCancelled = true;
-    run.uploading.cancel();
-    await condition(() => run.end !== undefined);
-    if (run.end === undefined || run.end instanceof ApplicationFailure) throw run.end ?? hasEnded('');
-    return run.end;
-  };
-  setHandler(cancelSubmissionUpdate, cancel, {
+  setHandler(cancelSubmissionUpdate, () => cancelAttempts(run), {
     description: 'Ends the submission before there is a job. Says which job there is where it came too late.',
   });
 }
@@ -117,24 +99,21 @@ function showWhose({ input: { reference, userId } }: Submission): void {
   setAbsentSearchAttributes([{ key: labReferenceKey, value: reference }, ...ofUser(userId)]);
 }
 
-/** What the run fails with, or goes on as new with. */
-function failureToEndWith({ submission, wasCancelled }: SubmissionRun, error: unknown): unknown {
+/** @throws what the run fails with, or goes on as new with */
+function failWith({ submission, wasCancelled }: SubmissionRun, error: unknown): never {
   if (wasCancelled && isCancellation(error)) {
     const message = 'The submission was cancelled before there was a job';
-    return withLost(refuse('ReportSubmissionCancelled', message), submission);
+    throw withLost(refuse('ReportSubmissionCancelled', message), submission);
   }
-  return error instanceof ApplicationFailure ? withLost(error, submission) : error;
+  throw error instanceof ApplicationFailure ? withLost(error, submission) : error;
 }
 
-/** What a cancellation is answered with when the run fails: with anything else it had ended before. */
-function whatItCameTo({ submission }: SubmissionRun, { type }: ApplicationFailure): SubmissionEnd | ApplicationFailure {
-  if (type !== 'ReportSubmissionCancelled') return hasEnded(type ?? '');
-  const { input, lostUploads } = submission;
+/** The answer to a cancellation if the run fails: with anything else, it had failed before. */
+function endOf({ input, lostUploads }: Submission, failure: unknown): SubmissionEnd | ApplicationFailure {
+  if (failure instanceof ApplicationFailure && failure.type !== 'ReportSubmissionCancelled') {
+    return refuse('ReportEnded', `The submission has failed: ${failure.type ?? ''}`);
+  }
   return { outcome: 'cancelled', reference: input.reference, lostUploads };
-}
-
-function hasEnded(why: string): ApplicationFailure {
-  return refuse('ReportEnded', `The submission has failed: ${why}`);
 }
 
 /** The next run of the reference has to know what this one may have made. */
