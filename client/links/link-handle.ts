@@ -23,7 +23,7 @@ import { LinkEnded, LinkInvalid, linkErrorMap } from './errors.js';
 /** The start of a link, and how to repeat it. */
 export interface StartedLink {
   options: LinkOptions;
-  again: () => Promise<unknown>;
+  repeat: () => Promise<unknown>;
 }
 
 const isReading = { words: linkErrorMap, underWay: underWay.reading };
@@ -150,12 +150,12 @@ export class LinkHandle {
    * The link that was joined by the start may have ended at the same moment: then the start is repeated. Not if it has
    * connected: the user need not repeat a login that succeeded.
    */
-  private async firstUrl(call: OneCall, { options, again }: StartedLink): Promise<LinkUrl> {
+  private async firstUrl(call: OneCall, { options, repeat }: StartedLink): Promise<LinkUrl> {
     try {
       return await this.update(call, requestLinkUpdate, { newLink: options });
     } catch (error) {
       if (!(error instanceof LinkEnded) || (await this.read(call)).outcome === 'connected') throw error;
-      await again();
+      await repeat();
       return this.update(call, requestLinkUpdate, { newLink: options });
     }
   }

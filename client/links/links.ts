@@ -52,7 +52,7 @@ export class LinkOperations {
         staticDetails: 'Carries one link of a user with a provider from its token to the connection.',
       });
     await this.calls.call(isStarting, options, begin);
-    return new LinkHandle(this.calls, userId, provider, { options: chosen, again: begin });
+    return new LinkHandle(this.calls, userId, provider, { options: chosen, repeat: begin });
   }
 
   /** The running link of this user and provider, or the last one. Deadline: 30 seconds. @throws LinkNotFound */

@@ -95,9 +95,9 @@ export function endUndone(run: DeletionRun, by: UndoReport['by']): void {
   announce(deletion, { type: 'deletion_undone', data: report });
   end(run, 'undone');
   delete run.doubt;
-  if (!run.again) return;
-  requestNext(run, run.again);
-  delete run.again;
+  if (!run.nextIfRestored) return;
+  requestNext(run, run.nextIfRestored);
+  delete run.nextIfRestored;
 }
 
 /** What is requested after an end that leaves the user there is a new deletion. */

@@ -87,7 +87,7 @@ export async function settleDoubt(run: DeletionRun): Promise<void> {
     run.hasNews = true;
     if (standing === 'present') return endRestored(run);
     delete run.doubt;
-    delete run.again;
+    delete run.nextIfRestored;
   });
   const settling = settled.catch((error: unknown) => {
     if (!isCancellation(error)) throw error;
@@ -135,7 +135,7 @@ export async function undo(run: DeletionRun): Promise<DeletionState> {
   if (deletion.outcome === 'undone') return stateOf(deletion);
   if (deletion.outcome !== undefined) throw nothingToUndo();
   if (deletion.scheduledAt !== undefined) await haveItUndone(run);
-  delete run.again;
+  delete run.nextIfRestored;
   endUndone(run, 'command');
   return stateOf(deletion);
 }

@@ -18,7 +18,7 @@ import {
 import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop, type EntityRun } from '../entity/loop.js';
-import { beginAgain } from '../entity/outbox.js';
+import { beginNext } from '../entity/outbox.js';
 import { settlePolicy } from '../entity/policy.js';
 import { clear, endFailed, raise, requestNext, show } from './announcements.js';
 import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
@@ -55,7 +55,7 @@ function loopOf(run: DeletionRun) {
 
 async function act(run: DeletionRun): Promise<void> {
   const { deletion, commands } = run;
-  beginNext(run);
+  startNext(run);
   try {
     await settlePolicy(deletion, deletionPolicyVersions);
     await begin(run);
@@ -66,10 +66,10 @@ async function act(run: DeletionRun): Promise<void> {
   while (deletion.outcome !== undefined && !commands.isEmpty) await commands.carryOutNext(() => undo(run));
 }
 
-function beginNext(run: DeletionRun): void {
+function startNext(run: DeletionRun): void {
   const { next } = run;
   if (next) {
-    beginAgain(run.deletion, next);
+    beginNext(run.deletion, next);
     delete run.next;
     delete run.refusal;
   }
@@ -150,7 +150,7 @@ async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
   const { deletion } = run;
   if (deletion.phase === 'grace' && !isGraceOver(deletion, Date.now())) await run.commands.ask('recheck');
   if (deletion.outcome === undefined && (run.doubt !== undefined || deletion.phase === 'confirming'))
-    run.again ??= opened;
+    run.nextIfRestored ??= opened;
 }
 
 /** `recheck`: finds out whether somebody has restored the user meanwhile, because the deletion is requested again. */
@@ -166,7 +166,7 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   /** A new deletion, requested after this one had ended and before the product could be notified. */
   next?: Deletion;
   /** Requested while this one runs: begins if it turns out that the user had been restored by then. */
-  again?: Deletion;
+  nextIfRestored?: Deletion;
   /** It is not clear whether the user is still scheduled, because an undo got no answer, or a recheck at a new request. */
   doubt?: 'undo' | 'request';
   /** The undo that waits or is being carried out; another one is the same. */
@@ -176,10 +176,10 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
 }
 
 /** What goes into the next run of a deletion whose history grew long. */
-type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'again' | 'doubt'>;
+type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'nextIfRestored' | 'doubt'>;
 
-function carriedOf({ deletion, answered, again, doubt }: DeletionRun): Carried {
-  return { deletion, answered, ...(again && { again }), ...(doubt && { doubt }) };
+function carriedOf({ deletion, answered, nextIfRestored, doubt }: DeletionRun): Carried {
+  return { deletion, answered, ...(nextIfRestored && { nextIfRestored }), ...(doubt && { doubt }) };
 }
 
 /** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
@@ -188,12 +188,12 @@ function openRun(input: DeleteUserInput): DeletionRun {
 }
 
 function goOn(known: Carried): DeletionRun {
-  const { deletion, again } = known;
+  const { deletion, nextIfRestored } = known;
   return {
     ...openEntityRun<DeletionCommand, DeletionState>(),
     ...known,
     deletion: upgradeDeletion(deletion),
-    ...(again && { again: upgradeDeletion(again) }),
+    ...(nextIfRestored && { nextIfRestored: upgradeDeletion(nextIfRestored) }),
   };
 }
 

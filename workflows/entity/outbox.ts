@@ -46,13 +46,16 @@ export function setNotifies(of: Pick<Outbox, 'notifies' | 'outbox'>, notifies: b
   if (!of.notifies) of.outbox = [];
 }
 
-/** Begins again in a run that has not closed yet: what is undelivered goes along, and how it is delivered. */
-export function beginAgain<State extends Outbox>(state: State, fresh: State): void {
+/**
+ * Puts the next link or deletion in the place of one that has ended, in a run that has not closed yet
+ * (docs/decisions/0015-the-next-link-begins-in-the-open-run.md). What is undelivered goes along, and how it is delivered.
+ */
+export function beginNext<State extends Outbox>(state: State, next: State): void {
   const { outbox, notifies, handsOver, isFirstInLine } = state;
   for (const key of Object.keys(state)) Reflect.deleteProperty(state, key);
   Object.assign(
     state,
-    { ...fresh, outbox },
+    { ...next, outbox },
     notifies !== undefined && { notifies },
     handsOver !== undefined && { handsOver },
     isFirstInLine !== undefined && { isFirstInLine },

@@ -17,7 +17,7 @@ import { readConnection, soughtBy } from './deadlines.js';
 import {
   receiveResult,
   loseToken,
-  beginAgain,
+  beginNext,
   giveToken,
   hasUsableToken,
   questionOf,
@@ -81,7 +81,7 @@ type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
 async function startNew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
   if (joins && options.policy == null) return;
   const policy = await resolvePolicy(linkPolicyVersions, options.policy, { within: commandWait });
-  if (!joins && link.outcome !== undefined) beginAgain(link, { ...options, policy }, Date.now());
+  if (!joins && link.outcome !== undefined) beginNext(link, { ...options, policy }, Date.now());
 }
 
 async function makeLink(link: Link): Promise<void> {
@@ -184,7 +184,7 @@ function validateOpenOrConnected(run: LinkRun): void {
   if (run.link.outcome !== 'connected') validateOpen(run);
 }
 
-/** A link that has ended may begin again while its last notification is under way. */
+/** After a link's end the next one may begin, while the last notification is under way. */
 export function validateRequest(run: LinkRun, request: LinkRequest | undefined): void {
   const { newLink } = request ?? {};
   if (!newLink) return validateOpen(run);

@@ -1,6 +1,6 @@
 import { attentionVerbsFor, type Attentive } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
-import { beginAgain as beginAgainWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
+import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
@@ -84,10 +84,10 @@ export function openLink(input: LinkProviderInput, now: number): Link {
   return { userId: canonicalUserId(userId), provider, ...begun(input, now) };
 }
 
-/** The link is wanted again though the one before has only just ended: what it still has to tell goes along. */
-export function beginAgain(link: Link, options: LinkOptions, now: number): void {
+/** Another link was requested before the notifications of this one were delivered: they go along. */
+export function beginNext(link: Link, options: LinkOptions, now: number): void {
   const { userId, provider } = link;
-  beginAgainWithOutbox(link, { userId, provider, ...begun(options, now) });
+  beginNextWithOutbox(link, { userId, provider, ...begun(options, now) });
 }
 
 function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {

@@ -80,7 +80,7 @@ function loopOf(run: LinkRun) {
     act: () => act(run),
     isOver: () => link.outcome !== undefined,
     nextMoment: () => deadlinesOf(link)[0],
-    // Temporal cancels a run once: a link that begins again after it goes on in a run that can be cancelled.
+    // Temporal cancels a run once: a link that begins after that continues in a run that can be cancelled.
     mustContinueAsNew: () => run.wasCancelled,
     workflowType: linkProviderName,
     nextInput: (): LinkProviderInput => ({ userId: link.userId, provider: link.provider, carried: link }),
@@ -152,7 +152,7 @@ function receiveReport(run: LinkRun): void {
   run.hasNews = true;
 }
 
-/** A link that still stood when it was asked for does not begin again because it ends before the answer's turn. */
+/** If the link still stood when it was requested, no other one begins because it ends before the answer's turn. */
 function requested({ link }: LinkRun, request: LinkRequest | undefined): LinkCommand {
   return { kind: 'requestLink', request: request ?? {}, joins: link.outcome === undefined };
 }

@@ -4,7 +4,7 @@ import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
 import { note } from '../../../workflows/entity/journal.js';
 import {
   receiveResult,
-  beginAgain,
+  beginNext,
   giveToken,
   hasUsableToken,
   openLink,
@@ -597,7 +597,7 @@ describe('a link that starts again', () => {
     const pending = link.outbox;
     const later = start + day;
     const options = { policy: resolveLinkPolicy({ codeWait: '2h' }), redirectUrl: 'https://example.com/back' };
-    beginAgain(link, options, later);
+    beginNext(link, options, later);
     const fresh = openLink({ userId: 'user-1', provider: 'invented_watch', ...options }, later);
     expect(link).toEqual({ ...fresh, outbox: pending, notifies: true });
   });
@@ -605,7 +605,7 @@ describe('a link that starts again', () => {
   test('is notified under ids of its own', () => {
     const link = handedOut();
     end(link, 'cancelled', start + minute);
-    beginAgain(link, {}, start + hour);
+    beginNext(link, {}, start + hour);
     end(link, 'cancelled', start + 2 * hour);
     expect(new Set(link.outbox.map(({ id }) => id)).size).toBe(2);
   });
