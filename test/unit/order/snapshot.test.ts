@@ -261,8 +261,9 @@ describe('whatever JSON comes as a signal,', () => {
         expect(read !== undefined).toBe(isOne);
         if (read === undefined) return;
         for (const name of texts) expect(read[name], name).toBe(isText(signal[name]) ? signal[name] : undefined);
+        const isMoment = (value: unknown) => typeof value === 'string' && /^\d{4}-.+T/.test(value);
         const wellFormed = (signal['events'] as Record<string, unknown>[]).filter(
-          (one) => Number.isSafeInteger(one?.['id']) && isText(one['status']) && /^\d{4}-.+T/.test(String(one['at'])),
+          (one) => Number.isSafeInteger(one?.['id']) && isText(one['status']) && isMoment(one['at']),
         );
         expect(read.events.map(({ id }) => id)).toEqual(wellFormed.map(({ id }) => id));
         expect(read.events.map((one) => one.status)).toEqual(wellFormed.map((one) => one['status']));
