@@ -44,7 +44,7 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
   if (apiKey === '') faults.push('SERVICE_API_KEY is missing: set it to the key that callers will send');
   const managementKey = setting('SERVICE_MANAGEMENT_KEY');
   if (managementKey !== undefined && managementKey === apiKey) {
-    faults.push('SERVICE_MANAGEMENT_KEY is the team API key: the two kinds of keys cannot be one');
+    faults.push('SERVICE_MANAGEMENT_KEY is the same as SERVICE_API_KEY: set another one');
   }
   const brand = setting('SERVICE_BRAND') ?? 'service';
   if (!/^[A-Za-z0-9-]+$/.test(brand)) faults.push(`SERVICE_BRAND is "${brand}": it must be a word for a header name`);
@@ -64,7 +64,9 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
 /** A secret itself is never shown. */
 function secretFaults(secret: string | undefined): string[] {
   if (secret === undefined) {
-    return ['WEBHOOK_SECRETS is missing: set it to whsec_… , or set SANDBOX_WEBHOOK_URL to nothing for no webhooks'];
+    return [
+      'WEBHOOK_SECRETS is missing: set it to whsec_…, or set SANDBOX_WEBHOOK_URL to an empty text to send no webhooks',
+    ];
   }
   return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)
     ? []

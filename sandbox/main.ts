@@ -26,7 +26,8 @@ function explain(error: unknown): string {
   if (error instanceof Error && 'code' in error) {
     const port = 'port' in error ? ` ${String(error.port)}` : '';
     if (error.code === 'EADDRINUSE') return `Port${port} is in use: set SANDBOX_PORT to a free one.`;
-    if (error.code === 'EACCES') return `Port${port} may not be used: set SANDBOX_PORT to one above 1023.`;
+    if (error.code === 'EACCES')
+      return `Port${port} needs more rights than this process has: set SANDBOX_PORT above 1023.`;
     if (error.code === 'EADDRNOTAVAIL') return 'SANDBOX_HOST is not an address of this machine.';
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

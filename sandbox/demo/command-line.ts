@@ -23,10 +23,10 @@ export const usage = `Usage: npm run demo [-- <options>]
 
 Starts Temporal with its Web UI, the lab service's stand-in, the worker and the ingress, and plays stories of
 orders, an appointment, a lab report, a provider link, health data and deletions through the public client, with days
-compressed to seconds. In a terminal you are asked for the code of the link. It then stays up until Ctrl-C.
+compressed to seconds. In a terminal it asks you for the code of the link. After the stories it stays up until Ctrl-C.
 
 Options:
-  --once   ask nothing and end when the stories have been played; exit status 0 only if all succeeded
+  --once   ask nothing and exit after the stories; exit status 0 only if all succeeded
   --act n  play only act n
   --help   show this
 

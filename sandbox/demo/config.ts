@@ -14,7 +14,7 @@ export const ports = {
   codec: ['the codec server', 'DEMO_CODEC_PORT', 8234],
   sandbox: ["the lab service's stand-in", 'SANDBOX_PORT', 4010],
   ingress: ['the ingress', 'INGRESS_PORT', 4000],
-  healthData: ['the reading of health data', 'HEALTH_DATA_PORT', 4020],
+  healthData: ['reading health data', 'HEALTH_DATA_PORT', 4020],
 } as const;
 
 export type Ports = Record<keyof typeof ports, number>;

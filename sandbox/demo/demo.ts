@@ -73,10 +73,10 @@ export async function runDemo(demo: Demo): Promise<number> {
   const lost = await Promise.race([leaveLostOrder(scenery), broken, interruption]);
   showAddresses(servers, await lost.orderId(), logFolder, screen);
   playReplacement(lost, scenery, stopping.signal).catch((error: unknown) => {
-    if (!stopping.signal.aborted) say(`the order that needs a person is no longer played: ${String(error)}`);
+    if (!stopping.signal.aborted) say(`the order that needs a person is no longer followed: ${String(error)}`);
   });
   const signal = await Promise.race([interrupted, broken]);
-  screen.line(`\n  ${signal}: ending everything.`);
+  screen.line(`\n  ${signal}: stopping everything.`);
   return status;
 }
 

@@ -36,7 +36,7 @@ async function main(screen: Screen): Promise<number> {
     await Promise.race([closing.close(), pause(closeWithinMs)]);
   }
   // A port that is busy is found before anything has written.
-  if (status === 1 && (await readdir(logFolder)).length > 0) screen.line(`The logs of all parts: ${logFolder}`);
+  if (status === 1 && (await readdir(logFolder)).length > 0) screen.line(`The logs of all processes: ${logFolder}`);
   else await rm(logFolder, { recursive: true });
   return status;
 }
@@ -51,7 +51,7 @@ function interruption(): Promise<NodeJS.Signals> {
 /** Says what went wrong, and answers with the exit status. */
 function explain(error: unknown, screen: Screen): number {
   if (error instanceof Interrupted) {
-    screen.line(`\n${error.signal}: ending before the stories have ended.`);
+    screen.line(`\n${error.signal}: stopping before the stories have ended.`);
     return 128 + constants.signals[error.signal];
   }
   const message = error instanceof Error ? error.message : String(error);

@@ -79,5 +79,5 @@ function patienceFor({ patienceMs = leastPatienceMs }: Story, { calendar }: Scen
 
 async function tooLate(patienceMs: number, signal: AbortSignal): Promise<never> {
   await pause(patienceMs, undefined, { signal });
-  throw new StoryFailed(`the story stood still and was given up after ${patienceMs / 1000} s`);
+  throw new StoryFailed(`the story did not end within ${patienceMs / 1000} s`);
 }

@@ -150,7 +150,7 @@ async function startTemporal(
 }
 
 function adviceOf(logFile: string): string {
-  return `All it wrote: ${logFile}`;
+  return `Its whole log: ${logFile}`;
 }
 
 function codecUrl({ codec }: Ports): string {

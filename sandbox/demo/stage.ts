@@ -230,7 +230,7 @@ export class Stage {
   async visit(): Promise<PlayedVisit> {
     const { operations, receiver } = this.#scenery;
     this.#narrator.begin();
-    this.acts('a customer has ordered a blood draw at home; the product asks when it can be');
+    this.acts('a customer has ordered a blood draw at home; the product asks for free slots');
     const orderId = await this.#orderOfDraw();
     const handle = await operations.appointments.start({ orderId });
     this.#showPageOf(bookAppointmentId(orderId));
@@ -258,7 +258,7 @@ export class Stage {
   /** The answer of the person who watches; undefined if there is nobody, or no answer came in time. */
   async typed(question: string): Promise<string | undefined> {
     const { keyboard } = this.#scenery;
-    const inTime = `(within ${keyboard.withinMs / 1000} s, else it is typed for you):`;
+    const inTime = `(within ${keyboard.withinMs / 1000} s; otherwise it is typed for you):`;
     return keyboard.ask(this.#narrator.question(`${question} ${inTime}`), this.signal);
   }
 
@@ -298,7 +298,7 @@ export class Stage {
 
   /** @throws StoryFailed */
   check(claim: string, holds: boolean): void {
-    if (!holds) throw new StoryFailed(`this does not hold: ${claim}`);
+    if (!holds) throw new StoryFailed(`this should be true, but is not: ${claim}`);
   }
 }
 

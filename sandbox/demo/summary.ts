@@ -64,14 +64,14 @@ export function showEndings(endings: readonly Ending[], tally: Tally, seconds: n
     `  ${mark} kits       ${made}: ${count(placed, 'order')} and ${count(replacements, 'replacement')}, with ` +
       `${count(lostAnswers, 'lost answer')}; the lab made ${redrawn} more by itself`,
   );
-  screen.line(`    links      ${connected} connected, with ${count(codes, 'code')} handed to the provider`);
+  screen.line(`    links      ${connected} connected, with ${count(codes, 'code')} sent to the provider`);
 }
 
 /** Shows where to look while everything stays up. */
 export function showAddresses(servers: Servers, lostOrderId: string, logFolder: string, screen: Screen): void {
   const rows = [
     ['Web UI', `${servers.uiUrl}/namespaces/default/workflows`],
-    ['Codec server', `${servers.codecUrl} (histories are encrypted; the Web UI reads them with it)`],
+    ['Codec server', `${servers.codecUrl} (it decrypts the histories for the Web UI)`],
     ['Temporal', servers.temporalAddress],
     ['Lab service', `${servers.sandboxUrl} (control interface below /_sandbox/)`],
     ['Ingress', `${servers.ingressUrl}/webhooks`],
@@ -80,15 +80,13 @@ export function showAddresses(servers: Servers, lostOrderId: string, logFolder: 
   screen.heading('Everything stays up until Ctrl-C');
   for (const [name = '', where = ''] of rows) screen.line(`  ${screen.styled('bold', name.padEnd(12))} ${where}`);
   screen.heading('One order needs a person');
-  screen.line(
-    '  Its kit is lost. In the Web UI the search LabAttention IS NOT NULL finds it. From another terminal:\n',
-  );
+  screen.line('  Its kit is lost. In the Web UI the search LabAttention IS NOT NULL finds it. In another terminal:\n');
   // The keys were made for this run, and what they protect is invented.
   screen.line(`export TEMPORAL_ADDRESS=${servers.temporalAddress} LABOPS_ENCRYPTION_KEYS=${servers.encryptionKeys}`);
   screen.line('npx --no -- labops orders list --attention');
   screen.line(`npx --no -- labops orders resolve ${lostOrderId} --decision replace`);
   screen.line(
-    '\n  The second kit then travels as the others did, and ends with results: `labops orders show` follows it.',
+    '\n  The second kit then travels like the others, and the order ends with results: see `labops orders show`.',
   );
   screen.line();
 }

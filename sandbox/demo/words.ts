@@ -8,7 +8,7 @@ import type { EventOf } from './notifications.js';
 const statusWords: Readonly<Record<string, string>> = {
   ordered: 'kit ordered',
   awaiting_registration: 'not registered yet',
-  requisition_created: 'requisition made',
+  requisition_created: 'requisition created',
   testkit_registered: 'kit registered',
   registered: 'kit registered',
   transit_customer: 'kit shipped',
@@ -44,9 +44,9 @@ export function notificationWords(event: NotificationEvent): string {
     case 'labops.order.return_reminder':
       return `return reminder ${event.data.reminder}`;
     case 'labops.order.attention_raised':
-      return `a person has to look: ${spaced(event.data.reason)}`;
+      return `needs a person: ${spaced(event.data.reason)}`;
     case 'labops.order.attention_cleared':
-      return `no person has to look any more: ${spaced(event.data.reason)}`;
+      return `no longer needs a person: ${spaced(event.data.reason)}`;
     case 'labops.order.replacement':
       return 'a replacement kit was ordered';
     case 'labops.order.critical_result':
@@ -60,7 +60,7 @@ export function notificationWords(event: NotificationEvent): string {
     case 'labops.order.cancellation':
       return 'the order is cancelled';
     case 'labops.user.deletion_scheduled':
-      return 'the deletion is scheduled; until its grace period is over it can be undone';
+      return 'the deletion is scheduled; it can be undone until its grace period is over';
     case 'labops.user.deletion_reminder':
       return 'a reminder: the deletion can still be undone';
     case 'labops.user.deletion_undone': {
@@ -70,7 +70,7 @@ export function notificationWords(event: NotificationEvent): string {
     case 'labops.user.deleted':
       return 'the user is deleted for good';
     case 'labops.appointment.phase_changed':
-      return `the appointment: ${spaced(event.data.phase)}`;
+      return `the appointment is now ${spaced(event.data.phase)}`;
     case 'labops.appointment.ended':
       return `the appointment has ended: ${spaced(event.data.outcome)}`;
     case 'labops.report.phase_changed':
@@ -87,9 +87,9 @@ export function notificationWords(event: NotificationEvent): string {
 /** The list of statuses is open: those that are not here keep their name. */
 const parsingStatusWords: Readonly<Record<string, string>> = {
   upload_pending: 'the lab service has the file',
-  started: 'the lab service reads the report',
-  processing: 'it matches the values to LOINC codes',
-  pending_review: 'a person at the lab service checks the values',
+  started: 'the lab service is reading the report',
+  processing: 'the lab service is matching the values to LOINC codes',
+  pending_review: 'a person at the lab service is checking the values',
   completed: 'the report is complete',
   failed: 'the report could not be read',
 };
@@ -130,11 +130,11 @@ export function codeAnswerWords({ outcome, attemptsLeft, errorType, state }: Cod
     case 'asked_again':
       return linkStateWords(state);
     case 'unknown':
-      return `it is unknown whether the code arrived (${error}); there is no connection, so it is asked for again`;
+      return `it is unknown whether the code arrived (${error}); there is no connection, so another code is needed`;
     case 'ask_credentials_again':
       return `the user has to log in again (${error})`;
     case 'start_over':
-      return `the link token is no longer good (${error}): the user has to start over`;
+      return `the link token is no longer valid (${error}): the user has to start over`;
     default:
       return outcome satisfies never;
   }

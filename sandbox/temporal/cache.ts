@@ -50,12 +50,12 @@ async function acquire(entry: CacheEntry, report: Report): Promise<() => Promise
     update: renewMs,
     onCompromised: () => {
       lost = true;
-      report.say(`the lock on ${entry.folder} was lost; the work goes on without it`);
+      report.say(`the lock on ${entry.folder} was lost; continuing without it`);
     },
   };
   const release = await lock(entry.folder, options).catch(async (error: unknown) => {
     if (!isLocked(error)) throw error;
-    const waiting = `waiting for another process that is getting ${entry.what}`;
+    const waiting = `waiting for another process that is downloading or building ${entry.what}`;
     return report.during(waiting, () => lock(entry.folder, { ...options, retries }));
   });
   return async () => {

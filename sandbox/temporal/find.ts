@@ -26,7 +26,7 @@ export async function findDevServer(report: Report = progressReport(), config = 
   if (onPath !== undefined) {
     const unfit = await whyUnfit(onPath);
     if (unfit === undefined) return onPath;
-    report.say(`${onPath} is passed over: ${unfit}`);
+    report.say(`${onPath} is not used: ${unfit}`);
   }
   const program = (folder: string): string => join(folder, 'temporal');
   const ways: Way[] = [

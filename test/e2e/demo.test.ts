@@ -98,7 +98,7 @@ test('with --once every story succeeds, the status is 0, and no process is left'
   expect(demo.output()).toMatch(
     /asks for a code, and has sent one by sms to \*{3}-.+ 111111\n.+ 2 attempts left\n.+ the user types 123456\n.+: connected\n.+ ✉ the link has ended: connected/s,
   );
-  expect(demo.output()).toMatch(/links {6}1 connected, with 2 codes handed to the provider/);
+  expect(demo.output()).toMatch(/links {6}1 connected, with 2 codes sent to the provider/);
   expect(demo.output(), 'a question, though nobody can answer').not.toMatch(/type the code/);
   expect(demo.output(), 'a link token, or a page with it').not.toMatch(/lt_|token=/);
   expect(demo.output()).toMatch(
@@ -172,7 +172,7 @@ describe('nothing is left behind', () => {
     expect(programsAmong(processes)).toHaveLength(4);
     expect(await demo.stop('SIGINT')).toEqual({ code: 130, signal: null });
     await expectGone(processes);
-    expect(demo.output()).toMatch(/SIGINT: ending before the stories have ended/);
+    expect(demo.output()).toMatch(/SIGINT: stopping before the stories have ended/);
     expect(demo.output()).not.toMatch(/✘|Act 2/);
   });
 
@@ -204,7 +204,7 @@ describe('nothing is left behind', () => {
     await expectGone(processes);
     expect(demo.output()).toMatch(/The worker ended by itself \(SIGKILL\); its last lines:\n {2}.*"msg"/);
     expect(demo.output()).not.toMatch(/✘|Act 2/);
-    const [, log = ''] = /All it wrote: (\S+worker\.log)/.exec(demo.output()) ?? [];
+    const [, log = ''] = /Its whole log: (\S+worker\.log)/.exec(demo.output()) ?? [];
     expect(await readFile(log, 'utf8')).toMatch(/worker and ingress started/);
   });
 });

@@ -105,7 +105,7 @@ describe('the search for the dev server', () => {
     const kept = await fakeTemporal(join(cached('temporal-cli-1.5.1'), 'temporal'), '1.29.0');
     expect(await findDevServer(report, temporalConfig(machine()))).toBe(kept);
     expect(said).toEqual([
-      `${join(bin(), 'temporal')} is passed over: its server is 1.28.2, and 1.29.0 or later is needed`,
+      `${join(bin(), 'temporal')} is not used: its server is 1.28.2, and 1.29.0 or later is needed`,
     ]);
   });
 
@@ -134,7 +134,9 @@ describe('the search for the dev server', () => {
     ]);
     const path = join(cached('temporal-cli-1.5.1'), 'temporal');
     for (const output of outputs) expect(output).toContain(`found ${path}\n`);
-    expect(outputs.join('\n')).toContain('waiting for another process that is getting the Temporal dev server');
+    expect(outputs.join('\n')).toContain(
+      'waiting for another process that is downloading or building the Temporal dev server',
+    );
     expect(await builds()).toHaveLength(1);
     expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1']);
   });

@@ -93,14 +93,14 @@ export const earlyCancel: Story = {
     const { outcome } = await order.end();
     stage.check('the order is cancelled', outcome === 'cancelled');
     stage.check('the product was notified', order.notifications.has('cancellation'));
-    return 'cancelled, no kit was sent';
+    return 'cancelled: no kit was sent';
   },
 };
 
 export const lateCancel: Story = {
   label: 'too late',
   colour: 'green',
-  promise: 'The lab refuses to cancel an order that has shipped. The order goes on.',
+  promise: 'The lab refuses to cancel an order that has shipped. The order continues.',
   async play(stage) {
     const order = await stage.place();
     await order.plays(withResults);
@@ -108,12 +108,12 @@ export const lateCancel: Story = {
     stage.acts('the product tries to cancel the order');
     const refused = await refusal(CancelRefused, order.handle.cancel());
     stage.check('the lab service refused it with 400', refused.status === 400);
-    stage.acts(`refused with ${refused.status}: the kit is on its way, the order goes on`);
+    stage.acts(`refused with ${refused.status}: the kit is on its way, and the order continues`);
     await order.reaches('with_customer');
     stage.acts('the customer registers the kit after all');
     await order.register();
     const { outcome } = await order.end();
     stage.check('the order is completed', outcome === 'completed');
-    return 'completed, the cancel was refused';
+    return 'completed: the cancellation was refused';
   },
 };

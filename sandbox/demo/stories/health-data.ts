@@ -9,7 +9,7 @@ export const watchWearer: Story = {
   label: 'wearer',
   colour: 'green',
   promise:
-    'A watch sends summaries, samples and a workout. Each is stored once. Then the customer leaves, and all are deleted.',
+    'A watch sends summaries, samples and a workout. Each is stored once. Then the customer leaves, and all of it is deleted.',
   async play(stage) {
     const wearer = await stage.wearer();
     const workoutId = randomUUID();
@@ -31,7 +31,7 @@ export const watchWearer: Story = {
 
     await stage.moment();
     await wearer.repeatNext(`daily.data.${resource}.created`);
-    await wearer.sends('the same samples come again, and their message arrives three times', batch);
+    await wearer.sends('the watch sends the same samples again, and their message arrives three times', batch);
     const again = await wearer.found(resource, workoutId);
     stage.check('nothing was added', wordsFor(again) === wordsFor(all));
     stage.acts(`the product reads ${wordsFor(again)}, as before`);

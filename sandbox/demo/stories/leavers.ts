@@ -4,7 +4,7 @@ export const changedMind: Story = {
   label: 'regrets',
   colour: 'magenta',
   promise:
-    'A customer leaves and comes back within the week. The data is still there, but the watch has to be linked again.',
+    'A customer leaves and comes back within the week. The data is still there, but the watch must be linked again.',
   async play(stage) {
     const deletion = await stage.deleteNewUser(['invented_watch']);
     const { userId } = deletion.handle;
@@ -26,11 +26,11 @@ export const changedMind: Story = {
 export const leftForGood: Story = {
   label: 'leaves',
   colour: 'red',
-  promise: 'A customer leaves. The product is notified before the deletion becomes final, and when it is.',
+  promise: 'A customer leaves. The product is notified before the deletion becomes final, and once it is final.',
   async play(stage) {
     const deletion = await stage.deleteNewUser();
     await deletion.notifications.first('deletion_reminder');
-    stage.acts('the product asks the customer again, who does not answer');
+    stage.acts('the product asks the customer once more; the customer does not answer');
     const { outcome } = await deletion.handle.result();
     stage.check('the deletion is final', outcome === 'deleted');
     stage.check('the product was notified', deletion.notifications.has('deleted'));

@@ -30,7 +30,7 @@ export const lostKit: Story = {
     stage.check('both kits are linked', first?.replacedBy === replacement && second?.replaces === order.orderId);
     stage.check('the second is a replacement', chain.length === 2 && second?.origin === 'replacement');
     stage.check('the product was notified of it', order.notifications.has('replacement'));
-    return 'completed by the second kit, one chain: lost → replacement';
+    return 'completed by the second kit, in one chain: lost → replacement';
   },
 };
 
@@ -50,12 +50,12 @@ export const redrawnSample: Story = {
     stage.acts('the customer registers the kit');
     await order.register();
     const { orderId: redraw } = await order.until(({ chain }) => chain.length === 2);
-    stage.acts('the lab has made a redraw order; its patient is known already');
+    stage.acts('the lab has created a redraw order, whose patient is already known');
     await order.plays(withResults, redraw);
     const { outcome, orderId, chain } = await order.end();
     stage.check('the order is completed by the redraw', outcome === 'completed' && orderId === redraw);
     stage.check('the chain is initial, redraw', chain.map(({ origin }) => origin).join() === 'initial,redraw');
-    return 'completed by the second sample, one chain: sample error → redraw';
+    return 'completed by the second sample, in one chain: sample error → redraw';
   },
 };
 
@@ -87,7 +87,7 @@ export const lostAnswer: Story = {
   promise: 'The lab makes a kit, but its answer is lost. Trying again blindly would send two kits.',
   async play(stage) {
     const order = await stage.place({}, { lostAnswer: true });
-    stage.acts('the workflow waited, read the orders of the customer and found its kit');
+    stage.acts('the workflow waited, read the customer’s orders and found the kit');
     const kits = await stage.control.orders();
     const { order: made } = await stage.control.order(order.orderId);
     const ofCustomer = kits.filter(({ order: { user_id: userId } }) => userId === made.user_id);

@@ -50,7 +50,7 @@ export const programme: readonly Act[] = [
     stories: [lostAnswer, lostKit, redrawnSample, correctedResult, criticalResult],
   },
   { title: 'Blood is drawn at home', stories: [drawAtHome] },
-  { title: 'A report of another lab', stories: [oldReport] },
+  { title: 'A report from another lab', stories: [oldReport] },
   // Alone, because the person who watches may type in it.
   { title: 'A user links a device with a code', stories: [linkWithCode] },
   { title: 'A watch sends health data, and its wearer leaves', stories: [watchWearer] },

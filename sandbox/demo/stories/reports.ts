@@ -4,7 +4,7 @@ export const oldReport: Story = {
   label: 'report',
   colour: 'cyan',
   promise:
-    'A customer has the report of another lab as a PDF. It is read, reviewed by a person, and its values come back.',
+    'A customer has a report from another lab as a PDF. It is read, a person reviews it, and its values come back.',
   async play(stage) {
     const lines = ['Lab report of Testperson Invented', 'Invented Laboratory, Springfield', 'labops-sandbox: review'];
     const report = await stage.submitReport(lines, { needsHumanReview: true });
