@@ -237,7 +237,7 @@ function demandKnown(delivery: Delivery, ids: readonly string[]): void {
   const known = idsOf(delivery);
   const unknown = ids.filter((id) => !known.includes(id));
   if (unknown.length === 0) return;
-  throw refuse('NotificationNotFound', 'No such notification is undelivered; see the state');
+  throw refuse('NotificationNotFound', 'There is no undelivered notification with this id; see the state');
 }
 
 function stateOf(delivery: Delivery): DeliveryState {
@@ -269,9 +269,9 @@ function show(delivery: Delivery): void {
     .slice(0, 50)
     .map(({ id, type, at, refusedWith }) => `| ${code(id)} | ${type} | ${moment(at)} | ${refusedWith ?? ''} |`);
   const details = [
-    `Undelivered notifications of ${code(source)}: **${undelivered.length}**, tried until ${moment(triedUntil)}`,
+    `Undelivered notifications of ${code(source)}: **${undelivered.length}**, retried until ${moment(triedUntil)}`,
     '',
-    ...(rows.length === 0 ? [] : ['| Id | Type | Of | Refused with |', '| --- | --- | --- | --- |', ...rows]),
+    ...(rows.length === 0 ? [] : ['| Id | Type | Time (UTC) | Refused with |', '| --- | --- | --- | --- |', ...rows]),
   ].join('\n');
   const attention = isDone(delivery) ? [] : ['notifications_undelivered'];
   showToOperators(details, [{ key: labAttentionKey, value: attention }]);

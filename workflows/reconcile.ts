@@ -26,7 +26,7 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
     reconcileProgressQuery,
     (): ReconcileProgress => ({ ...counts, ...(pagesToGo !== undefined && { pagesToGo }) }),
     {
-      description: 'How far the run has come',
+      description: 'The progress of the run: orders listed so far, and pages to go.',
     },
   );
   do {

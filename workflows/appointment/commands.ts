@@ -205,7 +205,7 @@ function alreadyThere({ startAt }: AppointmentSnapshot): ApplicationFailure {
 
 /** The service shows only appointments at home, so that it is not shown says nothing. */
 function keptElsewhere(): ApplicationFailure {
-  const message = 'The appointment is at a service centre, of which the service cancels none here: it still stands';
+  const message = 'The appointment is at a service centre, and the lab service has no call to cancel it: it stays';
   return refuse('CancellationRefused', message);
 }
 
@@ -274,6 +274,6 @@ function ended({ appointment }: Pick<AppointmentRun, 'appointment'>): Applicatio
     appointment.ending === 'order_ended' && appointment.order !== undefined
       ? ` (${whyNobodyComes[appointment.order]})`
       : '';
-  const message = `Nothing is arranged for this order any more: ${outcome}${why}`;
+  const message = `Nothing is being arranged for this order any more: ${outcome}${why}`;
   return refuse('AppointmentEnded', message, { reason: outcome });
 }

@@ -157,7 +157,7 @@ function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
   const snapshot = readAppointmentSnapshot(reported);
   if (snapshot === undefined || (snapshot.orderId ?? run.appointment.orderId) !== run.appointment.orderId) {
     // A malformed signal must not stop the task: it is the sender's fault, and the appointment is read in time.
-    log.error('a signal that is no snapshot of this order’s appointment was dropped');
+    log.error('a signal was dropped: it has no snapshot of this order’s appointment');
     return;
   }
   if (learnFromWebhook(run.appointment, snapshot, Date.now())) run.hasNews = true;
@@ -176,8 +176,8 @@ async function knowPolicy(appointment: Appointment): Promise<void> {
       await settlePolicy(appointment, appointmentPolicyVersions);
     } catch (error) {
       const { type, message } = refusalOf(error);
-      log.error('a policy that cannot be followed was left out', { type, message });
-      note(appointment, 'a policy that cannot be followed was left out', Date.now());
+      log.error('an invalid policy was ignored', { type, message });
+      note(appointment, 'an invalid policy was ignored', Date.now());
       if (isUnsettled(appointment)) appointment.requestedPolicy = {};
       else delete appointment.requestedPolicy;
     }

@@ -40,7 +40,7 @@ export async function retry<T>(
       const mayFail = endsBy === 'refusal' && !(run.answered && isAboutTheTeam(refusal));
       if (isFinal && mayFail) throw refusal;
       run.answered = true;
-      note(run.deletion, `the lab service did not do it (${refusal.type ?? 'unknown'}); it is tried again`, Date.now());
+      note(run.deletion, `attempts failed with ${refusal.type ?? 'unknown'}; they are repeated`, Date.now());
       if (length === '30 seconds') show(run.deletion);
       else raise(run.deletion, reason, Date.now());
       await sleep(isFinal ? untilCorrected : betweenRounds[length], { summary: 'before the next attempts' });
@@ -74,7 +74,7 @@ export async function userNow(run: DeletionRun, reason: DeletionAttentionReason)
     );
   const first = await read();
   if (first.unsure !== true) return first;
-  note(run.deletion, 'the user was not found, but not by the service’s own answer; it is read again', Date.now());
+  note(run.deletion, 'a 404 that may not be the lab service’s own answer; the user is read again', Date.now());
   // Nobody who requested the deletion waits that long.
   run.answered = true;
   show(run.deletion);

@@ -20,7 +20,7 @@ export async function findWork(run: DeletionRun): Promise<void> {
   deletion.reminded = !notifies;
   deletion.work = work.map((each) => ({ ...each, fate: 'left' }));
   if (work.length === 0) return;
-  note(deletion, `found ${work.length} running, policy ${deletion.policy.onRunningWork}`, Date.now());
+  note(deletion, `running workflows found: ${work.length}; policy: ${deletion.policy.onRunningWork}`, Date.now());
   if (deletion.policy.onRunningWork === 'refuse') end(run, 'running_work', hasRunningWork(deletion.work));
 }
 
@@ -48,7 +48,7 @@ export async function findLateWork(run: DeletionRun): Promise<void> {
   const known = new Set((deletion.work ?? []).map(({ workflowId }) => workflowId));
   const late = found.work.filter(({ workflowId }) => !known.has(workflowId));
   if (late.length === 0) return;
-  note(deletion, `found ${late.length} more running, policy ${deletion.policy.onRunningWork}`, Date.now());
+  note(deletion, `more running workflows found: ${late.length}; policy: ${deletion.policy.onRunningWork}`, Date.now());
   deletion.work = [...(deletion.work ?? []), ...late.map((each) => ({ ...each, fate: 'left' as const }))];
   if (deletion.policy.onRunningWork === 'refuse') return end(run, 'running_work', hasRunningWork(deletion.work));
   if (deletion.policy.onRunningWork !== 'cancel') return;

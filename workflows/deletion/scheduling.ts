@@ -80,7 +80,7 @@ async function schedule(run: DeletionRun): Promise<void> {
   run.answered = true;
   note(
     deletion,
-    deletion.scheduledBefore ? 'the deletion was scheduled before' : 'the service took the deletion',
+    deletion.scheduledBefore ? 'the deletion had already been scheduled' : 'the service accepted the deletion',
     Date.now(),
   );
   announceScheduled(deletion);

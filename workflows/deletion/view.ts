@@ -28,7 +28,7 @@ function standing({ phase, graceUntil, scheduledBefore, failure, undo }: Deletio
     case 'requested':
       return ['**Waits for** the lab service to accept the deletion'];
     case 'grace': {
-      const doubt = scheduledBefore ? ' (it was scheduled before: the service may end it earlier)' : '';
+      const doubt = scheduledBefore ? ' (it had already been scheduled, so the service may end it earlier)' : '';
       return [`**Can be undone until** ${moment(graceUntil ?? '')}${doubt}`];
     }
     case 'confirming':
@@ -54,5 +54,5 @@ function standing({ phase, graceUntil, scheduledBefore, failure, undo }: Deletio
 
 function workLine({ workflowId, name, fate, reason }: FoundWork): string {
   const why = reason === undefined ? '' : ` (${plain(reason)})`;
-  return `- ${plain(name)} ${code(workflowId)}: ${words(fate)}${why}`;
+  return `- ${plain(name)} ${code(workflowId)}: ${fate === 'left' ? 'left running' : words(fate)}${why}`;
 }

@@ -97,7 +97,7 @@ function resultOf({ deletion, refusal }: DeletionRun): DeleteUserResult {
 
 function listen(run: DeletionRun): void {
   setHandler(requestUpdate, (input) => request(run, input), {
-    description: 'Asks for the deletion: answers once the service has taken it, or when that takes long.',
+    description: 'Requests the deletion. Answers once the service has accepted it, or when that takes long.',
     validator: (input: DeleteUserInput) => {
       const opened = openChecked(input);
       if (!('userId' in opened)) throw opened;
@@ -105,7 +105,7 @@ function listen(run: DeletionRun): void {
   });
   setHandler(undoUpdate, () => (run.deletion.outcome === 'undone' ? stateOf(run.deletion) : askToUndo(run)), {
     description:
-      'Undoes the deletion while the grace runs, or withdraws it: restores the user and the data, not the connections.',
+      'Undoes the deletion during the grace period, or withdraws it: restores the user and the data, not the connections.',
     validator: () => validateUndo(run),
   });
   setHandler(stateQuery, () => stateOf(run.deletion), {

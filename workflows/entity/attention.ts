@@ -42,7 +42,7 @@ export function attentionVerbsFor<Raised extends RaisedAttention<string>, State 
 }: Asking<State, Raised>): AttentionVerbs<State, Raised> {
   function announce(state: State, raised: Raised, type: AttentionType, now: number): void {
     const { reason, orderId, time } = raised;
-    const what = `${type === 'attention_raised' ? 'attention' : 'no more attention'}: ${words(reason)}`;
+    const what = `${words(type)}: ${words(reason)}`;
     note(state, what, now, orderId);
     const which = time === 1 ? '' : `.${time}`;
     notify?.(state, raised, { id: `${nameOf(raised)}${which}`, type }, now);

@@ -133,7 +133,7 @@ export async function answeringMeanwhile<Reading>(
 export function notKnownYet(): ApplicationFailure {
   return refuse(
     'ServiceUnavailable',
-    'It is not known yet what there is of this order: the lab service, or the search for earlier runs at ' +
-      'Temporal, does not answer; try again',
+    'The state of this order is not known yet, because the lab service, or Temporal’s search for earlier runs, ' +
+      'does not answer; try again',
   );
 }

@@ -61,7 +61,7 @@ async function settleEnding(link: Link): Promise<void> {
 
 function undecided(): ApplicationFailure {
   const message =
-    'The link is over unless the lab service shows a connection, and it has not said so yet; ask again later';
+    'The link is about to end, but the lab service does not answer whether there is a connection; try again later';
   return refuse('ServiceUnavailable', message);
 }
 

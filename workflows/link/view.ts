@@ -83,7 +83,7 @@ function waitingLine({ phase, until, mfa, codeAttemptsLeft }: LinkState): string
   if (phase === 'confirming') return '**Waits for** the service to show the connection';
   if (phase !== 'awaiting_code') return `**Waits for** the user to log in at the provider${end}`;
   const by = mfa?.method === undefined ? '' : ` sent by ${plain(mfa.method)}`;
-  return `**Waits for** the code${by}${end}, ${codeAttemptsLeft} attempts left`;
+  return `**Waits for** the code${by}${end}, attempts left: ${codeAttemptsLeft}`;
 }
 
 const undone: Readonly<Record<NonNullable<LinkState['waitedFor']>, string>> = {

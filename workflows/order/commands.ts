@@ -192,7 +192,7 @@ function extendLimits(chain: Chain, orderId: string): void {
   if (asked.length === 0 && !chain.attention.some(isAcknowledged)) {
     throw refuse(
       'NothingToResolve',
-      `Order ${orderId} (${findOrder(chain, orderId)?.standing.phase}) has missed no limit that could be extended`,
+      `Order ${orderId} (${findOrder(chain, orderId)?.standing.phase}) has missed no deadline: there is nothing to decide`,
     );
   }
   clear(chain, isAcknowledged, now);

@@ -17,7 +17,7 @@ export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void
   const snapshot = readSnapshot(reported);
   if (!snapshot) {
     // A malformed signal must not stop the task: it is the sender's fault, and the order's next deadline reads it.
-    log.error('a signal that is no order snapshot was dropped');
+    log.error('a signal was dropped: it has no order snapshot');
     return;
   }
   const { chain } = run;
@@ -32,7 +32,7 @@ export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void
 export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void {
   const report = readCriticalReport(reported);
   if (!report) {
-    log.error('a critical result that names no order was dropped');
+    log.error('a critical result was dropped: it names no order');
     return;
   }
   const { chain } = run;
@@ -82,7 +82,7 @@ function recogniseReplacement(chain: Chain, { orderId, passthrough }: OrderSnaps
 export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
   const { chain } = run;
   if (typeof placed?.reference !== 'string' || typeof placed.policy !== 'object') {
-    log.error('a hand-over without reference and policy was dropped');
+    log.error('a hand-over was dropped: it lacks reference or policy');
     return;
   }
   receiveSnapshot(run, placed.snapshot);
@@ -121,7 +121,7 @@ export function receiveReplacement(run: KitOrderRun, placed: ReplacementPlaced):
   const { chain } = run;
   const isMeant = typeof placed?.rootOrderId === 'string' && placed.rootOrderId !== chain.rootOrderId;
   if (!isMeant || !readSnapshot(placed.snapshot)) {
-    log.error('a replacement without a root of its own was dropped');
+    log.error('a replacement was dropped: it does not name the root of its chain');
     return;
   }
   run.forwardsTo = placed.rootOrderId;

@@ -106,14 +106,14 @@ function listen(run: PlacingRun): void {
       // A report of an attempt that was given up may come after that of a later one.
       if (run.progress !== 'sending') run.progress = progress;
     },
-    { description: 'Sent by the worker: whether an order may have been created.' },
+    { description: 'The worker reports if an order may have been created.' },
   );
   const cancel = async (): Promise<PlacingEnd> => {
-    run.waitsFor = 'whether an order was created before the cancellation';
+    run.waitsFor = 'the service to show whether an order was created before the cancellation';
     return cancelAttempts(run);
   };
   setHandler(cancelPlacingUpdate, cancel, {
-    description: 'Ends the placing before there is an order. Says which order there is if it came too late.',
+    description: 'Ends the placing before there is an order. If there is one already, answers with its id.',
   });
 }
 
@@ -147,7 +147,7 @@ function endOf({ input }: PlacingRun, failure: unknown): PlacingEnd | Applicatio
   return { outcome: 'cancelled', reference: input.reference };
 }
 
-const untilTaken = 'the lab service to take the order';
+const untilTaken = 'the lab service to accept the order';
 
 /** What another language's backend sends is not checked by any compiler. */
 function begin(input: PlaceKitOrderInput): PlacingRun {
@@ -190,7 +190,7 @@ async function place(run: PlacingRun): Promise<PlacedOrder> {
 
 function checked(placed: PlacedOrder): PlacedOrder {
   if (isAddressable(placed.snapshot.orderId)) return placed;
-  throw refuse('AnswerUnreadable', 'The service gave the order an id that cannot stand in a workflow ID');
+  throw refuse('AnswerUnreadable', 'The service gave the order an id that cannot be part of a workflow ID');
 }
 
 async function create(run: PlacingRun): Promise<PlacedOrder> {
@@ -260,7 +260,7 @@ async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): P
   run.waitsFor = isAccessRefused(refusal)
     ? 'access to the lab service: a key that it accepts, for a user and an account of its team'
     : untilTaken;
-  setCurrentDetails(`The lab service does not take the order: ${refusal.type}. Placing goes on trying.`);
+  setCurrentDetails(`The lab service has not accepted the order yet (${refusal.type}). Placing continues.`);
   await sleep(Math.max(run.policy.creationSettling, betweenRounds), { summary: 'before the next attempt' });
 }
 

@@ -40,7 +40,7 @@ export function validate({ chain, forwardsTo }: KitOrderRun, command: Command): 
   const isKnown = findOrder(chain, orderId) !== undefined;
   if (isKnown && isDone(chain, command)) return;
   demandOpen(chain);
-  if (!isKnown) throw refuse('OrderNotInChain', 'The command names an order that is not of this chain');
+  if (!isKnown) throw refuse('OrderNotInChain', 'The command names an order that is not in this chain');
   if (command.kind === 'resolveProblem') demandUnresolved(chain, command);
 }
 
@@ -153,7 +153,9 @@ function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>
     ...(alarm === undefined || typeof alarm === 'string'
       ? []
       : [{ field: 'alarm', message: 'must be the id of a critical_result notification' }]),
-    ...(isId(by) ? [] : [{ field: 'by', message: `must be an id of ${referencePattern.source}, not a name` }]),
+    ...(isId(by)
+      ? []
+      : [{ field: 'by', message: `must be an id that matches ${referencePattern.source}, not a name` }]),
     ...(acknowledgementOutcomes.includes(outcome)
       ? []
       : [{ field: 'outcome', message: `must be ${acknowledgementOutcomes.join(' or ')}` }]),

@@ -209,7 +209,7 @@ function outcomeLine({ outcome, interpretation }: OrderState): string {
 function criticalLine({ orderId, status, since, isOpen, reminders, acknowledgements }: CriticalResult): string {
   const head = `**Critical result** ${plain(status)}, order ${code(orderId)}, since ${moment(since)}`;
   const last = acknowledgements.at(-1);
-  if (isOpen || !last) return `${head}: nobody has acknowledged it, ${reminders} reminders`;
+  if (isOpen || !last) return `${head}: not acknowledged, reminders sent: ${reminders}`;
   return `${head}: acknowledged by ${code(last.by)}, ${words(last.outcome)}`;
 }
 

@@ -131,7 +131,7 @@ function listen(run: KitOrderRun): void {
     validator: (command: ReplaceKitCommand) => validateReplacement(run, command),
   });
   setHandler(acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, command), {
-    description: 'A person has taken up the critical result, which ends its reminders.',
+    description: 'Records that a person handles the critical result, which ends its reminders.',
     validator: (command: AcknowledgeCriticalResultCommand) => validateAcknowledgement(run, command),
   });
 }

@@ -24,7 +24,7 @@ export function receiveSnapshot(run: ReportRun, reported: unknown): void {
   const snapshot = readReportSnapshot(reported);
   if (snapshot?.jobId !== job.jobId) {
     // A malformed signal must not stop the task: it is the sender's fault, and the job is read in time.
-    log.error('a signal that is no snapshot of this job was dropped');
+    log.error('a signal was dropped: it has no snapshot of this job');
     return;
   }
   // The service has just reported the job.
@@ -41,7 +41,7 @@ export function receiveSubmission(run: ReportRun, submitted: ReportSubmitted): v
   const now = Date.now();
   const snapshot = readReportSnapshot(submitted?.snapshot);
   if (typeof submitted?.reference !== 'string' || typeof submitted.policy !== 'object' || !snapshot) {
-    log.error('a hand-over without reference, policy and snapshot was dropped');
+    log.error('a hand-over was dropped: it lacks reference, policy or snapshot');
     return;
   }
   if (job.reference !== undefined && job.reference !== submitted.reference) {

@@ -90,7 +90,7 @@ async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult
 
 function listen(run: SubmissionRun): void {
   setHandler(cancelSubmissionUpdate, () => cancelAttempts(run), {
-    description: 'Ends the submission before there is a job. Says which job there is where it came too late.',
+    description: 'Ends the submission before there is a job. If there is one already, answers with its id.',
   });
 }
 
@@ -204,7 +204,7 @@ async function attempt({ input, policy, looksBack }: Submission): Promise<Attemp
 /** An answer that cannot be followed is as good as none, and would be the same next time. */
 function settle(submitted: SubmittedJob): SubmittedJob {
   if (!isAddressable(submitted.snapshot.jobId)) {
-    throw refuse('AnswerUnreadable', 'The service gave the job an id that cannot stand in a workflow ID');
+    throw refuse('AnswerUnreadable', 'The service gave the job an id that cannot be part of a workflow ID');
   }
   askForAttention([]);
   return submitted;
@@ -235,7 +235,7 @@ async function awaitLostJob(
 ): Promise<SubmittedJob | undefined> {
   const { creationTimeout, lostAnswerWait } = submission.policy;
   const before = submission.lostUploads;
-  setCurrentDetails(`The upload's answer was lost (${why}). Waits for the job that it may have made.`);
+  setCurrentDetails(`The answer to the upload was lost (${why}). Waits for the job that the upload may have created.`);
   let span = settlingAfter(creationTimeout);
   const since = Math.max(...lost.map(({ until }) => Date.parse(until)));
   const giveUpAt = Math.min(since + Math.max(lostAnswerWait, span), Math.max(endsAt(submission), since));
@@ -287,7 +287,7 @@ async function pause(submission: Submission, failure: ApplicationFailure | undef
   const isRefused = failure !== undefined && isAccessRefused(failure);
   if (isRefused || Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
   const type = failure?.type ?? 'WorkerLost';
-  setCurrentDetails(`The report was not uploaded: ${type}. It goes on trying.`);
+  setCurrentDetails(`The report is not uploaded yet (${type}). The upload is retried.`);
   const left = endsAt(submission) - Date.now();
   if (left > 0) await sleep(Math.min(span, left), { summary: 'before the next upload' });
   if (Date.now() >= endsAt(submission)) throw expired(submission, type);

@@ -72,12 +72,12 @@ describe('the state', () => {
     const deletion = scheduled();
     deletion.work = [{ workflowId: 'kit-order/1|2', name: 'kitOrder', fate: 'not_cancelled', reason: 'CancelRefused' }];
     deletion.attention = [{ reason: 'deletion_delayed', since: '2026-11-02T10:00:00.000Z', time: 1 }];
-    note(deletion, 'the service took the deletion', start + ms('2h'));
+    note(deletion, 'the service accepted the deletion', start + ms('2h'));
     const file = caseFileOf(deletion);
     expect(file).toContain('**Can be undone until** 2026-11-09 09:00:00');
     expect(file).toContain('- kitOrder `kit-order/1·2`: not cancelled (CancelRefused)');
     expect(file).toContain('**Attention** deletion delayed since 2026-11-02 10:00:00');
-    expect(file).toContain('| 2026-11-02 11:00:00 | The service took the deletion |');
+    expect(file).toContain('| 2026-11-02 11:00:00 | The service accepted the deletion |');
   });
 
   test('shows that the service may end the grace earlier if somebody else began it', () => {

@@ -34,9 +34,9 @@ describe('attention', () => {
     ]);
     expect(state.attention).toEqual([{ reason: 'overdue', since: '2026-03-01T10:00:00.004Z', time: 2 }]);
     expect(state.journal.map(({ what }) => what)).toEqual([
-      'attention: overdue',
-      'no more attention: overdue',
-      'attention: overdue',
+      'attention raised: overdue',
+      'attention cleared: overdue',
+      'attention raised: overdue',
     ]);
   });
 

@@ -24,7 +24,7 @@ describe('the case file says in words', () => {
       '',
       'Provider `invented_watch`, user `user-1`',
       '',
-      '**Waits for** the code sent by sms until 2026-03-01 11:02:00, 2 attempts left',
+      '**Waits for** the code sent by sms until 2026-03-01 11:02:00, attempts left: 2',
       '',
       '**Attention** notifications undelivered since 2026-03-01 10:03:00',
       '',
@@ -33,7 +33,7 @@ describe('the case file says in words', () => {
       '| 2026-03-01 10:00:00 | Link made |',
       '| 2026-03-01 10:01:00 | Code asked by sms |',
       '| 2026-03-01 10:02:00 | Error incorrect mfa code |',
-      '| 2026-03-01 10:03:00 | Attention: notifications undelivered |',
+      '| 2026-03-01 10:03:00 | Attention raised: notifications undelivered |',
     ]);
   });
 

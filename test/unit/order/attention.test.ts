@@ -127,8 +127,8 @@ describe('attention', () => {
     raise(chain, question, start + 1);
     clear(chain, () => true, start + 2);
     expect(chain.journal).toEqual([
-      { at: new Date(start).toISOString(), orderId: 'order-1', what: 'attention: results overdue' },
-      { at: new Date(start + 2).toISOString(), orderId: 'order-1', what: 'no more attention: results overdue' },
+      { at: new Date(start).toISOString(), orderId: 'order-1', what: 'attention raised: results overdue' },
+      { at: new Date(start + 2).toISOString(), orderId: 'order-1', what: 'attention cleared: results overdue' },
     ]);
   });
 
