@@ -39,13 +39,16 @@ export interface SignableMessage {
 
 /** A webhook secret cannot be a key. The message never shows it. */
 export class WebhookSecretInvalid extends Error {
-  static readonly remedy = "Copy the endpoint's secret (`whsec_…`) from the lab service's dashboard.";
+  static readonly remedy =
+    "Copy the endpoint's secret (`whsec_…`) from the lab service's dashboard; for notifications, use the worker's NOTIFY_SECRET.";
   override readonly name = 'WebhookSecretInvalid';
   /** The fault, as a text that follows its name: a setting, for instance. */
   readonly problem: string;
 
   constructor(problem: string) {
-    super(`A webhook secret ${problem}: copy the endpoint's secret from the dashboard of the service`);
+    super(
+      `A webhook secret ${problem}: copy the endpoint's secret from the service's dashboard, or the worker's NOTIFY_SECRET`,
+    );
     this.problem = problem;
   }
 }

@@ -50,7 +50,7 @@ const acknowledgementOutcomes: readonly AcknowledgementOutcome[] = [
 
 /** Orders of test kits. */
 export function orderCommands(program: Command, commandLine: CommandLine): void {
-  const orders = program.command('orders').description('place, follow and command orders of test kits');
+  const orders = program.command('orders').description('place, follow and change orders of test kits');
   listCommand(orders, commandLine);
   placeCommand(orders, commandLine);
 

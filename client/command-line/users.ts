@@ -26,7 +26,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .addOption(
       new Option(
         '--running-work <what>',
-        'what to do with running orders, links, reports and appointments (default: refuse)',
+        'if orders, links, reports or appointments are running: refuse the deletion, cancel them, or leave them running (default: refuse)',
       ).choices(['refuse', 'cancel', 'leave']),
     )
     .option(
