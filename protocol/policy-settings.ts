@@ -154,31 +154,74 @@ interface Policy<Table extends Settings> {
  * Fills in the defaults and turns durations into milliseconds. `undefined` and `null` mean the default.
  *
  * @param given from a caller whom no compiler may have checked; a resolved policy resolves to itself
- * @param base gives the settings that are left out, instead of the defaults
+ * @param base a resolved policy, which gives the settings that are left out, instead of the defaults. If an earlier
+ * release wrote it, the answer has its settings and its version
  * @throws PolicyInvalid naming every setting that is unknown or out of range, all at once
  * @throws PolicyTooNew
  */
 export function resolveSettings<Table extends Settings>(
-  { of, version, settings, rule }: Policy<Table>,
+  { of, version: known, settings: table, rule }: Policy<Table>,
   given: unknown,
-  base: object = defaultsOf(settings),
+  base?: object,
 ): ResolvedSettings<Table> {
-  const { version: writtenAs, ...values } = { ...(given as Record<string, unknown> | null | undefined) };
-  const usual = base as Record<string, unknown>;
   const faults: string[] = [];
-  if (Number.isInteger(writtenAs) && Number(writtenAs) > version) throw new PolicyTooNew(of, writtenAs, version);
+  const { version: writtenAs, ...values } = valuesIn(given, faults);
+  demandKnown(of, writtenAs, known, faults);
+  const { version = known, ...usual } = valuesIn(base ?? defaultsOf(table), faults);
+  demandKnown(of, version, known, faults);
+  const settings = Object.entries(table).filter(([name]) => version === known || Object.hasOwn(usual, name));
   const read: Record<string, unknown> = {};
-  for (const [name, setting] of Object.entries(settings)) {
+  for (const [name, setting] of settings) {
     const fault = (problem: string) => faults.push(`${name} ${problem}`);
     read[name] = readSetting(setting, values[name] ?? usual[name], read, fault);
   }
+  faults.push(...unknownIn(values, settings));
   const resolved = { ...read, version } as ResolvedSettings<Table>;
-  for (const name of Object.keys(values)) {
-    if (!Object.hasOwn(settings, name)) faults.push(`${name} is not a policy setting`);
-  }
   if (faults.length === 0) rule?.(resolved, (problem) => faults.push(problem));
   if (faults.length > 0) throw new PolicyInvalid(of, faults);
   return resolved;
+}
+
+/**
+ * Reads the settings that are to change in a policy that is not known here. Each is checked by itself, and against another
+ * only if both are given: the rest is checked where the policy is known, by `resolveSettings` with that policy as its base.
+ *
+ * @returns what is given, durations in milliseconds. `undefined` and `null` mean that a setting stays
+ * @throws PolicyInvalid naming every setting that is unknown or out of range, all at once; also if none is given
+ */
+export function readChanges<Table extends Settings>(
+  { of, settings: table }: Policy<Table>,
+  given: unknown,
+): Partial<Omit<ResolvedSettings<Table>, 'version'>> {
+  const faults: string[] = [];
+  const settings = Object.entries(table);
+  const values = valuesIn(given, faults);
+  const read: Record<string, unknown> = {};
+  for (const [name, setting] of settings.filter(([name]) => values[name] != null)) {
+    read[name] = readSetting(setting, values[name], read, (problem) => faults.push(`${name} ${problem}`));
+  }
+  faults.push(...unknownIn(values, settings));
+  if (faults.length === 0 && Object.keys(read).length === 0) faults.push('must have at least one setting');
+  if (faults.length > 0) throw new PolicyInvalid(of, faults);
+  return read as Partial<Omit<ResolvedSettings<Table>, 'version'>>;
+}
+
+function valuesIn(given: unknown, faults: string[]): Record<string, unknown> {
+  if (given != null && (typeof given !== 'object' || Array.isArray(given))) faults.push('must be an object');
+  return typeof given === 'object' ? { ...given } : {};
+}
+
+/** A key that is no setting is a fault: it was meant to change something. */
+function unknownIn(values: object, settings: readonly (readonly [string, Setting])[]): string[] {
+  const names = Object.keys(values).filter((name) => !settings.some(([other]) => other === name));
+  return names.map((name) => `${name} is not a policy setting`);
+}
+
+/** @throws PolicyTooNew */
+function demandKnown(of: string, version: unknown, known: number, faults: string[]): void {
+  if (version == null) return;
+  if (!Number.isInteger(version) || Number(version) < 1) faults.push('version is not a setting: leave it out');
+  else if (Number(version) > known) throw new PolicyTooNew(of, version, known);
 }
 
 /** Receives the fault of one setting, as a text that follows its name. */
@@ -190,7 +233,7 @@ function readSetting(setting: Setting, value: unknown, before: Record<string, un
     case 'duration':
       return readDuration(value, fault, setting.least, setting.most);
     case 'following':
-      return readFollowing(setting, value, Number(before[setting.setting]), fault);
+      return readFollowing(setting, value, before[setting.setting], fault);
     case 'durations':
       return readDurations(value, fault);
     case 'count':
@@ -221,9 +264,13 @@ function readDuration(value: unknown, fault: Fault, least = 1, most = longest): 
   return 0;
 }
 
-function readFollowing({ usual, most }: FollowingSetting, value: unknown, first: number, fault: Fault): number {
+/** @param first the other one, if it is known */
+function readFollowing({ usual, most }: FollowingSetting, value: unknown, first: unknown, fault: Fault): number {
   // The other one's fault is named already.
-  return first === 0 ? 0 : readDuration(value ?? usual(first), fault, first, most);
+  if (first === 0) return 0;
+  return typeof first === 'number'
+    ? readDuration(value ?? usual(first), fault, first, most)
+    : readDuration(value, fault, 1, most);
 }
 
 function readDurations(value: unknown, fault: Fault): number[] {

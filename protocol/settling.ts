@@ -1,6 +1,7 @@
 /**
  * How long a creation whose answer was lost is left alone before the search for what it made, in milliseconds: one and a
- * half times its timeout, because the service may still be working.
+ * half times its timeout, because the service may still be working. The factor is workflow code for reports and appointments, so no
+ * release changes it: one that needs another makes it a setting, as `creationSettling` of an order is.
  */
 export function settlingAfter(creationTimeout: number): number {
   return creationTimeout * 1.5;

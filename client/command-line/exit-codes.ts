@@ -36,6 +36,12 @@ export class NotConfirmed extends CommandLineError {
   override readonly name = 'NotConfirmed';
 }
 
+/** Some of many orders were not changed; the answer says which, and why. */
+export class NotAllChanged extends CommandLineError {
+  static readonly remedy = 'Once the reasons are corrected, repeat the command: it changes nothing twice.';
+  override readonly name = 'NotAllChanged';
+}
+
 /** Errors that mean an option or a file. */
 const invalidInput = [
   AppointmentInvalid,

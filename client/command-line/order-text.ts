@@ -2,7 +2,8 @@ import type { CriticalResult, OrderState, PlacingState } from '../../protocol/or
 import type { CancelledPlacing } from '../orders/order-handle.js';
 import type { OrderSummary } from '../orders/order-list.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
-import type { PolicyChange } from '../orders/orders.js';
+import type { PolicyChanged } from '../orders/orders.js';
+import type { FailureReport } from './exit-codes.js';
 
 /* Orders as text for people. */
 
@@ -22,16 +23,28 @@ export function orderTable(orders: readonly OrderSummary[]): string {
   );
 }
 
-/** What a change of the policy means for each order. */
-export function policyChangeTable(changes: readonly PolicyChange[]): string {
-  if (changes.length === 0) return 'No orders.';
-  const rows = changes.map(({ rootOrderId, reference, before, after }) => [
+interface FailedChange {
+  rootOrderId: string;
+  reference?: string;
+  error: FailureReport;
+}
+
+/** What a change of the policy means for each order: a line for everything that moves. */
+export function policyChangeText(changed: readonly PolicyChanged[], failed: readonly FailedChange[]): string {
+  if (changed.length + failed.length === 0) return 'No orders.';
+  const rows = changed.flatMap(({ rootOrderId, reference, moved }) => {
+    if (moved.length === 0) return [[rootOrderId, reference, 'nothing moves']];
+    return moved.map(({ name, before, after }) => [rootOrderId, reference, words(name), moment(before), moment(after)]);
+  });
+  const failures = failed.map(({ rootOrderId, reference, error }) => [
     rootOrderId,
     reference,
-    waiting(before),
-    waiting(after),
+    `${error.name}: ${error.message}`,
   ]);
-  return table(['Order', 'Reference', 'Waits for', 'Afterwards'], rows);
+  return sections(
+    rows.length > 0 ? table(['Order', 'Reference', 'What', 'Before (UTC)', 'Afterwards (UTC)'], rows) : undefined,
+    failures.length > 0 ? table(['Not changed', 'Reference', 'Why'], failures) : undefined,
+  );
 }
 
 /** The case file: the order's phase, what it waits for, and its timeline. */

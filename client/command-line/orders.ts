@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../orders/order-handle.js';
-import type { OrderFilter, PolicyChange, WhichHandle } from '../orders/orders.js';
+import type { OrderFilter, OrderSelection, PolicyChange, WhichHandle } from '../orders/orders.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { OrderSummary } from '../orders/order-list.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
@@ -12,11 +12,11 @@ import type {
   RegisterCommand,
 } from '../../protocol/order/messages.js';
 import type { Call, CommandLine } from './command-line.js';
-import { UsageError } from './exit-codes.js';
+import { failureReport, NotAllChanged, UsageError } from './exit-codes.js';
 import { readObject, readText } from './input.js';
 import { count } from './options.js';
 import { attentionReason, phase } from './order-filters.js';
-import { orderLine, orderText, orderTable, policyChangeTable } from './order-text.js';
+import { orderLine, orderText, orderTable, policyChangeText } from './order-text.js';
 
 interface ReferenceOption {
   reference?: string;
@@ -123,7 +123,7 @@ function resolveCommand(orders: Command, commandLine: CommandLine): void {
 function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
   orders
     .command('set-policy')
-    .description('change settings of the policy of running orders, and show what each waits for before and after')
+    .description('change settings of the policy of running orders, and show what moves for each')
     .requiredOption('--file <path>', 'the settings that change, as JSON; - reads standard input')
     .option('--phase <phase>', 'only orders in this phase, such as awaiting_registration', phase)
     .option('--attention [reason]', 'only orders that need attention, for one reason or any', attentionReason)
@@ -136,18 +136,29 @@ function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
         throw new UsageError('Name the orders: with --phase, --attention or --user, or with --all');
       }
       const policy = (await readObject(commandLine.terminal, file)) as OrderPolicy;
+      const selection = all === true ? { all } : (filterOf(filter) as OrderSelection);
       await commandLine.run(async ({ lab }) => {
         const changes: PolicyChange[] = [];
         try {
-          for await (const change of lab.orders.setPolicy(filterOf(filter), policy, { dryRun })) changes.push(change);
+          for await (const change of lab.orders.setPolicy(selection, policy, { dryRun })) changes.push(change);
         } catch (error) {
-          if (!dryRun && changes.length > 0)
-            commandLine.note(`Changed before the failure:\n${policyChangeTable(changes)}`);
+          // What was changed before is known to nobody else.
+          if (changes.length > 0) printChanges(commandLine, changes, dryRun);
           throw error;
         }
-        commandLine.print({ orders: changes, dryRun }, () => policyChangeTable(changes));
+        printChanges(commandLine, changes, dryRun);
+        const failed = changes.filter((change) => 'error' in change).length;
+        if (failed > 0) throw new NotAllChanged(`${failed} of ${changes.length} orders cannot be changed; see above`);
       });
     });
+}
+
+function printChanges(commandLine: CommandLine, changes: readonly PolicyChange[], dryRun: boolean): void {
+  const orders = changes.flatMap((change) => ('error' in change ? [] : [change]));
+  const failed = changes.flatMap((change) =>
+    'error' in change ? [{ ...change, error: failureReport(change.error) }] : [],
+  );
+  commandLine.print({ orders, failed, dryRun }, () => policyChangeText(orders, failed));
 }
 
 function listCommand(orders: Command, commandLine: CommandLine): void {

@@ -1,4 +1,10 @@
-import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
+import {
+  ApplicationFailure,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type UpdateDefinition,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import { registerRequestSchema } from '../../service/orders.js';
 import type { Results } from '../../service/results.js';
 import { brokenRulesOf } from '../../service/validation.js';
@@ -30,7 +36,7 @@ import type { CallOptions } from '../call-options.js';
 import { toClientError, ServiceNotConfigured } from '../errors.js';
 import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
 import { joinFaults, policyFaults } from '../input-faults.js';
-import { resolvePolicy, type OrderPolicy, type ResolvedPolicy } from '../../protocol/order/policy.js';
+import { readPolicyChanges, type OrderPolicy, type PolicyChanges } from '../../protocol/order/policy.js';
 import {
   forwardedTo,
   OrderEnded,
@@ -199,19 +205,17 @@ export class KitOrderHandle {
    * @throws OrderInvalid naming every setting that is unknown or out of range, OrderEnded, ServiceDown
    */
   async setPolicy(policy: OrderPolicy, options: CallOptions = {}): Promise<OrderState> {
-    changesOf(policy);
-    return this.command(setPolicyUpdate, { policy }, options);
+    return this.command(setPolicyUpdate, { policy: policyChanges(policy) }, options);
   }
 
   /**
-   * What the order waits for, and what it would wait for after `setPolicy`. Changes nothing. Deadline: 30 seconds.
-   * @throws OrderInvalid
+   * What `setPolicy` would change: what the order waits for, and each moment that would move. Changes nothing, and is refused
+   * where `setPolicy` would be. Deadline: 30 seconds.
+   * @throws OrderInvalid, OrderEnded
    */
   async previewPolicy(policy: OrderPolicy, options: CallOptions = {}): Promise<PolicyPreview> {
-    const changes = changesOf(policy);
-    return this.finder.calls.call(isReading, options, async (call) =>
-      (await this.workflow(call)).query(policyPreviewQuery, changes),
-    );
+    const changes = policyChanges(policy);
+    return this.finder.calls.call(isReading, options, (call) => this.preview(call, changes));
   }
 
   /** Every state that differs from the one before, the present one first, until the order has ended. */
@@ -298,6 +302,16 @@ export class KitOrderHandle {
     return (await this.workflow(call)).query(stateQuery);
   }
 
+  private async preview(call: OneCall, changes: PolicyChanges): Promise<PolicyPreview> {
+    const answer = await (await this.workflow(call)).query(policyPreviewQuery, changes);
+    if (!('refused' in answer)) return answer;
+    const { type, message, details } = answer.refused;
+    const refusal = new WorkflowUpdateFailedError(message, ApplicationFailure.nonRetryable(message, type, details));
+    const root = forwardedTo(refusal);
+    if (root === undefined) throw refusal;
+    return new KitOrderHandle(this.finder, { rootOrderId: root }).preview(call, changes);
+  }
+
   /** After the order's end its result names the current order: reading a history needs no worker. */
   private async current(call: OneCall): Promise<{ orderId: string }> {
     const workflow = await this.workflow(call);
@@ -346,13 +360,12 @@ export class KitOrderHandle {
   }
 }
 
-/** The given settings, resolved. @throws OrderInvalid */
-function changesOf(policy: OrderPolicy): Partial<ResolvedPolicy> {
-  const names = Object.entries(policy).flatMap(([name, value]) => (value == null ? [] : [name]));
-  const faults = policyFaults(() => resolvePolicy(policy));
-  if (names.length === 0) faults.push({ field: 'policy', message: 'must have at least one setting' });
+/** @throws OrderInvalid naming every setting that is unknown or out of range */
+export function policyChanges(policy: OrderPolicy): PolicyChanges {
+  let changes: PolicyChanges = {};
+  const faults = policyFaults(() => (changes = readPolicyChanges(policy)));
   if (faults.length > 0) throw new OrderInvalid(`The policy is not valid: ${joinFaults(faults)}`, { fields: faults });
-  return Object.fromEntries(Object.entries(resolvePolicy(policy)).filter(([name]) => names.includes(name)));
+  return changes;
 }
 
 /** Removes undefined fields: the worker's rules do not accept them. */

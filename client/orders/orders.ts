@@ -17,12 +17,20 @@ import { resolvePolicy, type OrderPolicy } from '../../protocol/order/policy.js'
 import { type ReconcileProgress, type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, placingPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
-import type { RefusedField } from '../errors.js';
+import {
+  EncryptionKeysMissing,
+  EncryptionRequired,
+  LabOperationsError,
+  NoWorker,
+  TemporalRefused,
+  TemporalUnreachable,
+  type RefusedField,
+} from '../errors.js';
 import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { goesOn, underWay } from '../workflow-calls.js';
 import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
-import { KitOrderHandle } from './order-handle.js';
+import { KitOrderHandle, policyChanges } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
 import { reconcileRange } from './reconciliation.js';
 
@@ -46,11 +54,21 @@ export interface SetPolicyOptions extends CallOptions {
   dryRun?: boolean;
 }
 
-/** What changing its policy means for one order. */
-export interface PolicyChange extends PolicyPreview {
+/** An order whose policy is changed, and what that means for it. */
+export interface PolicyChanged extends PolicyPreview {
   rootOrderId: string;
   reference?: string;
 }
+
+/** An order whose policy could not be changed. */
+export interface PolicyNotChanged {
+  rootOrderId: string;
+  reference?: string;
+  error: LabOperationsError;
+}
+
+/** What became of one order. */
+export type PolicyChange = PolicyChanged | PolicyNotChanged;
 
 /** Which orders a list has. */
 export interface OrderFilter {
@@ -62,6 +80,11 @@ export interface OrderFilter {
   /** Also orders that have ended and placings that have failed, as long as the namespace retains them. Default false. */
   ended?: boolean;
 }
+
+/** Running orders: all of them, or those that match everything that is given, which is at least one thing. */
+export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended'>>;
+
+type AtLeastOne<T> = { [Name in keyof T]-?: T & Required<Pick<T, Name>> }[keyof T];
 
 const isStarting = { words: orderErrorMap, underWay: underWay.starting };
 const isReconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), usually: '10m' } as const;
@@ -142,30 +165,35 @@ export class OrderOperations {
   }
 
   /**
-   * Changes settings of the policy of every running order that the filter matches, one after the other, and yields what each
-   * waited for before and waits for afterwards. Orders that are still being placed, or end meanwhile, are left out. Repeating
-   * it is harmless. Deadline: 30 seconds for a page, and for each order.
+   * Changes settings of the policy of every running order that is selected, one after the other, and yields what became of each:
+   * what would happen at which time before and what happens then, or the error. An order that fails does not stop the others.
+   * Orders that are still being placed, or end meanwhile, are left out. Repeating it is harmless. Deadline: 30 seconds for a
+   * page, and for each order.
    *
-   * @param options `dryRun`: only shows what would change: the next limit, neither reminders nor when an order is given up
-   * @throws OrderInvalid for an invalid policy, before anything is changed; and what a single order answers, which ends it:
-   * the orders that it has yielded are changed, the others are not
+   * @param options `dryRun`: only shows what would change
+   * @throws OrderInvalid for a selection or a policy that is not valid, before anything is changed
+   * @throws NoWorker, TemporalUnreachable, TemporalRefused, EncryptionKeysMissing and EncryptionRequired, which concern every
+   * order: what it has yielded is changed, the last one perhaps, and nothing else
    */
   async *setPolicy(
-    filter: Omit<OrderFilter, 'ended'>,
+    selection: OrderSelection,
     policy: OrderPolicy,
     { dryRun = false, ...options }: SetPolicyOptions = {},
   ): AsyncGenerator<PolicyChange, void, undefined> {
-    const faults = policyFaults(() => resolvePolicy(policy));
-    if (faults.length > 0) throw invalid(faults);
-    for await (const { rootOrderId, reference } of this.list({ ...filter, ended: false }, options)) {
+    policyChanges(policy);
+    for await (const { rootOrderId, reference } of this.list(filterOf(selection), options)) {
       if (rootOrderId === undefined) continue;
+      const order = { rootOrderId, ...(reference !== undefined && { reference }) };
       const handle = new KitOrderHandle(this.finder, { rootOrderId });
       try {
         const preview = await handle.previewPolicy(policy, options);
         const after = dryRun ? preview.after : (await handle.setPolicy(policy, options)).waiting;
-        yield { rootOrderId, ...(reference !== undefined && { reference }), before: preview.before, after };
+        yield { ...order, ...preview, after };
       } catch (error) {
-        if (!(error instanceof OrderEnded)) throw error;
+        if (error instanceof OrderEnded) continue;
+        if (!(error instanceof LabOperationsError)) throw error;
+        yield { ...order, error };
+        if (concernsEveryOrder(error)) throw error;
       }
     }
   }
@@ -200,6 +228,29 @@ export class OrderOperations {
     }
     return new KitOrderHandle(this.finder, { reference });
   }
+}
+
+const selectable = ['phase', 'attention', 'userId'] as const satisfies (keyof OrderFilter)[];
+
+/** Every order must be asked for in words: a name that is misspelt, or whose value is missing, must not mean it. */
+function filterOf(selection: OrderSelection): OrderFilter {
+  const { all, ...filter }: { all?: unknown } & OrderFilter = { ...selection };
+  const names = Object.keys(filter);
+  const isAll = all === true && names.length === 0;
+  const faults = names.flatMap((name) => {
+    if (!selectable.some((known) => known === name)) return [{ field: name, message: 'is not known here' }];
+    return filter[name as keyof OrderFilter] == null ? [{ field: name, message: 'has no value' }] : [];
+  });
+  if (!isAll && (all !== undefined || names.length === 0)) {
+    faults.push({ field: 'selection', message: `must have ${selectable.join(', ')}, or { all: true }` });
+  }
+  if (faults.length === 0) return filter;
+  throw new OrderInvalid(`The selection is not valid: ${joinFaults(faults)}`, { fields: faults });
+}
+
+function concernsEveryOrder(error: LabOperationsError): boolean {
+  const ofEvery = [NoWorker, TemporalUnreachable, TemporalRefused, EncryptionKeysMissing, EncryptionRequired];
+  return ofEvery.some((each) => error instanceof each);
 }
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */

@@ -4,7 +4,8 @@ import type { CriticalResultReport } from '../../service/critical-result.js';
 import type { OrderSnapshot, ShipmentSnapshot } from '../../service/order-snapshot.js';
 import type { OrderRequest, RegisterRequest, TestkitOrderRequest } from '../../service/orders.js';
 import type { Attention, RaisedAttention } from '../attention.js';
-import type { OrderPolicy, ResolvedPolicy } from './policy.js';
+import type { FailureDetails } from '../failure-details.js';
+import type { OrderPolicy, PolicyChanges, ResolvedPolicy } from './policy.js';
 
 /**
  * Who the order workflows are: their names, inputs, results, signals, queries and updates. The wire name of a message
@@ -183,7 +184,7 @@ export const acknowledgeCriticalResultUpdate = defineUpdate<OrderState, [Acknowl
 
 /** Settings of a running order's policy that change; the others stay. */
 export interface SetPolicyCommand {
-  policy: OrderPolicy;
+  policy: OrderPolicy | PolicyChanges;
 }
 
 /**
@@ -192,14 +193,31 @@ export interface SetPolicyCommand {
  */
 export const setPolicyUpdate = defineUpdate<OrderState, [SetPolicyCommand]>('setPolicy');
 
-/** What an order waits for, and what it would wait for after a change of its policy. */
+/** What a change of its policy means for an order. */
 export interface PolicyPreview {
   before: Waiting;
   after: Waiting;
+  /** Everything that would happen at another time. */
+  moved: MovedMoment[];
+}
+
+/** Something that happens at a time by the policy: a limit, a reminder, or that the order is given up. */
+export interface MovedMoment {
+  /** As in the timers of the workflow: `shipping_overdue`, `return_reminder 2`, `give_up`. */
+  name: string;
+  /** Absent if it would not have happened, or has happened. */
+  before?: string;
+  /** A moment that is past is due at once. Absent if it does not happen any more. */
+  after?: string;
+}
+
+/** A query cannot fail with a type, so its answer says why the change would be refused. */
+export interface PolicyRefusal {
+  refused: { type: string; message: string; details: FailureDetails };
 }
 
 /** Changes nothing. The settings are resolved: durations in milliseconds. */
-export const policyPreviewQuery = defineQuery<PolicyPreview, [Partial<ResolvedPolicy>]>('policyPreview');
+export const policyPreviewQuery = defineQuery<PolicyPreview | PolicyRefusal, [PolicyChanges]>('policyPreview');
 
 export const stateQuery = defineQuery<OrderState>('state');
 

@@ -5,6 +5,7 @@ import {
   duration,
   durations,
   following,
+  readChanges,
   resolveSettings,
   type PolicyOf,
   type ResolvedSettings,
@@ -93,7 +94,17 @@ export type ResolvedPolicy = ResolvedSettings<typeof orderSettings>;
 
 export const defaultPolicy = defaultsOf(orderSettings);
 
+const orderPolicy = { of: 'order', version: 1, settings: orderSettings };
+
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolvePolicy(policy?: OrderPolicy, base?: ResolvedPolicy): ResolvedPolicy {
-  return resolveSettings({ of: 'order', version: 1, settings: orderSettings }, policy, base);
+  return resolveSettings(orderPolicy, policy, base);
+}
+
+/** Settings that change in a running order's policy, durations in milliseconds. */
+export type PolicyChanges = Partial<Omit<ResolvedPolicy, 'version'>>;
+
+/** @throws PolicyInvalid: see `readChanges` */
+export function readPolicyChanges(policy: OrderPolicy): PolicyChanges {
+  return readChanges(orderPolicy, policy);
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UndoImpossible, UndoRefused, UserUnknown } from '../../client/index.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { requestUpdate } from '../../protocol/deletion/messages.js';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { eventually } from '../rig/eventually.js';
 import { LeavingUser } from './leaving-user.js';
 import { setStage } from './story.js';
@@ -187,7 +188,11 @@ test.each([
   ['InvalidCommand', { userId: 'another-user' }],
   ['InvalidCommand', { userId: '../etc' }],
   ['InvalidCommand', {}],
+  // It was an option beside the policy: ignored, it would be a grace of seven days.
+  ['InvalidCommand', { graceDays: 2 }],
   ['PolicyInvalid', { policy: { grace: '8d' } }],
+  ['PolicyInvalid', { policy: { ...resolveDeletionPolicy(), grace: 0 } }],
+  ['PolicyInvalid', { policy: { ...resolveDeletionPolicy(), onRunningWork: 'shrug' } }],
   ['PolicyInvalid', { policy: { onRunningWork: 'shrug' } }],
 ])('invalid input from another language’s client fails with %s: %j', async (type, wrong) => {
   const { userId } = await LeavingUser.arrive(stage);

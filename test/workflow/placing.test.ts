@@ -289,6 +289,12 @@ test('an order that breaks a rule is refused before anything is started, with al
 
 test.each([
   ['PolicyInvalid', 'refused-1', placeKitOrderId('refused-1'), { policy: { returnDeadline: 'soon' } }],
+  [
+    'PolicyInvalid',
+    'refused-4',
+    placeKitOrderId('refused-4'),
+    { policy: { ...resolvePolicy(), creationTimeout: 60_000 } },
+  ],
   ['ReferenceInvalid', 'not a reference', placeKitOrderId('not a reference'), {}],
   ['ReferenceInvalid', 'refused-2', 'an-id-of-its-own', {}],
   ['InvalidCommand', 'refused-3', placeKitOrderId('refused-3'), { kind: 'of_another_kind' }],

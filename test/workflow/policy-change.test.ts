@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { OrderEnded, OrderInvalid } from '../../client/orders/errors.js';
-import { orderPlacedSignal, setPolicyUpdate } from '../../protocol/order/messages.js';
+import {
+  kitOrderName,
+  orderChangedSignal,
+  orderPlacedSignal,
+  policyPreviewQuery,
+  setPolicyUpdate,
+} from '../../protocol/order/messages.js';
 import { resolvePolicy } from '../../protocol/order/policy.js';
+import { kitOrderStart } from '../../protocol/order/start.js';
 import { kitOrderId } from '../../protocol/ids.js';
+import { taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
+import { followed } from '../rig/followed.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -81,12 +90,97 @@ test('another interval between the reminders of a critical result counts from th
   await expectReminders(5);
 });
 
+test('an order that only its critical result keeps open takes what still counts, and is refused the rest', async () => {
+  const kit = await stage.place();
+  await kit.register();
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab');
+  await stage.sandbox.interpret(kit.rootOrderId, { interpretation: 'critical' });
+  await kit.move('completed');
+  await eventually(async () => expect((await followed(kit.handle)).outcome).toBe('completed'));
+  await expect(kit.handle.setPolicy({ resultsDeadline: '20d' })).rejects.toThrow(OrderEnded);
+  await expect(kit.handle.previewPolicy({ resultsDeadline: '20d' })).rejects.toThrow('only these settings count');
+  const preview = await kit.handle.previewPolicy({ criticalResultReminder: '1d' });
+  expect(preview.moved.map(({ name }) => name)).toEqual(['critical_result_reminder']);
+  await kit.handle.setPolicy({ criticalResultReminder: '1d', resultsDeadline: '20d' });
+  const reminders = () => kit.notifications.filter(({ type }) => type === 'critical_result_reminder');
+  await stage.skip('2 hours');
+  await kit.handle.setPolicy({ criticalResultReminder: '3h' });
+  expect(reminders()).toEqual([]);
+  await stage.skip('1 hour');
+  await eventually(() => expect(reminders()).toHaveLength(1));
+});
+
+test('a dry run shows everything that would happen at another time', async () => {
+  const kit = await stage.place();
+  await stage.skip('6 days');
+  await kit.expectAttention('shipping_overdue');
+  const { moved } = await kit.handle.previewPolicy({
+    shippingDeadline: '8d',
+    registrationReminders: ['5d'],
+    registrationDeadline: '80d',
+    resultsDeadline: '1d',
+  });
+  const placedAt = (await followed(kit.handle)).timeline[0]?.at ?? '';
+  const after = (days: number) => new Date(Date.parse(placedAt) + days * 86_400_000).toISOString();
+  expect(moved).toEqual([
+    { name: 'shipping_overdue', after: after(8) },
+    { name: 'registration_reminder 1', before: after(10), after: after(12) },
+    { name: 'registration_reminder 2', before: after(17) },
+    { name: 'registration_reminder 3', before: after(37) },
+    { name: 'give_up', before: after(65) },
+    { name: 'registration_overdue', before: after(90), after: after(80) },
+  ]);
+  await kit.expectAttention('shipping_overdue');
+});
+
+test('settings that are compared with each other are checked against those of the order', async () => {
+  const kit = await stage.place({ policy: { creationTimeout: '2s' } });
+  const state = await kit.handle.setPolicy({ creationSettling: '4s' });
+  expect(state.attention).toEqual([]);
+  for (const change of ['setPolicy', 'previewPolicy'] as const) {
+    const refusal: unknown = await kit.handle[change]({ creationTimeout: '1m' }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(OrderInvalid);
+    expect((refusal as OrderInvalid).message).toContain('creationSettling');
+  }
+});
+
+test('a backend in another language is refused a preview with what is not a setting, or is not in milliseconds', async () => {
+  const kit = await stage.place();
+  const workflow = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
+  for (const wrong of [{ graceDays: 2 }, { shippingDeadline: '8d' }, { onLost: 'shrug' }, {}, { version: 2 }, null]) {
+    const answer = await workflow.query(policyPreviewQuery, wrong as never);
+    expect(answer).toMatchObject({ refused: { type: 'InvalidCommand', details: { fields: [{ field: 'policy' }] } } });
+    expect(JSON.stringify(answer)).toContain(Object.keys({ ...wrong })[0] ?? 'at least one setting');
+  }
+});
+
+test('an invalid policy loses no webhook: the order is followed with the defaults', async () => {
+  await stage.syncClock();
+  const { order } = await stage.sandbox.createOrder({ webhook: false });
+  const start = kitOrderStart({ orderId: order.id, events: [] });
+  const policy = { ...resolvePolicy(), criticalResultReminder: 0 };
+  await stage.temporal.workflow.signalWithStart(kitOrderName, {
+    ...start,
+    taskQueue,
+    args: [{ rootOrderId: order.id, policy, carried: null }],
+    signal: orderChangedSignal,
+    signalArgs: [{ orderId: order.id, events: [] }],
+  });
+  const kit = await stage.follow(order.id);
+  await eventually(() => kit.expectState({ orderId: order.id }));
+  await stage.skip('6 days');
+  await kit.expectAttention('shipping_overdue');
+});
+
 test('a change that comes before the hand-over stays', async () => {
   await stage.syncClock();
   const { order } = await stage.sandbox.createOrder();
   const kit = await eventually(() => stage.follow(order.id));
   await kit.expectState({ orderId: order.id });
-  await kit.handle.setPolicy({ shippingDeadline: '9d' });
+  // In another language, where null means that a setting stays.
+  const workflow = stage.temporal.workflow.getHandle(kitOrderId(order.id));
+  const change = { policy: { shippingDeadline: '9d', onLost: null } } as never;
+  await workflow.executeUpdate(setPolicyUpdate, { args: [change] });
   const placed = {
     reference: `late-${randomUUID()}`,
     policy: resolvePolicy({ shippingDeadline: '1d', onLost: 'fail' }),
@@ -94,7 +188,7 @@ test('a change that comes before the hand-over stays', async () => {
     adopted: true,
     notifies: true,
   };
-  await stage.temporal.workflow.getHandle(kitOrderId(order.id)).signal(orderPlacedSignal, placed);
+  await workflow.signal(orderPlacedSignal, placed);
   await kit.expectState({ reference: placed.reference });
   await stage.skip('2 days');
   await kit.expectAttention();

@@ -2,7 +2,9 @@ import type { AppointmentResult } from '../../protocol/appointment/messages.js';
 import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
 import { upgrade, type Step } from '../entity/versions.js';
 import type { Appointment } from './appointment.js';
-import { day, hour, second } from '../entity/spans.js';
+import { day, hour, minute, second } from '../entity/spans.js';
+
+const pauses = { least: second, most: 30 * day };
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
 export const appointmentPolicyVersions: PolicyVersions<'appointment'> = {
@@ -22,6 +24,13 @@ export const appointmentPolicyVersions: PolicyVersions<'appointment'> = {
       notificationDeadline: 3 * day,
     },
   ],
+  bounds: {
+    confirmation: ['wait', 'later'],
+    confirmationWait: { least: minute, most: 2 * day },
+    firstPoll: pauses,
+    longestPoll: pauses,
+    bookingTimeout: { least: second, most: 2 * minute },
+  },
 };
 
 const appointmentSteps: readonly Step[] = [

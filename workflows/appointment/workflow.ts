@@ -22,8 +22,7 @@ import {
 } from '../../protocol/appointment/messages.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
-import { note } from '../entity/journal.js';
-import { isUnsettled, settlePolicy } from '../entity/policy.js';
+import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, type Appointment, learnFromWebhook, takeRequest } from './appointment.js';
 import { carryOut, validateCancellation, validateChoice, validateQuestion, validateRequest } from './commands.js';
@@ -31,7 +30,7 @@ import { deadlinesOf, handlePassedDeadlines, review } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
 import { appointmentPolicyVersions } from './versions.js';
-import { refusalOf, refuse } from '../entity/commands.js';
+import { refuse } from '../entity/commands.js';
 
 /**
  * Carries the appointment of one order from the choice of a slot to the visit. Started by signal-with-start: by the
@@ -48,7 +47,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
   listen(run);
   // A booking on its way is not called back: what the service made of it counts, cancelled or not.
   await workThrough(run, async () => {
-    await knowPolicy(run.appointment);
+    await settlePolicyOrKeep(run.appointment, appointmentPolicyVersions);
     await identify(run);
     await runLoop(run, loopOf(run));
   });
@@ -81,7 +80,7 @@ function loopOf(run: AppointmentRun) {
 
 async function act(run: AppointmentRun): Promise<void> {
   const { appointment, commands } = run;
-  await knowPolicy(appointment);
+  await settlePolicyOrKeep(appointment, appointmentPolicyVersions);
   await commands.carryOutNext((command) => carryOut(appointment, command));
   // At the service everything stays as it is.
   if (run.cancelled) appointment.ending ??= 'abandoned';
@@ -167,19 +166,4 @@ function receiveRequest(run: AppointmentRun, requested: BookingRequested | undef
   if (run.cancelled) return;
   takeRequest(run.appointment, requested?.policy, Date.now());
   run.hasNews = true;
-}
-
-/** The product is not there to learn that its policy cannot be followed: the one before it stays. */
-async function knowPolicy(appointment: Appointment): Promise<void> {
-  while (appointment.requestedPolicy !== undefined) {
-    try {
-      await settlePolicy(appointment, appointmentPolicyVersions);
-    } catch (error) {
-      const { type, message } = refusalOf(error);
-      log.error('an invalid policy was ignored', { type, message });
-      note(appointment, 'an invalid policy was ignored', Date.now());
-      if (isUnsettled(appointment)) appointment.requestedPolicy = {};
-      else delete appointment.requestedPolicy;
-    }
-  }
 }

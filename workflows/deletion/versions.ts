@@ -14,6 +14,10 @@ export const deletionPolicyVersions: PolicyVersions<'deletion'> = {
       notificationDeadline: 3 * day,
     },
   ],
+  bounds: {
+    onRunningWork: ['refuse', 'cancel', 'leave'],
+    grace: { most: 7 * day },
+  },
 };
 
 const deletionSteps: readonly Step[] = [

@@ -209,7 +209,10 @@ function openNew(input: DeleteUserInput): DeletionRun {
 }
 
 function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | ApplicationFailure {
-  const { userId, clientUserId } = input ?? {};
+  const { userId, clientUserId, policy: _policy, carried: _carried, ...unknown } = input ?? {};
+  // A part of the policy beside it, if it were ignored, would change what is deleted and when.
+  const [misplaced] = Object.keys(unknown);
+  if (misplaced !== undefined) return refuse('InvalidCommand', `${misplaced} is not known here`);
   if (typeof userId !== 'string' || !isAddressable(userId))
     return refuse('InvalidCommand', 'userId must be an id of the service');
   if (workflowInfo().workflowId !== deleteUserId(userId))

@@ -1,8 +1,11 @@
 import type { PolicyName, ResolvedPolicies } from '../../activities/policies.js';
 import type { Duration } from '@temporalio/common';
+import { log } from '@temporalio/workflow';
 import { activities } from '../activities.js';
 import { refusalOf } from './commands.js';
 import { isObject } from './fields.js';
+import { note, type Journal } from './journal.js';
+import { day } from './spans.js';
 import { versionOf } from './versions.js';
 
 /**
@@ -25,7 +28,25 @@ type Value = number | string | readonly number[];
 export interface PolicyVersions<Of extends PolicyName> {
   of: Of;
   added: readonly Readonly<Record<string, Value>>[];
+  /**
+   * The choices and ranges of the policy's table, without those of a duration of up to 10 years. A policy within them is followed
+   * without asking an activity, so a release may widen them and never narrows them: running workflows have any value that was valid.
+   */
+  bounds: Readonly<Record<string, Bounds>>;
 }
+
+type Bounds = readonly string[] | Range;
+
+interface Range {
+  least?: number;
+  most?: number;
+  /** Names of other settings. */
+  notBelow?: string;
+  below?: string;
+}
+
+const anyDuration = { least: 1, most: 3652.5 * day };
+const longestList = 20;
 
 /** The policy with which a run begins. Until what was requested is resolved, nothing is decided by it. */
 export function openPolicy<Of extends PolicyName>(
@@ -65,6 +86,27 @@ export async function settlePolicy<Of extends PolicyName>(
     const policy = await resolvePolicy(versions, requested);
     // A policy that came meanwhile is the later one.
     if (governed.requestedPolicy === requested) setPolicy(governed, policy);
+  }
+}
+
+/**
+ * The same for a run that is started by a signal: nobody is there to learn that a policy cannot be followed, and what the
+ * signal reports must not be lost. The policy before it stays, or else the defaults.
+ */
+export async function settlePolicyOrKeep<Of extends PolicyName>(
+  governed: Governed<ResolvedPolicies[Of]> & Journal,
+  versions: PolicyVersions<Of>,
+): Promise<void> {
+  while (governed.requestedPolicy !== undefined) {
+    try {
+      await settlePolicy(governed, versions);
+    } catch (error) {
+      const { type, message } = refusalOf(error);
+      log.error('an invalid policy was ignored', { type, message });
+      note(governed, 'an invalid policy was ignored', Date.now());
+      if (isUnsettled(governed)) governed.requestedPolicy = {};
+      else delete governed.requestedPolicy;
+    }
   }
 }
 
@@ -122,15 +164,38 @@ export function upgradeGoverned<Of extends PolicyName, State extends Governed<Re
   return { ...state, policy: isOpen ? { ...policy, version: 0 } : policy };
 }
 
-/** Says so by its version, and has all settings of that version. A caller's part of a policy has no version. */
-function isResolved<Of extends PolicyName>({ of, added }: PolicyVersions<Of>, policy: unknown): boolean {
-  const version = versionOf(`${of} policy`, policy, added.length);
-  if (version === 0 || !isObject(policy)) return false;
-  const settings = added.slice(0, version).flatMap((each) => Object.entries(each));
-  return (
-    Object.keys(policy).length === settings.length + 1 &&
-    settings.every(([name, constant]) => isLike(constant, policy[name]))
-  );
+/** Says so by its version, and is what the table of the policy would make of it. A caller's part of a policy has no version. */
+function isResolved<Of extends PolicyName>(versions: PolicyVersions<Of>, policy: unknown): boolean {
+  const version = versionOf(`${versions.of} policy`, policy, versions.added.length);
+  return version > 0 && isObject(policy) && wrongSettings(versions, policy).length === 0;
+}
+
+/** The settings that a policy of its version lacks, does not know, or has out of bounds. */
+export function wrongSettings<Of extends PolicyName>(
+  { added, bounds }: PolicyVersions<Of>,
+  { version, ...settings }: Record<string, unknown>,
+): string[] {
+  const known = Object.fromEntries(added.slice(0, Number(version)).flatMap((each) => Object.entries(each)));
+  const isRight = (name: string) => {
+    const constant = Object.hasOwn(known, name) ? known[name] : undefined;
+    const value = settings[name];
+    return constant !== undefined && isLike(constant, value) && isWithin(bounds[name] ?? {}, value, settings);
+  };
+  return Object.keys({ ...known, ...settings }).filter((name) => !isRight(name));
+}
+
+function isWithin(bounds: Bounds, value: unknown, others: Record<string, unknown>): boolean {
+  if (Array.isArray(value)) return value.length <= longestList && value.every((each) => isWithin(bounds, each, others));
+  if (isChoice(bounds)) return bounds.includes(String(value));
+  const { least, most, notBelow, below } = { ...anyDuration, ...bounds };
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < least || number > most) return false;
+  if (notBelow !== undefined && !(number >= Number(others[notBelow]))) return false;
+  return below === undefined || number < Number(others[below]);
+}
+
+function isChoice(bounds: Bounds): bounds is readonly string[] {
+  return Array.isArray(bounds);
 }
 
 function isLike(constant: Value, value: unknown): boolean {

@@ -41,7 +41,7 @@ export function upgrade<State extends { version: number }>(
 /** What has no version was written before there were any. */
 export function versionOf(what: string, state: unknown, known: number): number {
   const version = isObject(state) ? state['version'] : undefined;
-  if (typeof version !== 'number') return 0;
+  if (typeof version !== 'number' || !Number.isInteger(version)) return 0;
   if (version > known) throw new StateTooNew(what, version, known);
   return version;
 }

@@ -1,7 +1,9 @@
 import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
 import { upgrade, type Step } from '../entity/versions.js';
 import type { Link } from './link.js';
-import { day, hour, minute } from '../entity/spans.js';
+import { day, hour, minute, second } from '../entity/spans.js';
+
+const attempts = { least: 1, most: 20 };
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
 export const linkPolicyVersions: PolicyVersions<'link'> = {
@@ -22,6 +24,13 @@ export const linkPolicyVersions: PolicyVersions<'link'> = {
       notificationDeadline: hour,
     },
   ],
+  bounds: {
+    tokenLife: { least: 10 * second },
+    onTokenExpiry: ['renew', 'end'],
+    maxCodeAttempts: attempts,
+    maxPasswordAttempts: attempts,
+    confirmedBy: ['new', 'any'],
+  },
 };
 
 const linkSteps: readonly Step[] = [

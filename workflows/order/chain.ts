@@ -103,7 +103,7 @@ export interface ChainOrder extends OrderRecord {
 }
 
 export function openChain({ rootOrderId, policy, carried }: KitOrderInput): Chain {
-  if (carried !== undefined) return upgradeChain(carried);
+  if (carried != null) return upgradeChain(carried);
   return {
     version: chainVersion,
     rootOrderId,

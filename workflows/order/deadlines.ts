@@ -71,6 +71,17 @@ export function nextMoment(chain: Chain): Moment | undefined {
   return [...others, ...afterReading(chain, decisions)].toSorted((a, b) => a.at - b.at)[0];
 }
 
+/** Everything that the policy has happen at a time and that has not happened: limits, reminders, and that the order is given up. */
+export function momentsOf(chain: Chain): Moment[] {
+  const reminder = nextReminder(chain);
+  const reminders = reminder ? [reminder] : [];
+  if (outcomeOf(chain) !== undefined) return reminders;
+  const deadlines = deadlinesOf(chain);
+  const givingUp = givingUpAt(chain, deadlines);
+  if (givingUp !== undefined) reminders.push({ at: givingUp, name: 'give_up' });
+  return [...deadlines.filter(({ key }) => !chain.met.includes(key)).map(momentOf), ...reminders];
+}
+
 /** While the service does not answer, every decision waits for the next read. */
 function afterReading({ unanswered }: Chain, decisions: readonly Moment[]): Moment[] {
   if (!unanswered) return [...decisions];

@@ -20,7 +20,7 @@ import { raiseCriticalResults, openReports, recountReminders } from './critical-
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
-import { setPolicy, settlePolicy } from '../entity/policy.js';
+import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { takeAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
@@ -41,7 +41,7 @@ const handOverWait = 10 * minute;
 export async function identify(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (chain.identified) return;
-  await settlePolicy(chain, orderPolicyVersions);
+  await settlePolicyOrKeep(chain, orderPolicyVersions);
   const isReported = () => chain.orders.length > 0;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
   if (isHandOverExpected(chain)) await awaitHandOver(run);

@@ -1,14 +1,23 @@
-import type { OrderState, PolicyPreview, SetPolicyCommand } from '../../protocol/order/messages.js';
-import type { ResolvedPolicy } from '../../protocol/order/policy.js';
-import { commandWait, refuse } from '../entity/commands.js';
+import type { ApplicationFailure } from '@temporalio/workflow';
+import type { FailureDetails } from '../../protocol/failure-details.js';
+import type {
+  MovedMoment,
+  OrderState,
+  PolicyPreview,
+  PolicyRefusal,
+  SetPolicyCommand,
+} from '../../protocol/order/messages.js';
+import type { PolicyChanges, ResolvedPolicy } from '../../protocol/order/policy.js';
+import type { Moment } from '../entity/alarm.js';
+import { commandWait, refusalOf, refuse } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
-import { resolvePolicy, setPolicy } from '../entity/policy.js';
+import { resolvePolicy, setPolicy, wrongSettings } from '../entity/policy.js';
 import { clear } from './announcements.js';
-import type { Chain } from './chain.js';
+import { outcomeOf, type Chain } from './chain.js';
 import { answerCaller } from './commands.js';
-import { recountReminders } from './critical-results.js';
-import { deadlinesOf, isOverdueName } from './deadlines.js';
+import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
+import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endWaitingUnlessDue } from './policy-decisions.js';
 import { review } from './review.js';
 import type { KitOrderRun } from './run.js';
@@ -16,60 +25,77 @@ import { demandOpen, forwarded } from './validation.js';
 import { orderPolicyVersions } from './versions.js';
 import { stateOf, waitingOf } from './view.js';
 
-/** What the settings are worth is checked where they are resolved: here only that there are any, for an order that goes on. */
-export function validatePolicyChange({ chain, forwardsTo }: KitOrderRun, command: SetPolicyCommand | undefined): void {
-  if (!isObject(command?.policy) || Object.keys(command.policy).length === 0) {
-    const fields = [{ field: 'policy', message: 'must have at least one setting' }];
-    throw refuse('InvalidCommand', 'policy must have at least one setting', { fields });
-  }
-  if ('version' in command.policy) {
-    const fields = [{ field: 'policy.version', message: 'is not a setting' }];
-    throw refuse('InvalidCommand', 'policy.version is not a setting', { fields });
-  }
-  if (forwardsTo !== undefined) throw forwarded(forwardsTo);
-  if (chain.orders.length > 0) demandOpen(chain);
+/** What still counts for an order that has its outcome and that a critical result keeps open. */
+const lastSettings = ['criticalResultReminder', 'notificationDeadline'];
+
+/** What the settings are worth is checked where they are resolved: here only that there are any that still count. */
+export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand | undefined): void {
+  const names = Object.keys(givenIn(command));
+  if (names.length === 0) throw refusePolicy('must have at least one setting');
+  if (names.includes('version')) throw refusePolicy('has a version, which is not a setting');
+  if (run.forwardsTo !== undefined || run.chain.orders.length > 0) demandEffect(run, names);
+}
+
+function refusePolicy(problem: string): ApplicationFailure {
+  return refuse('InvalidCommand', `policy ${problem}`, { fields: [{ field: 'policy', message: problem }] });
+}
+
+/** The settings that change. `null` means that one stays, as in every policy. */
+function givenIn(command: SetPolicyCommand | undefined): PolicyChanges {
+  const policy: unknown = command?.policy;
+  return Object.fromEntries(Object.entries(isObject(policy) ? policy : {}).filter(([, value]) => value != null));
 }
 
 /** Another workflow may have taken the order over, and the order may have ended. */
-function demandFollowed({ chain, forwardsTo }: KitOrderRun): void {
+function demandEffect({ chain, forwardsTo }: KitOrderRun, names: readonly string[]): void {
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
-  demandOpen(chain);
+  if (!awaitsAcknowledgement(chain)) return demandOpen(chain);
+  const reason = outcomeOf(chain);
+  if (reason === undefined || names.some((name) => lastSettings.includes(name))) return;
+  const message = `The order has ended: ${reason}. Until its critical result is acknowledged only these settings count: ${lastSettings.join(', ')}`;
+  throw refuse('OrderEnded', message, { reason });
 }
 
 /** Changes some settings of a running order, at once: no other command and no decision is between its steps. */
-export function changePolicy(run: KitOrderRun, { policy }: SetPolicyCommand): Promise<OrderState> {
+export function changePolicy(run: KitOrderRun, command: SetPolicyCommand): Promise<OrderState> {
   return answerCaller(run, async () => {
-    apply(run, policy, await resolved(run, policy));
+    const given = givenIn(command);
+    apply(run, Object.keys(given), await resolved(run, given));
     return stateOf(run.chain);
   });
 }
 
 /** The whole policy with the changes. A hand-over, or another change, may have come meanwhile: then they are for that one. */
-async function resolved(run: KitOrderRun, changes: object): Promise<ResolvedPolicy> {
+async function resolved(run: KitOrderRun, given: object): Promise<ResolvedPolicy> {
   const { chain } = run;
   for (;;) {
-    demandFollowed(run);
+    demandEffect(run, Object.keys(given));
     const base = chain.policy;
-    const policy = await resolvePolicy(orderPolicyVersions, changes, { base, within: commandWait });
+    const policy = await resolvePolicy(orderPolicyVersions, given, { base, within: commandWait });
     if (chain.policy === base) return policy;
   }
 }
 
-function apply(run: KitOrderRun, given: object, policy: ResolvedPolicy): void {
-  demandFollowed(run);
+function apply(run: KitOrderRun, names: readonly string[], policy: ResolvedPolicy): void {
+  demandEffect(run, names);
   const { chain } = run;
   const now = Date.now();
+  const before = chain.policy;
   const moved = movedOn(chain, policy, now);
-  const interval = chain.policy.criticalResultReminder;
-  const names = Object.keys(given).toSorted();
   setPolicy(chain, policy);
-  recountReminders(chain, interval);
-  chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...names])];
+  recountReminders(chain, before.criticalResultReminder);
+  chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...names])].toSorted();
   chain.met = chain.met.filter((key) => !moved.includes(key));
   clear(chain, ({ key }) => moved.includes(key), now);
-  note(chain, `the product changed the policy: ${names.join(', ')}`, now);
-  endWaitingUnlessDue(run);
+  const changed = differences(before, policy);
+  if (changed.length > 0) note(chain, `the product changed the policy: ${changed.join(', ')}`, now);
+  if (outcomeOf(chain) === undefined) endWaitingUnlessDue(run);
   review(run);
+}
+
+function differences(before: ResolvedPolicy, after: ResolvedPolicy): string[] {
+  const names = Object.keys(after) as (keyof ResolvedPolicy)[];
+  return names.filter((name) => String(before[name]) !== String(after[name])).toSorted();
 }
 
 /** The keys of the limits that were missed, and that the policy moves into the future: they count again. */
@@ -79,11 +105,48 @@ function movedOn(chain: Chain, policy: ResolvedPolicy, now: number): string[] {
     .map(({ key }) => key);
 }
 
-/** What an order waits for, and what it would wait for with other settings: nothing is changed. */
-export function previewPolicy({ chain }: KitOrderRun, changes: Partial<ResolvedPolicy>, now: number): PolicyPreview {
+/** What a change would mean: nothing is changed. */
+export function previewPolicy(run: KitOrderRun, policy: PolicyChanges, now: number): PolicyPreview | PolicyRefusal {
+  try {
+    return previewOf(run.chain, changedIn(run, policy), now);
+  } catch (error) {
+    const { type, message, details } = refusalOf(error);
+    const [first = { fields: [] }] = (details ?? []) as FailureDetails[];
+    return { refused: { type: type ?? '', message, details: first } };
+  }
+}
+
+/** Refused where the change would be, so that what is shown is what happens. */
+function changedIn(run: KitOrderRun, policy: PolicyChanges): ResolvedPolicy {
+  const { chain } = run;
+  validatePolicyChange(run, { policy });
   if (chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
-  const policy = { ...chain.policy, ...changes };
+  const changed = { ...chain.policy, ...givenIn({ policy }) };
+  const wrong = wrongSettings(orderPolicyVersions, changed);
+  if (wrong.length === 0) return changed;
+  throw refusePolicy(`has no such settings, or not in their range and in milliseconds: ${wrong.join(', ')}`);
+}
+
+function previewOf(chain: Chain, policy: ResolvedPolicy, now: number): PolicyPreview {
   const moved = movedOn(chain, policy, now);
-  const after = { ...chain, policy, met: chain.met.filter((key) => !moved.includes(key)) };
-  return { before: waitingOf(chain), after: waitingOf(after) };
+  const criticalResults = chain.criticalResults.map((result) => ({ ...result }));
+  const after = { ...chain, policy, criticalResults, met: chain.met.filter((key) => !moved.includes(key)) };
+  recountReminders(after, chain.policy.criticalResultReminder);
+  return { before: waitingOf(chain), after: waitingOf(after), moved: movesBetween(momentsOf(chain), momentsOf(after)) };
+}
+
+function movesBetween(before: readonly Moment[], after: readonly Moment[]): MovedMoment[] {
+  const names = new Set([...before, ...after].toSorted((a, b) => a.at - b.at).map(({ name }) => name));
+  const timeIn = (moments: readonly Moment[], name: string) => moments.find((moment) => moment.name === name)?.at;
+  return [...names].flatMap((name) => {
+    const [was, willBe] = [timeIn(before, name), timeIn(after, name)];
+    if (was === willBe) return [];
+    return [
+      { name, ...(was !== undefined && { before: iso(was) }), ...(willBe !== undefined && { after: iso(willBe) }) },
+    ];
+  });
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
 }

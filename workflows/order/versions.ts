@@ -2,7 +2,9 @@ import type { KitOrderResult } from '../../protocol/order/messages.js';
 import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
 import { upgrade, type Step } from '../entity/versions.js';
 import type { Chain } from './chain.js';
-import { day, hour, second } from '../entity/spans.js';
+import { day, hour, minute, second } from '../entity/spans.js';
+
+const remedies = ['ask', 'replace', 'fail'];
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
 export const orderPolicyVersions: PolicyVersions<'order'> = {
@@ -33,6 +35,15 @@ export const orderPolicyVersions: PolicyVersions<'order'> = {
       creationSettling: 45 * second,
     },
   ],
+  bounds: {
+    onProblem: remedies,
+    onLost: remedies,
+    onSampleError: remedies,
+    replacementLimit: { least: 0, most: 100 },
+    criticalResultReminder: { least: second, most: day },
+    creationTimeout: { least: second, most: 5 * minute },
+    creationSettling: { least: second, most: 10 * minute, notBelow: 'creationTimeout' },
+  },
 };
 
 const chainSteps: readonly Step[] = [

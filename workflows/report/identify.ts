@@ -5,7 +5,7 @@ import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
-import { setPolicy, settlePolicy } from '../entity/policy.js';
+import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait } from '../entity/spans.js';
 import { hasEndedByItself, type Job } from './job.js';
 import { knownOf } from './reports.js';
@@ -28,7 +28,7 @@ const mostReads = 7;
 export async function identify(run: ReportRun): Promise<void> {
   const { job } = run;
   if (job.identified) return;
-  await settlePolicy(job, reportPolicyVersions);
+  await settlePolicyOrKeep(job, reportPolicyVersions);
   const isReported = () => knownOf(job.reported) !== undefined;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
   const reads = await awaitOwner(run);

@@ -60,7 +60,7 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
 const timelineLength = 50;
 
 export function openJob({ jobId, policy, carried }: ParsingJobInput, now: number): Job {
-  if (carried !== undefined) return upgradeJob(carried);
+  if (carried != null) return upgradeJob(carried);
   return {
     version: jobVersion,
     jobId,

@@ -4,6 +4,8 @@ import { upgrade, type Step } from '../entity/versions.js';
 import type { Job } from './job.js';
 import { day, hour, minute, second } from '../entity/spans.js';
 
+const pauses = { least: second, most: 30 * day };
+
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
 export const reportPolicyVersions: PolicyVersions<'report'> = {
   of: 'report',
@@ -22,6 +24,13 @@ export const reportPolicyVersions: PolicyVersions<'report'> = {
       notificationDeadline: 3 * day,
     },
   ],
+  bounds: {
+    uploadTimeout: { least: 10 * second, most: hour },
+    creationTimeout: { least: second, most: 5 * minute, below: 'uploadTimeout' },
+    firstPoll: pauses,
+    firstReviewPoll: pauses,
+    longestPoll: pauses,
+  },
 };
 
 const jobSteps: readonly Step[] = [

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
-import { LabOperations, TemporalUnreachable } from '../../../client/index.js';
+import { LabOperations, OrderInvalid, TemporalUnreachable, type PolicyChange } from '../../../client/index.js';
 import { KitOrderHandle } from '../../../client/orders/order-handle.js';
 import { projectFolder } from '../../rig/processes.js';
 import { RecordedTerminal } from './recording-terminal.js';
@@ -225,4 +225,67 @@ test('the version is that of the package', async () => {
   const manifest = await readFile(join(projectFolder, 'client/package.json'), 'utf8');
   expect(JSON.parse(manifest)).toMatchObject({ version });
   expect(await labops('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+describe('labops orders set-policy', () => {
+  const waiting = { for: 'the kit to be shipped' };
+  const moved = [
+    { name: 'shipping_overdue', before: '2026-01-06T00:00:00.000Z', after: '2026-01-09T00:00:00.000Z' },
+    { name: 'give_up', before: '2026-03-07T00:00:00.000Z' },
+  ];
+  const changed = { rootOrderId: 'order-1', reference: 'mine-1', before: waiting, after: waiting, moved };
+  const refused = {
+    rootOrderId: 'order-2',
+    error: new OrderInvalid('creationSettling must be longer', { fields: [] }),
+  };
+
+  /** @param last what it ends with, if something goes wrong for every order */
+  async function setPolicy(more: string, changes: PolicyChange[], last?: Error) {
+    const lab = new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
+    const selections: unknown[] = [];
+    Object.assign(lab.orders, {
+      async *setPolicy(selection: unknown) {
+        selections.push(selection);
+        yield* changes;
+        if (last) throw last;
+      },
+    });
+    const terminal = new RecordedTerminal({ files: { '-': '{"shippingDeadline":"8d"}' } });
+    const told = await labops(`orders set-policy --file - ${more}`, terminal, () => Promise.resolve(lab));
+    return { ...told, selections };
+  }
+
+  test('shows what moves for each order, and which orders were not changed and why, and fails', async () => {
+    const { code, stdout, stderr } = await setPolicy('--all', [changed, refused]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('order-1  mine-1     shipping overdue  2026-01-06 00:00:00  2026-01-09 00:00:00');
+    expect(stdout).toContain('order-1  mine-1     give up           2026-03-07 00:00:00\n');
+    expect(stdout).toMatch(/order-2 +OrderInvalid: creationSettling must be longer/);
+    expect(stderr).toMatch(/^NotAllChanged: 1 of 2 orders cannot be changed/);
+  });
+
+  test('says the same as JSON', async () => {
+    const { code, stdout } = await setPolicy('--all --dry-run --json', [changed, refused]);
+    expect(code).toBe(1);
+    const error = expect.objectContaining({ name: 'OrderInvalid', message: refused.error.message }) as unknown;
+    const failed = [{ rootOrderId: 'order-2', error }];
+    expect(JSON.parse(stdout)).toEqual({ orders: [changed], failed, dryRun: true });
+  });
+
+  test.each(['', '--json'])('names what was changed before an error that concerns every order: %s', async (json) => {
+    const { code, stdout, stderr } = await setPolicy(`--all ${json}`, [changed], new TemporalUnreachable('away'));
+    expect(code).toBe(1);
+    expect(stdout).toContain('order-1');
+    expect(stderr).toContain('TemporalUnreachable');
+  });
+
+  test.each([
+    ['--all', { all: true }],
+    ['--user user-1', { userId: 'user-1' }],
+    ['--phase preparing --attention', { phase: 'preparing', attention: true }],
+  ])('selects orders: %s', async (options, selection) => {
+    const { code, selections } = await setPolicy(options, [changed]);
+    expect(code).toBe(0);
+    expect(selections).toEqual([selection]);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { defaultPolicy, resolvePolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
-import { PolicyInvalid } from '../../../protocol/policy-settings.js';
+import { defaultPolicy, readPolicyChanges, resolvePolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import { duration, PolicyInvalid, PolicyTooNew, resolveSettings } from '../../../protocol/policy-settings.js';
 import { day } from './histories.js';
 
 /** Policies come in as JSON, which no type constrains. */
@@ -183,4 +183,56 @@ test('all faults are listed at once, in one message', () => {
     'unknown',
   ]);
   expect(() => resolvePolicy(policy as unknown as OrderPolicy)).toThrow(`Invalid order policy: ${faults.join('; ')}`);
+});
+
+test.each([[[]], ['none'], [7], [true]])(
+  'a policy that is not an object is refused, not taken for none: %j',
+  (given) => {
+    expect(faultsOf(given as never)).toContain('must be an object');
+  },
+);
+
+test.each(['1', 0, -1, 1.5, {}])('a version that no release wrote is refused: %j', (version) => {
+  expect(faultsOf({ ...resolvePolicy(), version })).toEqual(['version is not a setting: leave it out']);
+});
+
+describe('a policy as the base of another', () => {
+  const settings = { first: duration('1d'), second: duration('2d') };
+  const known = { of: 'invented', version: 2, settings };
+
+  test('is refused if a later release wrote it: its settings would be lost', () => {
+    const later = { ...resolvePolicy(), version: 2, holidayAllowance: 1 };
+    expect(() => resolvePolicy({ onLost: 'fail' }, later)).toThrow(PolicyTooNew);
+  });
+
+  test('keeps its form if an earlier release wrote it, whose workflow goes on', () => {
+    expect(resolveSettings(known, { first: 7 }, { first: 5, version: 1 })).toEqual({ first: 7, version: 1 });
+    expect(() => resolveSettings(known, { second: 7 }, { first: 5, version: 1 })).toThrow('second is not');
+  });
+});
+
+describe('settings that change in a policy that is not known here', () => {
+  test('are those that are given, in milliseconds', () => {
+    const given = { shippingDeadline: '8d', onLost: undefined, returnReminders: null, deliveryDeadline: '1d' };
+    expect(readPolicyChanges(given as never)).toEqual({ shippingDeadline: 8 * day, deliveryDeadline: day });
+  });
+
+  test('are checked against each other only if both are given', () => {
+    expect(readPolicyChanges({ creationSettling: '2s' })).toEqual({ creationSettling: 2_000 });
+    expect(readPolicyChanges({ creationTimeout: '1m' })).toEqual({ creationTimeout: 60_000 });
+    const wrong = { creationTimeout: '1m', creationSettling: '30s' } as const;
+    expect(() => readPolicyChanges(wrong)).toThrow('creationSettling must be');
+  });
+
+  test.each([
+    [{}, 'must have at least one setting'],
+    [null, 'must have at least one setting'],
+    [{ onLost: null }, 'must have at least one setting'],
+    [{ graceDays: 2 }, 'graceDays is not a policy setting'],
+    [{ shippingDeadline: '8d', version: 1 }, 'version is not a policy setting'],
+    [{ creationSettling: '11m' }, 'creationSettling must be'],
+    ['8d', 'must be an object'],
+  ])('are refused: %j', (given, why) => {
+    expect(() => readPolicyChanges(given as never)).toThrow(why);
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { upgradeAppointment, upgradeAppointmentResult } from '../../../workflows/appointment/versions.js';
 import { appointmentResultOf } from '../../../workflows/appointment/view.js';
 import { upgradeDelivery } from '../../../workflows/delivery.js';
@@ -6,9 +7,11 @@ import { openDeletion } from '../../../workflows/deletion/deletion.js';
 import { upgradeDeletion } from '../../../workflows/deletion/versions.js';
 import { StateTooNew, upgrade, type Step } from '../../../workflows/entity/versions.js';
 import { upgradeLink } from '../../../workflows/link/versions.js';
+import { openChain } from '../../../workflows/order/chain.js';
 import { deadlinesOf } from '../../../workflows/order/deadlines.js';
 import { orderPolicyVersions, upgradeChain, upgradeOrderResult } from '../../../workflows/order/versions.js';
 import { resultOf } from '../../../workflows/order/view.js';
+import { openJob } from '../../../workflows/report/job.js';
 import { upgradeJob, upgradeReportResult, upgradeSubmission } from '../../../workflows/report/versions.js';
 import { reportResultOf } from '../../../workflows/report/view.js';
 import { requestedCase } from '../appointment/appointments.js';
@@ -84,6 +87,13 @@ test('what a run asked for and did not learn before it continued is asked for by
     policy: { version: 0 },
     requestedPolicy: { choiceWait: '2d' },
   });
+});
+
+test('null is nothing that an earlier run knew, as a backend in another language may say it', () => {
+  const order = { rootOrderId: 'order-1', policy: chain.policy };
+  expect(openChain({ ...order, carried: null })).toEqual(openChain(order));
+  const job = { jobId: 'job-1', policy: resolveReportPolicy() };
+  expect(openJob({ ...job, carried: null }, 0)).toEqual(openJob(job, 0));
 });
 
 test('an old state takes every step on the way, once and in order', () => {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
-import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
-import { resolvePolicy } from '../../../protocol/order/policy.js';
-import { resolveReportPolicy } from '../../../protocol/report/policy.js';
+import type { PolicyName } from '../../../activities/policies.js';
+import type { Settings } from '../../../protocol/policy-settings.js';
+import { appointmentSettings, resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import { deletionSettings, resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
+import { linkSettings, resolveLinkPolicy } from '../../../protocol/link/policy.js';
+import { orderSettings, resolvePolicy } from '../../../protocol/order/policy.js';
+import { reportSettings, resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { appointmentPolicyVersions } from '../../../workflows/appointment/versions.js';
 import { deletionPolicyVersions } from '../../../workflows/deletion/versions.js';
 import { openPolicy, upgradePolicy, type PolicyVersions } from '../../../workflows/entity/policy.js';
@@ -13,15 +15,57 @@ import { orderPolicyVersions } from '../../../workflows/order/versions.js';
 import { reportPolicyVersions } from '../../../workflows/report/versions.js';
 import { day } from '../order/histories.js';
 
-const all = [
-  [resolvePolicy(), orderPolicyVersions],
-  [resolveLinkPolicy(), linkPolicyVersions],
-  [resolveReportPolicy(), reportPolicyVersions],
-  [resolveAppointmentPolicy(), appointmentPolicyVersions],
-  [resolveDeletionPolicy(), deletionPolicyVersions],
-] as const;
+const all: readonly (readonly [
+  { version: number; notificationDeadline: number },
+  PolicyVersions<PolicyName>,
+  Settings,
+])[] = [
+  [resolvePolicy(), orderPolicyVersions, orderSettings],
+  [resolveLinkPolicy(), linkPolicyVersions, linkSettings],
+  [resolveReportPolicy(), reportPolicyVersions, reportSettings],
+  [resolveAppointmentPolicy(), appointmentPolicyVersions, appointmentSettings],
+  [resolveDeletionPolicy(), deletionPolicyVersions, deletionSettings],
+];
 
-describe.each(all)('of %j', (resolved, versions) => {
+/** Values at the bounds of a setting, and those next to them that are out of it. */
+function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unknown[] } {
+  switch (setting.kind) {
+    case 'duration':
+    case 'count': {
+      const { least, most } = setting;
+      return { within: [least, most], beyond: [least - 1, most + 1, least + 0.5, String(least)] };
+    }
+    case 'following':
+      return { within: [setting.most], beyond: [setting.most + 1, 29_999] };
+    case 'durations':
+      return { within: [[], [1, 3652.5 * day]], beyond: [[0], [1.5], [3652.5 * day + 1], Array(21).fill(1), 1] };
+    case 'choice':
+      return { within: [...setting.choices], beyond: ['shrug', '', 1] };
+    default:
+      return setting satisfies never;
+  }
+}
+
+describe.each(all)('of %j', (resolved, versions, table) => {
+  test('a resolved policy is followed without asking within the bounds of its table, and asked for beyond', () => {
+    // Settings that are compared with others, which are as far away as they may be.
+    const others: Record<string, object> = {
+      creationTimeout: versions.of === 'order' ? { creationSettling: 600_000 } : { uploadTimeout: 3_600_000 },
+      uploadTimeout: { creationTimeout: 1_000 },
+    };
+    for (const [name, setting] of Object.entries(table)) {
+      const { within, beyond } = boundsOf(setting);
+      for (const value of within) {
+        const given = { ...resolved, ...others[name], [name]: value };
+        expect(openPolicy(versions, given), `${name} ${String(value)}`).toEqual({ policy: given });
+      }
+      for (const value of beyond) {
+        const given = { ...resolved, ...others[name], [name]: value };
+        expect(openPolicy(versions, given), `${name} ${String(value)}`).toMatchObject({ requestedPolicy: given });
+      }
+    }
+  });
+
   test('the settings of its versions are those of its table: who adds a setting adds a version', () => {
     const { version, ...settings } = resolved;
     const added = versions.added.flatMap((each) => Object.keys(each));
@@ -59,9 +103,16 @@ describe.each(all)('of %j', (resolved, versions) => {
   });
 });
 
+test('a resolved policy whose settings contradict each other is asked for', () => {
+  const order = { ...resolvePolicy(), creationTimeout: 60_000 };
+  expect(openPolicy(orderPolicyVersions, order)).toMatchObject({ requestedPolicy: order });
+  const report = { ...resolveReportPolicy(), creationTimeout: 10_000, uploadTimeout: 10_000 };
+  expect(openPolicy(reportPolicyVersions, report)).toMatchObject({ requestedPolicy: report });
+});
+
 /** What a release would write that adds two settings to the order's policy. */
 const later: PolicyVersions<'order'> = {
-  of: 'order',
+  ...orderPolicyVersions,
   added: [...orderPolicyVersions.added, { holidayAllowance: 2 * day, holidayReminders: [day] }],
 };
 
@@ -77,7 +128,7 @@ test('an order under way gets the constant of a setting that a release adds, and
 test('a policy from before versions gets constants for what it lacks, and never the defaults of today', () => {
   const old = { shippingDeadline: 3 * day, returnReminders: [day], resultsDeadline: Number.NaN, forgotten: 1 };
   const upgraded = upgradePolicy(
-    { of: 'order', added: [{ ...orderPolicyVersions.added[0], resultsDeadline: 99 }] },
+    { ...orderPolicyVersions, added: [{ ...orderPolicyVersions.added[0], resultsDeadline: 99 }] },
     old,
   );
   expect(upgraded).toEqual({
