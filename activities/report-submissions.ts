@@ -1,9 +1,9 @@
 import { WorkflowFailedError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { submitReportId } from '../protocol/ids.js';
-import type { LostUpload, SubmitReportResult } from '../protocol/report/messages.js';
+import { submissionResultVersion, type LostUpload, type SubmitReportResult } from '../protocol/report/messages.js';
 import { uploadOutcomeOf } from '../protocol/report/upload-outcome.js';
-import { runsOf } from './workflow-runs.js';
+import { readable, runsOf } from './workflow-runs.js';
 
 /** What the end of a submission's run shows about its job. */
 export interface Standing {
@@ -26,7 +26,8 @@ export async function standingOf(
     case 'RUNNING':
       return { isRunning: true, lostUploads: [] };
     case 'COMPLETED': {
-      const { jobId, lostUploads } = (await resultOf(temporal, run)) as SubmitReportResult;
+      const result = (await resultOf(temporal, run)) as SubmitReportResult;
+      const { jobId, lostUploads } = readable('a submission', result, submissionResultVersion);
       return { isRunning: false, jobId, lostUploads };
     }
     case 'FAILED':

@@ -11,7 +11,12 @@ import {
   type AppointmentOutcome,
 } from '../protocol/appointment/messages.js';
 import { deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../protocol/ids.js';
-import type { DeleteUserResult, RunningWork, WorkFate } from '../protocol/deletion/messages.js';
+import {
+  deletionResultVersion,
+  type DeleteUserResult,
+  type RunningWork,
+  type WorkFate,
+} from '../protocol/deletion/messages.js';
 import { cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../protocol/link/messages.js';
 import {
   cancelPlacingUpdate,
@@ -32,7 +37,7 @@ import {
 } from '../protocol/report/messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
-import { endedRunsOf, listed } from './workflow-runs.js';
+import { endedRunsOf, listed, readable } from './workflow-runs.js';
 import { hasEndpoint } from './notifications.js';
 
 /**
@@ -94,7 +99,8 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       if (!isAddressable(userId)) return {};
       const workflowId = deleteUserId(userId);
       for (const { runId } of await endedRunsOf(temporal, workflowId)) {
-        const { outcome } = (await temporal.workflow.getHandle(workflowId, runId).result()) as DeleteUserResult;
+        const result = (await temporal.workflow.getHandle(workflowId, runId).result()) as DeleteUserResult;
+        const { outcome } = readable('a deletion', result, deletionResultVersion);
         if (outcome === 'deleted' || outcome === 'undone') return { outcome };
       }
       return {};

@@ -1,4 +1,4 @@
-import { activityInfo, log, sleep } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, log, sleep } from '@temporalio/activity';
 import { isGrpcServiceError, WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import type { EarlierRun } from '../protocol/earlier-run.js';
 
@@ -68,6 +68,17 @@ export async function lastResultOf<Result>(
       : last;
   if (runId === undefined) return undefined;
   return temporal.workflow.getHandle(workflowId, runId).result() as Promise<Result>;
+}
+
+/**
+ * A result that an activity reads itself. One that a later release wrote, before a rollback, may say something else: the
+ * activity is repeated until a worker of that release takes it.
+ */
+export function readable<Result extends { version?: number }>(what: string, result: Result, known: number): Result {
+  const { version = 0 } = result;
+  if (version <= known) return result;
+  const message = `The result of ${what} has version ${version}, and this release knows ${known}: run a later release again`;
+  throw ApplicationFailure.retryable(message, 'StateTooNew');
 }
 
 /** The last run before that ended by itself; unknown if that cannot be found out by ID. */

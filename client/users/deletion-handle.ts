@@ -75,12 +75,12 @@ export class DeletionHandle {
   /** The answer to an undo of an ended deletion. */
   private async undone(call: OneCall): Promise<DeletionState> {
     const ended = call.result<DeleteUserResult>(this.workflow, underWay.command);
-    const result = await ended.catch((error: unknown) => {
+    const { version: _, ...state } = await ended.catch((error: unknown) => {
       const refusal = toClientError(error, userErrorMap);
       throw refusal instanceof Refusal ? nothingToUndo(refusal) : error;
     });
-    if (result.outcome === 'undone') return result;
-    if (result.outcome !== 'deleted') throw new NothingToUndo(`There is nothing to undo: ${result.outcome}`);
+    if (state.outcome === 'undone') return state;
+    if (state.outcome !== 'deleted') throw new NothingToUndo(`There is nothing to undo: ${state.outcome}`);
     throw new GraceEnded('The deletion has ended and can no longer be undone');
   }
 }

@@ -51,6 +51,8 @@ export interface LostUpload {
 }
 
 export interface SubmitReportResult {
+  /** The form of the result: a later submission of the reference, and those of the same user, read it. */
+  version: number;
   /** The service's id of the parsing job, which the workflow `parsing-job/<job id>` follows. */
   jobId: string;
   /** True when an upload's answer was lost and its job was found among those that webhooks had reported. */
@@ -58,6 +60,8 @@ export interface SubmitReportResult {
   /** Uploads before that, whose jobs never appeared: one that appears later is superseded by `jobId`. */
   lostUploads: LostUpload[];
 }
+
+export const submissionResultVersion = 1;
 
 /** The result of cancelling a submission. */
 export type SubmissionEnd =

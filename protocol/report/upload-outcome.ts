@@ -21,6 +21,8 @@ const certain: readonly string[] = [
   'TooManyRequests',
   'AttemptOutdated',
   'ReportFileUnavailable',
+  // An earlier submission's result is read before anything is sent.
+  'StateTooNew',
 ];
 
 /** Failures that end a submission for good, before anything was sent or by the service's own answer. */

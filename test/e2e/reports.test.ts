@@ -168,7 +168,7 @@ describe('a lost answer', () => {
     const handle = await submit({ userId, policy: { ...quick, lostAnswerWait: '60s' } });
     const jobId = await handle.jobId();
     expect(await jobsOf(userId)).toEqual([jobId]);
-    expect(await submissionOf(handle)).toEqual({ jobId, adopted: true, lostUploads: [] });
+    expect(await submissionOf(handle)).toEqual({ version: 1, jobId, adopted: true, lostUploads: [] });
     expect(await finish(handle)).toMatchObject({ outcome: 'completed', reference: handle.reference });
   });
 
@@ -184,7 +184,7 @@ describe('a lost answer', () => {
     const jobId = await handle.jobId();
     await lab.sandbox.removeFaults(fault);
     expect(await jobsOf(userId)).toEqual([jobId]);
-    expect(await submissionOf(handle)).toEqual({ jobId, adopted: true, lostUploads: [] });
+    expect(await submissionOf(handle)).toEqual({ version: 1, jobId, adopted: true, lostUploads: [] });
     expect(await finish(handle)).toMatchObject({ reference: handle.reference });
   });
 

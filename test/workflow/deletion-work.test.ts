@@ -292,8 +292,9 @@ test('a worker that is away for the whole grace adds no time to it', async () =>
   await stage.stopWorker();
   await sleep(Date.parse(handle.requested?.graceUntil ?? '') - Date.now() + 1000);
   await stage.startWorker();
-  const { graceUntil, outcome } = await handle.result();
-  expect({ graceUntil, outcome }).toEqual({ graceUntil: handle.requested?.graceUntil, outcome: 'deleted' });
+  const { version, graceUntil, outcome } = await handle.result();
+  const end = handle.requested?.graceUntil;
+  expect({ version, graceUntil, outcome }).toEqual({ version: 1, graceUntil: end, outcome: 'deleted' });
   const late = (await eventsOf(stage, deleteUserId(leavingUser.userId))).filter(
     ({ eventTime }) => Number(eventTime?.seconds) * 1000 > Date.parse(graceUntil ?? ''),
   );

@@ -85,7 +85,11 @@ describe('one job is followed for a reference', () => {
     await stage.skip('30 seconds');
     const report = await follow(stage, handle);
     expect(await stage.sandbox.jobs()).toMatchObject([{ id: report.jobId }]);
-    expect(await resultOf(report.handle.reference ?? '')).toMatchObject({ adopted: false, lostUploads: [] });
+    expect(await resultOf(report.handle.reference ?? '')).toMatchObject({
+      version: 1,
+      adopted: false,
+      lostUploads: [],
+    });
   });
 
   test.each([

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import {
   deleteUserName,
+  deletionResultVersion,
   requestUpdate,
   stateQuery,
   undoUpdate,
@@ -91,7 +92,8 @@ async function fail(run: DeletionRun, refusal: ApplicationFailure): Promise<neve
 function resultOf({ deletion, refusal }: DeletionRun): DeleteUserResult {
   const state = stateOf(deletion);
   const { outcome, endedAt } = state;
-  if (outcome !== undefined && outcome !== 'failed' && endedAt !== undefined) return { ...state, outcome, endedAt };
+  if (outcome !== undefined && outcome !== 'failed' && endedAt !== undefined)
+    return { version: deletionResultVersion, ...state, outcome, endedAt };
   throw refusal ?? new Error('A deletion ends with an outcome or a refusal');
 }
 

@@ -19,6 +19,7 @@ import {
   type ReportAttentionReason,
   type SubmissionEnd,
   type SubmitReportInput,
+  submissionResultVersion,
   type SubmitReportResult,
 } from '../../protocol/report/messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
@@ -85,7 +86,7 @@ async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult
   await CancellationScope.nonCancellable(() => activities.handOverReport.executeWithOptions({ summary }, [submitted]));
   setCurrentDetails(`Uploaded as job \`${jobId}\`. Workflow \`${parsingJobId(jobId)}\` follows it from here.`);
   run.end = { outcome: 'uploaded', jobId };
-  return { jobId, adopted, lostUploads: submission.lostUploads };
+  return { version: submissionResultVersion, jobId, adopted, lostUploads: submission.lostUploads };
 }
 
 function listen(run: SubmissionRun): void {

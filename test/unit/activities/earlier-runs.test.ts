@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { standingOf } from '../../../activities/report-submissions.js';
+import { runningWorkActivities } from '../../../activities/running-work.js';
 import { lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
 import type { EarlierRun } from '../../../protocol/earlier-run.js';
 
@@ -27,4 +29,46 @@ test('a search that does not answer is tried again for some minutes, then a run 
 
 test('a run that was the first of its ID searches for nothing', async () => {
   await expect(lastResult({ attempt: 1, earlier: {} })).resolves.toBeUndefined();
+});
+
+/** A Temporal with one run of everything, which has ended with this result. */
+function endedWith(result: object): Client {
+  const run = { workflowId: 'invented', runId: 'run-1', status: { name: 'COMPLETED' }, startTime: new Date(0) };
+  return {
+    workflow: {
+      async *list() {
+        yield run;
+      },
+      getHandle: () => ({ result: async () => result }),
+    },
+  } as unknown as Client;
+}
+
+const readers: readonly (readonly [string, object, (temporal: Client) => Promise<unknown>, object])[] = [
+  [
+    'a submission',
+    { jobId: 'job-1', lostUploads: [], adopted: false },
+    async (temporal) => {
+      for await (const run of temporal.workflow.list()) return standingOf(temporal, run);
+    },
+    { isRunning: false, jobId: 'job-1', lostUploads: [] },
+  ],
+  [
+    'a deletion',
+    { outcome: 'undone' },
+    (temporal) => runningWorkActivities({ temporal, target: 'off' } as never).findEarlierDeletion('user-1'),
+    { outcome: 'undone' },
+  ],
+];
+
+describe.each(readers)('the result of %s', (what, result, read, known) => {
+  test('is read, with a version and from before there were any', async () => {
+    for (const version of [undefined, 1]) expect(await read(endedWith({ ...result, version }))).toEqual(known);
+  });
+
+  test('waits for a later release if that wrote it: what it says may have moved', async () => {
+    const failure: unknown = await read(endedWith({ ...result, version: 2 })).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ type: 'StateTooNew', nonRetryable: false });
+    expect(String(failure)).toContain(`The result of ${what} has version 2, and this release knows 1`);
+  });
 });

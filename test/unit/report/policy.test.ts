@@ -46,7 +46,7 @@ describe('a report policy', () => {
 });
 
 describe('a failed upload', () => {
-  test.each(['ServiceUnreachable', 'TooManyRequests', 'AttemptOutdated', 'ReportFileUnavailable'])(
+  test.each(['ServiceUnreachable', 'TooManyRequests', 'AttemptOutdated', 'ReportFileUnavailable', 'StateTooNew'])(
     'a failed upload by %s made nothing',
     (type) => {
       expect(uploadOutcomeOf(type)).toBe('nothing_created');
