@@ -1,5 +1,5 @@
 import { referencePattern } from '../protocol/ids.js';
-import { PolicyInvalid } from '../protocol/policy-settings.js';
+import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-settings.js';
 import type { RefusedField } from './errors.js';
 
 /* Faults of a caller's input, by field, before anything is started. */
@@ -10,6 +10,7 @@ export function policyFaults(resolve: () => unknown): RefusedField[] {
     resolve();
     return [];
   } catch (error) {
+    if (error instanceof PolicyTooNew) return [{ field: 'policy', message: 'was written by a later release' }];
     if (!(error instanceof PolicyInvalid)) throw error;
     return error.faults.map((message) => ({ field: 'policy', message }));
   }

@@ -122,9 +122,10 @@ function changedIn(run: KitOrderRun, policy: PolicyChanges): ResolvedPolicy {
   validatePolicyChange(run, { policy });
   if (chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
   const changed = { ...chain.policy, ...givenIn({ policy }) };
-  const wrong = wrongSettings(orderPolicyVersions, changed);
+  // The version is 0 until the policy of the order itself is resolved.
+  const wrong = wrongSettings(orderPolicyVersions, { ...changed, version: orderPolicyVersions.added.length });
   if (wrong.length === 0) return changed;
-  throw refusePolicy(`has no such settings, or not in their range and in milliseconds: ${wrong.join(', ')}`);
+  throw refusePolicy(`has settings that are unknown, out of range or not in milliseconds: ${wrong.join(', ')}`);
 }
 
 function previewOf(chain: Chain, policy: ResolvedPolicy, now: number): PolicyPreview {

@@ -52,6 +52,13 @@ describe('an order is refused before anything is started', () => {
     expect(await faultsOf({ order: { ...input.order, passthrough: 'mine' } })).toEqual(['order.passthrough']);
   });
 
+  test.each([[{ graceDays: 2 }], [{ version: 2 }], [{ version: '1' }], ['default'], [[]]])(
+    'an order is refused before anything is started with the policy %j',
+    async (policy) => {
+      expect(new Set(await faultsOf({ policy }))).toEqual(new Set(['policy']));
+    },
+  );
+
   test('an order is refused before anything is started with all its faults named at once', async () => {
     const order = { ...input.order, shipping_details: { ...shippingDetails, zip: '9118' } };
     const policy = { returnDeadline: 'soon', onLost: 'shrug' };
