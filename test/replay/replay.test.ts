@@ -99,7 +99,8 @@ async function messagesOfWorkflows(): Promise<Set<string>> {
 async function workflowsThatCarry(): Promise<string[]> {
   const sources = await Promise.all((await filesOf('workflows')).map(async (file) => readFile(file, 'utf8')));
   const carrying = sources.flatMap((source) => [
-    ...source.matchAll(/ontinueAsNew(?:Func)?<typeof (\w+)>\((?:[^;]|\n)*?carried/g),
+    ...source.matchAll(/ontinueAsNew(?:Func)?<typeof (\w+)>[^;]*?carried/g),
+    ...source.matchAll(/workflowType: (\w+)Name,\s+nextInput: [^;]*?carried/g),
   ]);
   return carrying.map(([, name = '']) => name);
 }
