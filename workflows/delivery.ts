@@ -29,8 +29,9 @@ import { labAttentionKey } from '../protocol/search-attributes.js';
 import { activities, delivery as deliveryOptions } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
 import { isObject } from './entity/fields.js';
-import { code, moment, showToOperators } from './entity/operators.js';
+import { code, moment, showToOperators, table } from './entity/operators.js';
 import { batchSize, inBrief } from './entity/outbox.js';
+import { day } from './entity/spans.js';
 import { upgrade, type Step } from './entity/versions.js';
 
 /** What is still undelivered of one workflow's notifications; plain JSON, goes through continue-as-new as it is. */
@@ -53,8 +54,6 @@ interface DeliveryRun {
   /** The attempts that are under way; `resend` ends them, so that it does not wait for a pause. */
   round?: CancellationScope;
 }
-
-const day = 24 * 60 * 60_000;
 
 /** A receiver that is down for weeks is not called every few minutes. */
 const longestPause = '1 hour' as const;
@@ -267,11 +266,11 @@ function show(delivery: Delivery): void {
   const { source, undelivered, triedUntil } = stateOf(delivery);
   const rows = undelivered
     .slice(0, 50)
-    .map(({ id, type, at, refusedWith }) => `| ${code(id)} | ${type} | ${moment(at)} | ${refusedWith ?? ''} |`);
+    .map(({ id, type, at, refusedWith }) => [code(id), type, moment(at), String(refusedWith ?? '')]);
   const details = [
     `Undelivered notifications of ${code(source)}: **${undelivered.length}**, retried until ${moment(triedUntil)}`,
     '',
-    ...(rows.length === 0 ? [] : ['| Id | Type | Time (UTC) | Refused with |', '| --- | --- | --- | --- |', ...rows]),
+    ...(rows.length === 0 ? [] : [table(['Id', 'Type', 'Time (UTC)', 'Refused with'], rows)]),
   ].join('\n');
   const attention = isDone(delivery) ? [] : ['notifications_undelivered'];
   showToOperators(details, [{ key: labAttentionKey, value: attention }]);

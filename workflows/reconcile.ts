@@ -11,6 +11,7 @@ import {
 } from '../protocol/reconcile.js';
 import { activities } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
+import { table } from './entity/operators.js';
 
 /**
  * Compares the service's list of updated orders with what the workflows know: page by page from the last to the
@@ -109,7 +110,9 @@ function detailsOf({ from, to }: ReconcileRange, counts: ReconcileCounts, page: 
   return [
     page === undefined ? '### Complete' : `### ${page} pages to go`,
     `Orders updated from ${from} to ${to}`,
-    '| Listed | Notified | Finished | Finished, end was missed | Skipped | Critical |\n| --- | --- | --- | --- | --- | --- |\n' +
-      `| ${listed} | ${notified} | ${finished} | ${reopened} | ${passedOver} | ${critical} |`,
+    table(
+      ['Listed', 'Notified', 'Finished', 'Finished, end was missed', 'Skipped', 'Critical'],
+      [[listed, notified, finished, reopened, passedOver, critical].map(String)],
+    ),
   ].join('\n\n');
 }

@@ -1,5 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { refusalOf, refuse } from './entity/commands.js';
+import { table } from './entity/operators.js';
 import { activities } from './activities.js';
 import {
   replayLimit,
@@ -65,11 +66,11 @@ function add(counts: Record<string, number>, more: Record<string, number>): void
 
 function detailsOf({ replayed, left }: ReplayRejectedEventsResult): string {
   const rows = [...rowsOf('replayed', replayed), ...rowsOf('left', left)];
-  return ['| | What became of it | Events |', '| --- | --- | --- |', ...rows].join('\n');
+  return table(['', 'What became of it', 'Events'], rows);
 }
 
-function rowsOf(word: string, counts: Record<string, number>): string[] {
-  return Object.entries(counts).map(([answer, count]) => `| ${word} | ${answer} | ${count} |`);
+function rowsOf(word: string, counts: Record<string, number>): string[][] {
+  return Object.entries(counts).map(([answer, count]) => [word, answer, String(count)]);
 }
 
 /** A page of the events that could not be handled, with what is wrong with each. */

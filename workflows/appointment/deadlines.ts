@@ -2,6 +2,7 @@ import type { AppointmentAttentionReason } from '../../protocol/appointment/mess
 import { absenceBelieved } from '../entity/absence.js';
 import type { Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
+import { doubled, longestOutage } from '../entity/spans.js';
 import { announceFall, announceNews, clear, enqueue, headOf, raise } from './announcements.js';
 import { type Appointment, openVisit } from './appointment.js';
 import { readAppointment } from './reading.js';
@@ -69,8 +70,6 @@ function end(appointment: Appointment, name: 'choice' | 'give_up', from: number)
   return { ...deadline(appointment, name, at), latest };
 }
 
-const longestOutage = 24 * 60 * 60_000;
-
 function choiceReminders(appointment: Appointment): Deadline[] {
   const { stage, policy, requested } = appointment;
   if (appointment.notifies !== true || !requested) return [];
@@ -113,7 +112,7 @@ function isOverdue({ attention }: Appointment): boolean {
 /** Each read that says nothing new doubles the pause. */
 function nextRead({ lookedAt, silentReads, policy }: Appointment): number {
   const { firstPoll, longestPoll } = policy;
-  return lookedAt + Math.min(firstPoll * 2 ** Math.min(silentReads, 30), Math.max(longestPoll, firstPoll));
+  return lookedAt + doubled(firstPoll, silentReads, Math.max(longestPoll, firstPoll));
 }
 
 function deadline({ stage }: Appointment, name: DeadlineName, at: number, ordinal = 1): Deadline {

@@ -4,7 +4,7 @@ import type { AppointmentReading } from '../../activities/appointment-reading.js
 import { isOpen } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities } from '../activities.js';
-import { isAbsenceBelieved } from '../entity/absence.js';
+import { noteAbsence } from '../entity/absence.js';
 import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
@@ -38,7 +38,7 @@ export async function readOrThrow(appointment: Appointment): Promise<void> {
 
 function takeReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
   setNotifies(appointment, reading.notifies);
-  if (reading.order === 'gone' && !takeAbsence(appointment, now)) return takeSilence(appointment, now);
+  if (reading.order === 'gone' && !noteAbsence(appointment, now)) return takeSilence(appointment, now);
   if (reading.order !== 'gone') delete appointment.absentSince;
   if (appointment.received === asked) appointment.unclear = false;
   if (appointment.doubtUntil !== undefined && now >= appointment.doubtUntil) delete appointment.doubtUntil;
@@ -54,12 +54,6 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
   appointment.silentReads = isNews ? 0 : appointment.silentReads + 1;
   if (appointment.fallen) appointment.fallen.asked = true;
   settleByOrder(appointment);
-}
-
-/** The service does not know the order; answers whether it has said so for long enough to be believed. */
-function takeAbsence(appointment: Appointment, now: number): boolean {
-  appointment.absentSince ??= now;
-  return isAbsenceBelieved(appointment.absentSince, now);
 }
 
 /** The order knows more than an appointment of which no outcome was reported. */

@@ -7,7 +7,7 @@ import type {
 } from '../../protocol/appointment/messages.js';
 import { labOrderIdKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
-import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
+import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { currentPhase, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { appointmentResultVersion } from './versions.js';
@@ -84,13 +84,12 @@ export function caseFileOf(state: AppointmentState): string {
   return [
     `### ${sentence(phase)}`,
     `Order ${code(orderId)}${appointment === undefined ? '' : `, appointment ${code(appointment.appointmentId)}`}`,
-    state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
+    state.outcome === undefined ? visitLine(state) : outcomeLine(state),
     ...attentionLines(attention),
-    [
-      '| When (UTC) | What happened |',
-      '| --- | --- |',
-      ...timeline.map(({ at, what }) => `| ${moment(at)} | ${plain(sentence(readable(what)))} |`),
-    ].join('\n'),
+    table(
+      ['When (UTC)', 'What happened'],
+      timeline.map(({ at, what }) => [moment(at), plain(sentence(readable(what)))]),
+    ),
   ].join('\n\n');
 }
 
@@ -99,10 +98,9 @@ function readable(what: string): string {
   return what.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, moment);
 }
 
-function waitingLine({ waiting, appointment }: AppointmentState): string {
-  const end = waiting.until === undefined ? '' : ` until ${moment(waiting.until)}`;
+function visitLine({ waiting, appointment }: AppointmentState): string {
   const at = appointment?.startAt === undefined ? '' : `, appointment at ${moment(appointment.startAt)}`;
-  return `**Waits for** ${waiting.for}${end}${at}`;
+  return `${waitingLine(waiting)}${at}`;
 }
 
 function outcomeLine({ outcome, order }: AppointmentState): string {

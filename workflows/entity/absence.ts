@@ -7,3 +7,9 @@ export const absenceBelieved = 10 * minute;
 export function isAbsenceBelieved(since: number, now: number): boolean {
   return now - since >= absenceBelieved;
 }
+
+/** The service does not know what is followed. @returns whether it has said so for long enough to be believed */
+export function noteAbsence(of: { absentSince?: number }, now: number): boolean {
+  of.absentSince ??= now;
+  return isAbsenceBelieved(of.absentSince, now);
+}

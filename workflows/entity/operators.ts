@@ -45,6 +45,15 @@ export function plain(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N} _.:,/()+-]/gu, '·').trim() || '·';
 }
 
+/** The line of a case file that says what is waited for. */
+export function waitingLine({ for: what, until }: { for: string; until?: string | undefined }): string {
+  return `**Waits for** ${what}${until === undefined ? '' : ` until ${moment(until)}`}`;
+}
+
+export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
 export function moment(at: string): string {
   return plain(at.slice(0, 19).replace('T', ' '));
 }

@@ -2,6 +2,7 @@ import { attentionVerbsFor, type Attentive } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
+import { doubled, longestOutage, minute, second } from '../entity/spans.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
 import type { LinkNotification } from '../../protocol/link/notifications.js';
@@ -114,7 +115,7 @@ export function sourceSlug({ provider }: Link): string {
 }
 
 /** A user who is sent off with a token needs a moment to use it. */
-const shortestUse = 60_000;
+const shortestUse = minute;
 
 /** Whether the token can be handed out, or its login be finished. */
 export function hasUsableToken({ token, phase, policy }: Link, now: number): boolean {
@@ -142,7 +143,7 @@ export function giveToken(link: Link, held: LinkTokenHeld, now: number): void {
 
 /** The first link is asked for at once, and the timer of the start then serves it too: that spares one for each link. */
 function isPrompt({ phase, since, startedAt }: Link, now: number): boolean {
-  return phase === 'awaiting_password' && since === startedAt && now < startedAt + 60_000;
+  return phase === 'awaiting_password' && since === startedAt && now < startedAt + minute;
 }
 
 function awaitPassword(link: Link, now: number): void {
@@ -239,14 +240,14 @@ export function oldestOwn({ startedAt, policy }: Link, afterSuccess: boolean): n
 }
 
 /** In an outage every link that waits asks: rarely enough that the service can come back. */
-const longestPause = 15 * 60_000;
+const longestPause = 15 * minute;
 
 /** When the service is asked (again) whether it has the connection: at once, then at widening distance. */
 export function confirmAt({ claim, policy }: Link): number | undefined {
   if (!claim) return undefined;
   if (claim.reads === 0) return claim.at;
   const longest = claim.unanswered ? longestPause : policy.confirmationWait;
-  return claim.at + Math.min(2_000 * 2 ** (claim.reads - 1), longest);
+  return claim.at + doubled(2 * second, claim.reads - 1, longest);
 }
 
 export type Found = 'new' | 'older' | 'none';
@@ -276,11 +277,9 @@ function readAgain({ by, at, reads }: Claim): Claim {
   return { by, at, reads: reads + 1 };
 }
 
-/** Longer than the service's usual outages; then a link ends by what is known of it here. */
-const longestOutage = 24 * 60 * 60_000;
-
 /** The service could not be asked: that is no evidence either way, so the claim stands, and is read again later. */
 export function takeSilence(link: Link, asked: Claim | undefined, now: number): void {
+  // Then a link ends by what is known of it here.
   if (link.ending && now >= link.ending.since + longestOutage) return carryOutEnding(link, now);
   if (asked && link.claim === asked) link.claim = { ...readAgain(asked), at: now, unanswered: true };
 }

@@ -1,6 +1,6 @@
 import type { CodeAnswer, LinkResult, LinkState } from '../../protocol/link/messages.js';
 import { attentionLines, shownAttention } from '../entity/attention.js';
-import { code, moment, plain, sentence, words } from '../entity/operators.js';
+import { code, moment, plain, sentence, table, waitingLine, words } from '../entity/operators.js';
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
 
@@ -68,22 +68,20 @@ export function caseFileOf(state: LinkState): string {
   return [
     `### ${sentence(phase)}`,
     `Provider ${code(provider)}, user ${code(userId)}`,
-    state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
+    state.outcome === undefined ? userLine(state) : outcomeLine(state),
     ...attentionLines(attention),
-    [
-      '| When (UTC) | What happened |',
-      '| --- | --- |',
-      ...timeline.map(({ at, what }) => `| ${moment(at)} | ${plain(sentence(what))} |`),
-    ].join('\n'),
+    table(
+      ['When (UTC)', 'What happened'],
+      timeline.map(({ at, what }) => [moment(at), plain(sentence(what))]),
+    ),
   ].join('\n\n');
 }
 
-function waitingLine({ phase, until, mfa, codeAttemptsLeft }: LinkState): string {
-  const end = until === undefined ? '' : ` until ${moment(until)}`;
-  if (phase === 'confirming') return '**Waits for** the service to show the connection';
-  if (phase !== 'awaiting_code') return `**Waits for** the user to log in at the provider${end}`;
+function userLine({ phase, until, mfa, codeAttemptsLeft }: LinkState): string {
+  if (phase === 'confirming') return waitingLine({ for: 'the service to show the connection' });
+  if (phase !== 'awaiting_code') return waitingLine({ for: 'the user to log in at the provider', until });
   const by = mfa?.method === undefined ? '' : ` sent by ${plain(mfa.method)}`;
-  return `**Waits for** the code${by}${end}, attempts left: ${codeAttemptsLeft}`;
+  return `${waitingLine({ for: `the code${by}`, until })}, attempts left: ${codeAttemptsLeft}`;
 }
 
 const undone: Readonly<Record<NonNullable<LinkState['waitedFor']>, string>> = {

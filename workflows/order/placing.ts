@@ -42,6 +42,7 @@ import { refusalOf, refuse } from '../entity/commands.js';
 import { isFinalRefusal, isAccessRefused } from '../entity/failures.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
+import { hour, minute } from '../entity/spans.js';
 import { orderPolicyVersions } from './versions.js';
 
 /** A run of the placing, which a command can end. */
@@ -172,7 +173,7 @@ function begin(input: PlaceKitOrderInput): PlacingRun {
 }
 
 /** How long the service may fail to take an order before a person is asked to look. Placing goes on all the same. */
-const delayWorthAttention = 60 * 60_000;
+const delayWorthAttention = hour;
 
 async function place(run: PlacingRun): Promise<PlacedOrder> {
   try {
@@ -239,7 +240,7 @@ async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
 }
 
 /** A service that asks for hours of patience ends a round at once: the next one does not follow at once. */
-const betweenRounds = 10 * 60_000;
+const betweenRounds = 10 * minute;
 
 /**
  * If a later attempt may succeed, it is waited for; everything else fails the placing. A refused key is corrected by a person,

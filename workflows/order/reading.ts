@@ -3,7 +3,7 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import { activities } from '../activities.js';
 import { absenceBelieved, isAbsenceBelieved } from '../entity/absence.js';
 import { refusalOf } from '../entity/commands.js';
-import { hour, minute } from '../entity/spans.js';
+import { doubled, hour, longestOutage, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';
@@ -63,9 +63,6 @@ function isNotFound({ details }: ApplicationFailure): boolean {
 const firstPause = 10 * minute;
 const longestPause = 6 * hour;
 
-/** An outage of a day is no longer a usual one: then a person is asked to look. */
-const shownAfter = 24 * hour;
-
 /** Whether decisions wait for a later read. */
 export function isPostponed({ unanswered }: Chain, now: number): boolean {
   return unanswered !== undefined && unanswered.againAt > now;
@@ -75,8 +72,8 @@ export function isPostponed({ unanswered }: Chain, now: number): boolean {
 function postpone(chain: Chain, orderId: string, now: number): void {
   const before = chain.unanswered?.orderId === orderId ? chain.unanswered : undefined;
   const { since, times } = before ?? { since: now, times: 0 };
-  const pause = Math.min(firstPause * 2 ** Math.min(times, 30), longestPause, chain.policy.recheckEvery);
-  const shownAt = since + shownAfter;
+  const pause = doubled(firstPause, times, Math.min(longestPause, chain.policy.recheckEvery));
+  const shownAt = since + longestOutage;
   if (now >= shownAt) askAbout(chain, orderId, now);
   const againAt = now < shownAt ? Math.min(now + pause, shownAt) : now + pause;
   chain.unanswered = { orderId, since, times: times + 1, againAt };

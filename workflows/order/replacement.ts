@@ -14,6 +14,7 @@ import {
   type ChainOrder,
 } from './chain.js';
 import { refusalOf, refuse } from '../entity/commands.js';
+import { minute } from '../entity/spans.js';
 import { isKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { demandOpen } from './validation.js';
@@ -24,7 +25,7 @@ import type { KitOrderRun } from './run.js';
  * How long one attempt at a replacement may take before the caller or the operator is notified. The reservation stays; the
  * next attempt continues it.
  */
-const replacementTimeout = 15 * 60_000;
+const replacementTimeout = 15 * minute;
 
 /**
  * The lane of all replacements of the chain, whichever order they are for: where the service echoes no passthrough, one that

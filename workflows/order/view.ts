@@ -19,7 +19,7 @@ import {
   ofUser,
 } from '../../protocol/search-attributes.js';
 import { attentionAttribute, attentionLines } from '../entity/attention.js';
-import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
+import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import {
   ordersOf,
   currentOrder,
@@ -187,17 +187,13 @@ export function caseFileOf(chain: Chain): string {
   return [
     `### ${sentence(state.phase)}`,
     `Order ${code(state.orderId)}${reference}`,
-    state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
+    state.outcome === undefined ? waitingLine(state.waiting) : outcomeLine(state),
     ...(state.problem ? [`**Problem** ${wordsFor(state.problem.status)} since ${moment(state.problem.since)}`] : []),
     ...(state.criticalResult ? [criticalLine(state.criticalResult)] : []),
     ...attentionLines(state.attention),
     ...(state.chain.length > 1 ? [state.chain.map(kitLine).join('\n')] : []),
-    ['| When (UTC) | Order | What happened |', '| --- | --- | --- |', ...rowsOf(chain, state)].join('\n'),
+    table(['When (UTC)', 'Order', 'What happened'], rowsOf(chain, state)),
   ].join('\n\n');
-}
-
-function waitingLine({ waiting }: OrderState): string {
-  return `**Waits for** ${waiting.for}${waiting.until === undefined ? '' : ` until ${moment(waiting.until)}`}`;
 }
 
 function outcomeLine({ outcome, interpretation }: OrderState): string {
@@ -225,7 +221,7 @@ interface Row {
 }
 
 /** What the service reported and what was done about it, in the order of time. */
-function rowsOf({ journal, rootOrderId }: Chain, { timeline }: OrderState): string[] {
+function rowsOf({ journal, rootOrderId }: Chain, { timeline }: OrderState): string[][] {
   // Acknowledgements stand in the journal, in words of ours.
   const events = timeline.filter(({ eventId }) => eventId !== undefined);
   const reported = events.map(({ at, orderId, status, detail }): Row => {
@@ -235,7 +231,7 @@ function rowsOf({ journal, rootOrderId }: Chain, { timeline }: OrderState): stri
   const done = journal.map(({ at, orderId = rootOrderId, what }): Row => ({ at, orderId, what: `**${what}**` }));
   return [...reported, ...done]
     .toSorted((a, b) => compareText(a.at, b.at))
-    .map(({ at, orderId, what }) => `| ${moment(at)} | ${shortened(orderId)} | ${what} |`);
+    .map(({ at, orderId, what }) => [moment(at), shortened(orderId), what]);
 }
 
 const statusWords: Readonly<Record<string, string>> = {

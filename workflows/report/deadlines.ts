@@ -1,5 +1,6 @@
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { Moment } from '../entity/alarm.js';
+import { doubled } from '../entity/spans.js';
 import { currentJob, type Job } from './job.js';
 
 /** How long a job may take, and when it is read though nothing was reported. Pure; time comes in as data. */
@@ -30,7 +31,7 @@ export function isOverdue(job: Job): boolean {
 /** When the job is read next: each read that says nothing new doubles the pause. */
 export function pollAt({ stage, policy, lookedAt, silentReads }: Job): number {
   const first = stage.reviewing ? policy.firstReviewPoll : policy.firstPoll;
-  return lookedAt + Math.min(first * 2 ** Math.min(silentReads, 30), Math.max(policy.longestPoll, first));
+  return lookedAt + doubled(first, silentReads, Math.max(policy.longestPoll, first));
 }
 
 /** When a job that missed its deadline and has stood still since is given up: a late one that moves is alive. */

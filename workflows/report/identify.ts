@@ -6,7 +6,7 @@ import { announceClaim, raise } from './announcements.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
-import { firstReportWait } from '../entity/spans.js';
+import { firstReportWait, second } from '../entity/spans.js';
 import { hasEndedByItself, type Job } from './job.js';
 import { knownOf } from './reports.js';
 import { reportPolicyVersions, upgradeReportResult } from './versions.js';
@@ -16,7 +16,7 @@ import type { ReportRun } from './workflow.js';
  * How long a run that a webhook started waits for a hand-over before it asks whose job it is: the upload's answer is on
  * its way while the webhook comes. It is doubled as long as an upload of the same user is under way that may claim it.
  */
-const claimWait = 10_000;
+const claimWait = 10 * second;
 
 /** So often: ten minutes in all. Then the job counts as one that was made elsewhere, and a person is asked. */
 const mostReads = 7;

@@ -1,4 +1,4 @@
-import { isAbsenceBelieved } from '../entity/absence.js';
+import { noteAbsence } from '../entity/absence.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';
 import { log } from '@temporalio/workflow';
@@ -83,7 +83,6 @@ export function takeAbsence(job: Job): void {
 
 /** A 404 that is not the service's own answer counts once a later read says the same. */
 export function takeUnsureAbsence(job: Job, now: number): void {
-  job.absentSince ??= now;
-  if (isAbsenceBelieved(job.absentSince, now)) takeAbsence(job);
+  if (noteAbsence(job, now)) takeAbsence(job);
   else saidNothing(job, now);
 }

@@ -34,6 +34,7 @@ import { refuse } from '../entity/commands.js';
 import { isAccessRefused } from '../entity/failures.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
+import { doubled, hour, minute, second } from '../entity/spans.js';
 import { reportPolicyVersions, submissionVersion, upgradeSubmission, type CarriedSubmission } from './versions.js';
 
 /** What a submission knows beside its input; it goes through continue-as-new. */
@@ -269,10 +270,10 @@ function isoOf(time: number): string {
   return new Date(time).toISOString();
 }
 
-const firstPause = 2_000;
-const longestPause = 10 * 60_000;
+const firstPause = 2 * second;
+const longestPause = 10 * minute;
 /** How long the file may not be taken before a person is asked to look. Uploading goes on all the same. */
-const delayWorthAttention = 60 * 60_000;
+const delayWorthAttention = hour;
 
 /** When it ends at the latest, unless an upload is under way then; milliseconds since the epoch. */
 function endsAt({ since, policy }: Submission): number {
@@ -284,7 +285,7 @@ async function pause(submission: Submission, failure: ApplicationFailure | undef
   const { failures, since } = submission;
   const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];
   const asked = details?.retryAfterMs ?? 0;
-  const span = Math.max(Math.min(firstPause * 2 ** Math.min(failures - 1, 20), longestPause), asked);
+  const span = Math.max(doubled(firstPause, failures - 1, longestPause), asked);
   const isRefused = failure !== undefined && isAccessRefused(failure);
   if (isRefused || Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
   const type = failure?.type ?? 'WorkerLost';

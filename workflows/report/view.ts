@@ -3,7 +3,7 @@ import { failureOf } from '../../protocol/report/failure-reasons.js';
 import type { ParsingJobResult, ReportPhase, ReportState } from '../../protocol/report/messages.js';
 import { labPhaseKey, labReferenceKey, ofUser, supersededPhase } from '../../protocol/search-attributes.js';
 import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
-import { code, moment, plain, sentence, words, showToOperators } from '../entity/operators.js';
+import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 import { reportResultVersion } from './versions.js';
@@ -73,15 +73,11 @@ export function reportCaseFileOf(job: Job): string {
   return [
     `### ${sentence(state.phase)}`,
     `Parsing job ${code(state.jobId)}${reference}`,
-    state.outcome === undefined ? waitingLine(state) : outcomeLine(state),
+    state.outcome === undefined ? waitingLine(state.waiting) : outcomeLine(state),
     ...countLines(state),
     ...attentionLines(state.attention),
-    ['| When (UTC) | What happened |', '| --- | --- |', ...rowsOf(job)].join('\n'),
+    table(['When (UTC)', 'What happened'], rowsOf(job)),
   ].join('\n\n');
-}
-
-function waitingLine({ waiting }: ReportState): string {
-  return `**Waits for** ${waiting.for}${waiting.until === undefined ? '' : ` until ${moment(waiting.until)}`}`;
 }
 
 function outcomeLine({ outcome, failure, supersededBy }: ReportState): string {
@@ -98,14 +94,14 @@ function countLines({ counts }: ReportState): string[] {
 }
 
 /** What the service reported and what was done about it, in the order of time. */
-function rowsOf({ timeline, journal }: Job): string[] {
+function rowsOf({ timeline, journal }: Job): string[][] {
   const reported = timeline.map(({ at, status, isReviewed }) => {
     const reviewed = isReviewed === true ? ', reviewed' : '';
     return { at, what: `${plain(sentence(status))}${reviewed} (${code(status)})` };
   });
   return [...reported, ...journal.map(({ at, what }) => ({ at, what: `**${what}**` }))]
     .toSorted((a, b) => compareText(a.at, b.at))
-    .map(({ at, what }) => `| ${moment(at)} | ${what} |`);
+    .map(({ at, what }) => [moment(at), what]);
 }
 
 /** Shows the case file and the search attributes of the job as it is now. */
