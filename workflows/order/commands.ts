@@ -95,7 +95,6 @@ function doneBy(command: Command): string {
  */
 export async function carryOutCancelRequest(run: KitOrderRun): Promise<void> {
   const { chain } = run;
-  if (chain.cancelRequest !== 'open') return;
   const { orderId } = currentOrder(chain);
   try {
     if (outcomeOf(chain) === undefined) await carryOutInTurn(run, { kind: 'cancel', orderId });

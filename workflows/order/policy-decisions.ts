@@ -30,13 +30,20 @@ import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } fr
 import { replaceKit } from './replacement.js';
 import type { KitOrderRun } from './run.js';
 
-/** Does what is due at the deadlines that have passed. */
-export async function handlePassedDeadlines(run: KitOrderRun): Promise<void> {
-  const { chain } = run;
+/** After its time no redraw is expected any more. */
+export function endRedrawWaits(chain: Chain): void {
   const isRedraw = ({ name }: Deadline) => name === 'redraw';
   for (const { key } of dueOf(chain, Date.now()).filter(isRedraw)) chain.met.push(key);
-  await decide(run);
-  if (chain.ending === undefined) remind(chain, Date.now());
+}
+
+/** True if a decision is due now. One that waited for a read, and is not due any more, waits no longer. */
+export function awaitsDecision(run: KitOrderRun): boolean {
+  const { chain } = run;
+  if (unreadOrder(chain) !== undefined) return false;
+  if (outcomeOf(chain) === undefined) return !endWaitingUnlessDue(run) && !isPostponed(chain, Date.now());
+  // It may be kept open by a critical result: nothing is left to decide, and nothing to look for.
+  endPostponement(chain, Date.now());
+  return false;
 }
 
 /** In the order in which they run, all on one read. */
@@ -52,14 +59,9 @@ const steps: readonly ((run: KitOrderRun) => Promise<void> | void)[] = [
  * Takes the decisions that are due: asking a person, replacing a kit, giving an order up. Silence may only mean a lost
  * webhook, and a webhook may be late. So the order is read first, and without an answer nothing is decided.
  */
-async function decide(run: KitOrderRun): Promise<void> {
+export async function decide(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const { orderId } = currentOrder(chain);
-  if (unreadOrder(chain) !== undefined) return;
-  // An order that has its outcome may be kept open by a critical result: nothing is left to decide, and nothing to look for.
-  if (outcomeOf(chain) !== undefined) return endPostponement(chain, Date.now());
-  if (endWaitingUnlessDue(run)) return;
-  if (isPostponed(chain, Date.now())) return;
   const answer = await readOrder(run, orderId);
   if (answer === 'refused') postponeRefused(chain, orderId, Date.now());
   if (answer !== 'read') return;
@@ -186,7 +188,8 @@ function giveUp({ chain }: KitOrderRun): void {
 }
 
 /** Reminders ask for nothing that cannot be undone, so no read is made for them. */
-function remind(chain: Chain, now: number): void {
+export function remind(chain: Chain, now: number): void {
+  if (chain.ending !== undefined) return;
   const due = dueOf(chain, now).filter(isReminder);
   for (const { key, name, at, ordinal, orderId } of due) {
     chain.met.push(key);

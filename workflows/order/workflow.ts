@@ -26,12 +26,12 @@ import {
 } from '../../protocol/order/messages.js';
 import { runLoop } from '../entity/loop.js';
 import { clear, raise } from './announcements.js';
-import { openChain, outcomeOf } from './chain.js';
+import { openChain, outcomeOf, unreadOrder } from './chain.js';
 import { carryOutCancelRequest, carryOutInTurn } from './commands.js';
 import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
-import { handlePassedDeadlines } from './policy-decisions.js';
+import { awaitsDecision, decide, endRedrawWaits, remind } from './policy-decisions.js';
 import { forward, awaitIdentity, identify } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
 import { readUnreadOrders } from './reading.js';
@@ -77,10 +77,14 @@ function loopOf(run: KitOrderRun) {
   };
 }
 
+/** Awaits only what has something to do: in most turns a report is taken in and announced. */
 async function act(run: KitOrderRun): Promise<void> {
-  await readUnreadOrders(run);
-  await handlePassedDeadlines(run);
-  await carryOutCancelRequest(run);
+  const { chain } = run;
+  if (unreadOrder(chain) !== undefined) await readUnreadOrders(run);
+  endRedrawWaits(chain);
+  if (awaitsDecision(run)) await decide(run);
+  remind(chain, Date.now());
+  if (chain.cancelRequest === 'open') await carryOutCancelRequest(run);
   review(run);
   // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
   if (run.forwardsTo === undefined) announceEnd(run);
