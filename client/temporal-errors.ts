@@ -17,6 +17,7 @@ export function endpointOf(temporal: Client): Endpoint {
 
 /** Numbers of gRPC's status codes. */
 export const code = {
+  cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
   permissionDenied: 7,

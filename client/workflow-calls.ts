@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import {
-  isGrpcCancelledError,
   WorkflowNotFoundError,
   type Client,
   type WorkflowExecutionDescription,
   type WorkflowHandle,
 } from '@temporalio/client';
+import type { QueryDefinition } from '@temporalio/common';
 import { labAttentionKey } from '../protocol/search-attributes.js';
 import { after, millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { toClientError, LabOperationsError, NoWorker, TimedOut, WorkerFailing, type ErrorMap } from './errors.js';
@@ -203,6 +203,9 @@ const workflowTasks = 1;
 /** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
 const longestWaitMs = 60_000;
 
+/** Temporal waits 10 seconds for the worker that has the workflow in memory, then asks any other. It hands out no query twice. */
+const longestQueryMs = 20_000;
+
 /** The server ends a long poll a second before its deadline. */
 const catchMs = 2_000;
 
@@ -257,21 +260,23 @@ export class OneCall {
     return answer;
   }
 
+  /** Asks the workflow, and asks again while no answer comes: a worker that stops may take a query along. */
+  async query<T, Arguments extends unknown[]>(
+    workflow: WorkflowHandle,
+    definition: QueryDefinition<T, Arguments>,
+    ...args: Arguments
+  ): Promise<T> {
+    this.waitFor(workflow);
+    return this.inParts(longestQueryMs, () => workflow.query(definition, ...args));
+  }
+
   /** Waits for the end of a workflow, as long as the call may take. */
   async result<T>(workflow: Pick<WorkflowHandle, 'workflowId' | 'result'>, sentence: string): Promise<T> {
     const before = { workflowId: this.workflowId, underWay: this.underWay };
     this.waitFor(workflow, sentence);
-    for (;;) {
-      const part = new AbortController();
-      try {
-        const result = (await this.during(part, () => workflow.result())) as T;
-        Object.assign(this, before);
-        return result;
-      } catch (error) {
-        const isOnlyPart = part.signal.aborted && !this.signal.aborted;
-        if (!isOnlyPart || !isGrpcCancelledError(error)) throw error;
-      }
-    }
+    const result: unknown = await this.inParts(longestWaitMs, () => workflow.result());
+    Object.assign(this, before);
+    return result as T;
   }
 
   /** Rejects when the time is up, or the call was ended; its requests are then abandoned. */
@@ -306,14 +311,26 @@ export class OneCall {
     this.ended.abort(reason);
   }
 
-  /** Lets the work take the longest wait at most. */
-  private async during<T>(part: AbortController, work: () => Promise<T>): Promise<T> {
+  /** Begins the work again whenever it has taken so long, until the call ends. */
+  private async inParts<T>(longestMs: number, work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const part = new AbortController();
+      try {
+        return await this.during(part, longestMs, work);
+      } catch (error) {
+        const isOnlyPart = part.signal.aborted && !this.signal.aborted;
+        if (!isOnlyPart || grpcErrorOf(error)?.code !== code.cancelled) throw error;
+      }
+    }
+  }
+
+  private async during<T>(part: AbortController, longestMs: number, work: () => Promise<T>): Promise<T> {
     const isEnded = (): void => part.abort(this.signal.reason);
     this.signal.addEventListener('abort', isEnded, { once: true });
-    const disarm = after(longestWaitMs, () => part.abort());
+    const disarm = after(longestMs, () => part.abort());
     try {
       return await this.calls.client.connection.withAbortSignal(part.signal, () =>
-        this.calls.client.withDeadline(Date.now() + longestWaitMs + catchMs, work),
+        this.calls.client.withDeadline(Date.now() + longestMs + catchMs, work),
       );
     } finally {
       disarm();

@@ -86,7 +86,7 @@ export class AppointmentHandle {
 
   /** The appointment's current state. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<AppointmentState> {
-    return this.calls.call(isReading, options, (call) => call.waitFor(this.workflow).query(appointmentStateQuery));
+    return this.calls.call(isReading, options, (call) => call.query(this.workflow, appointmentStateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until nothing is waited for any more. */

@@ -143,7 +143,7 @@ export class LinkHandle {
   }
 
   private read(call: OneCall): Promise<LinkState> {
-    return call.waitFor(this.workflow).query(linkStateQuery);
+    return call.query(this.workflow, linkStateQuery);
   }
 
   /**

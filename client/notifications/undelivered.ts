@@ -60,7 +60,7 @@ export class UndeliveredNotifications {
    * @throws NotificationNotFound if nothing of it is, or was lately, undelivered
    */
   async state(source: string, options: CallOptions = {}): Promise<DeliveryState> {
-    return this.calls.call(isReading, options, (call) => call.waitFor(this.workflow(source)).query(deliveryStateQuery));
+    return this.calls.call(isReading, options, (call) => call.query(this.workflow(source), deliveryStateQuery));
   }
 
   /**

@@ -51,8 +51,7 @@ async function describe(temporal: Client, workflowId: string): Promise<WorkflowE
 }
 
 async function forwardingRoot(temporal: Client, call: OneCall, orderId: string): Promise<string | undefined> {
-  const forwarder = call.waitFor(temporal.workflow.getHandle(kitOrderId(orderId)));
-  const { forwardsTo } = await forwarder.query(stateQuery);
+  const { forwardsTo } = await call.query(temporal.workflow.getHandle(kitOrderId(orderId)), stateQuery);
   return forwardsTo;
 }
 

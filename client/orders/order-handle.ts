@@ -258,7 +258,7 @@ export class KitOrderHandle {
   private async placing(call: OneCall): Promise<PlacingState | undefined> {
     const placing = await this.runningPlacing();
     if (!placing) return undefined;
-    const state = await call.waitFor(placing).query(placingStateQuery);
+    const state = await call.query(placing, placingStateQuery);
     // There is an order, which is being handed over.
     return state.orderId === undefined ? state : undefined;
   }
@@ -299,11 +299,11 @@ export class KitOrderHandle {
   }
 
   private async read(call: OneCall): Promise<OrderState> {
-    return (await this.workflow(call)).query(stateQuery);
+    return call.query(await this.workflow(call), stateQuery);
   }
 
   private async preview(call: OneCall, changes: PolicyChanges): Promise<PolicyPreview> {
-    const answer = await (await this.workflow(call)).query(policyPreviewQuery, changes);
+    const answer = await call.query(await this.workflow(call), policyPreviewQuery, changes);
     if (!('refused' in answer)) return answer;
     const { type, message, details } = answer.refused;
     const refusal = new WorkflowUpdateFailedError(message, ApplicationFailure.nonRetryable(message, type, details));
@@ -316,7 +316,7 @@ export class KitOrderHandle {
   private async current(call: OneCall): Promise<{ orderId: string }> {
     const workflow = await this.workflow(call);
     const { status } = await workflow.describe();
-    return status.name === 'COMPLETED' ? this.ended(call) : workflow.query(stateQuery);
+    return status.name === 'COMPLETED' ? this.ended(call) : call.query(workflow, stateQuery);
   }
 
   private async ended(call: OneCall): Promise<KitOrderResult> {
@@ -351,7 +351,7 @@ export class KitOrderHandle {
       }
       // An update of a workflow that has ended is "not found", as one of a workflow that never was.
       if (error instanceof WorkflowNotFoundError && (await exists(workflow))) {
-        const state = isDone && (await workflow.query(stateQuery));
+        const state = isDone && (await call.query(workflow, stateQuery));
         if (state && isDone(state)) return state;
         throw new OrderEnded('The order has ended and takes no more commands');
       }

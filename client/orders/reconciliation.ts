@@ -32,7 +32,7 @@ export async function reconcileRange(
     staticSummary: `Reconcile orders from ${range.from} to ${range.to}`,
   });
   const ended = new AbortController();
-  if (onProgress) void report(handle, onProgress, AbortSignal.any([ended.signal, call.signal]));
+  if (onProgress) void report(call, handle, onProgress, AbortSignal.any([ended.signal, call.signal]));
   try {
     return await call.result<ReconcileResult>(handle, goesOn('Reconciling'));
   } finally {
@@ -59,11 +59,12 @@ async function earlierFailure(last: WorkflowHandle): Promise<EarlierFailure | un
 const interval = { minInterval: '2s', maxInterval: '10s' } as const;
 
 async function report(
+  call: OneCall,
   handle: WorkflowHandle,
   onProgress: (progress: ReconcileProgress) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const ask = (): Promise<ReconcileProgress & { outcome?: undefined }> => handle.query(reconcileProgressQuery);
+  const ask = (): Promise<ReconcileProgress & { outcome?: undefined }> => call.query(handle, reconcileProgressQuery);
   try {
     for await (const progress of watchState(ask, { ...interval, signal })) {
       if (signal.aborted) return;

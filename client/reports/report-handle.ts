@@ -58,7 +58,7 @@ export class ReportHandle {
   /** The report's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<ReportState> {
     return this.finder.calls.call(isReading, options, async (call) =>
-      (await this.workflow(call)).query(reportStateQuery),
+      call.query(await this.workflow(call), reportStateQuery),
     );
   }
 

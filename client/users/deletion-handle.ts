@@ -34,7 +34,7 @@ export class DeletionHandle {
 
   /** The deletion's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<DeletionState> {
-    return this.calls.call(isReading, options, (call) => call.waitFor(this.workflow).query(stateQuery));
+    return this.calls.call(isReading, options, (call) => call.query(this.workflow, stateQuery));
   }
 
   /**

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
+import { defaultDataConverter } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   labDataConverter,
@@ -19,6 +21,8 @@ import { kitFor } from '../../e2e/invented.js';
 import { rejection } from '../service/recording-server.js';
 
 /* The error of a call that got no answer. */
+
+const { QueryWorkflowResponse } = proto.temporal.api.workflowservice.v1;
 
 const deadline = 300;
 
@@ -120,6 +124,30 @@ test('a query that finds no poller fails for lack of a worker, whichever workflo
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
   await close();
   expect(error).toBeInstanceOf(NoWorker);
+});
+
+test('a query that a worker took along is asked again, also by a call without a deadline', async () => {
+  const state = defaultDataConverter.payloadConverter.toPayload({ phase: 'awaiting_password' });
+  const answer = QueryWorkflowResponse.encode({ queryResult: { payloads: [state] } }).finish();
+  let queries = 0;
+  const { client, close } = await clientAnsweredWith((method) => {
+    if (method !== 'QueryWorkflow') return undefined;
+    queries += 1;
+    return queries === 1 ? 'silence' : answer;
+  });
+  const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: 'none' });
+  await client.connection.ensureConnected();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  try {
+    const answered = new LinkHandle(calls, userId, 'invented').state();
+    await vi.waitFor(() => expect(queries).toBe(1));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await answered).toEqual({ phase: 'awaiting_password' });
+    expect(queries).toBe(2);
+  } finally {
+    vi.useRealTimers();
+    await close();
+  }
 });
 
 test('a watch outlasts a Temporal that does not answer, but not one that refuses the credentials', async () => {
