@@ -6,6 +6,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
+import { askAgain } from '../protocol/ask-again.js';
 import { labAttentionKey } from '../protocol/search-attributes.js';
 import { after, millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { toClientError, LabOperationsError, NoWorker, TimedOut, WorkerFailing, type ErrorMap } from './errors.js';
@@ -260,14 +261,23 @@ export class OneCall {
     return answer;
   }
 
-  /** Asks the workflow, and asks again while no answer comes: a worker that stops may take a query along. */
+  /**
+   * Asks the workflow, and asks again while no answer comes, or none that counts: a worker that stops may take a query along, and
+   * one that reads the workflow's history may find that it has moved on.
+   */
   async query<T, Arguments extends unknown[]>(
     workflow: WorkflowHandle,
     definition: QueryDefinition<T, Arguments>,
     ...args: Arguments
   ): Promise<T> {
     this.waitFor(workflow);
-    return this.inParts(longestQueryMs, () => workflow.query(definition, ...args));
+    for (;;) {
+      try {
+        return await this.inParts(longestQueryMs, () => workflow.query(definition, ...args));
+      } catch (error) {
+        if (!(error instanceof Error && error.message.includes(askAgain))) throw error;
+      }
+    }
   }
 
   /** Waits for the end of a workflow, as long as the call may take. */

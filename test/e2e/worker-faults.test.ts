@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { placeKitOrderId } from '../../protocol/ids.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { startProxy, type Proxy } from '../rig/temporal-proxy.js';
 import { kitFor, registration } from './invented.js';
 import { patience, stack, type Placed } from './stack.js';
@@ -29,8 +29,8 @@ async function startProxiedWorker(env: Record<string, string>): Promise<Proxy> {
   return proxy;
 }
 
-/** An attempt whose answer was cut off is repeated after 30 seconds, and the next may be cut off with it. */
-const followsMs = 100_000;
+/** A signal whose answer was cut off is repeated after 30 seconds, a read after two minutes: then its attempt counts as lost. */
+const followsMs = 180_000;
 
 async function follows({ handle }: Pick<Placed, 'handle'>, orderId: string, phase: string): Promise<void> {
   const shown = async () => {
@@ -51,42 +51,46 @@ async function lose({ orderId, userId }: Placed): Promise<string> {
 /** The worker's client repeats a call itself for 10 seconds; after that it is up to the activity. */
 const outageMs = 15_000;
 
-test('a worker that loses Temporal while it signals other workflows loses no signal, and goes on by itself', async () => {
-  // Without passthrough nothing but those signals leads from a replacement to its chain.
-  await lab.sandbox.changeSettings({ echoPassthrough: false });
-  const way = await startProxiedWorker({ SERVICE_ECHOES_PASSTHROUGH: 'false' });
-  const [moving, losing] = await Promise.all([lab.place({ onLost: 'replace' }), lab.place({ onLost: 'replace' })]);
-  const moved = await lose(moving);
-  await follows(moving, moved, 'awaiting_registration');
-  const [placingUser, reportingUser] = await Promise.all([lab.newUser(), lab.newUser()]);
-  await writeFile(join(root, 'report.pdf'), samplePdf(['invented']));
+test(
+  'a worker that loses Temporal while it signals other workflows loses no signal, and goes on by itself',
+  { timeout: 600_000 },
+  async () => {
+    // Without passthrough nothing but those signals leads from a replacement to its chain.
+    await lab.sandbox.changeSettings({ echoPassthrough: false });
+    const way = await startProxiedWorker({ SERVICE_ECHOES_PASSTHROUGH: 'false' });
+    const [moving, losing] = await Promise.all([lab.place({ onLost: 'replace' }), lab.place({ onLost: 'replace' })]);
+    const moved = await lose(moving);
+    await follows(moving, moved, 'awaiting_registration');
+    const [placingUser, reportingUser] = await Promise.all([lab.newUser(), lab.newUser()]);
+    await writeFile(join(root, 'report.pdf'), samplePdf(['invented']));
 
-  way.hold('SignalWorkflowExecution', 'SignalWithStartWorkflowExecution');
-  const placed = await lab.labs.orders.place(kitFor(placingUser, `cut-${placingUser}`));
-  const report = await lab.labs.reports.submit({
-    reference: `cut-${reportingUser}`,
-    userId: reportingUser,
-    file: { path: 'report.pdf' },
-  });
-  await lab.sandbox.move(moved, 'transit_customer');
-  const replacement = await lose(losing);
-  const signals = ['orderPlaced', 'orderChanged', 'replacementPlaced', 'reportSubmitted'];
-  const isHeld = (signal: string) => way.held().some((message) => message.includes(signal));
-  await expect.poll(() => signals.filter(isHeld), patience).toEqual(signals);
-  await way.close();
-  await pause(outageMs);
-  await way.open();
+    way.hold('SignalWorkflowExecution', 'SignalWithStartWorkflowExecution');
+    const placed = await lab.labs.orders.place(kitFor(placingUser, `cut-${placingUser}`));
+    const report = await lab.labs.reports.submit({
+      reference: `cut-${reportingUser}`,
+      userId: reportingUser,
+      file: { path: 'report.pdf' },
+    });
+    await lab.sandbox.move(moved, 'transit_customer');
+    const replacement = await lose(losing);
+    const signals = ['orderPlaced', 'orderChanged', 'replacementPlaced', 'reportSubmitted'];
+    const isHeld = (signal: string) => way.held().some((message) => message.includes(signal));
+    await expect.poll(() => signals.filter(isHeld), patience).toEqual(signals);
+    await way.close();
+    await pause(outageMs);
+    await way.open();
 
-  await follows(moving, moved, 'in_transit_to_customer');
-  await follows(losing, replacement, 'awaiting_registration');
-  await lab.sandbox.move(replacement, 'transit_customer');
-  await follows(losing, replacement, 'in_transit_to_customer');
-  const orderId = await placed.orderId();
-  await expect.poll(async () => (await placed.state()).reference, patience).toBe(placed.reference);
-  expect((await lab.ordersOf(placingUser)).map(({ order }) => order.id)).toEqual([orderId]);
-  await lab.sandbox.moveJob(await report.jobId(), { status: 'completed', results: 'sample' });
-  expect(await report.result()).toMatchObject({ outcome: 'completed', reference: report.reference });
-});
+    await follows(moving, moved, 'in_transit_to_customer');
+    await follows(losing, replacement, 'awaiting_registration');
+    await lab.sandbox.move(replacement, 'transit_customer');
+    await follows(losing, replacement, 'in_transit_to_customer');
+    const orderId = await placed.orderId();
+    await expect.poll(async () => (await placed.state()).reference, patience).toBe(placed.reference);
+    expect((await lab.ordersOf(placingUser)).map(({ order }) => order.id)).toEqual([orderId]);
+    await lab.sandbox.moveJob(await report.jobId(), { status: 'completed', results: 'sample' });
+    expect(await report.result()).toMatchObject({ outcome: 'completed', reference: report.reference });
+  },
+);
 
 /** A worker is known to be gone 40 seconds after its last heartbeat; without any it would be after two minutes. */
 const soonMs = 110_000;
@@ -154,4 +158,45 @@ test('a worker that keeps hardly any workflow in memory replays them step by ste
     expect(new Set(notified).size).toBe(notified.length);
   }
   expect(lab.worker.output()).not.toMatch(/nondeterminism/i);
+});
+
+test('a query that is answered between a signal and its workflow task leaves no workflow stuck', async () => {
+  const way = await startProxiedWorker({ MAX_CACHED_WORKFLOWS: '2' });
+  const [queried, ...others] = await Promise.all([lab.place(), lab.place(), lab.place()]);
+  for (const { orderId } of [queried, ...others]) await lab.untilIdle(orderId);
+  const forget = async () => {
+    for (const { handle } of others) await handle.state();
+  };
+  const history = async () => {
+    const { events } = await lab.rig.client.workflow.getHandle(kitOrderId(queried.orderId)).fetchHistory();
+    return events ?? [];
+  };
+
+  await forget();
+  const answered = way.count('RespondQueryTaskCompleted');
+  // A worker with so little room takes no workflow task while it reads a history.
+  way.hold('GetWorkflowExecutionHistory');
+  const answer = queried.handle.state();
+  const isRead = () => way.held().some((message) => message.includes(kitOrderId(queried.orderId)));
+  await expect.poll(isRead, patience).toBe(true);
+  way.hold('PollWorkflowTaskQueue');
+  const signals = async () => {
+    const last = (await history()).slice(-3);
+    return last.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length;
+  };
+  await lab.sandbox.move(queried.orderId, 'transit_customer');
+  await expect.poll(signals, patience).toBe(1);
+  way.release('GetWorkflowExecutionHistory');
+  await expect.poll(() => way.count('RespondQueryTaskCompleted'), patience).toBeGreaterThan(answered);
+  await lab.sandbox.move(queried.orderId, 'with_customer');
+  await expect.poll(signals, patience).toBe(2);
+  way.release('PollWorkflowTaskQueue');
+
+  expect(await answer).toMatchObject({ orderId: queried.orderId });
+  await follows(queried, queried.orderId, 'awaiting_registration');
+  // A worker that remembers nothing has to replay the history.
+  await startProxiedWorker({});
+  await lab.sandbox.move(queried.orderId, 'problem_in_transit_customer');
+  await follows(queried, queried.orderId, 'in_transit_to_customer');
+  expect((await history()).filter(({ workflowTaskFailedEventAttributes: failed }) => failed)).toEqual([]);
 });

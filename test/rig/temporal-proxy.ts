@@ -8,6 +8,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { PassThrough, type Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 
 /** A way to Temporal that can be cut. It counts the calls that pass. */
@@ -16,8 +17,10 @@ export interface Proxy {
   /** Resets every connection; then nothing listens at the address any more. What was held is lost. */
   close(): Promise<void>;
   open(): Promise<void>;
-  /** Keeps the calls of these gRPC methods, such as `SignalWorkflowExecution`, from their server until the way is cut. */
+  /** Keeps the calls of these gRPC methods, such as `SignalWorkflowExecution`, from their server. */
   hold(...methods: string[]): void;
+  /** Lets the held calls of these methods pass, and all that come. */
+  release(...methods: string[]): void;
   /** The held calls' messages, as text that names can be found in. */
   held(): string[];
   /** How many calls of this method have come. */
@@ -29,7 +32,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const onward = new WeakMap<Http2Session, ClientHttp2Session>();
   const counts = new Map<string, number>();
-  const held: string[] = [];
+  let held: HeldCall[] = [];
   let holding: string[] = [];
   const server = createServer();
   server.on('connection', (socket: Socket) => {
@@ -40,6 +43,8 @@ export async function startProxy(target: string): Promise<Proxy> {
     const there = connect(`http://${target}`);
     onward.set(session, there);
     there.on('error', () => session.destroy());
+    // Temporal ends a connection that is five minutes old, once its calls have ended.
+    there.on('goaway', () => session.close());
     session.on('error', () => there.destroy()).on('close', () => there.destroy());
   });
   server.on('sessionError', () => undefined);
@@ -48,8 +53,10 @@ export async function startProxy(target: string): Promise<Proxy> {
     const method = path.slice(path.lastIndexOf('/') + 1);
     counts.set(method, (counts.get(method) ?? 0) + 1);
     stream.on('error', () => stream.destroy());
-    if (holding.includes(method)) void messageOf(stream).then((message) => held.push(message));
-    else passOn(stream, headers, stream.session && onward.get(stream.session));
+    const there = stream.session && onward.get(stream.session);
+    if (holding.includes(method))
+      held.push({ method, ...hold(stream, (body) => passOn(stream, headers, there, body)) });
+    else passOn(stream, headers, there, stream);
   });
   const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   await listen(0);
@@ -59,21 +66,33 @@ export async function startProxy(target: string): Promise<Proxy> {
     open: () => listen(port),
     close: async () => {
       holding = [];
+      held = [];
       if (!server.listening) return;
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.resetAndDestroy();
       await closed;
     },
     hold: (...methods) => {
-      holding = methods;
+      holding.push(...methods);
     },
-    held: () => held,
+    release: (...methods) => {
+      holding = holding.filter((method) => !methods.includes(method));
+      const released = held.filter(({ method }) => methods.includes(method));
+      held = held.filter((each) => !released.includes(each));
+      for (const { release } of released) release();
+    },
+    held: () => held.map(({ message }) => message()),
     count: (method) => counts.get(method) ?? 0,
   };
 }
 
-function passOn(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, there: ClientHttp2Session | null | undefined) {
-  if (!there || there.destroyed) return stream.destroy();
+function passOn(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  there: ClientHttp2Session | null | undefined,
+  body: Readable,
+) {
+  if (!there || there.closed || there.destroyed) return stream.destroy();
   const call = there.request(headers);
   let trailers: IncomingHttpHeaders = {};
   call.on('response', (head, flags) => {
@@ -88,21 +107,26 @@ function passOn(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, there: 
   stream.on('wantTrailers', () => stream.sendTrailers(trailers));
   call.on('error', () => stream.destroy());
   stream.on('close', () => call.destroy());
-  return stream.pipe(call);
+  return body.pipe(call);
 }
 
-/** The one message of a call, without the five bytes before it. */
-async function messageOf(stream: ServerHttp2Stream): Promise<string> {
+interface HeldCall {
+  method: string;
+  /** What has come of it, as text. */
+  message: () => string;
+  release: () => void;
+}
+
+function hold(stream: ServerHttp2Stream, passOnward: (body: Readable) => void): Omit<HeldCall, 'method'> {
   const chunks: Buffer[] = [];
-  let missing = Infinity;
-  // The caller's end of the stream may come with the answer only.
-  for await (const chunk of stream) {
-    chunks.push(chunk as Buffer);
-    const all = Buffer.concat(chunks);
-    if (all.length >= 5) missing = all.readUInt32BE(1) + 5 - all.length;
-    if (missing <= 0) break;
-  }
-  const [head, ...rest] = Buffer.concat(chunks);
-  const body = Buffer.from(rest.slice(4));
-  return (head === 1 ? gunzipSync(body) : body).toString('latin1');
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const body = stream.pipe(new PassThrough({ highWaterMark: 4 * 2 ** 20 }));
+  return { message: () => messageIn(Buffer.concat(chunks)), release: () => passOnward(body) };
+}
+
+/** The one message of a call: behind a byte for its compression and four for its length. Empty until all of it is there. */
+function messageIn(call: Buffer): string {
+  if (call.length < 5 || call.length < 5 + call.readUInt32BE(1)) return '';
+  const body = call.subarray(5);
+  return (call[0] === 1 ? gunzipSync(body) : body).toString('latin1');
 }

@@ -48,7 +48,6 @@ describeStores('from the service through the webhook handler into the store', (r
     await control.settleWebhooks();
     const kept = await samplesOf(rig().store, userId, 'steps');
     expect(kept.map(({ data }) => data)).toEqual(sent.data['data']);
-    expect(await control.deliveries()).toMatchObject([{ state: 'delivered' }]);
   });
 
   // proves 295
