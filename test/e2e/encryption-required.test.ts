@@ -86,7 +86,7 @@ test('what began in clear while encryption was optional goes on when it is requi
   const handle = await lab.labs.orders.get({ reference });
   const orderId = await handle.orderId();
   await raw(kitOrderId(orderId)).signal('orderChanged', 'nonsense');
-  await lab.worker.waitFor(/a signal that is no order snapshot was dropped/);
+  await lab.worker.waitFor(/a signal was dropped: it has no order snapshot/);
   await lab.untilIdle(orderId);
 
   await restart('required');
@@ -111,7 +111,7 @@ test('what was dropped while encryption was required stays dropped when it is op
   await lab.sandbox.move(orderId, 'transit_customer');
   await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
   await raw(kitOrderId(orderId)).signal('orderChanged', 'nonsense');
-  await lab.worker.waitFor(/a signal that is no order snapshot was dropped/);
+  await lab.worker.waitFor(/a signal was dropped: it has no order snapshot/);
 
   await lab.untilIdle(orderId);
   expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  Client,
+  isGrpcDeadlineError,
+  ServiceError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -79,6 +86,9 @@ export interface StageOptions {
   /** Replace the worker's own: for features that the server that skips time does not have, such as visibility. */
   activities?: object;
 }
+
+/** In real time. */
+const soonMs = 3_000;
 
 /** Sets the stage for a test file: call it once at the top. What a story leaves behind is cleared away after it. */
 export function setStage(options: StageOptions = {}): Stage {
@@ -228,20 +238,34 @@ export class Stage {
     return this.environment().client.workflow.getHandle(workflowId).result() as Promise<Result>;
   }
 
-  /** Cancels a workflow that is still running, and lets time pass until it has ended. */
+  /** Cancels a workflow that is still running, and waits until it has ended. */
   async cancelIfRunning(workflowId: string): Promise<void> {
     const workflow = this.temporal.workflow.getHandle(workflowId);
     if ((await workflow.describe()).status.name !== 'RUNNING') return;
     await workflow.cancel();
-    await this.finish(workflowId);
+    await this.end(workflowId);
   }
 
   /** Lets time pass until a workflow ends that may fail, or that was never started. */
   async awaitEnd(workflowId: string): Promise<void> {
     try {
-      await this.environment().client.workflow.getHandle(workflowId).result();
+      await this.finish(workflowId);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
+    }
+  }
+
+  /**
+   * Waits until a workflow ends. Nearly all that are told to end do so at once, and to skip time while their last webhooks
+   * arrive would let timers fire in the moment in which they are cancelled: see `skip`.
+   */
+  private async end(workflowId: string): Promise<void> {
+    try {
+      const { workflow } = this.temporal;
+      await this.temporal.withDeadline(Date.now() + soonMs, () => workflow.getHandle(workflowId).result());
+    } catch (error) {
+      if (!isGrpcDeadlineError(error instanceof ServiceError ? error.cause : error)) throw error;
+      await this.finish(workflowId);
     }
   }
 
@@ -317,13 +341,13 @@ export class Stage {
   }
 
   private async abandon(orderId: string): Promise<void> {
-    const order = this.environment().client.workflow.getHandle(kitOrderId(orderId));
+    const order = this.temporal.workflow.getHandle(kitOrderId(orderId));
     await this.acknowledgeCritical(orderId);
     try {
       const { orderId: current } = await order.query(stateQuery);
       const abandon = { decision: 'abandon', orderId: current, insteadOf: 'wait' } as const;
       await order.startUpdate(resolveProblemUpdate, { args: [abandon], waitForStage: 'ACCEPTED' });
-      await order.result();
+      await this.end(kitOrderId(orderId));
     } catch (error) {
       // It has ended, is about to, or belongs to another order's workflow.
       if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)) throw error;
