@@ -6,7 +6,6 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
-import { askAgain } from '../protocol/ask-again.js';
 import { labAttentionKey } from '../protocol/search-attributes.js';
 import { after, millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { toClientError, LabOperationsError, NoWorker, TimedOut, WorkerFailing, type ErrorMap } from './errors.js';
@@ -261,23 +260,14 @@ export class OneCall {
     return answer;
   }
 
-  /**
-   * Asks the workflow, and asks again while no answer comes, or none that counts: a worker that stops may take a query along, and
-   * one that reads the workflow's history may find that it has moved on.
-   */
+  /** Asks the workflow, and asks again while no answer comes: a worker that stops may take a query along. */
   async query<T, Arguments extends unknown[]>(
     workflow: WorkflowHandle,
     definition: QueryDefinition<T, Arguments>,
     ...args: Arguments
   ): Promise<T> {
     this.waitFor(workflow);
-    for (;;) {
-      try {
-        return await this.inParts(longestQueryMs, () => workflow.query(definition, ...args));
-      } catch (error) {
-        if (!(error instanceof Error && error.message.includes(askAgain))) throw error;
-      }
-    }
+    return this.inParts(longestQueryMs, () => workflow.query(definition, ...args));
   }
 
   /** Waits for the end of a workflow, as long as the call may take. */
@@ -328,8 +318,8 @@ export class OneCall {
       try {
         return await this.during(part, longestMs, work);
       } catch (error) {
-        const isOnlyPart = part.signal.aborted && !this.signal.aborted;
-        if (!isOnlyPart || grpcErrorOf(error)?.code !== code.cancelled) throw error;
+        if (!part.signal.aborted || !isCutOff(error)) throw error;
+        this.signal.throwIfAborted();
       }
     }
   }
@@ -351,6 +341,12 @@ export class OneCall {
 
 function isDeadlineError(error: unknown): boolean {
   return error instanceof DeadlinePassed || grpcErrorOf(error)?.code === code.deadlineExceeded;
+}
+
+/** By the abort of a request; a pause between its attempts is ended by the deadline only. */
+function isCutOff(error: unknown): boolean {
+  const status = grpcErrorOf(error)?.code;
+  return status === code.cancelled || status === code.deadlineExceeded;
 }
 
 function isDenied(error: unknown): boolean {

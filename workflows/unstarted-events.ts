@@ -1,5 +1,4 @@
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
-import { askAgain } from '../protocol/ask-again.js';
 
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
 type Activation = Parameters<Activate>[0]['activation'];
@@ -11,29 +10,42 @@ type Activation = Parameters<Activate>[0]['activation'];
  * on them stays in memory and is never sent; the next workflow task builds on it, and from then on no replay matches the
  * history: the workflow is stuck.
  *
- * The event that starts a workflow task carries the size of the history. Events that come while that size stays the same have
- * no such start. They are refused here: the worker then forgets the workflow, and the query is to be asked again.
+ * So these events are left out, and the query is answered as of the last workflow task. The next workflow task fails once,
+ * because the core believes that the workflow knows them: the worker then forgets the workflow and replays all of it.
  */
-export class UnstartedEventsRefusal implements WorkflowInternalsInterceptor {
-  private historySize = 0;
+export class UnstartedEvents implements WorkflowInternalsInterceptor {
+  private last = { length: 0, size: 0, time: '' };
+  private hasGap = false;
 
   activate: Activate = (input, next) => {
     const { activation, batchIndex } = input;
-    const size = Number(activation.historySizeBytes ?? 0);
-    const isStarted = size !== this.historySize || size === 0 || batchIndex > 0;
-    this.historySize = size;
-    if (!isStarted && activation.isReplaying !== true && bringsEvents(activation)) throw new Error(askAgain);
-    next(input);
+    if (isQuery(activation)) return next(input);
+    if (this.hasGap) throw new Error('The worker read this workflow while something happened to it, and replays it');
+    if (batchIndex === 0) {
+      const before = this.last;
+      this.last = progressOf(activation);
+      this.hasGap = activation.isReplaying !== true && isUnstarted(before, this.last);
+    }
+    if (!this.hasGap) next(input);
   };
 }
 
-/** Not what a workflow task may bring beside events: updates, queries, and the cancellation of its own activities. */
-function bringsEvents({ jobs }: Activation): boolean {
-  return (jobs ?? []).some(
-    ({ signalWorkflow, fireTimer, cancelWorkflow, resolveActivity }) =>
-      signalWorkflow != null ||
-      fireTimer != null ||
-      cancelWorkflow != null ||
-      (resolveActivity != null && resolveActivity.result?.cancelled == null),
-  );
+type Progress = ReturnType<typeof progressOf>;
+
+/** The events that were played, and what the last one that started a workflow task says: the history's size, and its time. */
+function progressOf({ historyLength, historySizeBytes, timestamp }: Activation) {
+  return {
+    length: historyLength ?? 0,
+    size: Number(historySizeBytes ?? 0),
+    time: `${String(timestamp?.seconds)}.${String(timestamp?.nanos)}`,
+  };
+}
+
+/** There are more events, and none of them started a workflow task. Servers before 1.20 do not tell the size. */
+function isUnstarted(before: Progress, { length, size, time }: Progress): boolean {
+  return size > 0 && length > before.length && size === before.size && time === before.time;
+}
+
+function isQuery({ jobs }: Activation): boolean {
+  return (jobs ?? []).every(({ queryWorkflow }) => queryWorkflow != null);
 }

@@ -100,7 +100,7 @@ describe('a PGlite directory', () => {
     await mkdir(directory);
     await chmod(directory, 0o755);
     await writeFile(join(directory, 'somebody-elses'), '');
-    await expect(openStore({ directory })).rejects.toThrow(/Other users .+ may enter .+chmod 700/);
+    await expect(openStore({ directory })).rejects.toThrow(/Other users .+ can enter .+chmod 700/);
     expect((await stat(directory)).mode & 0o777).toBe(0o755);
   });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   Client,
+  isGrpcCancelledError,
   isGrpcDeadlineError,
   ServiceError,
   WorkflowFailedError,
@@ -264,7 +265,8 @@ export class Stage {
       const { workflow } = this.temporal;
       await this.temporal.withDeadline(Date.now() + soonMs, () => workflow.getHandle(workflowId).result());
     } catch (error) {
-      if (!isGrpcDeadlineError(error instanceof ServiceError ? error.cause : error)) throw error;
+      const cause = error instanceof ServiceError ? error.cause : error;
+      if (!isGrpcDeadlineError(cause) && !isGrpcCancelledError(cause)) throw error;
       await this.finish(workflowId);
     }
   }
