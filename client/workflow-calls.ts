@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   WorkflowNotFoundError,
   type Client,
@@ -6,6 +7,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
+import { askAgain } from '../protocol/ask-again.js';
 import { labAttentionKey } from '../protocol/search-attributes.js';
 import { after, millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { toClientError, LabOperationsError, NoWorker, TimedOut, WorkerFailing, type ErrorMap } from './errors.js';
@@ -203,6 +205,9 @@ const workflowTasks = 1;
 /** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
 const longestWaitMs = 60_000;
 
+/** A few seconds in all, then a workflow that has moved on counts as one that cannot be read. */
+const longestPauseMs = 2_000;
+
 /** Temporal waits 10 seconds for the worker that has the workflow in memory, then asks any other. It hands out no query twice. */
 const longestQueryMs = 20_000;
 
@@ -260,14 +265,26 @@ export class OneCall {
     return answer;
   }
 
-  /** Asks the workflow, and asks again while no answer comes: a worker that stops may take a query along. */
+  /**
+   * Asks the workflow, and asks again while no answer comes, or none that counts: a worker that stops may take a query along, and
+   * one that reads the workflow's history may find that it has moved on.
+   */
   async query<T, Arguments extends unknown[]>(
     workflow: WorkflowHandle,
     definition: QueryDefinition<T, Arguments>,
     ...args: Arguments
   ): Promise<T> {
     this.waitFor(workflow);
-    return this.inParts(longestQueryMs, () => workflow.query(definition, ...args));
+    for (let pauseMs = 100; ; pauseMs *= 2) {
+      try {
+        return await this.inParts(longestQueryMs, () => workflow.query(definition, ...args));
+      } catch (error) {
+        const movedOn = error instanceof Error && error.message.includes(askAgain);
+        // A workflow that was terminated just then stays as it is.
+        if (!movedOn || pauseMs > longestPauseMs) throw error;
+        await pause(pauseMs, undefined, { signal: this.signal });
+      }
+    }
   }
 
   /** Waits for the end of a workflow, as long as the call may take. */

@@ -7,14 +7,14 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import { isRefused, isUnencrypted, unwrapped } from '../protocol/unencrypted.js';
-import { UnstartedEvents } from './unstarted-events.js';
+import { UnstartedEventsRefusal } from './unstarted-events.js';
 
 /**
  * Where a worker requires encryption, an input that came without is refused: a start fails, an update is rejected, and a
  * signal is dropped with an error in the log. No workflow task gets stuck (docs/decisions/0010-encryption-is-required.md).
  */
 export function interceptors(): WorkflowInterceptors {
-  return { inbound: [new ClearRefusal()], internals: [new UnstartedEvents()] };
+  return { inbound: [new ClearRefusal()], internals: [new UnstartedEventsRefusal()] };
 }
 
 type Inbound = Required<WorkflowInboundCallsInterceptor>;

@@ -1,4 +1,5 @@
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
+import { askAgain } from '../protocol/ask-again.js';
 
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
 type Activation = Parameters<Activate>[0]['activation'];
@@ -10,30 +11,31 @@ type Activation = Parameters<Activate>[0]['activation'];
  * on them stays in memory and is never sent; the next workflow task builds on it, and from then on no replay matches the
  * history: the workflow is stuck.
  *
- * So these events are left out, and the query is answered as of the last workflow task. The next workflow task fails once,
- * because the core believes that the workflow knows them: the worker then forgets the workflow and replays all of it.
+ * Such events are refused here: the worker then forgets the workflow, and the query is to be asked again. To leave them out and
+ * answer would not do: the core would complete their workflow task without asking the workflow.
  */
-export class UnstartedEvents implements WorkflowInternalsInterceptor {
-  private last = { length: 0, size: 0, time: '' };
-  private hasGap = false;
+export class UnstartedEventsRefusal implements WorkflowInternalsInterceptor {
+  private last: Progress = { length: 0, size: 0, time: '' };
 
   activate: Activate = (input, next) => {
     const { activation, batchIndex } = input;
-    if (isQuery(activation)) return next(input);
-    if (this.hasGap) throw new Error('The worker read this workflow while something happened to it, and replays it');
     if (batchIndex === 0) {
       const before = this.last;
       this.last = progressOf(activation);
-      this.hasGap = activation.isReplaying !== true && isUnstarted(before, this.last);
+      if (activation.isReplaying !== true && isUnstarted(before, this.last)) throw new Error(askAgain);
     }
-    if (!this.hasGap) next(input);
+    next(input);
   };
 }
 
-type Progress = ReturnType<typeof progressOf>;
-
 /** The events that were played, and what the last one that started a workflow task says: the history's size, and its time. */
-function progressOf({ historyLength, historySizeBytes, timestamp }: Activation) {
+interface Progress {
+  length: number;
+  size: number;
+  time: string;
+}
+
+function progressOf({ historyLength, historySizeBytes, timestamp }: Activation): Progress {
   return {
     length: historyLength ?? 0,
     size: Number(historySizeBytes ?? 0),
@@ -44,8 +46,4 @@ function progressOf({ historyLength, historySizeBytes, timestamp }: Activation) 
 /** There are more events, and none of them started a workflow task. Servers before 1.20 do not tell the size. */
 function isUnstarted(before: Progress, { length, size, time }: Progress): boolean {
   return size > 0 && length > before.length && size === before.size && time === before.time;
-}
-
-function isQuery({ jobs }: Activation): boolean {
-  return (jobs ?? []).every(({ queryWorkflow }) => queryWorkflow != null);
 }

@@ -1,8 +1,17 @@
-import { DefaultFailureConverter } from '@temporalio/common';
+import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
+import { askAgain } from '../../protocol/ask-again.js';
 
 /**
- * Puts a failure's message and stack trace into a payload, which the codec encrypts with the others. Loaded by its path:
- * by the worker, and into the workflow bundle (workers/bundle.ts). It needs nothing but the SDK, because what it imports
- * is bundled too.
+ * Puts a failure's message and stack trace into a payload, which the codec encrypts with the others. The one sentence that a
+ * caller has to recognise stays readable: Temporal gives a refused query's message only. Loaded by its path: by the worker, and
+ * into the workflow bundle (workers/bundle.ts), with what it imports.
  */
-export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });
+class EncodingFailureConverter extends DefaultFailureConverter {
+  override errorToFailure(error: unknown, payloadConverter: PayloadConverter): ProtoFailure {
+    const failure = super.errorToFailure(error, payloadConverter);
+    if ((error as Partial<Error> | undefined)?.message === askAgain) failure.message = askAgain;
+    return failure;
+  }
+}
+
+export const failureConverter = new EncodingFailureConverter({ encodeCommonAttributes: true });
