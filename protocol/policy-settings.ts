@@ -211,7 +211,7 @@ function valuesIn(given: unknown, faults: string[]): Record<string, unknown> {
   return typeof given === 'object' ? { ...given } : {};
 }
 
-/** A key that is no setting is a fault: it was meant to change something. */
+/** An unknown key is a fault: it was meant to change something. */
 function unknownIn(values: object, settings: readonly (readonly [string, Setting])[]): string[] {
   const names = Object.keys(values).filter((name) => !settings.some(([other]) => other === name));
   return names.map((name) => `${name} is not a policy setting`);

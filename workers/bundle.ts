@@ -15,7 +15,7 @@ export const failureForms = ['readable', 'encoded'] as const;
 /** A directory, because a path to an index.js that exists only as index.ts is not found. */
 const workflowsPath = fileURLToPath(new URL('../workflows', import.meta.url));
 
-/** The interceptors refuse unencrypted input; they do nothing unless the worker's codec asks for it. */
+/** The interceptors refuse events whose workflow task has not started and, if encryption is required, unencrypted input. */
 const interceptorsPath = workflowFile('interceptors');
 
 const preloadPath = workflowFile('preload');

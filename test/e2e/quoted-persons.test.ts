@@ -179,7 +179,7 @@ describe('a refusal that quotes a person', () => {
   });
 });
 
-test('no log, no search attribute and no readable part of a history has any of it, outages and pending work included', async () => {
+test('no log, no search attribute and no readable part of a history has any of it, outages and work under way included', async () => {
   const { handle, orderId } = await lab.place();
   await quoting('/v3/order/*/cancel', 503, 1);
   await handle.cancel();

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,13 +6,16 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { placeKitOrderId } from '../../protocol/ids.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { startProxy, type Proxy } from '../rig/temporal-proxy.js';
 import { kitFor, registration } from './invented.js';
 import { patience, stack, type Placed } from './stack.js';
 
 const root = mkdtempSync(join(tmpdir(), 'lab-reports-'));
-const lab = stack({ worker: { REPORT_ROOT: root } });
+const lab = stack({
+  worker: { REPORT_ROOT: root },
+  encryptionKeys: `invented:${randomBytes(32).toString('base64')}`,
+});
 
 let proxy: Proxy | undefined;
 afterEach(() => lab.sandbox.changeSettings({ echoPassthrough: true }).then(() => undefined));
@@ -158,4 +162,54 @@ test('a worker that keeps hardly any workflow in memory replays them step by ste
     expect(new Set(notified).size).toBe(notified.length);
   }
   expect(lab.worker.output()).not.toMatch(/nondeterminism/i);
+});
+
+test('a query that is answered between a signal and its workflow task leaves no workflow stuck', async () => {
+  const way = await startProxiedWorker({ MAX_CACHED_WORKFLOWS: '2' });
+  const [queried, ...others] = await Promise.all([lab.place(), lab.place(), lab.place()]);
+  const workflowId = kitOrderId(queried.orderId);
+  const history = async () => (await lab.rig.client.workflow.getHandle(workflowId).fetchHistory()).events ?? [];
+  await lab.sandbox.settleWebhooks();
+  for (const { orderId } of [queried, ...others]) await lab.untilIdle(orderId);
+
+  // A worker with so little room takes no workflow task while it reads a history.
+  const [answer, answered] = await queryWhileForgotten();
+  way.hold('PollWorkflowTaskQueue');
+  await lab.sandbox.move(queried.orderId, 'transit_customer');
+  await expect.poll(signalsSinceLastTask, patience).toBe(1);
+  way.release('GetWorkflowExecutionHistory');
+  await expect.poll(() => way.count('RespondQueryTaskCompleted'), patience).toBeGreaterThan(answered);
+  await lab.sandbox.move(queried.orderId, 'with_customer');
+  await expect.poll(signalsSinceLastTask, patience).toBe(2);
+  way.release('PollWorkflowTaskQueue');
+
+  expect(await answer()).toMatchObject({ orderId: queried.orderId });
+  await follows(queried, queried.orderId, 'awaiting_registration');
+  // A worker that remembers nothing has to replay the history.
+  await startProxiedWorker({});
+  await lab.sandbox.move(queried.orderId, 'problem_in_transit_customer');
+  await follows(queried, queried.orderId, 'in_transit_to_customer');
+  expect((await history()).filter(({ workflowTaskFailedEventAttributes: failed }) => failed)).toEqual([]);
+
+  /** Asks for the state when the worker has forgotten the workflow; holds the history that the worker then asks for. */
+  async function queryWhileForgotten(): Promise<[answer: () => Promise<unknown>, answered: number]> {
+    for (const { handle } of others) await handle.state();
+    const before = way.count('RespondQueryTaskCompleted');
+    way.hold('GetWorkflowExecutionHistory');
+    let isAnswered = false;
+    const answer = queried.handle.state().finally(() => (isAnswered = true));
+    const isRead = () => way.held().some((message) => message.includes(workflowId));
+    await expect.poll(() => isRead() || isAnswered, patience).toBe(true);
+    if (isRead()) return [() => answer, before];
+    // Something, such as a late webhook, brought the workflow back into memory.
+    way.release('GetWorkflowExecutionHistory');
+    return queryWhileForgotten();
+  }
+
+  async function signalsSinceLastTask(): Promise<number> {
+    const events = await history();
+    const isTask = events.map(({ workflowTaskCompletedEventAttributes: completed }) => Boolean(completed));
+    const since = events.slice(isTask.lastIndexOf(true) + 1);
+    return since.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length;
+  }
 });

@@ -1,9 +1,9 @@
+import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { expect, test } from 'vitest';
 import { failureConverter } from '../../client/encryption/failure-converter.js';
 import { askAgain } from '../../protocol/ask-again.js';
 import { UnstartedEventsRefusal } from '../../workflows/unstarted-events.js';
-import { defaultPayloadConverter } from '@temporalio/common';
 
 const { WorkflowActivation } = proto.coresdk.workflow_activation;
 
