@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createLabService, type AppointmentHandle, type AppointmentPolicy } from '../../client/index.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
-import { personal, visitFor } from './invented.js';
+import { personal, visitFor } from '../rig/cast.js';
 import { textOf } from '../workflow/recorded.js';
 import { patience, stack } from './stack.js';
 

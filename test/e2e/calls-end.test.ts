@@ -16,7 +16,7 @@ import { kitOrderName } from '../../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
 import { rejection } from '../unit/service/recording-server.js';
-import { kitFor, registration } from './invented.js';
+import { kitFor, registration } from '../rig/cast.js';
 import { stack } from './stack.js';
 
 const lab = stack();

@@ -18,7 +18,7 @@ import { manageWebhooksId } from '../../protocol/ids.js';
 import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
-import { kitFor, personal, registration, shippingDetails, visitFor } from './invented.js';
+import { kitFor, personal, registration, shippingDetails, visitFor } from '../rig/cast.js';
 import { answer, labops, runLabops, type Ran } from './labops.js';
 import { patience, stack } from './stack.js';
 
@@ -111,7 +111,7 @@ describe('an order', () => {
     const { orderId } = await placed();
     const show = ['orders', 'show', orderId];
     expect((await run(...show)).stderr).toBe('');
-    lab.receiver.refuses = (id) => id.startsWith(orderId);
+    lab.receiver.refuses = ({ id }) => id.startsWith(orderId);
     try {
       await lab.sandbox.move(orderId, 'cancelled');
       const said = `Some of its notifications are undelivered: labops notifications show kit-order/${orderId}\n`;

@@ -17,7 +17,7 @@ import {
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { startBuilt } from '../rig/built.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
-import { kitFor, personal, registration } from './invented.js';
+import { kitFor, personal, registration } from '../rig/cast.js';
 import { expectNothingReadable, pathsOf } from './raw-history.js';
 import { patience, stack } from './stack.js';
 

@@ -9,7 +9,7 @@ import {
 } from '../../client/index.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey } from '../../protocol/search-attributes.js';
-import { kitFor, personal, registration, shippingDetails } from './invented.js';
+import { kitFor, personal, registration, shippingDetails } from '../rig/cast.js';
 import { followed } from '../rig/followed.js';
 import { patience, stack } from './stack.js';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { placeKitOrderId } from '../../protocol/ids.js';
 import { startProxy } from '../rig/temporal-proxy.js';
-import { kitFor, registration } from './invented.js';
+import { kitFor, registration } from '../rig/cast.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();

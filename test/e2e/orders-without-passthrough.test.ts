@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { AmbiguousOrder } from '../../client/index.js';
 import { placeKitOrderId } from '../../protocol/ids.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
-import { kitFor } from './invented.js';
+import { kitFor } from '../rig/cast.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack({ worker: { SERVICE_ECHOES_PASSTHROUGH: 'false' }, notifies: false });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ReferenceConflict, type OrderPolicy, type OrderState, type KitOrderHandle } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
-import { kitFor, registration } from './invented.js';
+import { kitFor, registration } from '../rig/cast.js';
 import { followed } from '../rig/followed.js';
 import { patience, stack } from './stack.js';
 

@@ -12,7 +12,7 @@ import { createLabService, type WebhookPlace } from '../../client/index.js';
 import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
 import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { kitFor, registration, visitFor } from './invented.js';
+import { kitFor, registration, visitFor } from '../rig/cast.js';
 import { labops } from './labops.js';
 import { startLink, rightCode } from './linked-user.js';
 import { expectNothingReadable } from './raw-history.js';

@@ -16,7 +16,7 @@ import { samplePdf } from '../../sandbox/sample-report.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { reportStateQuery, type SubmitReportResult } from '../../protocol/report/messages.js';
 import { startFileHost, type FileHost } from './file-host.js';
-import { personal } from './invented.js';
+import { personal } from '../rig/cast.js';
 import { patience, stack } from './stack.js';
 
 const root = mkdtempSync(join(tmpdir(), 'lab-reports-'));

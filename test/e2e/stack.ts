@@ -14,8 +14,8 @@ import { devServer, type Rig } from '../rig/environments.js';
 import { patienceMs } from '../rig/patience.js';
 import { startBuilt } from '../rig/built.js';
 import type { StartedProcess } from '../rig/processes.js';
-import { kitFor } from './invented.js';
-import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
+import { kitFor } from '../rig/cast.js';
+import { startNotificationReceiver, type NotificationReceiver } from '../rig/notification-receiver.js';
 
 /** Made for these tests; no service has them. */
 const apiKey = 'sk_test_invented';

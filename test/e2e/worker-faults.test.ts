@@ -8,7 +8,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { startProxy, type Proxy } from '../rig/temporal-proxy.js';
-import { kitFor, registration } from './invented.js';
+import { kitFor, registration } from '../rig/cast.js';
 import { patience, stack, type Placed } from './stack.js';
 
 const root = mkdtempSync(join(tmpdir(), 'lab-reports-'));

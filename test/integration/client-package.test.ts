@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
-import { registration, shippingDetails } from '../e2e/invented.js';
+import { registration, shippingDetails } from '../rig/cast.js';
 import { patience, stack } from '../e2e/stack.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 

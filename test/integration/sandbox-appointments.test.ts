@@ -5,22 +5,14 @@ import type { Settings } from '../../sandbox/lab-service/settings.js';
 import type { AppointmentAddress, Appointments } from '../../service/appointments.js';
 import { readEvent } from '../../service/events.js';
 import { createLabService } from '../../service/lab-service.js';
-import {
-  API_KEY,
-  SECRET,
-  address,
-  patient,
-  startReceiver,
-  startSandbox,
-  type Received,
-  type Sandbox,
-} from './sandbox-rig.js';
+import { patientDetails, shippingDetails } from '../rig/cast.js';
+import { API_KEY, SECRET, startReceiver, startSandbox, type Received, type Sandbox } from './sandbox-rig.js';
 
 const HOME: AppointmentAddress = {
-  first_line: address.first_line,
-  city: address.city,
-  state: address.state,
-  zip_code: address.zip,
+  first_line: shippingDetails.first_line,
+  city: shippingDetails.city,
+  state: shippingDetails.state,
+  zip_code: shippingDetails.zip,
 };
 const REASON = { cancellation_reason_id: CANCELLATION_REASONS[0].id };
 
@@ -45,7 +37,11 @@ async function startVisiting(settings: Partial<Settings> = {}): Promise<Visiting
   onTestFinished(() => client.close());
   const newOrder = async (): Promise<string> => {
     const body = { user_id: await sandbox.newUser(), lab_test_id: LAB_TEST_IDS.atHomePhlebotomy };
-    const request = { ...body, patient_details: patient, patient_address: { ...address, access_notes: 'Ring twice' } };
+    const request = {
+      ...body,
+      patient_details: patientDetails,
+      patient_address: { ...shippingDetails, access_notes: 'Ring twice' },
+    };
     return (await client.orders.create(request)).order.id;
   };
   const orderId = await newOrder();
@@ -130,7 +126,7 @@ describe('a booking', () => {
     expect(booked).toMatchObject({
       ...{ order_id: orderId, status: 'confirmed', event_status: 'scheduled', type: 'phlebotomy' },
       ...{ appointment_notes: 'Invented dog', can_reschedule: true },
-      address: { zip_code: address.zip, access_notes: 'Ring twice' },
+      address: { zip_code: shippingDetails.zip, access_notes: 'Ring twice' },
       events: [{ status: 'pending' }, { status: 'scheduled' }],
     });
     expect(booked.start_at).toMatch(/^\d{4}-\d\d-\d\dT13:00:00\.000000Z$/);

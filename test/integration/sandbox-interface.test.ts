@@ -3,7 +3,8 @@ import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import type { ImportOrderRequest, OrderRequest } from '../../service/orders.js';
-import { API_KEY, SECRET, address, patient, startReceiver, startSandbox, type Sandbox } from './sandbox-rig.js';
+import { patientDetails, shippingDetails } from '../rig/cast.js';
+import { API_KEY, SECRET, startReceiver, startSandbox, type Sandbox } from './sandbox-rig.js';
 
 /** The stand-in and the product's own client for it. */
 async function startBoth(settings: Partial<Settings> = {}): Promise<Sandbox & { readonly client: LabService }> {
@@ -20,13 +21,13 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 function importOf(userId: string, more: Partial<ImportOrderRequest> = {}): ImportOrderRequest {
-  const { phone_number: _, ...home } = address;
+  const { phone_number: _, ...home } = shippingDetails;
   return {
     user_id: userId,
     billing_type: 'client_bill',
     order_set: { lab_test_ids: [LAB_TEST_IDS.walkIn] },
     collection_method: 'walk_in_test',
-    patient_details: patient,
+    patient_details: patientDetails,
     patient_address: home,
     sample_id: 'SAMPLE-INVENTED',
     ...more,
@@ -37,8 +38,8 @@ function orderOf(userId: string, more: Partial<OrderRequest> = {}): OrderRequest
   return {
     user_id: userId,
     lab_test_id: LAB_TEST_IDS.walkIn,
-    patient_details: patient,
-    patient_address: address,
+    patient_details: patientDetails,
+    patient_address: shippingDetails,
     ...more,
   };
 }

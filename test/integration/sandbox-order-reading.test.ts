@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
-import { knownPatientBody, lows, patient, registerBody, startSandbox, testkitBody } from './sandbox-rig.js';
+import { patientDetails } from '../rig/cast.js';
+import { knownPatientBody, lows, registerBody, startSandbox, testkitBody } from './sandbox-rig.js';
 
 const LISTS = ['/orders', '/v3/orders'];
 
@@ -200,7 +201,7 @@ describe('a transaction', () => {
       origin: 'redraw',
       user_id: first.user_id,
       passthrough: null,
-      patient_details: patient,
+      patient_details: patientDetails,
     });
     expect((await call('GET', `/v3/order/${redraw.id}`)).body.order_transaction.orders).toMatchObject([
       { id: first.id, origin: 'initial', parent_id: null, low_level_status: 'sample_error' },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LAB_ACCOUNT_IDS, LAB_TEST_IDS, TEAM_ID } from '../../sandbox/lab-service/seed.js';
-import { address, knownPatientBody, lows, patient, physician, startSandbox, testkitBody } from './sandbox-rig.js';
+import { patientDetails, physician, shippingDetails } from '../rig/cast.js';
+import { knownPatientBody, lows, startSandbox, testkitBody } from './sandbox-rig.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const CANCEL_REFUSED = {
@@ -31,7 +32,7 @@ describe('a kit ordered without its patient', () => {
       origin: 'initial',
       has_abn: false,
       lab_test: { id: LAB_TEST_IDS.kit, method: 'testkit' },
-      shipping_details: { ...address, country: 'United States' },
+      shipping_details: { ...shippingDetails, country: 'United States' },
     });
     expect(order.events.map((event) => event.status)).toEqual([
       'received.testkit.ordered',
@@ -62,7 +63,7 @@ describe('a kit ordered without its patient', () => {
     const bad = {
       user_id: 'abc',
       lab_test_id: LAB_TEST_IDS.kit,
-      shipping_details: { ...address, zip: '9118', city: 5 },
+      shipping_details: { ...shippingDetails, zip: '9118', city: 5 },
     };
     const { status, body } = await call('POST', '/v3/order/testkit', bad);
     expect(status).toBe(422);
@@ -109,10 +110,10 @@ describe('an order with a known patient', () => {
     expect(status).toBe(200);
     expect(lows(answer.order)).toEqual(['ordered', 'requisition_created']);
     expect(answer.order).toMatchObject({
-      patient_details: patient,
+      patient_details: patientDetails,
       clinical_notes: 'Invented note',
       passthrough: 'p',
-      shipping_details: { first_line: address.first_line, country: 'United States' },
+      shipping_details: { first_line: shippingDetails.first_line, country: 'United States' },
     });
   });
 
@@ -126,7 +127,7 @@ describe('an order with a known patient', () => {
     expect(await ask({ lab_test_id: null })).toEqual([400, 'Either lab_test_id or order_set must be set']);
     expect(await ask({ collection_method: 'testkit' })).toEqual([400, 'Cannot set collection_method to TESTKIT']);
     expect(await ask({ user_id: UNKNOWN })).toEqual([404, 'User does not exist on this team']);
-    const badPhone = { ...patient, phone_number: '+15555550100' };
+    const badPhone = { ...patientDetails, phone_number: '+15555550100' };
     expect(await ask({ patient_details: badPhone })).toEqual([400, 'Phone number is not correct']);
     expect(await ask({ clinical_notes: 'x'.repeat(1_001) })).toEqual([
       422,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LAB_ACCOUNT_IDS } from '../../sandbox/lab-service/seed.js';
-import { address, lows, patient, physician, registerBody, startSandbox, testkitBody } from './sandbox-rig.js';
+import { patientDetails, physician, shippingDetails } from '../rig/cast.js';
+import { lows, registerBody, startSandbox, testkitBody } from './sandbox-rig.js';
 
 describe('registration', () => {
   // proves 8, 156, 157, 167, 189, 204, 205, I5
@@ -15,8 +16,8 @@ describe('registration', () => {
       id,
       status: 'received',
       sample_id: sampleId,
-      patient_details: patient,
-      patient_address: { ...address, country: 'United States' },
+      patient_details: patientDetails,
+      patient_address: { ...shippingDetails, country: 'United States' },
       requisition_form_url: `https://files.example.com/requisitions/${id}.pdf`,
     });
   });
@@ -36,7 +37,7 @@ describe('registration', () => {
   test('accepts street and street_number as the lines of the address', async () => {
     const { call, newKit } = await startSandbox();
     const { user_id: userId } = await newKit();
-    const { first_line: _, second_line: __, ...rest } = address;
+    const { first_line: _, second_line: __, ...rest } = shippingDetails;
     const patientAddress = { ...rest, street: 'Invented Street', street_number: '12' };
     const body = { ...registerBody(userId, 'INVENTED-1'), patient_address: patientAddress };
     const answer = await call('POST', '/v3/order/testkit/register', body);
@@ -150,7 +151,10 @@ describe('registration', () => {
   ])('registration with %s "%s" is refused', async (field, value, type, message) => {
     const { call, newKit } = await startSandbox();
     const order = await newKit();
-    const body = { ...registerBody(order.user_id, 'INVENTED-1'), patient_details: { ...patient, [field]: value } };
+    const body = {
+      ...registerBody(order.user_id, 'INVENTED-1'),
+      patient_details: { ...patientDetails, [field]: value },
+    };
     const answer = await call('POST', '/v3/order/testkit/register', body);
     expect(answer.status).toBe(422);
     expect(answer.body.detail).toHaveLength(1);

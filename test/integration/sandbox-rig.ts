@@ -4,6 +4,7 @@ import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService } from '../../sandbox/lab-service/server.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
+import { patientDetails, shippingDetails } from '../rig/cast.js';
 
 /** The stand-in under test and what talks to it, over real HTTP. Everything that was started ends after its test. */
 
@@ -126,42 +127,25 @@ export async function callService(
   return { status: answer.status, type, headers: answer.headers, text, body: (isJson ? JSON.parse(text) : {}) as Body };
 }
 
-export const address = {
-  receiver_name: 'Testperson Invented',
-  first_line: '1 Invented Street',
-  second_line: 'Apt 2',
-  city: 'Springfield',
-  state: 'IL',
-  zip: '62701',
-  country: 'US',
-  phone_number: '+12025550123',
-};
-
-export const patient = {
-  first_name: 'Testperson',
-  last_name: 'Invented',
-  dob: '1990-01-01',
-  gender: 'female',
-  phone_number: '+12025550123',
-  email: 'testperson@example.com',
-};
-
-export const physician = { first_name: 'Testdoctor', last_name: 'Invented', npi: '1234567890' };
-
 export function testkitBody(userId: string): Record<string, unknown> {
-  return { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: address };
+  return { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
 }
 
 export function knownPatientBody(userId: string): Record<string, unknown> {
-  return { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, patient_details: patient, patient_address: address };
+  return {
+    user_id: userId,
+    lab_test_id: LAB_TEST_IDS.kit,
+    patient_details: patientDetails,
+    patient_address: shippingDetails,
+  };
 }
 
 export function registerBody(userId: string, sampleId: string): Record<string, unknown> {
   return {
     user_id: userId,
     sample_id: sampleId,
-    patient_details: patient,
-    patient_address: address,
+    patient_details: patientDetails,
+    patient_address: shippingDetails,
     consents: [{ consentType: 'terms-of-use' }],
   };
 }

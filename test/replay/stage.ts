@@ -36,8 +36,8 @@ import { createLabService, type LabService } from '../../service/lab-service.js'
 import { following } from '../rig/followed.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
-import { kitFor, visitFor } from '../e2e/invented.js';
-import { startNotificationReceiver, type NotificationReceiver } from '../e2e/notification-receiver.js';
+import { kitFor, visitFor } from '../rig/cast.js';
+import { startNotificationReceiver, type NotificationReceiver } from '../rig/notification-receiver.js';
 
 /** Where the recorded stories are played: real servers in one process, with a target for notifications. */
 export interface Stage {

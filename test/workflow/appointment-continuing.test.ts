@@ -38,7 +38,7 @@ test('an appointment with a long history continues in a new run with everything 
   ]);
   // If a run ends while it notifies, the next one notifies again.
   expect(withoutRepeats(visit.notifications).map(({ type, data }) => data['phase'] ?? type)).toEqual([
-    ...['confirmed', 'confirmed', 'in_progress', 'labops.appointment.ended'],
+    ...['confirmed', 'confirmed', 'in_progress', 'appointment.ended'],
   ]);
 });
 

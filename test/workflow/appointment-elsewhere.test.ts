@@ -5,7 +5,7 @@ import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/ap
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { taskQueue } from '../rig/environments.js';
 import { Visit } from './visit.js';
-import { consents, patientAddress, patientDetails } from './persons.js';
+import { consents, patientAddress, patientDetails } from '../rig/cast.js';
 import { setStage } from './story.js';
 
 /* Appointments at a service centre: only webhooks report them, for the service has no call that shows one. */
@@ -65,6 +65,6 @@ test('an appointment that is cancelled ends as cancelled, and its webhook may ar
   await sendWebhook(orderId, 'confirmed', 'cancelled');
   expect(await visit.result()).toMatchObject({ outcome: 'cancelled' });
   // This server cannot list earlier runs: a repeated notification has the same id.
-  const ended = visit.notifications.filter(({ type }) => type === 'labops.appointment.ended');
+  const ended = visit.notifications.filter(({ type }) => type === 'appointment.ended');
   expect(new Set(ended.map(({ id }) => id)).size).toBe(1);
 });

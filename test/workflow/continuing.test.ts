@@ -93,10 +93,7 @@ test('a link whose history is cut into many runs is the same link', async () => 
     ...['error provider_credential_error', 'code asked by sms', 'code asked by email', 'success reported', 'connected'],
   ]);
   await eventually(() =>
-    expect(withoutRepeats(link.notifications).map(({ type }) => type)).toEqual([
-      'labops.link.code_reminder',
-      'labops.link.ended',
-    ]),
+    expect(withoutRepeats(link.notifications).map(({ type }) => type)).toEqual(['link.code_reminder', 'link.ended']),
   );
   expect(await link.codesSent()).toBe(4);
   await eventually(async () => expect(await runsOf(link.workflowId)).toBeGreaterThan(3));

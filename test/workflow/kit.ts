@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import type { KitOrderHandle } from '../../client/orders/order-handle.js';
 import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
 import type { AttentionReason, KitOrderResult, OrderState } from '../../protocol/order/messages.js';
-import type { Notification } from './notification-receiver.js';
-import { consents, patientAddress, patientDetails, physician } from './persons.js';
+import type { Notification } from '../rig/notification-receiver.js';
+import { consents, patientAddress, patientDetails, physician } from '../rig/cast.js';
 import type { Stage } from './story.js';
 
 type Move = Exclude<Parameters<SandboxControl['move']>[1], string>;
@@ -97,7 +97,7 @@ export class Kit {
 
   /** The notifications about the chain, in the order in which they came. */
   get notifications(): Notification[] {
-    return this.stage.receiver.accepted.filter(({ data }) => data['root_order_id'] === this.rootOrderId);
+    return this.stage.receiver.about(this.rootOrderId);
   }
 
   /** The same in brief: a phase or a reason follows the type. */

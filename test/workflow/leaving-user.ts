@@ -55,7 +55,7 @@ export class LeavingUser {
       .filter(({ data }) => data['user_id'] === this.userId)
       .map(({ type, data }) => {
         const reason = data['reason'];
-        return `${type.replace('labops.user.', '')}${typeof reason === 'string' ? ` ${reason}` : ''}`;
+        return `${type.replace('user.', '')}${typeof reason === 'string' ? ` ${reason}` : ''}`;
       });
   }
 

@@ -18,7 +18,7 @@ test('an end is notified as a CloudEvent about the user, with its cause and noth
   expect(link.notifications).toEqual([
     expect.objectContaining({
       id: `${userId}/invented_watch/${startedAt}/ended`,
-      type: 'labops.link.ended',
+      type: 'link.ended',
       source: expect.stringContaining(link.workflowId) as string,
       subject: userId,
       time: timeline.at(-1)?.at,

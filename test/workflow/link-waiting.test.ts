@@ -42,7 +42,7 @@ describe('a user who never comes back', () => {
     const { until } = await link.handle.state();
     await stage.skip('6 minutes');
     await link.expectNotifications('code_reminder');
-    expect(link.notifications[0]).toMatchObject({ type: 'labops.link.code_reminder', data: { until } });
+    expect(link.notifications[0]).toMatchObject({ type: 'link.code_reminder', data: { until } });
   });
 
   test('is waited for no longer in total than the policy says, however often they try', async () => {

@@ -15,7 +15,7 @@ import {
   type ReportState,
 } from '../../protocol/report/messages.js';
 import { eventually } from '../rig/eventually.js';
-import type { Notification } from './notification-receiver.js';
+import type { Notification } from '../rig/notification-receiver.js';
 import type { Stage } from './story.js';
 
 export const uploadPath = '/lab_report/v1/parser/job';
@@ -110,7 +110,7 @@ export class Report {
 
   /** The notifications about the job, in the order in which they came. */
   get notifications(): Notification[] {
-    return this.stage.receiver.accepted.filter(({ subject }) => subject === this.jobId);
+    return this.stage.receiver.about(this.jobId);
   }
 
   /** The same in brief: `completed`, `attention_raised parsing_overdue`, `ended abandoned`. */

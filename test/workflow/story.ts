@@ -39,8 +39,8 @@ import { secret, serve } from '../unit/webhooks/sending.js';
 import { TestStore } from './test-store.js';
 import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
-import { startNotificationReceiver, type NotificationReceiver } from './notification-receiver.js';
-import { consents, patientAddress, patientDetails, physician, shippingDetails } from './persons.js';
+import { startNotificationReceiver, type NotificationReceiver } from '../rig/notification-receiver.js';
+import { consents, patientAddress, patientDetails, physician, shippingDetails } from '../rig/cast.js';
 
 /*
  * The stage of the stories: a Temporal server whose time only `skip` moves, the product's worker, the lab service's

@@ -4,7 +4,7 @@ import type { LinkHandle } from '../../client/links/link-handle.js';
 import type { LinkStart } from '../../client/links/links.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
-import type { Notification } from './notification-receiver.js';
+import type { Notification } from '../rig/notification-receiver.js';
 import type { Stage } from './story.js';
 
 /** Where a code goes. `*` stands for any provider in a fault. */
@@ -66,7 +66,7 @@ export class UserLink {
   }
 
   get notifications(): Notification[] {
-    return this.stage.receiver.accepted.filter(({ subject }) => subject === this.handle.userId);
+    return this.stage.receiver.aboutLinksOf(this.handle.userId);
   }
 
   get workflowId(): string {
@@ -75,9 +75,7 @@ export class UserLink {
 
   /** The notifications about the link, in brief. */
   get notified(): string[] {
-    return this.notifications.map(({ type, data }) =>
-      [type.replace('labops.link.', ''), data['outcome']].join(' ').trim(),
-    );
+    return this.notifications.map(({ type, data }) => [type.replace('link.', ''), data['outcome']].join(' ').trim());
   }
 
   /** Waits until the product has been notified of exactly this. */

@@ -6,8 +6,8 @@ import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { bookAppointmentId, kitOrderId } from '../../protocol/ids.js';
 import type { AppointmentResult, AppointmentState, Slot } from '../../protocol/appointment/messages.js';
 import { eventually } from '../rig/eventually.js';
-import type { Notification } from './notification-receiver.js';
-import { patientAddress, patientDetails } from './persons.js';
+import type { Notification } from '../rig/notification-receiver.js';
+import { patientAddress, patientDetails } from '../rig/cast.js';
 import type { Stage } from './story.js';
 
 export const appointmentPath = '/v3/order/*/phlebotomy/appointment';
@@ -118,16 +118,14 @@ export class Visit {
   }
 
   get notifications(): Notification[] {
-    return this.stage.receiver.accepted.filter(
-      ({ subject, type }) => subject === this.orderId && type.startsWith('labops.appointment.'),
-    );
+    return this.stage.receiver.aboutAppointmentsOf(this.orderId);
   }
 
   /** The notifications about the appointment, in brief. */
   get notified(): string[] {
     return this.notifications.map(({ type, data }) => {
       const what = data['outcome'] ?? data['phase'] ?? data['reason'] ?? data['reminder'];
-      return `${type.replace('labops.appointment.', '')} ${String(what)}`;
+      return `${type.replace('appointment.', '')} ${String(what)}`;
     });
   }
 

@@ -1,5 +1,5 @@
 import { bookAppointmentId, deleteUserId, kitOrderId, parsingJobId, submitReportId } from '../../../protocol/ids.js';
-import { registration } from '../../e2e/invented.js';
+import { registration } from '../../rig/cast.js';
 import { following } from '../../rig/followed.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';

@@ -1,7 +1,7 @@
 import { UserUnknown } from '../../../client/index.js';
 import { deleteUserId } from '../../../protocol/ids.js';
 import { labUserIdKey } from '../../../protocol/search-attributes.js';
-import { kitFor } from '../../e2e/invented.js';
+import { kitFor } from '../../rig/cast.js';
 import { untilListed, type Story } from './story.js';
 
 export const deletions: readonly Story[] = [

@@ -18,7 +18,7 @@ export const notifications: readonly Story[] = [
 
 /** An order whose changes of phase the receiver refuses for good, and their ids. */
 export async function refused(stage: Stage, statuses: string[]): Promise<{ source: string; ids: string[] }> {
-  stage.receiver.refuses = (id) => id.endsWith('/phase_changed');
+  stage.receiver.refuses = ({ id }) => id.endsWith('/phase_changed');
   const { handle, orderId } = await stage.place();
   const source = kitOrderId(orderId);
   const ids: string[] = [];

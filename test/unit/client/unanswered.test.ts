@@ -17,7 +17,7 @@ import { linkErrorMap } from '../../../client/links/errors.js';
 import { LinkHandle } from '../../../client/links/link-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
-import { kitFor } from '../../e2e/invented.js';
+import { kitFor } from '../../rig/cast.js';
 import { rejection } from '../service/recording-server.js';
 
 /* The error of a call that got no answer. */

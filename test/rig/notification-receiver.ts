@@ -1,14 +1,16 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import type { CloudEvent, NotificationHandler } from '../../client/index.js';
-import { recordingHandler } from '../rig/recording-handler.js';
+import { recordingHandler } from './recording-handler.js';
 
 /** A notification as the product gets it: a CloudEvent. */
 export interface Notification {
+  /** The same for every repeat. */
   id: string;
-  /** Without its prefix `labops.order.` or `labops.report.`. */
+  /** `result`, `phase_changed`, … without `labops.` and, for orders and reports, their area; others keep it: `link.ended`. */
   type: string;
-  /** The order or parsing job that it is about. */
+  /** The order, the parsing job or the user that it is about. */
   subject: string;
   time: string;
   data: Record<string, unknown>;
@@ -29,9 +31,16 @@ export interface NotificationReceiver {
   readonly refused: Notification[];
   /** How often it was called, refusals included. */
   attempts: number;
+  /** What it accepted, in the order in which it came, repeats included. */
   readonly accepted: Notification[];
   /** A handler that gets every request in addition to the one that records; what it answers counts. */
   product?: NotificationHandler | undefined;
+  /** What it accepted about the chain of a root order, or about a parsing job. */
+  about(id: string): Notification[];
+  /** What it accepted about a user's links. */
+  aboutLinksOf(userId: string): Notification[];
+  /** What it accepted about an order's appointments. */
+  aboutAppointmentsOf(orderId: string): Notification[];
   close(): Promise<void>;
 }
 
@@ -54,7 +63,7 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
     return answer.status === 204 && receiver.product ? receiver.product.handle({ headers, body }) : answer;
   };
   const server = createServer((request, response) => {
-    void readBody(request).then(
+    void buffer(request).then(
       async (body) => {
         receiver.attempts += 1;
         const { status } = await answerTo(request, body);
@@ -65,6 +74,8 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const inArea = (area: string, about: string) =>
+    accepted.filter(({ type, subject }) => type.startsWith(area) && subject === about);
   const receiver: NotificationReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
     isDown: false,
@@ -73,6 +84,9 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
     refused,
     attempts: 0,
     accepted,
+    about: (id) => accepted.filter(({ data }) => (data['root_order_id'] ?? data['job_id']) === id),
+    aboutLinksOf: (userId) => inArea('link.', userId),
+    aboutAppointmentsOf: (orderId) => inArea('appointment.', orderId),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -82,12 +96,6 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
   return receiver;
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
 function notificationIn(event: CloudEvent): Notification {
-  return { ...event, type: event.type.replace(/^labops\.(order|report)\./, '') };
+  return { ...event, type: event.type.replace(/^labops\.(?:order\.|report\.)?/, '') };
 }

@@ -1,7 +1,7 @@
 import type { PlaceKitOrderInput, KitOrderHandle, OrderPolicy, OrderRequest } from '../../client/index.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 
-/** Persons and places of the stories. Nobody of that name, number or address exists. */
+/* Invented throughout: nobody of this name, number or address exists. */
 
 const place = {
   first_line: '77 Fictional Avenue',
@@ -14,7 +14,7 @@ const place = {
 
 export const shippingDetails = { receiver_name: 'Testperson Imaginary', ...place, phone_number: '+12025550177' };
 
-const patient = {
+export const patientDetails = {
   first_name: 'Testpatient',
   last_name: 'Imaginary',
   dob: '1971-03-17',
@@ -23,12 +23,18 @@ const patient = {
   email: 'testpatient@example.com',
 };
 
+export const patientAddress = { ...shippingDetails, zip: '62701-1234' };
+
+export const physician = { first_name: 'Testdoctor', last_name: 'Imaginary', npi: '0123456789' };
+
+export const consents = [{ consentType: 'telehealth-informed-consent' }];
+
 /**
- * What identifies these persons and those that the stand-in invents; none of it may appear where it does not belong.
- * The zip code is left out: five digits may turn up in any id.
+ * What identifies these persons and those that the sandbox invents; none of it may appear where it does not belong. The
+ * zip code is left out: five digits may turn up in any id.
  */
 export const personal =
-  /Testperson|Testpatient|Imaginary|Invented|Fictional|Unit 9|Nowhereville|Springfield|20255501\d\d|19\d\d-\d\d-\d\d|example\.com/;
+  /Testperson|Testpatient|Testdoctor|Imaginary|Invented|Fictional|Unit 9|Nowhereville|Springfield|20255501\d\d|19\d\d-\d\d-\d\d|example\.com/;
 
 type Registration = Parameters<KitOrderHandle['register']>[0];
 
@@ -36,7 +42,7 @@ export function registration(sampleId: string, userId?: string): Registration {
   return {
     sample_id: sampleId,
     ...(userId !== undefined && { user_id: userId }),
-    patient_details: patient,
+    patient_details: patientDetails,
     patient_address: { ...place, receiver_name: null, phone_number: null },
     consents: [{ consentType: 'terms-of-use' }],
   };
@@ -57,7 +63,7 @@ export function visitFor(userId: string): OrderRequest {
   return {
     user_id: userId,
     lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
-    patient_details: patient,
+    patient_details: patientDetails,
     patient_address: { ...shippingDetails, access_notes: 'Invented: ring twice' },
   };
 }
