@@ -82,7 +82,7 @@ export interface OrderFilter {
 }
 
 /** Running orders: all of them, or those that match everything that is given, which is at least one thing. */
-export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended'>>;
+export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended' | 'phase'> & { phase?: OrderPhase }>;
 
 type AtLeastOne<T> = { [Name in keyof T]-?: T & Required<Pick<T, Name>> }[keyof T];
 
@@ -241,6 +241,12 @@ function filterOf(selection: OrderSelection): OrderFilter {
     if (!selectable.some((known) => known === name)) return [{ field: name, message: 'is not known here' }];
     return filter[name as keyof OrderFilter] == null ? [{ field: name, message: 'has no value' }] : [];
   });
+  if (filter.phase === 'placing') {
+    faults.push({
+      field: 'phase',
+      message: 'must not be placing: a policy can change once the service has taken the order',
+    });
+  }
   if (!isAll && (all !== undefined || names.length === 0)) {
     faults.push({ field: 'selection', message: `must have ${selectable.join(', ')}, or { all: true }` });
   }

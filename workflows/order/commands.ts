@@ -15,7 +15,7 @@ import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
 import { awaitIdentity } from './identify.js';
 import { receiveSnapshot } from './intake.js';
-import { endWaitingUnlessDue } from './policy-decisions.js';
+import { endWaitingUnlessDue } from './decisions.js';
 import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacement.js';
 import { isDone, recordResolution } from './resolutions.js';

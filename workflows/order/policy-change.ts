@@ -18,7 +18,7 @@ import { outcomeOf, type Chain } from './chain.js';
 import { answerCaller } from './commands.js';
 import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
-import { endWaitingUnlessDue } from './policy-decisions.js';
+import { endWaitingUnlessDue } from './decisions.js';
 import { review } from './review.js';
 import type { KitOrderRun } from './run.js';
 import { demandOpen, forwarded } from './validation.js';

@@ -31,7 +31,7 @@ import { carryOutCancelRequest, carryOutInTurn } from './commands.js';
 import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
-import { awaitsDecision, decide, endRedrawWaits, remind } from './policy-decisions.js';
+import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
 import { forward, awaitIdentity, identify } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
 import { readUnreadOrders } from './reading.js';

@@ -50,6 +50,11 @@ test.each<[unknown, string]>([
   expect((error as OrderInvalid).fields.map((fault) => fault.field)).toContain(field);
 });
 
+test('orders that are being placed cannot be selected: nothing would be found', async () => {
+  const { error } = await changeAll({ phase: 'placing' });
+  expect(error).toMatchObject({ name: 'OrderInvalid', fields: [{ field: 'phase' }] });
+});
+
 test.each([undefined, null, {}, { shippingDeadline: null }, { graceDays: 2 }, { version: 1 }, 'soon'])(
   'a policy that changes nothing, or has what is not a setting, is refused before an order is looked for: %j',
   async (policy) => {
