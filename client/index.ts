@@ -12,8 +12,11 @@ export type {
   SetPolicyOptions,
   WhichHandle,
 } from './orders/orders.js';
+export type { OrderSearch } from './orders/order-search.js';
 export type { OrderSummary } from './orders/order-list.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
+export type { ResultOperations, WhichResults } from './results/results.js';
+export type { CatalogueOperations } from './catalogue/catalogue.js';
 export type { ReportOperations, ReportSubmission } from './reports/reports.js';
 export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
 export type { AppointmentOperations, AppointmentStart } from './appointments/appointments.js';
@@ -204,7 +207,15 @@ export type {
   RunningWork,
   UndoReport,
 } from '../protocol/deletion/messages.js';
-export type { LabReportResult, LoincMatch } from '../service/reports.js';
+export type { LabReportResult, LoincMatch, ParsingJob } from '../service/reports.js';
+export type {
+  LabAccount,
+  LabAccountFilter,
+  LabTest,
+  LabTestFilter,
+  Marker,
+  MarkerFilter,
+} from '../service/lab-tests.js';
 export type { ReportCounts } from '../service/report-snapshot.js';
 export type { CancellationReason } from '../service/appointments.js';
 export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';

@@ -4,6 +4,7 @@ import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
 import type { CallOptions, Deadline } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
+import { CatalogueOperations } from './catalogue/catalogue.js';
 import { type Encryption, readEncryption, readKeyRing } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
@@ -16,6 +17,7 @@ import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './users/users.js';
 import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
+import { ResultOperations } from './results/results.js';
 import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
 import { TemporalCalls } from './workflow-calls.js';
@@ -24,9 +26,9 @@ export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * Access to the lab service, for data that are never in Temporal: lab values, biomarkers, the reasons for cancelling
-   * an appointment, and users except for their deletion. Without it everything else works, and these throw
-   * `ServiceNotConfigured`.
+   * Access to the lab service, for what needs no workflow: `results`, `catalogue`, `orders.read` and `search`, `reports.job`,
+   * biomarkers, the reasons for cancelling an appointment, and users except for their deletion. Without it everything else
+   * works, and these throw `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
   /** The default deadline of calls. Without it, each method has its own, stated in its doc. */
@@ -53,6 +55,10 @@ export class LabOperations {
   readonly links: LinkOperations;
   readonly users: UserOperations;
   readonly reports: ReportOperations;
+  /** Lab values, straight from the lab service. */
+  readonly results: ResultOperations;
+  /** What can be ordered. */
+  readonly catalogue: CatalogueOperations;
   readonly rejectedEvents: RejectedEventOperations;
   /** Notifications that your endpoint did not accept before their workflow ended. */
   readonly notifications: UndeliveredNotifications;
@@ -80,6 +86,8 @@ export class LabOperations {
     this.links = new LinkOperations(calls);
     this.users = new UserOperations(calls, this.service);
     this.reports = new ReportOperations(finder);
+    this.results = new ResultOperations(finder);
+    this.catalogue = new CatalogueOperations(finder);
     this.rejectedEvents = new RejectedEventOperations(calls);
     this.notifications = new UndeliveredNotifications(calls);
     this.webhooks = new WebhookOperations(calls);

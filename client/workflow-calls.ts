@@ -40,7 +40,8 @@ export function goesOn(what: string): string {
   return `${what} has not ended yet and continues: ask again later, or give a longer deadline.`;
 }
 
-const isAsking: CallKind = {
+/** A question that names no workflow. */
+export const isAsking: CallKind = {
   words: { refusals: {}, notFound: LabOperationsError, interrupted: LabOperationsError },
   underWay: underWay.reading,
 };

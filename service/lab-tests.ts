@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import { answeredListSchema, flagSchema, idSchema, listSchema, numberSchema, partSchema, textSchema } from './order.js';
-import { numberedPages } from './paging.js';
+import { cursorPages, numberedPages } from './paging.js';
 
 export const labAccountSchema = z.looseObject({
   id: idSchema,
@@ -69,6 +69,58 @@ const markerSchema = z.looseObject({
 
 export type Marker = z.output<typeof markerSchema>;
 
+/** What an order names. Only `id` is required. */
+const labTestSchema = z.looseObject({
+  id: idSchema,
+  slug: textSchema,
+  name: textSchema,
+  description: textSchema,
+  /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
+  method: textSchema,
+  sample_type: textSchema,
+  /** `active` can be ordered; `pending_approval`, `inactive`, or one not known yet. */
+  status: textSchema,
+  /** Deprecated in favour of `status`. */
+  is_active: flagSchema,
+  price: numberSchema,
+  fasting: flagSchema,
+  lab: partSchema(
+    z.looseObject({ id: numberedIdSchema.nullish().catch(undefined), slug: textSchema, name: textSchema }),
+  ),
+  markers: listSchema(markerSchema),
+  /** True if the service made it for an order of single markers. */
+  auto_generated: flagSchema,
+  is_delegated: flagSchema,
+  has_collection_instructions: flagSchema,
+  /** Days from collection to result: 95 % of past orders took no longer. */
+  common_tat_days: numberSchema,
+  /** Days from collection to result: 99 % of past orders took no longer. */
+  worst_case_tat_days: numberSchema,
+});
+
+export type LabTest = z.output<typeof labTestSchema>;
+
+/** The deprecated list is a plain array. */
+const labTestPageSchema = z.union([
+  answeredListSchema(labTestSchema).transform((data) => ({ data, next_cursor: undefined })),
+  z.looseObject({ data: answeredListSchema(labTestSchema), next_cursor: textSchema }),
+]);
+
+/** Narrows the list (docs/lab-service.md). */
+export interface LabTestFilter {
+  /** A part of the name, in any case. */
+  name?: string;
+  /** `active`, `pending_approval`, `inactive`; the list grows. */
+  status?: string;
+  /** Collection method, for instance `testkit`. */
+  method?: string;
+  labSlug?: string;
+  labAccountId?: string;
+  markerIds?: readonly number[];
+  /** `manual` (the service's default), `auto` (made for orders of single markers) or `all`. */
+  madeBy?: string;
+}
+
 const markerPageSchema = z.looseObject({
   markers: answeredListSchema(markerSchema),
   total: numberSchema,
@@ -76,7 +128,7 @@ const markerPageSchema = z.looseObject({
 });
 
 /** Narrows the list; the specification documents only `labSlug`, the rest is docs/lab-service.md's. */
-interface MarkerFilter {
+export interface MarkerFilter {
   labSlug?: string;
   labIds?: readonly number[];
   /** A part of the name. */
@@ -86,8 +138,8 @@ interface MarkerFilter {
   labAccountId?: string;
 }
 
-interface MarkerListOptions extends CallOptions {
-  /** Markers per page, 1 to 100; default 50, the documented default. */
+interface PageOptions extends CallOptions {
+  /** Entries per page, 1 to 100; default 50, the documented default. */
   pageSize?: number;
 }
 
@@ -99,13 +151,25 @@ export interface LabAccountFilter {
 
 /** Lab tests and the accounts that order them. Every call rejects with a `ServiceError`. */
 export interface LabTests {
+  /** The team's lab tests, page by page as they are consumed; the options hold for each page's call. */
+  list(filter?: LabTestFilter, options?: PageOptions): AsyncGenerator<LabTest, void, undefined>;
+  get(labTestId: string, options?: CallOptions): Promise<LabTest>;
   /** All markers, page by page as they are consumed; the options hold for each page's call. */
-  listMarkers(filter?: MarkerFilter, options?: MarkerListOptions): AsyncGenerator<Marker, void, undefined>;
+  listMarkers(filter?: MarkerFilter, options?: PageOptions): AsyncGenerator<Marker, void, undefined>;
   listLabAccounts(filter?: LabAccountFilter, options?: CallOptions): Promise<LabAccount[]>;
 }
 
 export function createLabTests(transport: Transport): LabTests {
   return {
+    list: (filter, options) => listLabTests(transport, filter, options),
+    get: (labTestId, options) =>
+      transport.request({
+        method: 'GET',
+        path: '/v3/lab_tests/{lab_test_id}',
+        params: { lab_test_id: labTestId },
+        options,
+        answer: labTestSchema,
+      }),
     listMarkers: (filter, options) => listMarkers(transport, filter, options),
     listLabAccounts: (filter = {}, options) =>
       transport.request({
@@ -118,10 +182,37 @@ export function createLabTests(transport: Transport): LabTests {
   };
 }
 
+function listLabTests(
+  transport: Transport,
+  filter: LabTestFilter = {},
+  options: PageOptions = {},
+): AsyncGenerator<LabTest, void, undefined> {
+  const query = {
+    name: filter.name,
+    status: filter.status,
+    collection_method: filter.method,
+    lab_slug: filter.labSlug,
+    lab_account_id: filter.labAccountId,
+    marker_ids: filter.markerIds?.map(String),
+    generation_method: filter.madeBy,
+    lab_test_limit: options.pageSize ?? 50,
+  };
+  return cursorPages(async (cursor) => {
+    const { data, next_cursor: nextCursor } = await transport.request({
+      method: 'GET',
+      path: '/v3/lab_test',
+      query: { ...query, next_cursor: cursor },
+      options,
+      answer: labTestPageSchema,
+    });
+    return { items: data.items, nextCursor };
+  });
+}
+
 function listMarkers(
   transport: Transport,
   filter: MarkerFilter = {},
-  options: MarkerListOptions = {},
+  options: PageOptions = {},
 ): AsyncGenerator<Marker, void, undefined> {
   const size = options.pageSize ?? 50;
   const query = {

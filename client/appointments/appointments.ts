@@ -6,8 +6,9 @@ import { bookingRequestedSignal, bookAppointmentName } from '../../protocol/appo
 import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import type { CallOptions } from '../call-options.js';
-import { ServiceNotConfigured, type RefusedField } from '../errors.js';
+import type { RefusedField } from '../errors.js';
 import { joinFaults, policyFaults } from '../input-faults.js';
+import { askService, type ServiceAccess } from '../service-calls.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle } from './appointment-handle.js';
 import { AppointmentInvalid, AppointmentNotFound, appointmentErrorMap } from './errors.js';
@@ -28,11 +29,11 @@ const isReading = { words: appointmentErrorMap, underWay: underWay.reading };
  */
 export class AppointmentOperations {
   private readonly calls: TemporalCalls;
-  private readonly service: LabService | undefined;
+  private readonly access: ServiceAccess;
 
   constructor(calls: TemporalCalls, service: LabService | undefined) {
     this.calls = calls;
-    this.service = service;
+    this.access = { calls, service };
   }
 
   /**
@@ -70,15 +71,11 @@ export class AppointmentOperations {
    * The reasons that `cancel` takes, straight from the service: the list is the same for every order. Deadline: 30
    * seconds.
    *
-   * @throws ServiceNotConfigured, and the service's own errors
+   * @throws and the service's own errors
    */
   async cancellationReasons(options: CallOptions = {}): Promise<CancellationReason[]> {
-    const { service } = this;
-    if (!service) {
-      throw new ServiceNotConfigured('Reasons are read from the lab service: give `service` to LabOperations');
-    }
-    return this.calls.call(isReading, options, (call) =>
-      call.service((ends) => service.appointments.cancellationReasons(ends)),
+    return askService(this.access, isReading, options, ({ appointments }, ends) =>
+      appointments.cancellationReasons(ends),
     );
   }
 }

@@ -8,7 +8,6 @@ import {
 import { registerRequestSchema } from '../../service/orders.js';
 import type { Results } from '../../service/results.js';
 import { brokenRulesOf } from '../../service/validation.js';
-import type { LabService } from '../../service/lab-service.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,
@@ -33,7 +32,8 @@ import {
   type RegisterCommand,
 } from '../../protocol/order/messages.js';
 import type { CallOptions } from '../call-options.js';
-import { toClientError, ServiceNotConfigured } from '../errors.js';
+import { toClientError } from '../errors.js';
+import { requireService } from '../service-calls.js';
 import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
 import { joinFaults, policyFaults } from '../input-faults.js';
 import { readPolicyChanges, type OrderPolicy, type PolicyChanges } from '../../protocol/order/policy.js';
@@ -237,9 +237,7 @@ export class KitOrderHandle {
    * @throws ServiceNotConfigured, and the service's own errors (`NotFound` until there are results)
    */
   async results(options: CallOptions = {}): Promise<Results> {
-    const service: LabService | undefined = this.finder.service;
-    if (!service)
-      throw new ServiceNotConfigured('Lab values are read from the lab service: give `service` to LabOperations');
+    const service = requireService(this.finder);
     return this.finder.calls.call(isReading, options, async (call) => {
       const { orderId } = await this.current(call);
       return call.service((ends) => service.orders.results(orderId, ends));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { z } from 'zod';
-import { orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
+import { orderRequestSchema, testkitOrderRequestSchema, type Order } from '../../service/orders.js';
 import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { placeKitOrderId, ofCanonicalUser } from '../../protocol/ids.js';
@@ -27,11 +27,13 @@ import {
   type RefusedField,
 } from '../errors.js';
 import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
+import { askService, listFromService } from '../service-calls.js';
 import { goesOn, underWay } from '../workflow-calls.js';
 import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle, policyChanges } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
+import { queryOf, type OrderSearch } from './order-search.js';
 import { reconcileRange } from './reconciliation.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
@@ -154,6 +156,28 @@ export class OrderOperations {
         ...(onEarlierFailure && { onEarlierFailure }),
       }),
     );
+  }
+
+  /**
+   * The whole order as the service has it now: shipment with carriers and tracking addresses, patient, addresses, requisition,
+   * transaction, expected dates. Needs neither a worker nor a history. `NotFound` if the service does not know it. Deadline: 30
+   * seconds.
+   *
+   * @throws ServiceNotConfigured, and the service's own errors
+   */
+  async read(orderId: string, options: CallOptions = {}): Promise<Order> {
+    return askService(this.finder, isReading, options, ({ orders }, ends) => orders.get(orderId, ends));
+  }
+
+  /**
+   * Orders as the service has them, newest first, a page per call: of a user, in a status, of a time, by interpretation. Also
+   * those that no workflow follows. Deadline: 30 seconds a page.
+   *
+   * @throws ServiceNotConfigured, and the service's own errors
+   */
+  search(filter: OrderSearch = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
+    const query = queryOf(filter);
+    return listFromService(this.finder, isReading, options, ({ orders }) => orders.list(query));
   }
 
   /**

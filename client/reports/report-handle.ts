@@ -11,7 +11,8 @@ import {
   type SubmitReportResult,
 } from '../../protocol/report/messages.js';
 import type { CallOptions, Deadline } from '../call-options.js';
-import { toClientError, ServiceNotConfigured } from '../errors.js';
+import { toClientError } from '../errors.js';
+import { requireService } from '../service-calls.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
 import { ReportEnded, ReportNotRead, ReportSubmissionCancelled, reportErrorMap } from './errors.js';
@@ -87,9 +88,7 @@ export class ReportHandle {
    * @throws ReportNotRead while there are none, ServiceNotConfigured, and the service's own errors
    */
   async biomarkers(options: CallOptions = {}): Promise<LabReportResult[]> {
-    const { service } = this.finder;
-    if (!service)
-      throw new ServiceNotConfigured('Biomarkers are read from the lab service: give `service` to LabOperations');
+    const service = requireService(this.finder);
     return this.finder.calls.call(isReading, options, async (call) => {
       const jobId = await this.submitted(call);
       const { status, data } = await call.service((ends) => service.reports.getJob(jobId, ends));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import type { ParsingJob } from '../../service/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAddressable, submitReportId, canonicalUserId } from '../../protocol/ids.js';
 import { submitReportName, type ReportSource, type SubmitReportInput } from '../../protocol/report/messages.js';
@@ -10,6 +11,7 @@ import { labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
+import { askService } from '../service-calls.js';
 import { underWay } from '../workflow-calls.js';
 import { ReportInvalid, ReportReferenceConflict, reportErrorMap, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
@@ -71,6 +73,16 @@ export class ReportOperations {
     if (faults.length > 0) throw invalid(faults);
     const found = await finder.calls.call(isReading, options, () => findSubmission(finder, reference));
     return new ReportHandle(finder, { reference, ...found });
+  }
+
+  /**
+   * A parsing job as the service has it now, with its values if it is completed. Needs neither a worker nor a history. `NotFound`
+   * if the service does not know it. Deadline: 30 seconds.
+   *
+   * @throws ServiceNotConfigured, and the service's own errors
+   */
+  async job(jobId: string, options: CallOptions = {}): Promise<ParsingJob> {
+    return askService(this.finder, isReading, options, ({ reports }, ends) => reports.getJob(jobId, ends));
   }
 
   private async startSubmitting(input: SubmitReportInput, inputDigest: string): Promise<ReportHandle> {

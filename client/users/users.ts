@@ -15,9 +15,10 @@ import { deleteUserName, requestUpdate, type DeleteUserInput } from '../../proto
 import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
-import { ServiceNotConfigured, type RefusedField } from '../errors.js';
+import type { RefusedField } from '../errors.js';
 import { joinFaults, policyFaults } from '../input-faults.js';
-import { exists, underWay, type CallKind, type TemporalCalls } from '../workflow-calls.js';
+import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
+import { exists, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { DeletionHandle } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, userErrorMap } from './errors.js';
 
@@ -39,11 +40,11 @@ const isRequesting = {
  */
 export class UserOperations {
   private readonly calls: TemporalCalls;
-  private readonly service: LabService | undefined;
+  private readonly access: ServiceAccess;
 
   constructor(calls: TemporalCalls, service?: LabService) {
     this.calls = calls;
-    this.service = service;
+    this.access = { calls, service };
   }
 
   /**
@@ -100,38 +101,32 @@ export class UserOperations {
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
   list(which?: UserListOptions, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
-    const { users } = this.requireService();
-    return this.calls.iterate(
-      isReading,
-      options,
-      () => users.list(which),
-      (call, next) => call.service(next),
-    );
+    return listFromService(this.access, isReading, options, ({ users }) => users.list(which));
   }
 
   /** Creates the user with this `client_user_id`, or answers with the one who has it already: `created` is false then. */
   async createOrGet(request: CreateUserRequest, options: CallOptions = {}): Promise<{ user: User; created: boolean }> {
-    return this.ask(isChanging, options, ({ users }, signal) => users.create(request, signal));
+    return askService(this.access, isChanging, options, ({ users }, signal) => users.create(request, signal));
   }
 
   /** `NotFound` for an unknown user, and for one that is scheduled for deletion. */
   async get(userId: string, options: CallOptions = {}): Promise<User> {
-    return this.ask(isReading, options, ({ users }, signal) => users.get(userId, signal));
+    return askService(this.access, isReading, options, ({ users }, signal) => users.get(userId, signal));
   }
 
   /** The user with the product's own reference, or `NotFound`. */
   async resolve(clientUserId: string, options: CallOptions = {}): Promise<User> {
-    return this.ask(isReading, options, ({ users }, signal) => users.resolve(clientUserId, signal));
+    return askService(this.access, isReading, options, ({ users }, signal) => users.resolve(clientUserId, signal));
   }
 
   /** Changes the given fields; the others stay. */
   async update(userId: string, changes: UpdateUserRequest, options: CallOptions = {}): Promise<void> {
-    return this.ask(isChanging, options, ({ users }, signal) => users.update(userId, changes, signal));
+    return askService(this.access, isChanging, options, ({ users }, signal) => users.update(userId, changes, signal));
   }
 
   /** The latest demographics; `NotFound` where none were set. */
   async demographics(userId: string, options: CallOptions = {}): Promise<Demographics> {
-    return this.ask(isReading, options, ({ users }, signal) => users.getDemographics(userId, signal));
+    return askService(this.access, isReading, options, ({ users }, signal) => users.getDemographics(userId, signal));
   }
 
   /** Sets the demographics as a whole. A portal link needs them. */
@@ -140,7 +135,9 @@ export class UserOperations {
     demographics: DemographicsRequest,
     options: CallOptions = {},
   ): Promise<Demographics> {
-    return this.ask(isChanging, options, ({ users }, signal) => users.upsertDemographics(userId, demographics, signal));
+    return askService(this.access, isChanging, options, ({ users }, signal) =>
+      users.upsertDemographics(userId, demographics, signal),
+    );
   }
 
   /**
@@ -148,21 +145,9 @@ export class UserOperations {
    * the user has no demographics.
    */
   async portalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {
-    return this.ask(isChanging, options, ({ portal }, signal) => portal.createUrl(userId, request, signal));
-  }
-
-  private ask<T>(
-    kind: CallKind,
-    options: CallOptions,
-    question: (service: LabService, ends: { signal: AbortSignal }) => Promise<T>,
-  ): Promise<T> {
-    const service = this.requireService();
-    return this.calls.call(kind, options, (call) => call.service((ends) => question(service, ends)));
-  }
-
-  private requireService(): LabService {
-    if (this.service) return this.service;
-    throw new ServiceNotConfigured('Users are read from the lab service: give `service` to LabOperations');
+    return askService(this.access, isChanging, options, ({ portal }, signal) =>
+      portal.createUrl(userId, request, signal),
+    );
   }
 }
 

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Json } from './order-body.js';
+import { labTestBody, type Json } from './order-body.js';
+import { cursorPage, cursorQuery } from './org-access.js';
+import { refusal } from './problems.js';
 import { LAB, LAB_TESTS, type Marker } from './seed.js';
-import { optional, pageQuery, queryList, readQuery, uuid } from './validation.js';
+import { optional, pageQuery, pathUuid, queryInteger, queryList, readQuery, uuid } from './validation.js';
 
 const truth = optional(z.enum(['true', 'false']));
 
@@ -16,9 +18,46 @@ const markerQuery = z.object({
   ...pageQuery,
 });
 
-/** Markers: what the seed's lab tests measure. */
+const labTestQuery = z.object({
+  name: z.string().default(''),
+  status: optional(z.string()),
+  collection_method: optional(z.string()),
+  lab_slug: optional(z.string()),
+  lab_account_id: optional(uuid),
+  marker_ids: queryList(z.string()),
+  generation_method: z.enum(['manual', 'auto', 'all']).default('manual'),
+  lab_test_limit: queryInteger(1, 100).default(50),
+  ...cursorQuery,
+});
+
+/** The seed's lab tests, and the markers that they measure. */
 export function labTestRoutes(app: FastifyInstance): void {
+  app.get('/v3/lab_test', (request) => listLabTests(request.query));
   app.get('/v3/lab_tests/markers', (request) => listMarkers(request.query));
+  app.get('/v3/lab_tests/:lab_test_id', (request) => {
+    const id = pathUuid(request, 'lab_test_id');
+    const found = LAB_TESTS.find((test) => test.id === id);
+    // The wording is not documented.
+    if (!found) throw refusal(404, 'Lab test not found');
+    return labTestBody(found);
+  });
+}
+
+function listLabTests(query: unknown): Json {
+  const filter = readQuery(labTestQuery, query);
+  const { name, status, collection_method: method, lab_slug: slug, marker_ids: markerIds } = filter;
+  const found = LAB_TESTS.filter(
+    (test) =>
+      test.name.toLowerCase().includes(name.toLowerCase()) &&
+      (status ?? 'active') === 'active' &&
+      (method ?? test.method) === test.method &&
+      (slug ?? LAB.slug) === LAB.slug &&
+      (markerIds ?? []).every((id) => test.markers.some((marker) => String(marker.id) === id)) &&
+      // All were made by hand.
+      filter.generation_method !== 'auto',
+  );
+  const { items, next } = cursorPage(found, filter, filter.lab_test_limit);
+  return { data: items.map(labTestBody), next_cursor: next };
 }
 
 function listMarkers(query: unknown): Json {

@@ -114,7 +114,7 @@ function shipmentBody(shipment: Shipment, order: Order, at: (time: number) => st
   };
 }
 
-function labTestBody(test: LabTest): Json {
+export function labTestBody(test: LabTest): Json {
   return {
     id: test.id,
     slug: test.slug,

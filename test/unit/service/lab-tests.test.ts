@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable } from '../../../service/errors.js';
-import type { Marker } from '../../../service/lab-tests.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
-async function all(markers: AsyncIterable<Marker>): Promise<Marker[]> {
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const read = [];
-  for await (const marker of markers) read.push(marker);
+  for await (const item of items) read.push(item);
   return read;
 }
 
@@ -98,5 +97,56 @@ describe('markers', () => {
   test('markers without an id are unreadable: nothing tells them apart', async () => {
     const { baseUrl } = await answering(() => ({ body: { markers: [{ name: 'Invented' }] } }));
     expect(await rejection(all(serviceAt(baseUrl).labTests.listMarkers()))).toBeInstanceOf(AnswerUnreadable);
+  });
+});
+
+describe('lab tests', () => {
+  test('are read by cursor, with what narrows them', async () => {
+    const { baseUrl, requests } = await answering(({ url }) => {
+      const isFirst = !url?.includes('next_cursor');
+      return { body: { data: [{ id: isFirst ? 'test-1' : 'test-2' }], next_cursor: isFirst ? 'c 2' : null } };
+    });
+    const filter = { name: 'met', status: 'active', method: 'testkit', labSlug: 'lab', labAccountId: 'account-1' };
+    const read = await all(
+      serviceAt(baseUrl).labTests.list({ ...filter, markerIds: [11, 12], madeBy: 'all' }, { pageSize: 1 }),
+    );
+    expect(read).toEqual([{ id: 'test-1' }, { id: 'test-2' }]);
+    const first =
+      '/v3/lab_test?name=met&status=active&collection_method=testkit&lab_slug=lab&lab_account_id=account-1' +
+      '&marker_ids=11&marker_ids=12&generation_method=all&lab_test_limit=1';
+    expect(requests.map(({ url }) => url)).toEqual([first, `${first}&next_cursor=c+2`]);
+  });
+
+  test('are read from the plain array of an older deployment', async () => {
+    const { baseUrl } = await answering(() => ({ body: [{ id: 'test-1' }, { name: 'without an id' }] }));
+    expect(await all(serviceAt(baseUrl).labTests.list())).toEqual([{ id: 'test-1' }]);
+  });
+
+  test('keep unknown fields, and lose only those of the wrong type', async () => {
+    const labTest = {
+      ...{
+        id: 'test-1',
+        name: 'Invented',
+        method: 'a_method_of_next_year',
+        status: 'active',
+        price: 79,
+        fasting: false,
+      },
+      ...{ lab: { id: 1, slug: 'lab', name: 'Invented' }, markers: [{ id: 11 }], worst_case_tat_days: 7, next_year: 1 },
+    };
+    const untidy = { id: 'test-2', price: 'a lot', markers: [null, { id: 'x' }], lab: 7, worst_case_tat_days: 'soon' };
+    const { baseUrl } = await answering(() => ({ body: { data: [labTest, untidy] } }));
+    expect(await all(serviceAt(baseUrl).labTests.list())).toEqual([labTest, { id: 'test-2', markers: [] }]);
+  });
+
+  test('are read one by one', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { id: 'test/1' } }));
+    expect(await serviceAt(baseUrl).labTests.get('test/1')).toEqual({ id: 'test/1' });
+    expect(requests.map(({ url }) => url)).toEqual(['/v3/lab_tests/test%2F1']);
+  });
+
+  test.each([{}, { data: [{ name: 'without an id' }] }, 'none'])('reject an answer without any: %j', async (body) => {
+    const { baseUrl } = await answering(() => ({ body }));
+    expect(await rejection(all(serviceAt(baseUrl).labTests.list()))).toBeInstanceOf(AnswerUnreadable);
   });
 });

@@ -1,0 +1,126 @@
+import { Client, Connection } from '@temporalio/client';
+import { expect, onTestFinished, test } from 'vitest';
+import { LabOperations, NotFound, OrderInvalid, OrderNotFound, ServiceNotConfigured } from '../../client/index.js';
+import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import type { Settings } from '../../sandbox/lab-service/settings.js';
+import { API_KEY, startSandbox, type Sandbox } from './sandbox-rig.js';
+
+/* What the client reads straight from the service. Nothing listens at Temporal's address: no worker and no history is needed. */
+
+const temporal = () => new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
+
+async function backend(settings: Partial<Settings> = {}): Promise<Sandbox & { lab: LabOperations }> {
+  const sandbox = await startSandbox(settings);
+  const lab = new LabOperations(temporal(), { service: { baseUrl: sandbox.service.url, apiKey: API_KEY } });
+  onTestFinished(() => lab.close());
+  return { ...sandbox, lab };
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const read = [];
+  for await (const item of items) read.push(item);
+  return read;
+}
+
+test('a whole order is read, with the tracking addresses of its parcel', async () => {
+  const { lab, newKit, control } = await backend();
+  const { id } = await newKit();
+  await control.move(id, 'transit_customer');
+  const order = await lab.orders.read(id);
+  expect(order.details?.data?.shipment).toMatchObject({
+    outbound_courier: 'usps',
+    outbound_tracking_url: expect.stringMatching(/^https:/) as string,
+  });
+  expect(order.shipping_details).toMatchObject({ city: 'Nowhereville' });
+  await expect(lab.orders.read('7e570000-0000-4000-8000-00000000dead')).rejects.toBeInstanceOf(NotFound);
+});
+
+test('orders are searched by user, status, interpretation and time', async () => {
+  const { lab, newUser, newKit, control } = await backend();
+  const userId = await newUser();
+  const [first, second] = [await newKit({ user_id: userId }), await newKit({ user_id: userId })];
+  const other = await newKit();
+  await control.move(second.id, 'transit_customer');
+  const found = async (search: Parameters<typeof lab.orders.search>[0]) =>
+    (await all(lab.orders.search(search))).map(({ id }) => id);
+  expect(await found({})).toEqual([other.id, second.id, first.id]);
+  expect(await found({ userId })).toEqual([second.id, first.id]);
+  expect(await found({ userId, status: ['transit_customer'] })).toEqual([second.id]);
+  expect(await found({ interpretation: 'critical' })).toEqual([]);
+  expect(await found({ from: new Date(other.created_at) })).toEqual([other.id]);
+  expect(await found({ to: new Date(Date.parse(other.created_at) - 1) })).toEqual([second.id, first.id]);
+});
+
+test.each([
+  [{ userId: undefined }, 'userId'],
+  [{ user: 'user-1' }, 'user'],
+  [{ from: '2026-01-01' }, 'from'],
+  [{ to: new Date(Number.NaN) }, 'to'],
+])('a search that would find more than was meant is refused: %o', async (search, field) => {
+  const { lab } = await backend();
+  expect(() => lab.orders.search(search as object)).toThrow(OrderInvalid);
+  expect(() => lab.orders.search(search as object)).toThrow(field);
+});
+
+test('lab values are read by order, by transaction, and by reference', async () => {
+  const { lab, newKit, newUser, control } = await backend();
+  const userId = await newUser();
+  const first = await newKit({ user_id: userId, passthrough: 'labops:-:ref-1:1' });
+  const { id } = await newKit({ user_id: userId, passthrough: `labops:${first.id}:ref-1:2` });
+  await newKit({ user_id: userId, passthrough: 'labops:-:ref-10:1' });
+  await expect(lab.results.of({ orderId: id })).rejects.toBeInstanceOf(NotFound);
+  for (const status of ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed']) {
+    await control.move(id, status);
+  }
+  const results = await lab.results.of({ orderId: id });
+  expect(results).toMatchObject({ metadata: { status: 'final' } });
+  expect(results.results).toHaveLength(3);
+  expect(await lab.results.of({ reference: 'ref-1', userId })).toMatchObject({ results: results.results });
+  const { order_transaction: transaction } = await lab.orders.read(id);
+  expect(await lab.results.of({ transactionId: transaction?.id ?? '' })).toMatchObject({ results: results.results });
+  await expect(lab.results.of({ reference: 'ref-2', userId })).rejects.toBeInstanceOf(OrderNotFound);
+});
+
+test.each([{}, { reference: 'ref-1' }, { reference: 'ref-1', userId: undefined }, { orderId: '' }])(
+  'results of nobody in particular are refused: %o',
+  async (which) => {
+    const { lab } = await backend();
+    await expect(lab.results.of(which as never)).rejects.toMatchObject({
+      name: 'OrderInvalid',
+      fields: [{ field: 'which' }],
+    });
+  },
+);
+
+test('a parsing job is read with its values', async () => {
+  const { lab, control } = await backend();
+  const { id } = await control.createJob();
+  expect((await lab.reports.job(id)).data ?? null).toBeNull();
+  await control.moveJob(id, { status: 'completed', results: 'sample' });
+  const job = await lab.reports.job(id);
+  expect(job.status).toBe('completed');
+  expect(job.data?.results.length).toBeGreaterThan(0);
+});
+
+test('the catalogue says what can be ordered', async () => {
+  const { lab } = await backend();
+  const kits = await all(lab.catalogue.labTests({ method: 'testkit', status: 'active' }));
+  expect(kits.map(({ id }) => id)).toEqual([LAB_TEST_IDS.kit, LAB_TEST_IDS.otherKit]);
+  expect(await all(lab.catalogue.labTests({ name: 'METABOLIC' }))).toMatchObject([
+    { id: LAB_TEST_IDS.kit, markers: [{ slug: 'glucose' }, { slug: 'hba1c' }, { slug: 'ferritin' }] },
+  ]);
+  expect(await all(lab.catalogue.labTests({ madeBy: 'auto' }))).toEqual([]);
+  expect(await lab.catalogue.labTest(LAB_TEST_IDS.walkIn)).toMatchObject({ method: 'walk_in_test' });
+  await expect(lab.catalogue.labTest(LAB_ACCOUNT_IDS.pending)).rejects.toBeInstanceOf(NotFound);
+  expect(await all(lab.catalogue.markers({ name: 'ferr' }))).toMatchObject([{ id: 13, slug: 'ferritin' }]);
+  expect(await lab.catalogue.labAccounts({ status: 'pending' })).toMatchObject([{ id: LAB_ACCOUNT_IDS.pending }]);
+});
+
+test('without access to the service everything that is read from it says so', async () => {
+  const lab = new LabOperations(temporal());
+  await expect(lab.orders.read('order-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
+  expect(() => lab.orders.search()).toThrow(ServiceNotConfigured);
+  await expect(lab.results.of({ orderId: 'order-1' })).rejects.toBeInstanceOf(ServiceNotConfigured);
+  await expect(lab.reports.job('job-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
+  expect(() => lab.catalogue.labTests()).toThrow(ServiceNotConfigured);
+});
