@@ -5,6 +5,7 @@ import type { ServiceConfig } from '../service/http.js';
 import type { CallOptions, Deadline } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
+import { DocumentOperations } from './documents/documents.js';
 import { type Encryption, readEncryption, readKeyRing } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
@@ -26,7 +27,7 @@ export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * Access to the lab service, for what needs no workflow: `results`, `catalogue`, `orders.read` and `search`, `reports.job`,
+   * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`, `reports.job`,
    * biomarkers, the reasons for cancelling an appointment, and users except for their deletion. Without it everything else
    * works, and these throw `ServiceNotConfigured`.
    */
@@ -57,6 +58,8 @@ export class LabOperations {
   readonly reports: ReportOperations;
   /** Lab values, straight from the lab service. */
   readonly results: ResultOperations;
+  /** PDFs of results, requisitions, instructions and labels. */
+  readonly documents: DocumentOperations;
   /** What can be ordered. */
   readonly catalogue: CatalogueOperations;
   readonly rejectedEvents: RejectedEventOperations;
@@ -87,6 +90,7 @@ export class LabOperations {
     this.users = new UserOperations(calls, this.service);
     this.reports = new ReportOperations(finder);
     this.results = new ResultOperations(finder);
+    this.documents = new DocumentOperations(finder);
     this.catalogue = new CatalogueOperations(finder);
     this.rejectedEvents = new RejectedEventOperations(calls);
     this.notifications = new UndeliveredNotifications(calls);

@@ -126,6 +126,8 @@ export interface Transport {
   readonly paths: { readonly orders: string; readonly users: string; readonly createOrder: string };
   /** Sends a call and reads its answer. */
   request<T>(call: AnsweredCall<T>): Promise<T>;
+  /** Sends a call whose answer is a PDF, 32 MiB at most by default. */
+  download(call: ServiceCall): Promise<Buffer>;
   /** Sends a call whose answer's body means nothing. */
   send(call: ServiceCall): Promise<void>;
   /** Waits for calls under way (each ends by its timeout) and closes the connections. */
@@ -168,6 +170,10 @@ export function createTransport(config: ServiceConfig): Transport {
       createOrder: config.createOrderPath ?? '/v3/order',
     },
     request: async (call) => readAnswer(call, await exchanged(call), keys),
+    download: async (given) => {
+      const call = { ...given, headers: { accept: 'application/pdf', ...given.headers } };
+      return readPdf(call, await exchanged(call), keys);
+    },
     send: async (call) => {
       const answer = await exchanged(call);
       if (answer.status >= 300) throw failureOf(call, answer, parsed(answer.body).value, keys);
@@ -188,6 +194,14 @@ function readAnswer<T>(call: AnsweredCall<T>, answer: RawAnswer, keys: readonly 
   const result = call.answer.safeParse(value);
   if (result.success) return result.data;
   throw new AnswerUnreadable(facts, `answered ${answer.status} in an unexpected shape: ${shapeProblem(result.error)}`);
+}
+
+/** Its type may be missing: the first bytes count, which may stand behind others. */
+function readPdf(call: ServiceCall, answer: RawAnswer, keys: readonly string[]): Buffer {
+  const { status, body } = answer;
+  if (status >= 300) throw failureOf(call, answer, parsed(body).value, keys);
+  if (body.subarray(0, 1024).includes('%PDF-')) return body;
+  throw new AnswerUnreadable({ ...factsOf(call), status }, `answered ${status} with a body that is not a PDF`);
 }
 
 function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown, keys: readonly string[]): Error {

@@ -1,4 +1,5 @@
 import { type Appointments, createAppointments } from './appointments.js';
+import { type Documents, createDocuments } from './documents.js';
 import { type ServiceConfig, createTransport } from './http.js';
 import { type LabTests, createLabTests } from './lab-tests.js';
 import { type Links, createLinks } from './link.js';
@@ -15,6 +16,7 @@ export interface LabService {
   readonly links: Links;
   readonly portal: Portal;
   readonly orders: Orders;
+  readonly documents: Documents;
   readonly labTests: LabTests;
   readonly reports: Reports;
   readonly appointments: Appointments;
@@ -34,6 +36,7 @@ export function createLabService(config: ServiceConfig): LabService {
     links: createLinks(transport),
     portal: createPortal(transport, config.warn ?? ((warning) => process.emitWarning(warning))),
     orders: createOrders(transport),
+    documents: createDocuments(transport),
     labTests: createLabTests(transport),
     reports: createReports(transport),
     appointments: createAppointments(transport),

@@ -44,7 +44,7 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
   {
     title: 'Direct calls of the lab service',
     says:
-      '`results`, `biomarkers()`, `catalogue`, `orders.read`, `orders.search`, `reports.job`, users and `createLabService` call the lab service without a workflow in between. Their ' +
+      '`results`, `biomarkers()`, `documents`, `catalogue`, `orders.read`, `orders.search`, `reports.job`, users and `createLabService` call the lab service without a workflow in between. Their ' +
       'errors extend `ServiceError`.',
     files: { 'service/errors.ts': directCalls },
   },

@@ -147,6 +147,7 @@ export function labTestBody(test: LabTest): Json {
     })),
     is_delegated: false,
     auto_generated: false,
+    has_collection_instructions: test.method === 'testkit',
     common_tat_days: test.commonTatDays,
     worst_case_tat_days: test.worstCaseTatDays,
   };

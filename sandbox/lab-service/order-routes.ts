@@ -115,7 +115,7 @@ export function requireOrder(lab: Lab, request: FastifyRequest, message: string)
 }
 
 /** The wording is not documented; assumed. */
-function requireTransaction(lab: Lab, request: FastifyRequest): { id: string; orders: Order[] } {
+export function requireTransaction(lab: Lab, request: FastifyRequest): { id: string; orders: Order[] } {
   const id = pathUuid(request, 'transaction_id');
   const orders = lab.state.ordersOfTransaction(id);
   if (orders.length === 0) throw refusal(404, 'Order transaction not found');

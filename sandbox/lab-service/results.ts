@@ -11,7 +11,7 @@ import { calendarDate } from './time.js';
  */
 
 /** Throws the 404 while there are no results; its wording is not documented. */
-function requireResults(order: Order): number {
+export function requireResults(order: Order): number {
   if (order.resultsAt === null) throw refusal(404, 'Results are not available for this order');
   return order.resultsAt;
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { appointmentRoutes } from './appointment-routes.js';
 import { closedFeatures } from './closed-features.js';
 import { controlRoutes } from './control.js';
+import { documentRoutes } from './document-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
 import { refuseWebPages } from './local-callers.js';
 import { Lab } from './lab.js';
@@ -66,6 +67,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   reportRoutes(app, lab);
   appointmentRoutes(app, lab);
   labTestRoutes(app);
+  documentRoutes(app, lab);
   timeseriesRoutes(app);
   managementRoutes(app, lab, ['x-management-key', `x-${brand}-org-key`]);
   controlRoutes(app, lab);

@@ -92,6 +92,42 @@ test.each([{}, { reference: 'ref-1' }, { reference: 'ref-1', userId: undefined }
   },
 );
 
+test('the documents of an order are read as PDFs once there are any', async () => {
+  const { lab, newKit, control } = await backend();
+  const { documents } = lab;
+  const { id, order_transaction: transaction } = await lab.orders.read((await newKit()).id);
+  const ofTransaction = { transactionId: transaction?.id ?? '' };
+  await expect(documents.results({ orderId: id })).rejects.toBeInstanceOf(NotFound);
+  await expect(documents.results(ofTransaction)).rejects.toBeInstanceOf(NotFound);
+  await expect(documents.requisition(id)).rejects.toBeInstanceOf(NotFound);
+  await expect(documents.collectionInstructions({ labTestId: LAB_TEST_IDS.walkIn })).rejects.toBeInstanceOf(NotFound);
+  for (const status of [
+    'requisition_created',
+    'transit_customer',
+    'with_customer',
+    'transit_lab',
+    'delivered_to_lab',
+  ]) {
+    await control.move(id, status);
+  }
+  await control.move(id, 'completed');
+  const labels = { collectionDate: '2026-03-01T10:00:00Z', count: 2 };
+  const read = await Promise.all([
+    documents.results({ orderId: id }),
+    documents.results(ofTransaction),
+    documents.requisition(id),
+    documents.collectionInstructions({ orderId: id }),
+    documents.collectionInstructions({ labTestId: LAB_TEST_IDS.kit }),
+    documents.specimenLabels(id, labels),
+  ]);
+  const texts = read.map((pdf) => pdf.toString('latin1'));
+  for (const text of texts) expect(text).toMatch(/^%PDF-/);
+  for (const text of [texts[0], texts[2], texts[5]]) expect(text).toContain(id);
+  expect(texts[1]).toContain(ofTransaction.transactionId);
+  expect(texts[5]).toContain('Label 2 of 2');
+  await expect(documents.specimenLabels(id, { collectionDate: 'soon' })).rejects.toMatchObject({ status: 422 });
+});
+
 test('a parsing job is read with its values', async () => {
   const { lab, control } = await backend();
   const { id } = await control.createJob();
@@ -123,4 +159,5 @@ test('without access to the service everything that is read from it says so', as
   await expect(lab.results.of({ orderId: 'order-1' })).rejects.toBeInstanceOf(ServiceNotConfigured);
   await expect(lab.reports.job('job-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
   expect(() => lab.catalogue.labTests()).toThrow(ServiceNotConfigured);
+  await expect(lab.documents.requisition('order-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
 });
