@@ -20,8 +20,10 @@ export type { DocumentOperations } from './documents/documents.js';
 export type { SpecimenLabels } from '../service/documents.js';
 export type { CatalogueOperations } from './catalogue/catalogue.js';
 export type { ReportOperations, ReportSubmission } from './reports/reports.js';
+export type { ReportFilter, ReportSummary } from './reports/report-list.js';
 export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
 export type { AppointmentOperations, AppointmentStart } from './appointments/appointments.js';
+export type { AppointmentFilter, AppointmentSummary } from './appointments/appointment-list.js';
 export type { AppointmentHandle } from './appointments/appointment-handle.js';
 export {
   AddressMissing,
@@ -77,6 +79,7 @@ export {
   ReplacementLimitReached,
 } from './orders/errors.js';
 export type { LinkOperations, LinkStart } from './links/links.js';
+export type { LinkFilter, LinkSummary } from './links/link-list.js';
 export type { LinkHandle } from './links/link-handle.js';
 export {
   InvalidCode,

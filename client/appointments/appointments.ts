@@ -11,6 +11,7 @@ import { joinFaults, policyFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle } from './appointment-handle.js';
+import { listAppointments, type AppointmentFilter, type AppointmentSummary } from './appointment-list.js';
 import { AppointmentInvalid, AppointmentNotFound, appointmentErrorMap } from './errors.js';
 
 export interface AppointmentStart {
@@ -65,6 +66,14 @@ export class AppointmentOperations {
     const workflow = this.calls.client.workflow.getHandle(bookAppointmentId(orderId));
     await this.calls.call(isReading, options, () => workflow.describe());
     return new AppointmentHandle(this.calls, orderId);
+  }
+
+  /**
+   * Appointments by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
+   * page. @throws AppointmentInvalid
+   */
+  list(filter: AppointmentFilter = {}, options: CallOptions = {}): AsyncGenerator<AppointmentSummary, void, undefined> {
+    return this.calls.iterate(isReading, options, () => listAppointments(this.calls.client, filter));
   }
 
   /**

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
 import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
 import type { AppointmentHandle } from '../appointments/appointment-handle.js';
+import type { AppointmentFilter, AppointmentSummary } from '../appointments/appointment-list.js';
+import type { LabOperations } from '../lab-operations.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { readText } from './input.js';
+import { listCommand, ofAppointments } from './lists.js';
 import { attentionText, facts, line, moment, sections, table, timelineTable, waiting, words } from './output.js';
 
 interface NotesOption {
@@ -25,6 +28,8 @@ const patience: Patience = '10m';
 /** Appointments for a blood draw at home, each by the id of its order. */
 export function appointmentCommands(program: Command, commandLine: CommandLine): void {
   const appointments = program.command('appointments').description('arrange appointments for a blood draw at home');
+  const list = (lab: LabOperations, filter: AppointmentFilter) => lab.appointments.list(filter);
+  listCommand(appointments, commandLine, ofAppointments, list, appointmentTable);
   const onOrder = (name: string, description: string): Command =>
     appointments.command(`${name} <order-id>`).description(description);
   const show = (state: AppointmentState): void => commandLine.print(state, () => appointmentText(state));
@@ -128,4 +133,14 @@ function appointmentLine({ timeline, phase, outcome, waiting: wait }: Appointmen
   const last = timeline.at(-1);
   const rest = outcome === undefined ? `waits for ${waiting(wait)}` : '';
   return line(moment(last?.at) ?? '', words(phase), last?.what ?? '', rest);
+}
+
+function appointmentTable(appointments: readonly AppointmentSummary[]): string {
+  return table(
+    ['Order', 'Phase', 'Attention', 'User', 'Since', 'Ended'],
+    appointments.map(({ orderId, phase, attention, userId, startedAt, endedAt }) => [
+      ...[orderId, words(phase ?? ''), attention.map(words).join(', ')],
+      ...[userId, moment(startedAt), moment(endedAt)],
+    ]),
+  );
 }

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { LinkHandle } from '../links/link-handle.js';
+import type { LinkSummary } from '../links/link-list.js';
 import type { LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
-import { attentionText, facts, line, moment, sections, timelineTable, words } from './output.js';
+import { listCommand, ofLinks } from './lists.js';
+import { attentionText, facts, line, moment, sections, table, timelineTable, words } from './output.js';
 
 interface WhichLink {
   user: string;
@@ -14,6 +16,7 @@ interface WhichLink {
 /** Links of users with providers. Only `url` prints credentials. */
 export function linkCommands(program: Command, commandLine: CommandLine): void {
   const links = program.command('links').description('link users with the providers of their devices and apps');
+  listCommand(links, commandLine, ofLinks, (lab, filter) => lab.links.list(filter), linkTable);
   const onLink = (name: string, description: string) =>
     links
       .command(name)
@@ -90,6 +93,16 @@ async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin:
 
 function idsOf({ user, provider }: WhichLink): { userId: string; provider: string } {
   return { userId: user, provider };
+}
+
+function linkTable(links: readonly LinkSummary[]): string {
+  return table(
+    ['User', 'Provider', 'Phase', 'Attention', 'Since', 'Ended'],
+    links.map(({ userId, provider, phase, attention, startedAt, endedAt }) => [
+      ...[userId, provider, words(phase ?? ''), attention.map(words).join(', ')],
+      ...[moment(startedAt), moment(endedAt)],
+    ]),
+  );
 }
 
 function linkText(state: LinkState): string {

@@ -8,7 +8,6 @@ import type { FailureReport } from './exit-codes.js';
 /* Orders as text for people. */
 
 export function orderTable(orders: readonly OrderSummary[]): string {
-  if (orders.length === 0) return 'No orders.';
   return table(
     ['Order', 'Reference', 'Phase', 'Attention', 'User', 'Followed since', 'Ended'],
     orders.map(({ rootOrderId, reference, phase, attention, userId, startedAt, endedAt }) => [

@@ -1,11 +1,12 @@
 import { Option, type Command } from 'commander';
 import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../orders/order-handle.js';
-import type { OrderFilter, OrderSelection, PolicyChange, WhichHandle } from '../orders/orders.js';
+import type { OrderSelection, PolicyChange, WhichHandle } from '../orders/orders.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
-import type { OrderSummary } from '../orders/order-list.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type {
   AcknowledgementOutcome,
+  AttentionReason,
+  OrderPhase,
   OrderState,
   PlaceKitOrderInput,
   PlacingState,
@@ -14,23 +15,14 @@ import type {
 import type { Call, CommandLine } from './command-line.js';
 import { failureReport, NotAllChanged, UsageError } from './exit-codes.js';
 import { readObject, readText } from './input.js';
-import { count } from './options.js';
-import { attentionReason, phase } from './order-filters.js';
+import { addFilterOptions, filterOf, listCommand, ofOrders, type FilterOptions } from './lists.js';
 import { orderLine, orderText, orderTable, policyChangeText } from './order-text.js';
 
 interface ReferenceOption {
   reference?: string;
 }
 
-interface ListOptions {
-  phase?: NonNullable<OrderFilter['phase']>;
-  attention?: NonNullable<OrderFilter['attention']>;
-  user?: string;
-  ended?: true;
-  limit: number;
-}
-
-interface SetPolicyOptions extends Pick<ListOptions, 'phase' | 'attention' | 'user'> {
+interface SetPolicyOptions extends FilterOptions<OrderPhase, AttentionReason> {
   file: string;
   all?: true;
   dryRun?: true;
@@ -51,7 +43,7 @@ const acknowledgementOutcomes: readonly AcknowledgementOutcome[] = [
 /** Orders of test kits. */
 export function orderCommands(program: Command, commandLine: CommandLine): void {
   const orders = program.command('orders').description('place, follow and change orders of test kits');
-  listCommand(orders, commandLine);
+  listCommand(orders, commandLine, ofOrders, (lab, filter) => lab.orders.list(filter), orderTable);
   placeCommand(orders, commandLine);
 
   const onOrder = (name: string, description: string) =>
@@ -121,13 +113,11 @@ function resolveCommand(orders: Command, commandLine: CommandLine): void {
 }
 
 function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
-  orders
+  const command = orders
     .command('set-policy')
     .description('change settings of the policy of running orders, and show what moves for each')
-    .requiredOption('--file <path>', 'the settings that change, as JSON; - reads standard input')
-    .option('--phase <phase>', 'only orders in this phase, such as awaiting_registration', phase)
-    .option('--attention [reason]', 'only orders that need attention, for one reason or any', attentionReason)
-    .option('--user <user-id>', "only this user's orders (the lab service's id)")
+    .requiredOption('--file <path>', 'the settings that change, as JSON; - reads standard input');
+  addFilterOptions(command, ofOrders)
     .option('--all', 'every running order')
     .option('--dry-run', 'change nothing')
     .action(async ({ file, all, dryRun: isDryRun, ...filter }: SetPolicyOptions) => {
@@ -159,24 +149,6 @@ function printChanges(commandLine: CommandLine, changes: readonly PolicyChange[]
     'error' in change ? [{ ...change, error: failureReport(change.error) }] : [],
   );
   commandLine.print({ orders, failed, dryRun }, () => policyChangeText(orders, failed));
-}
-
-function listCommand(orders: Command, commandLine: CommandLine): void {
-  orders
-    .command('list')
-    .description('list orders, newest first (from search attributes; does not query workflows)')
-    .option('--phase <phase>', 'only orders in this phase, such as awaiting_registration', phase)
-    .option('--attention [reason]', 'only orders that need attention, for one reason or any', attentionReason)
-    .option('--user <user-id>', "only this user's orders (the lab service's id)")
-    .option('--ended', 'include orders that have ended, as long as Temporal retains them')
-    .option('--limit <number>', 'the most to show', count, 50)
-    .action(async (options: ListOptions) => {
-      await commandLine.run(async ({ lab }) => {
-        const { found, more } = await atMost(options.limit, lab.orders.list(filterOf(options)));
-        commandLine.print({ orders: found, more }, () => orderTable(found));
-        if (more) commandLine.note(`There are more orders than ${options.limit}: raise --limit.`);
-      });
-    });
 }
 
 function placeCommand(orders: Command, commandLine: CommandLine): void {
@@ -263,26 +235,4 @@ function whichOrder(orderId: string | undefined, reference: string | undefined):
   if (orderId !== undefined && reference === undefined) return { orderId };
   if (orderId === undefined && reference !== undefined) return { reference };
   throw new UsageError('Give one order: its id, or --reference');
-}
-
-function filterOf({ user, ended, ...filter }: Omit<ListOptions, 'limit'>): OrderFilter {
-  return {
-    ...(filter.phase !== undefined && { phase: filter.phase }),
-    ...(filter.attention !== undefined && { attention: filter.attention }),
-    ...(user !== undefined && { userId: user }),
-    ...(ended === true && { ended }),
-  };
-}
-
-/** Nothing is fetched beyond the page that the limit falls on. */
-async function atMost(
-  limit: number,
-  orders: AsyncIterable<OrderSummary>,
-): Promise<{ found: OrderSummary[]; more: boolean }> {
-  const found: OrderSummary[] = [];
-  for await (const order of orders) {
-    if (found.length === limit) return { found, more: true };
-    found.push(order);
-  }
-  return { found, more: false };
 }

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { CancelledSubmission, ReportHandle } from '../reports/report-handle.js';
+import type { ReportSummary } from '../reports/report-list.js';
 import type { ReportSubmission } from '../reports/reports.js';
 import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
+import { listCommand, ofReports } from './lists.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
 
 interface ReferenceOption {
@@ -28,6 +30,7 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
       commandLine.print(answer, () => ('jobId' in answer ? reportText(answer) : cancelledText(answer)));
     });
 
+  listCommand(reports, commandLine, ofReports, (lab, filter) => lab.reports.list(filter), reportTable);
   submitCommand(reports, commandLine);
   onReport('show', 'show the state of a report, with how many biomarkers were read').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) =>
@@ -88,6 +91,16 @@ function cancelledText({ reference, lostUploads }: CancelledSubmission): string 
       ? ' The answer to an earlier upload was lost, so the lab service may still read the file.'
       : '';
   return `The submission ${reference} was cancelled; nothing more is uploaded.${lost}`;
+}
+
+function reportTable(reports: readonly ReportSummary[]): string {
+  return table(
+    ['Parsing job', 'Reference', 'Phase', 'Attention', 'User', 'Since', 'Ended'],
+    reports.map(({ jobId, reference, phase, attention, userId, startedAt, endedAt }) => [
+      ...[jobId, reference, words(phase ?? (endedAt ? '' : 'uploading')), attention.map(words).join(', ')],
+      ...[userId, moment(startedAt), moment(endedAt)],
+    ]),
+  );
 }
 
 function reportText(state: ReportState): string {

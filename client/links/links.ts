@@ -9,6 +9,7 @@ import { joinFaults, policyFaults } from '../input-faults.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound, linkErrorMap } from './errors.js';
 import { LinkHandle } from './link-handle.js';
+import { listLinks, type LinkFilter, type LinkSummary } from './link-list.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
 
@@ -64,6 +65,14 @@ export class LinkOperations {
     const workflow = this.calls.client.workflow.getHandle(linkProviderId(userId, provider));
     await this.calls.call(isReading, options, () => workflow.describe());
     return new LinkHandle(this.calls, userId, provider);
+  }
+
+  /**
+   * Links by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
+   * page. @throws LinkInvalid
+   */
+  list(filter: LinkFilter = {}, options: CallOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
+    return this.calls.iterate(isReading, options, () => listLinks(this.calls.client, filter));
   }
 }
 

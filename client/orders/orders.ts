@@ -29,6 +29,7 @@ import {
 import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { askService, listFromService } from '../service-calls.js';
 import { goesOn, underWay } from '../workflow-calls.js';
+import type { WorkflowFilter } from '../workflow-list.js';
 import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle, policyChanges } from './order-handle.js';
@@ -72,16 +73,8 @@ export interface PolicyNotChanged {
 /** What became of one order. */
 export type PolicyChange = PolicyChanged | PolicyNotChanged;
 
-/** Which orders a list has. */
-export interface OrderFilter {
-  /** `placing`: orders that the service has not taken yet. */
-  phase?: OrderPhase | 'placing';
-  /** `true`: orders that ask for attention for any reason. */
-  attention?: true | AttentionReason;
-  userId?: string;
-  /** Also orders that have ended and placings that have failed, as long as the namespace retains them. Default false. */
-  ended?: boolean;
-}
+/** Which orders a list has. In the phase `placing` the service has not taken the order yet; such orders can have failed, too. */
+export type OrderFilter = WorkflowFilter<OrderPhase | 'placing', AttentionReason>;
 
 /** Running orders: all of them, or those that match everything that is given, which is at least one thing. */
 export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended' | 'phase'> & { phase?: OrderPhase }>;

@@ -16,6 +16,7 @@ import { underWay } from '../workflow-calls.js';
 import { ReportInvalid, ReportReferenceConflict, reportErrorMap, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
 import { ReportHandle } from './report-handle.js';
+import { listReports, type ReportFilter, type ReportSummary } from './report-list.js';
 
 /** The product's input to `submit`. */
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
@@ -73,6 +74,14 @@ export class ReportOperations {
     if (faults.length > 0) throw invalid(faults);
     const found = await finder.calls.call(isReading, options, () => findSubmission(finder, reference));
     return new ReportHandle(finder, { reference, ...found });
+  }
+
+  /**
+   * Reports by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
+   * page. @throws ReportInvalid
+   */
+  list(filter: ReportFilter = {}, options: CallOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
+    return this.finder.calls.iterate(isReading, options, () => listReports(this.finder.calls.client, filter));
   }
 
   /**

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
+  createLabService,
+  LinkInvalid,
   OrderNotFound,
   OrderRefused,
   RegistrationRefused,
@@ -9,16 +11,21 @@ import {
 } from '../../client/index.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey } from '../../protocol/search-attributes.js';
-import { kitFor, personal, registration, shippingDetails } from '../rig/cast.js';
+import { kitFor, personal, registration, shippingDetails, visitFor } from '../rig/cast.js';
 import { followed } from '../rig/followed.js';
+import { labops } from './labops.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
 
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
 async function summaries(filter: OrderFilter): Promise<OrderSummary[]> {
-  const orders: OrderSummary[] = [];
-  for await (const order of lab.labs.orders.list(filter)) orders.push(order);
-  return orders;
+  return all(lab.labs.orders.list(filter));
 }
 
 /** The roots of the matching orders. A list lags by moments: it is read until it is as expected. */
@@ -177,4 +184,42 @@ test('nothing personal is in a history without a registration, in an ID, a searc
   expect(lab.worker.output()).not.toMatch(personal);
   expect(lab.ingress.output()).toContain(orderId);
   expect(lab.ingress.output()).not.toMatch(personal);
+});
+
+test('what a user has of links, appointments and reports is listed by the same filters', async () => {
+  const userId = await lab.newUser();
+  const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
+  onTestFinished(() => service.close());
+  const { order } = await service.orders.create(visitFor(userId));
+  const visit = await lab.labs.appointments.start({ orderId: order.id });
+  const link = await lab.labs.links.start({ userId, provider: 'invented_watch' });
+  const { id: jobId } = await lab.sandbox.createJob({ user_id: userId, outcome: 'stuck' });
+  const { links, appointments, reports } = lab.labs;
+
+  const isWaiting = { userId, attention: [] };
+  await expect
+    .poll(() => all(links.list({ userId })), patience)
+    .toMatchObject([{ ...isWaiting, provider: 'invented_watch', phase: 'awaiting_password' }]);
+  await expect
+    .poll(() => all(appointments.list({ userId })), patience)
+    .toMatchObject([{ ...isWaiting, orderId: order.id, phase: 'awaiting_choice' }]);
+  await expect.poll(() => all(reports.list({ userId })), patience).toMatchObject([{ ...isWaiting, jobId }]);
+  expect(await all(reports.list({ userId, phase: 'completed' }))).toEqual([]);
+  expect(await all(appointments.list({ userId, attention: true }))).toEqual([]);
+  await expect(links.list({ userId: "x' OR true" }).next()).rejects.toThrow(LinkInvalid);
+
+  await link.cancel();
+  await expect.poll(() => all(links.list({ userId })), patience).toEqual([]);
+  const ended = { phase: 'cancelled', endedAt: expect.any(Date) as Date };
+  expect(await all(links.list({ userId, ended: true }))).toMatchObject([ended]);
+  const args = ['links', 'list', '--user', userId, '--phase', 'cancelled', '--ended'];
+  expect((await labops(lab, args)).stdout).toMatch(new RegExp(`${userId} +invented_watch +cancelled`));
+  const listed = await labops(lab, ['appointments', 'list', '--user', userId, '--json']);
+  expect(JSON.parse(listed.stdout)).toMatchObject({ appointments: [{ orderId: order.id }], more: false });
+  const unknown = await labops(lab, ['reports', 'list', '--phase', 'at_lab']);
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Known phases: uploaded, parsing') as string,
+  });
+  expect((await visit.state()).phase).toBe('awaiting_choice');
 });

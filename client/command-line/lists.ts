@@ -1,0 +1,190 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { AppointmentAttentionReason, AppointmentPhase } from '../../protocol/appointment/messages.js';
+import type { LinkAttentionReason, LinkPhase } from '../../protocol/link/messages.js';
+import type { AttentionReason, OrderPhase } from '../../protocol/order/messages.js';
+import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/messages.js';
+import type { placingPhase, supersededPhase } from '../../protocol/search-attributes.js';
+import type { LabOperations } from '../lab-operations.js';
+import type { WorkflowFilter } from '../workflow-list.js';
+import type { CommandLine } from './command-line.js';
+import { count, name } from './options.js';
+
+/* Lists of orders, links, reports and appointments. The compiler checks that no phase and no reason is missing. */
+
+interface KnownValues<Phase extends string, Reason extends string> {
+  /** What the list shows, in the plural. */
+  what: string;
+  /** A phase for the help. */
+  example: Phase;
+  phases: Readonly<Record<Phase, true>>;
+  attention: Readonly<Record<Reason, true>>;
+}
+
+export const ofOrders: KnownValues<OrderPhase | typeof placingPhase, AttentionReason> = {
+  what: 'orders',
+  example: 'awaiting_registration',
+  phases: {
+    placing: true,
+    preparing: true,
+    awaiting_registration: true,
+    in_transit_to_customer: true,
+    with_customer: true,
+    collecting_sample: true,
+    in_transit_to_lab: true,
+    at_lab: true,
+    completed: true,
+    failed: true,
+    cancelled: true,
+    unknown: true,
+  },
+  attention: {
+    registration_overdue: true,
+    shipping_overdue: true,
+    delivery_overdue: true,
+    return_overdue: true,
+    transit_to_lab_overdue: true,
+    results_overdue: true,
+    collection_overdue: true,
+    problem_persists: true,
+    decision_needed: true,
+    late_arrival: true,
+    registered_another_order: true,
+    reference_conflict: true,
+    cancellation_failed: true,
+    replacement_failed: true,
+    order_unreadable: true,
+    critical_result: true,
+    notifications_undelivered: true,
+    ambiguous_order: true,
+    placing_delayed: true,
+  },
+};
+
+export const ofLinks: KnownValues<LinkPhase, LinkAttentionReason> = {
+  what: 'links',
+  example: 'awaiting_code',
+  phases: {
+    awaiting_password: true,
+    awaiting_code: true,
+    confirming: true,
+    connected: true,
+    failed: true,
+    expired: true,
+    cancelled: true,
+  },
+  attention: { connection_unconfirmed: true, notifications_undelivered: true },
+};
+
+export const ofReports: KnownValues<ReportPhase | typeof supersededPhase, ReportAttentionReason> = {
+  what: 'reports',
+  example: 'in_review',
+  phases: { uploaded: true, parsing: true, in_review: true, completed: true, failed: true, superseded: true },
+  attention: {
+    parsing_overdue: true,
+    review_overdue: true,
+    reference_conflict: true,
+    ambiguous_job: true,
+    notifications_undelivered: true,
+    upload_delayed: true,
+  },
+};
+
+export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionReason> = {
+  what: 'appointments',
+  example: 'awaiting_choice',
+  phases: {
+    awaiting_choice: true,
+    awaiting_confirmation: true,
+    confirmed: true,
+    in_progress: true,
+    completed: true,
+    cancelled: true,
+    expired: true,
+    order_ended: true,
+    order_gone: true,
+    unresolved: true,
+    abandoned: true,
+  },
+  attention: { confirmation_overdue: true, visit_overdue: true, notifications_undelivered: true },
+};
+
+/** The options that narrow a list. */
+export interface FilterOptions<Phase extends string, Reason extends string> {
+  phase?: Phase;
+  attention?: true | Reason;
+  user?: string;
+}
+
+interface ListOptions<Phase extends string, Reason extends string> extends FilterOptions<Phase, Reason> {
+  ended?: true;
+  limit: number;
+}
+
+export function addFilterOptions(
+  command: Command,
+  { what, example, phases, attention }: KnownValues<string, string>,
+): Command {
+  return command
+    .option('--phase <phase>', `only ${what} in this phase, such as ${example}`, oneOf('phase', phases))
+    .option(
+      '--attention [reason]',
+      `only ${what} that need attention, for one reason or any`,
+      oneOf('reason', attention),
+    )
+    .option('--user <user-id>', `only this user's ${what} (the lab service's id)`);
+}
+
+export function listCommand<Phase extends string, Reason extends string, Summary>(
+  parent: Command,
+  commandLine: CommandLine,
+  known: KnownValues<Phase, Reason>,
+  list: (lab: LabOperations, filter: WorkflowFilter<Phase, Reason>) => AsyncIterable<Summary>,
+  text: (found: readonly Summary[]) => string,
+): void {
+  const { what } = known;
+  const command = parent
+    .command('list')
+    .description(`list ${what}, newest first (from search attributes; does not query workflows)`);
+  addFilterOptions(command, known)
+    .option('--ended', `include ${what} that have ended, as long as Temporal retains them`)
+    .option('--limit <number>', 'the most to show', count, 50)
+    .action(async ({ limit, ...options }: ListOptions<Phase, Reason>) => {
+      await commandLine.run(async ({ lab }) => {
+        const { found, more } = await atMost(limit, list(lab, filterOf(options)));
+        commandLine.print({ [what]: found, more }, () => (found.length === 0 ? `No ${what}.` : text(found)));
+        if (more) commandLine.note(`There are more ${what} than ${limit}: raise --limit.`);
+      });
+    });
+}
+
+export function filterOf<Phase extends string, Reason extends string>({
+  phase,
+  attention,
+  user,
+  ended,
+}: Omit<ListOptions<Phase, Reason>, 'limit'>): WorkflowFilter<Phase, Reason> {
+  return {
+    ...(phase !== undefined && { phase }),
+    ...(attention !== undefined && { attention }),
+    ...(user !== undefined && { userId: user }),
+    ...(ended === true && { ended }),
+  };
+}
+
+/** Nothing is fetched beyond the page that the limit falls on. */
+async function atMost<T>(limit: number, items: AsyncIterable<T>): Promise<{ found: T[]; more: boolean }> {
+  const found: T[] = [];
+  for await (const item of items) {
+    if (found.length === limit) return { found, more: true };
+    found.push(item);
+  }
+  return { found, more: false };
+}
+
+function oneOf(what: string, known: Readonly<Record<string, true>>): (text: string) => string {
+  return (text) => {
+    const given = name(text);
+    if (Object.hasOwn(known, given)) return given;
+    throw new InvalidArgumentError(`Unknown ${what} ${given}. Known ${what}s: ${Object.keys(known).join(', ')}.`);
+  };
+}

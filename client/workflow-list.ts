@@ -1,0 +1,106 @@
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { isAddressable, canonicalUserId } from '../protocol/ids.js';
+import { labAttentionKey, labPhaseKey, labUserIdKey } from '../protocol/search-attributes.js';
+import type { RefusalClass } from './errors.js';
+
+/* Lists by search attributes: no workflow is woken. They lag by moments. */
+
+/** Which workflows a list has; everything that is given must hold. */
+export interface WorkflowFilter<Phase extends string, Reason extends string> {
+  phase?: Phase;
+  /** `true`: those that ask for attention for any reason. */
+  attention?: true | Reason;
+  userId?: string;
+  /** Also those that have ended, as long as the namespace retains them. Default false. */
+  ended?: boolean;
+}
+
+/** What a line of every list has. */
+export interface WorkflowSummary<Phase extends string, Reason extends string> {
+  userId?: string;
+  phase?: Phase;
+  attention: Reason[];
+  startedAt: Date;
+  endedAt?: Date;
+}
+
+/** What is listed in one area. */
+export interface ListedArea {
+  /** The condition that selects its workflows. */
+  workflows: string;
+  /** The phase that is only listed if it is asked for. */
+  hidden?: string;
+  /** The type whose id is used again after a failure: an earlier run says nothing of the later ones. */
+  repeated?: string;
+  /** The error for a filter that is not valid. */
+  invalid: RefusalClass;
+}
+
+/** Each workflow once, by its latest run: the same id may be started again after its end. */
+export async function* listWorkflows(
+  temporal: Client,
+  area: ListedArea,
+  filter: WorkflowFilter<string, string>,
+): AsyncGenerator<WorkflowExecutionInfo, void, undefined> {
+  const listed = new Set<string>();
+  // Temporal lists the running ones first, then the others by their ends, the latest first.
+  for await (const execution of temporal.workflow.list({ query: queryOf(area, filter) })) {
+    if (listed.has(execution.workflowId)) continue;
+    listed.add(execution.workflowId);
+    if (execution.closeTime && !(await isLatest(temporal, execution, area, filter))) continue;
+    yield execution;
+  }
+}
+
+export function summaryOf<Phase extends string, Reason extends string>({
+  typedSearchAttributes: attributes,
+  startTime,
+  closeTime,
+}: WorkflowExecutionInfo): WorkflowSummary<Phase, Reason> {
+  const userId = attributes.get(labUserIdKey);
+  const phase = attributes.get(labPhaseKey);
+  return {
+    ...(userId !== undefined && { userId }),
+    ...(phase !== undefined && { phase: phase as Phase }),
+    attention: (attributes.get(labAttentionKey) ?? []) as Reason[],
+    startedAt: startTime,
+    ...(closeTime && { endedAt: closeTime }),
+  };
+}
+
+/** An earlier run keeps the phase and the attention that it ended with: by them it is found although a later one has moved on. */
+async function isLatest(
+  temporal: Client,
+  { workflowId, runId, type }: WorkflowExecutionInfo,
+  { repeated }: ListedArea,
+  { phase, attention }: WorkflowFilter<string, string>,
+): Promise<boolean> {
+  if (type !== repeated && phase === undefined && attention === undefined) return true;
+  try {
+    return (await temporal.workflow.getHandle(workflowId).describe()).runId === runId;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+function queryOf(
+  { workflows, hidden, invalid }: ListedArea,
+  { phase, attention, userId, ended = false }: WorkflowFilter<string, string>,
+): string {
+  /** Nothing that goes into a query may end its quotes. */
+  const quoted = (field: string, value: string): string => {
+    if (typeof value === 'string' && isAddressable(value)) return value;
+    const message = 'must be letters, digits, dots, hyphens or underscores';
+    throw new invalid(`The filter is not valid: ${field}`, { fields: [{ field, message }] });
+  };
+  const conditions = [workflows];
+  // A run that was continued is superseded by the next one.
+  conditions.push(ended ? `ExecutionStatus != 'ContinuedAsNew'` : `ExecutionStatus = 'Running'`);
+  if (phase !== undefined) conditions.push(`${labPhaseKey.name} = '${quoted('phase', phase)}'`);
+  else if (hidden !== undefined) conditions.push(`${labPhaseKey.name} != '${hidden}'`);
+  if (attention === true) conditions.push(`${labAttentionKey.name} IS NOT NULL`);
+  else if (attention !== undefined) conditions.push(`${labAttentionKey.name} = '${quoted('attention', attention)}'`);
+  if (userId !== undefined) conditions.push(`${labUserIdKey.name} = '${canonicalUserId(quoted('userId', userId))}'`);
+  return conditions.join(' AND ');
+}
