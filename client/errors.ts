@@ -76,7 +76,13 @@ export class EncryptionRequired extends Refusal {
   override readonly name = 'EncryptionRequired';
 }
 
-/** Lab values, biomarkers and users are read from the lab service itself, and this client does not know where it is. */
+/** A read of the lab service names nothing, or more than one thing, or has a filter that is not valid. Nothing was read. */
+export class ReadInvalid extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error.';
+  override readonly name = 'ReadInvalid';
+}
+
+/** The call goes to the lab service itself, and this client does not know where that is. */
 export class ServiceNotConfigured extends LabOperationsError {
   static readonly remedy = 'Give `service` to `LabOperations`.';
   override readonly name = 'ServiceNotConfigured';

@@ -16,8 +16,7 @@ export type { OrderSearch } from './orders/order-search.js';
 export type { OrderSummary } from './orders/order-list.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { ResultOperations, WhichResults } from './results/results.js';
-export type { DocumentOperations } from './documents/documents.js';
-export type { SpecimenLabels } from '../service/documents.js';
+export type { DocumentOperations, SpecimenLabels } from './documents/documents.js';
 export type { CatalogueOperations } from './catalogue/catalogue.js';
 export type { ReportOperations, ReportSubmission } from './reports/reports.js';
 export type { ReportFilter, ReportSummary } from './reports/report-list.js';
@@ -46,6 +45,7 @@ export {
   FeatureNotEnabled,
   LabOperationsError,
   NoWorker,
+  ReadInvalid,
   ServiceAccessDenied,
   ServiceDown,
   ServiceNotConfigured,

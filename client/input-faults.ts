@@ -1,6 +1,7 @@
 import { referencePattern } from '../protocol/ids.js';
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-settings.js';
-import type { RefusedField } from './errors.js';
+import { compareText } from '../protocol/canonical-json.js';
+import { ReadInvalid, type RefusedField } from './errors.js';
 
 /* Faults of a caller's input, by field, before anything is started. */
 
@@ -19,6 +20,54 @@ export function policyFaults(resolve: () => unknown): RefusedField[] {
 export function referenceFaults(reference: unknown): RefusedField[] {
   if (typeof reference === 'string' && referencePattern.test(reference)) return [];
   return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
+}
+
+/**
+ * A filter's fields that are unknown, or known and without a value: they would be ignored, and more would be found than was
+ * meant. A caller in plain JavaScript is checked by no compiler.
+ *
+ * @param known the fields, each with what its value must be
+ */
+export function filterFaults(filter: object, known: Readonly<Record<string, FilterValue>>): RefusedField[] {
+  return Object.entries(filter).flatMap(([field, value]) => {
+    const rule = Object.hasOwn(known, field) ? known[field] : undefined;
+    if (rule === undefined) return [{ field, message: 'is not known here' }];
+    return rules[rule](value) ? [] : [{ field, message: `must be ${rule}` }];
+  });
+}
+
+type FilterValue = keyof typeof rules;
+
+const rules = {
+  'a text': isText,
+  'a list of texts': (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isText),
+  'a list of numbers': (value: unknown) =>
+    Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger),
+  'true or false': (value: unknown) => typeof value === 'boolean',
+  'a valid Date': (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
+} as const;
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/**
+ * What is to be read, if exactly one thing is named.
+ *
+ * @param variants the fields of each thing; every one of them is a text
+ * @throws ReadInvalid
+ */
+export function namedThing<Variant extends string>(
+  which: unknown,
+  variants: readonly (readonly Variant[])[],
+): Partial<Record<Variant, string>> {
+  const given = Object.entries(which ?? {}).filter(([, value]) => value !== undefined);
+  const names = given.map(([name]) => name).toSorted(compareText);
+  const isOne = variants.some((variant) => variant.toSorted(compareText).join() === names.join());
+  if (isOne && given.every(([, value]) => isText(value)))
+    return Object.fromEntries(given) as Partial<Record<Variant, string>>;
+  const message = `must be one of: ${variants.map((variant) => variant.join(' with ')).join('; ')}`;
+  throw new ReadInvalid(`What to read ${message}`, { fields: [{ field: 'which', message }] });
 }
 
 /** `reference must …; policy choiceWait must …`: the form used in messages. */

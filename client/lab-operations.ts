@@ -49,7 +49,7 @@ export interface ConnectOptions extends LabOperationsOptions {
 
 /**
  * Lab operations for a product backend: starts and commands the durable workflows that a worker runs. It talks to
- * Temporal only, and to the lab service for lab values and users.
+ * Temporal, and to the lab service for what needs no workflow.
  */
 export class LabOperations {
   readonly orders: OrderOperations;
@@ -60,7 +60,7 @@ export class LabOperations {
   readonly results: ResultOperations;
   /** PDFs of results, requisitions, instructions and labels. */
   readonly documents: DocumentOperations;
-  /** What can be ordered. */
+  /** Lab tests, markers and lab accounts. */
   readonly catalogue: CatalogueOperations;
   readonly rejectedEvents: RejectedEventOperations;
   /** Notifications that your endpoint did not accept before their workflow ended. */

@@ -16,7 +16,7 @@ export interface ServiceAccess {
 /** @throws ServiceNotConfigured */
 export function requireService({ service }: Pick<ServiceAccess, 'service'>): LabService {
   if (service) return service;
-  throw new ServiceNotConfigured('This calls the lab service itself: give `service` to LabOperations');
+  throw new ServiceNotConfigured('The address of the lab service is missing: give `service` to LabOperations');
 }
 
 /** One call. */
@@ -30,18 +30,38 @@ export async function askService<T>(
   return access.calls.call(kind, options, (call) => call.service((ends) => question(service, ends)));
 }
 
-/** A list that is read page by page as it is consumed; the deadline holds for each page. */
+/** Ends the request of the page that is being read. */
+export interface PageEnds {
+  signal?: AbortSignal;
+}
+
+/**
+ * A list that is read page by page as it is consumed; the deadline holds for each page.
+ * @param begin the list; it has to read `ends` for every page
+ * @param isMeant what is yielded. Default: everything
+ */
 export function listFromService<T>(
   access: ServiceAccess,
   kind: CallKind,
   options: CallOptions,
-  begin: (service: LabService) => AsyncIterable<T>,
+  begin: (service: LabService, ends: PageEnds) => AsyncIterable<T>,
+  isMeant: (item: T) => boolean = () => true,
 ): AsyncGenerator<T, void, undefined> {
   const service = requireService(access);
-  return access.calls.iterate(
+  const ends: PageEnds = {};
+  const items = access.calls.iterate(
     kind,
     options,
-    () => begin(service),
-    (call, next) => call.service(next),
+    () => begin(service, ends),
+    (call, next) =>
+      call.service(({ signal }) => {
+        ends.signal = signal;
+        return next();
+      }),
   );
+  return filtered(items, isMeant);
+}
+
+async function* filtered<T>(items: AsyncIterable<T>, isMeant: (item: T) => boolean) {
+  for await (const item of items) if (isMeant(item)) yield item;
 }

@@ -1,6 +1,9 @@
 import type { CallOptions, Transport } from './http.js';
 
-/** PDFs of orders (docs/lab-service.md). Every call rejects with a `ServiceError`: `NotFound` until there is such a document. */
+/**
+ * PDFs of orders (docs/lab-service.md). Every call rejects with a `ServiceError`; assumed: with `NotFound` until there is such a
+ * document.
+ */
 export interface Documents {
   /** The laboratory's report. */
   results(orderId: string, options?: CallOptions): Promise<Buffer>;
@@ -10,11 +13,13 @@ export interface Documents {
   /** How the sample is taken. */
   collectionInstructions(orderId: string, options?: CallOptions): Promise<Buffer>;
   labTestCollectionInstructions(labTestId: string, options?: CallOptions): Promise<Buffer>;
+  /** Advance beneficiary notice. */
+  beneficiaryNotice(orderId: string, options?: CallOptions): Promise<Buffer>;
   /** Labels for the specimens. */
   specimenLabels(orderId: string, labels: SpecimenLabels, options?: CallOptions): Promise<Buffer>;
 }
 
-export interface SpecimenLabels {
+interface SpecimenLabels {
   /** ISO 8601, with time. */
   collectionDate: string;
   /** Default: the service's, 3. */
@@ -33,6 +38,7 @@ export function createDocuments(transport: Transport): Documents {
       document('/v3/order/{order_id}/collection_instruction_pdf', { order_id: orderId }, options),
     labTestCollectionInstructions: (labTestId, options) =>
       document('/v3/lab_test/{lab_test_id}/collection_instruction_pdf', { lab_test_id: labTestId }, options),
+    beneficiaryNotice: (orderId, options) => document('/v3/order/{order_id}/abn_pdf', { order_id: orderId }, options),
     specimenLabels: (orderId, { collectionDate, count }, options) =>
       transport.download({
         method: 'GET',

@@ -196,11 +196,13 @@ function readAnswer<T>(call: AnsweredCall<T>, answer: RawAnswer, keys: readonly 
   throw new AnswerUnreadable(facts, `answered ${answer.status} in an unexpected shape: ${shapeProblem(result.error)}`);
 }
 
-/** Its type may be missing: the first bytes count, which may stand behind others. */
+/** Its type may be missing or general, so the content decides; readers of PDF allow other bytes before the mark. */
 function readPdf(call: ServiceCall, answer: RawAnswer, keys: readonly string[]): Buffer {
-  const { status, body } = answer;
+  const { status, headers, body } = answer;
   if (status >= 300) throw failureOf(call, answer, parsed(body).value, keys);
-  if (body.subarray(0, 1024).includes('%PDF-')) return body;
+  const start = body.subarray(0, 1024).toString('latin1');
+  const isOther = /json|html|xml/i.test(String(headers['content-type'])) || /^\s*["{[<]/.test(start);
+  if (!isOther && start.includes('%PDF-')) return body;
   throw new AnswerUnreadable({ ...factsOf(call), status }, `answered ${status} with a body that is not a PDF`);
 }
 

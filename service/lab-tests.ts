@@ -41,6 +41,8 @@ const questionSchema = z.looseObject({
   /** `choice`, `text`, `numeric`, `multi_choice`, or one not known yet. */
   type: textSchema,
   sequence: numberSchema,
+  constraint: textSchema,
+  default: textSchema,
   answers: listSchema(z.looseObject({ id: numberedIdSchema, code: textSchema, value: textSchema })),
 });
 
@@ -69,7 +71,7 @@ const markerSchema = z.looseObject({
 
 export type Marker = z.output<typeof markerSchema>;
 
-/** What an order names. Only `id` is required. */
+/** The test that an order names. Only `id` is required. */
 const labTestSchema = z.looseObject({
   id: idSchema,
   slug: textSchema,
@@ -100,11 +102,7 @@ const labTestSchema = z.looseObject({
 
 export type LabTest = z.output<typeof labTestSchema>;
 
-/** The deprecated list is a plain array. */
-const labTestPageSchema = z.union([
-  answeredListSchema(labTestSchema).transform((data) => ({ data, next_cursor: undefined })),
-  z.looseObject({ data: answeredListSchema(labTestSchema), next_cursor: textSchema }),
-]);
+const labTestPageSchema = z.looseObject({ data: answeredListSchema(labTestSchema), next_cursor: textSchema });
 
 /** Narrows the list (docs/lab-service.md). */
 export interface LabTestFilter {
@@ -116,8 +114,11 @@ export interface LabTestFilter {
   method?: string;
   labSlug?: string;
   labAccountId?: string;
+  /** Ids of markers, which differ between environments; all of them. */
   markerIds?: readonly number[];
-  /** `manual` (the service's default), `auto` (made for orders of single markers) or `all`. */
+  /** The laboratory's codes of markers, the same in every environment; all of them. */
+  providerIds?: readonly string[];
+  /** `manual` (by the team; the default), `auto` (by the service, for orders of single markers) or `all`. */
   madeBy?: string;
 }
 
@@ -194,6 +195,7 @@ function listLabTests(
     lab_slug: filter.labSlug,
     lab_account_id: filter.labAccountId,
     marker_ids: filter.markerIds?.map(String),
+    provider_ids: filter.providerIds,
     generation_method: filter.madeBy,
     lab_test_limit: options.pageSize ?? 50,
   };

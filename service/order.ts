@@ -125,6 +125,8 @@ const orderDetailsSchema = z.looseObject({
       id: textSchema,
       created_at: timestampSchema,
       updated_at: timestampSchema,
+      /** Of a blood draw at home or a walk-in. */
+      appointment_id: textSchema,
       /** Absent or null before the kit ships. */
       shipment: partSchema(shipmentSchema),
     }),
@@ -156,6 +158,11 @@ const labTestSchema = z.looseObject({
   name: textSchema,
   description: textSchema,
   method: textSchema,
+  sample_type: textSchema,
+  fasting: flagSchema,
+  has_collection_instructions: flagSchema,
+  common_tat_days: numberSchema,
+  worst_case_tat_days: numberSchema,
 });
 
 const physicianOfOrderSchema = z.looseObject({ first_name: textSchema, last_name: textSchema, npi: textSchema });
@@ -190,6 +197,8 @@ export const orderSchema = z
     activate_by: textSchema,
     /** Date, YYYY-MM-DD. */
     expected_result_by_date: textSchema,
+    /** Date, YYYY-MM-DD. */
+    worst_case_result_by_date: textSchema,
     has_abn: flagSchema,
     origin: textSchema,
     parent_id: textSchema,

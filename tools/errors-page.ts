@@ -44,8 +44,8 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
   {
     title: 'Direct calls of the lab service',
     says:
-      '`results`, `biomarkers()`, `documents`, `catalogue`, `orders.read`, `orders.search`, `reports.job`, users and `createLabService` call the lab service without a workflow in between. Their ' +
-      'errors extend `ServiceError`.',
+      'Calls of the lab service without a workflow in between: `results`, `documents`, `catalogue`, `orders.read` and `search`, `reports.job`, ' +
+      '`biomarkers()`, `cancellationReasons`, users and `createLabService`. In addition to their own errors, they reject with these, which extend `ServiceError`.',
     files: { 'service/errors.ts': directCalls },
   },
 ];

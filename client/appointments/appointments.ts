@@ -80,7 +80,7 @@ export class AppointmentOperations {
    * The reasons that `cancel` takes, straight from the service: the list is the same for every order. Deadline: 30
    * seconds.
    *
-   * @throws and the service's own errors
+   * @throws ServiceNotConfigured, and the service's own errors
    */
   async cancellationReasons(options: CallOptions = {}): Promise<CancellationReason[]> {
     return askService(this.access, isReading, options, ({ appointments }, ends) =>

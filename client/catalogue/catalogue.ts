@@ -7,13 +7,15 @@ import type {
   MarkerFilter,
 } from '../../service/lab-tests.js';
 import type { CallOptions } from '../call-options.js';
+import { ReadInvalid } from '../errors.js';
+import { filterFaults, joinFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import { isAsking } from '../workflow-calls.js';
 
 /**
- * What can be ordered: lab tests, the markers that they measure with the questions to answer when ordering, and the team's
- * accounts at laboratories. Needs `service` in `LabOperations`. Every method rejects with ServiceNotConfigured, TimedOut and
- * the service's own errors; its deadline is 30 seconds, for a list 30 seconds a page.
+ * The service's catalogue: lab tests, the markers that they measure with the questions to answer when ordering, and the team's
+ * accounts at laboratories. Needs `service` in `LabOperations`. In addition to the service's own errors there are ReadInvalid for
+ * a filter, ServiceNotConfigured and TimedOut. Deadline: 30 seconds, for a list 30 seconds a page.
  */
 export class CatalogueOperations {
   private readonly access: ServiceAccess;
@@ -22,23 +24,55 @@ export class CatalogueOperations {
     this.access = access;
   }
 
-  /** Lab tests: the `id` of one with `status: 'active'` is the `lab_test_id` of an order. Default: those made by hand. */
+  /** Lab tests: the `id` of one with `status: 'active'` is the `lab_test_id` of an order. */
   labTests(filter: LabTestFilter = {}, options: CallOptions = {}): AsyncGenerator<LabTest, void, undefined> {
-    return listFromService(this.access, isAsking, options, ({ labTests }) => labTests.list(filter));
+    check(filter, ofLabTests);
+    return listFromService(this.access, isAsking, options, ({ labTests }, ends) => labTests.list(filter, ends));
   }
 
-  /** Any lab test, also one that was made for an order of single markers. */
+  /** Any lab test, also one that the service made for an order of single markers. */
   async labTest(labTestId: string, options: CallOptions = {}): Promise<LabTest> {
     return askService(this.access, isAsking, options, ({ labTests }, ends) => labTests.get(labTestId, ends));
   }
 
-  /** Markers that can be ordered: all of them, or those that the filter leaves. */
+  /** Markers that can be ordered. */
   markers(filter: MarkerFilter = {}, options: CallOptions = {}): AsyncGenerator<Marker, void, undefined> {
-    return listFromService(this.access, isAsking, options, ({ labTests }) => labTests.listMarkers(filter));
+    check(filter, ofMarkers);
+    return listFromService(this.access, isAsking, options, ({ labTests }, ends) => labTests.listMarkers(filter, ends));
   }
 
-  /** The team's accounts at laboratories. An order of one with `order_delegated` or `fully_delegated` needs a physician. */
-  async labAccounts(filter: LabAccountFilter = {}, options: CallOptions = {}): Promise<LabAccount[]> {
+  /** The team's accounts at laboratories. With `order_delegated` or `fully_delegated`, an order needs a physician. */
+  async accounts(filter: LabAccountFilter = {}, options: CallOptions = {}): Promise<LabAccount[]> {
+    check(filter, ofAccounts);
     return askService(this.access, isAsking, options, ({ labTests }, ends) => labTests.listLabAccounts(filter, ends));
   }
+}
+
+const ofLabTests = {
+  name: 'a text',
+  status: 'a text',
+  method: 'a text',
+  labSlug: 'a text',
+  labAccountId: 'a text',
+  markerIds: 'a list of numbers',
+  providerIds: 'a list of texts',
+  madeBy: 'a text',
+} as const satisfies Record<keyof LabTestFilter, string>;
+
+const ofMarkers = {
+  labSlug: 'a text',
+  labIds: 'a list of numbers',
+  name: 'a text',
+  aLaCarteEnabled: 'true or false',
+  labAccountId: 'a text',
+} as const satisfies Record<keyof MarkerFilter, string>;
+
+const ofAccounts = { labAccountId: 'a text', status: 'a text' } as const satisfies Record<
+  keyof LabAccountFilter,
+  string
+>;
+
+function check(filter: object, known: Parameters<typeof filterFaults>[1]): void {
+  const faults = filterFaults(filter, known);
+  if (faults.length > 0) throw new ReadInvalid(`The filter is not valid: ${joinFaults(faults)}`, { fields: faults });
 }

@@ -117,7 +117,9 @@ function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
     .command('set-policy')
     .description('change settings of the policy of running orders, and show what moves for each')
     .requiredOption('--file <path>', 'the settings that change, as JSON; - reads standard input');
-  addFilterOptions(command, ofOrders)
+  // An order that is being placed has no policy to change yet.
+  const { placing: _, ...phases } = ofOrders.phases;
+  addFilterOptions(command, { ...ofOrders, phases })
     .option('--all', 'every running order')
     .option('--dry-run', 'change nothing')
     .action(async ({ file, all, dryRun: isDryRun, ...filter }: SetPolicyOptions) => {

@@ -1,12 +1,19 @@
-import type { SpecimenLabels } from '../../service/documents.js';
 import type { CallOptions } from '../call-options.js';
+import { ReadInvalid } from '../errors.js';
+import { filterFaults, joinFaults, namedThing } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { isAsking } from '../workflow-calls.js';
 
+export interface SpecimenLabels {
+  collectionDate: Date;
+  /** How many. Default: the service's, 3. */
+  count?: number;
+}
+
 /**
- * PDFs that the service has of orders. Each is read as a whole, 32 MiB at most, so that you know of an error before you send
- * the first byte on. Needs `service` in `LabOperations`. Every method rejects with ServiceNotConfigured, TimedOut and the
- * service's own errors, `NotFound` until there is such a document; its deadline is 30 seconds. The service has no shipping labels.
+ * The service's PDFs of orders, each read as a whole, 32 MiB by default: an error comes before you send the first byte on. Needs
+ * `service` in `LabOperations`. Every method rejects with ReadInvalid, ServiceNotConfigured, TimedOut and the service's own errors;
+ * as far as is known, with `NotFound` until there is such a document. Deadline: 30 seconds. The service has no shipping labels.
  */
 export class DocumentOperations {
   private readonly access: ServiceAccess;
@@ -17,10 +24,9 @@ export class DocumentOperations {
 
   /** The laboratory's report: of an order, or of a transaction with all its orders. */
   async results(which: { orderId: string } | { transactionId: string }, options: CallOptions = {}): Promise<Buffer> {
+    const { orderId, transactionId = '' } = namedThing(which, [['orderId'], ['transactionId']] as const);
     return askService(this.access, isAsking, options, ({ documents }, ends) =>
-      'orderId' in which
-        ? documents.results(which.orderId, ends)
-        : documents.transactionResults(which.transactionId, ends),
+      orderId === undefined ? documents.transactionResults(transactionId, ends) : documents.results(orderId, ends),
     );
   }
 
@@ -34,17 +40,29 @@ export class DocumentOperations {
     which: { orderId: string } | { labTestId: string },
     options: CallOptions = {},
   ): Promise<Buffer> {
+    const { orderId, labTestId = '' } = namedThing(which, [['orderId'], ['labTestId']] as const);
     return askService(this.access, isAsking, options, ({ documents }, ends) =>
-      'orderId' in which
-        ? documents.collectionInstructions(which.orderId, ends)
-        : documents.labTestCollectionInstructions(which.labTestId, ends),
+      orderId === undefined
+        ? documents.labTestCollectionInstructions(labTestId, ends)
+        : documents.collectionInstructions(orderId, ends),
     );
   }
 
   /** Labels for the specimens of an order. */
   async specimenLabels(orderId: string, labels: SpecimenLabels, options: CallOptions = {}): Promise<Buffer> {
+    const { collectionDate, ...rest } = labels;
+    const faults = filterFaults({ collectionDate }, { collectionDate: 'a valid Date' });
+    if (faults.length > 0) throw new ReadInvalid(`The labels are not valid: ${joinFaults(faults)}`, { fields: faults });
+    const asked = { collectionDate: collectionDate.toISOString(), ...rest };
     return askService(this.access, isAsking, options, ({ documents }, ends) =>
-      documents.specimenLabels(orderId, labels, ends),
+      documents.specimenLabels(orderId, asked, ends),
+    );
+  }
+
+  /** The notice of what an insurance may not pay, for an order that has `has_abn`. */
+  async beneficiaryNotice(orderId: string, options: CallOptions = {}): Promise<Buffer> {
+    return askService(this.access, isAsking, options, ({ documents }, ends) =>
+      documents.beneficiaryNotice(orderId, ends),
     );
   }
 }

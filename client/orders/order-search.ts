@@ -1,7 +1,8 @@
-import type { OrderFilter } from '../../service/orders.js';
-import type { RefusedField } from '../errors.js';
-import { joinFaults } from '../input-faults.js';
-import { OrderInvalid } from './errors.js';
+import type { Order, OrderFilter } from '../../service/orders.js';
+import { snapshotOf } from '../../service/order-snapshot.js';
+import { canonicalUserId } from '../../protocol/ids.js';
+import { ReadInvalid } from '../errors.js';
+import { filterFaults, joinFaults } from '../input-faults.js';
 
 /** Which orders the service is asked for; everything that is given must hold. */
 export interface OrderSearch {
@@ -16,10 +17,18 @@ export interface OrderSearch {
   to?: Date;
 }
 
-/** @throws OrderInvalid for what would be ignored, so that more orders would be found than were meant */
-export function queryOf(search: OrderSearch): OrderFilter {
-  const faults = faultsOf(search);
-  if (faults.length > 0) throw new OrderInvalid(`The search is not valid: ${joinFaults(faults)}`, { fields: faults });
+const searchable = {
+  userId: 'a text',
+  status: 'a list of texts',
+  interpretation: 'a text',
+  from: 'a valid Date',
+  to: 'a valid Date',
+} as const satisfies Record<keyof OrderSearch, string>;
+
+/** @throws ReadInvalid */
+export function serviceFilterOf(search: OrderSearch): OrderFilter {
+  const faults = filterFaults(search, searchable);
+  if (faults.length > 0) throw new ReadInvalid(`The search is not valid: ${joinFaults(faults)}`, { fields: faults });
   const { from, to, ...same } = search;
   return {
     ...same,
@@ -28,14 +37,23 @@ export function queryOf(search: OrderSearch): OrderFilter {
   };
 }
 
-function faultsOf(search: OrderSearch): RefusedField[] {
-  return Object.entries(search).flatMap(([field, value]) => {
-    if (!searchable.some((known) => known === field)) return [{ field, message: 'is not known here' }];
-    if (value == null) return [{ field, message: 'has no value' }];
-    const isDate = field === 'from' || field === 'to';
-    if (!isDate || (value instanceof Date && !Number.isNaN(value.getTime()))) return [];
-    return [{ field, message: 'must be a valid Date' }];
-  });
+/**
+ * False for an order that the search excludes: the specification documents only one filter of the list, and a service that
+ * ignores one lists everybody's orders. An order that shows neither status nor time is believed.
+ */
+export function isSearched(order: Order, { userId, status, interpretation, from, to }: OrderSearch): boolean {
+  const { events, createdAt } = snapshotOf(order);
+  const low = events.at(-1)?.status.split('.').at(-1);
+  const at = createdAt === undefined ? undefined : Date.parse(createdAt);
+  return (
+    (userId === undefined || isOf(order, userId)) &&
+    (interpretation === undefined || order.interpretation === interpretation) &&
+    (status === undefined || low === undefined || status.includes(low)) &&
+    (from === undefined || at === undefined || at >= from.getTime()) &&
+    (to === undefined || at === undefined || at <= to.getTime())
+  );
 }
 
-const searchable = ['userId', 'status', 'interpretation', 'from', 'to'] as const satisfies (keyof OrderSearch)[];
+export function isOf({ user_id: owner }: Order, userId: string): boolean {
+  return owner != null && canonicalUserId(owner) === canonicalUserId(userId);
+}

@@ -34,7 +34,7 @@ import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './er
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle, policyChanges } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
-import { queryOf, type OrderSearch } from './order-search.js';
+import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
 import { reconcileRange } from './reconciliation.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
@@ -166,11 +166,18 @@ export class OrderOperations {
    * Orders as the service has them, newest first, a page per call: of a user, in a status, of a time, by interpretation. Also
    * those that no workflow follows. Deadline: 30 seconds a page.
    *
-   * @throws ServiceNotConfigured, and the service's own errors
+   * @throws ReadInvalid and ServiceNotConfigured at once; later the service's own errors, such as `AnswerUnreadable` for an order
+   * without an id
    */
-  search(filter: OrderSearch = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
-    const query = queryOf(filter);
-    return listFromService(this.finder, isReading, options, ({ orders }) => orders.list(query));
+  search(search: OrderSearch = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
+    const filter = serviceFilterOf(search);
+    return listFromService(
+      this.finder,
+      isReading,
+      options,
+      ({ orders }, ends) => orders.list(filter, ends),
+      (order) => isSearched(order, search),
+    );
   }
 
   /**

@@ -1,16 +1,19 @@
 import type { LabService } from '../../service/lab-service.js';
-import type { Order } from '../../service/orders.js';
+import { NotFound } from '../../service/errors.js';
 import type { Results } from '../../service/results.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { CallOptions } from '../call-options.js';
-import { OrderInvalid, OrderNotFound, orderErrorMap } from '../orders/errors.js';
+import { ReadInvalid } from '../errors.js';
+import { joinFaults, namedThing, referenceFaults } from '../input-faults.js';
+import { OrderNotFound, orderErrorMap } from '../orders/errors.js';
+import { isOf } from '../orders/order-search.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { underWay } from '../workflow-calls.js';
 
 /**
- * Whose lab values: those of one order; of a transaction, which is an order with its redraws; or of the newest order that
- * was placed for a reference, with its redraws. The last needs a lab service that returns `passthrough`, and the user whose
- * order it is now: a registration can have changed that.
+ * Whose lab values: those of one order; of a transaction, which is an order with its redraws; or of a reference: then of its
+ * newest order that has any, with its redraws. The last needs a lab service that returns `passthrough`, and the user whose order
+ * it is now: a registration can have changed that.
  */
 export type WhichResults = { orderId: string } | { transactionId: string } | { reference: string; userId: string };
 
@@ -32,42 +35,54 @@ export class ResultOperations {
    * The values with their ranges and interpretation, and in `metadata` what the report says of patient, laboratory and dates.
    * `metadata.status` is `final` or `partial`. `NotFound` until there are results. Deadline: 30 seconds.
    *
-   * @throws OrderInvalid if it is not clear whose results are meant
+   * @throws ReadInvalid if it is not clear whose results are meant
    * @throws OrderNotFound if none of the user's orders has the reference
    * @throws ServiceNotConfigured
    */
   async of(which: WhichResults, options: CallOptions = {}): Promise<Results> {
-    check(which);
+    const { orderId, transactionId, ...found } = namedThing(which, [
+      ['orderId'],
+      ['transactionId'],
+      ['reference', 'userId'],
+    ] as const);
+    const { reference = '', userId = '' } = found;
+    const isByReference = orderId === undefined && transactionId === undefined;
+    const faults = isByReference ? referenceFaults(reference) : [];
+    if (faults.length > 0) throw new ReadInvalid(`What to read: ${joinFaults(faults)}`, { fields: faults });
     return askService(this.access, isReading, options, async (service, ends) => {
-      if ('orderId' in which) return service.orders.results(which.orderId, ends);
-      if ('transactionId' in which) return service.orders.transactionResults(which.transactionId, ends);
-      const { id, order_transaction: transaction } = await newestOrder(service, which, ends);
-      if (transaction?.id == null) return service.orders.results(id, ends);
-      return service.orders.transactionResults(transaction.id, ends);
+      if (orderId !== undefined) return service.orders.results(orderId, ends);
+      if (transactionId !== undefined) return service.orders.transactionResults(transactionId, ends);
+      return resultsOfReference(service, reference, userId, ends);
     });
   }
 }
 
-/** The replacements of an order have its reference too; the service lists the newest first. */
-async function newestOrder(
-  service: LabService,
-  { reference, userId }: { reference: string; userId: string },
+/** The replacements of an order have its reference, too, and an order that was replaced may arrive nevertheless. */
+async function resultsOfReference(
+  { orders }: LabService,
+  reference: string,
+  userId: string,
   ends: { signal: AbortSignal },
-): Promise<Order> {
-  for await (const order of service.orders.list({ userId }, ends)) {
-    if (readPassthrough(order.passthrough ?? undefined)?.reference === reference) return order;
+): Promise<Results> {
+  const read = new Set<string>();
+  let missing: NotFound | undefined;
+  // The newest first.
+  for await (const order of orders.list({ userId }, ends)) {
+    if (!isOf(order, userId) || readPassthrough(order.passthrough ?? undefined)?.reference !== reference) continue;
+    const transactionId = order.order_transaction?.id;
+    const key = transactionId ?? order.id;
+    if (read.has(key)) continue;
+    read.add(key);
+    try {
+      if (transactionId == null) return await orders.results(order.id, ends);
+      return await orders.transactionResults(transactionId, ends);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      missing ??= error;
+    }
   }
+  if (missing) throw missing;
   throw new OrderNotFound(
     `No order of this user has the reference ${reference}; if the lab service does not return passthrough, give the order's id`,
   );
-}
-
-/** A caller in plain JavaScript is checked by no compiler; without a user, the orders of all users would be looked through. */
-function check(which: WhichResults): void {
-  const names = Object.entries(which).flatMap(([name, value]) => (typeof value === 'string' && value ? [name] : []));
-  if (['orderId', 'transactionId', 'reference, userId'].includes(names.toSorted().join(', '))) return;
-  const message = 'must be an orderId, a transactionId, or a reference with its userId';
-  throw new OrderInvalid(`Whose results are meant is not clear: it ${message}`, {
-    fields: [{ field: 'which', message }],
-  });
 }

@@ -101,7 +101,9 @@ export class UserOperations {
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
   list(which?: UserListOptions, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
-    return listFromService(this.access, isReading, options, ({ users }) => users.list(which));
+    return listFromService(this.access, isReading, options, ({ users }, ends) =>
+      users.list(Object.assign(ends, which)),
+    );
   }
 
   /** Creates the user with this `client_user_id`, or answers with the one who has it already: `created` is false then. */

@@ -36,6 +36,11 @@ export function documentRoutes(app: FastifyInstance, lab: Lab): void {
   app.get('/v3/lab_test/:lab_test_id/collection_instruction_pdf', (request, reply) =>
     pdf(reply, instructions(pathUuid(request, 'lab_test_id'))),
   );
+  app.get('/v3/order/:order_id/abn_pdf', (request) => {
+    requireOrder(lab, request, 'Order not found');
+    // No order here has one.
+    throw refusal(404, 'ABN not found');
+  });
   app.get('/v3/order/:order_id/labels/pdf', (request, reply) => {
     const order = requireOrder(lab, request, 'Order not found');
     const { number_of_labels: count } = readQuery(labelsQuery, request.query);

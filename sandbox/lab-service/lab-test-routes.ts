@@ -25,6 +25,7 @@ const labTestQuery = z.object({
   lab_slug: optional(z.string()),
   lab_account_id: optional(uuid),
   marker_ids: queryList(z.string()),
+  provider_ids: queryList(z.string()),
   generation_method: z.enum(['manual', 'auto', 'all']).default('manual'),
   lab_test_limit: queryInteger(1, 100).default(50),
   ...cursorQuery,
@@ -52,8 +53,11 @@ function listLabTests(query: unknown): Json {
       (status ?? 'active') === 'active' &&
       (method ?? test.method) === test.method &&
       (slug ?? LAB.slug) === LAB.slug &&
-      (markerIds ?? []).every((id) => test.markers.some((marker) => String(marker.id) === id)) &&
-      // All were made by hand.
+      // The laboratory's code of a marker is its id here.
+      [...(markerIds ?? []), ...(filter.provider_ids ?? [])].every((id) =>
+        test.markers.some((marker) => String(marker.id) === id),
+      ) &&
+      // The team made all of them.
       filter.generation_method !== 'auto',
   );
   const { items, next } = cursorPage(found, filter, filter.lab_test_limit);

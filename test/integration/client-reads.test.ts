@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { LabOperations, NotFound, OrderInvalid, OrderNotFound, ServiceNotConfigured } from '../../client/index.js';
+import { LabOperations, NotFound, OrderNotFound, ReadInvalid, ServiceNotConfigured } from '../../client/index.js';
 import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { API_KEY, startSandbox, type Sandbox } from './sandbox-rig.js';
@@ -32,6 +32,11 @@ test('a whole order is read, with the tracking addresses of its parcel', async (
     outbound_tracking_url: expect.stringMatching(/^https:/) as string,
   });
   expect(order.shipping_details).toMatchObject({ city: 'Nowhereville' });
+  expect(order.order_transaction?.orders).toMatchObject([{ id, origin: 'initial' }]);
+  expect(order.lab_test).toMatchObject({ sample_type: 'dried_blood_spot', worst_case_tat_days: 7 });
+  await control.move(id, 'delivered_to_lab');
+  const { expected_result_by_date: expected, worst_case_result_by_date: worst } = await lab.orders.read(id);
+  expect(Date.parse(worst ?? '')).toBeGreaterThan(Date.parse(expected ?? ''));
   await expect(lab.orders.read('7e570000-0000-4000-8000-00000000dead')).rejects.toBeInstanceOf(NotFound);
 });
 
@@ -46,51 +51,88 @@ test('orders are searched by user, status, interpretation and time', async () =>
   expect(await found({})).toEqual([other.id, second.id, first.id]);
   expect(await found({ userId })).toEqual([second.id, first.id]);
   expect(await found({ userId, status: ['transit_customer'] })).toEqual([second.id]);
-  expect(await found({ interpretation: 'critical' })).toEqual([]);
   expect(await found({ from: new Date(other.created_at) })).toEqual([other.id]);
   expect(await found({ to: new Date(Date.parse(other.created_at) - 1) })).toEqual([second.id, first.id]);
 });
 
+test.each(['interpretation', 'is_critical'] as const)(
+  'nobody is found who was not meant, also where the service knows the filter as %s',
+  async (criticalFilter) => {
+    const { lab, newKit, control } = await backend({ criticalFilter });
+    const [critical, normal] = [await newKit(), await newKit()];
+    for (const [{ id }, interpretation] of [
+      [critical, 'critical'],
+      [normal, 'normal'],
+    ] as const) {
+      await control.move(id, 'delivered_to_lab');
+      await control.move(id, { status: 'completed', interpretation });
+    }
+    await newKit();
+    const found = await all(lab.orders.search({ interpretation: 'critical' }));
+    expect(found.map(({ id }) => id)).toEqual([critical.id]);
+  },
+);
+
 test.each([
   [{ userId: undefined }, 'userId'],
+  [{ userId: '' }, 'userId'],
+  [{ status: [] }, 'status'],
+  [{ status: 'completed' }, 'status'],
   [{ user: 'user-1' }, 'user'],
   [{ from: '2026-01-01' }, 'from'],
   [{ to: new Date(Number.NaN) }, 'to'],
 ])('a search that would find more than was meant is refused: %o', async (search, field) => {
   const { lab } = await backend();
-  expect(() => lab.orders.search(search as object)).toThrow(OrderInvalid);
+  expect(() => lab.orders.search(search as object)).toThrow(ReadInvalid);
   expect(() => lab.orders.search(search as object)).toThrow(field);
 });
+
+const toResults = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
 
 test('lab values are read by order, by transaction, and by reference', async () => {
   const { lab, newKit, newUser, control } = await backend();
   const userId = await newUser();
-  const first = await newKit({ user_id: userId, passthrough: 'labops:-:ref-1:1' });
-  const { id } = await newKit({ user_id: userId, passthrough: `labops:${first.id}:ref-1:2` });
+  const lost = await newKit({ user_id: userId, passthrough: 'labops:-:ref-1:1' });
+  await newKit({ user_id: userId, passthrough: `labops:${lost.id}:ref-1:2` });
   await newKit({ user_id: userId, passthrough: 'labops:-:ref-10:1' });
-  await expect(lab.results.of({ orderId: id })).rejects.toBeInstanceOf(NotFound);
-  for (const status of ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed']) {
-    await control.move(id, status);
-  }
-  const results = await lab.results.of({ orderId: id });
-  expect(results).toMatchObject({ metadata: { status: 'final' } });
+  const byReference = () => lab.results.of({ reference: 'ref-1', userId: userId.toUpperCase() });
+  await expect(lab.results.of({ orderId: lost.id })).rejects.toBeInstanceOf(NotFound);
+  await expect(byReference()).rejects.toBeInstanceOf(NotFound);
+
+  // It arrives after all: the replacement has no results, and its sample has to be taken once more.
+  for (const status of toResults.slice(0, -1)) await control.move(lost.id, status);
+  const { order: redraw } = await control.redraw(lost.id);
+  for (const status of toResults) await control.move(redraw.id, status);
+  const results = await lab.results.of({ orderId: redraw.id });
+  expect(results).toMatchObject({ metadata: { status: 'final' }, order_transaction: { orders: [{}, {}] } });
   expect(results.results).toHaveLength(3);
-  expect(await lab.results.of({ reference: 'ref-1', userId })).toMatchObject({ results: results.results });
-  const { order_transaction: transaction } = await lab.orders.read(id);
-  expect(await lab.results.of({ transactionId: transaction?.id ?? '' })).toMatchObject({ results: results.results });
+  const transactionId = results.order_transaction?.id ?? '';
+  expect(await lab.results.of({ transactionId })).toMatchObject({ results: results.results });
+  expect(await byReference()).toMatchObject({ results: results.results });
   await expect(lab.results.of({ reference: 'ref-2', userId })).rejects.toBeInstanceOf(OrderNotFound);
 });
 
-test.each([{}, { reference: 'ref-1' }, { reference: 'ref-1', userId: undefined }, { orderId: '' }])(
-  'results of nobody in particular are refused: %o',
-  async (which) => {
-    const { lab } = await backend();
-    await expect(lab.results.of(which as never)).rejects.toMatchObject({
-      name: 'OrderInvalid',
-      fields: [{ field: 'which' }],
-    });
-  },
-);
+test.each([
+  undefined,
+  {},
+  { reference: 'ref-1' },
+  { reference: 'ref-1', userId: undefined },
+  { orderId: '' },
+  { orderId: 7, transactionId: 'transaction-1' },
+  { orderId: 'order-1', transactionId: 'transaction-1' },
+])('what is to be read must be one thing: %o', async (which) => {
+  const { lab } = await backend();
+  const refusal = { name: 'ReadInvalid', fields: [{ field: 'which' }] };
+  await expect(lab.results.of(which as never)).rejects.toMatchObject(refusal);
+  await expect(lab.documents.results(which as never)).rejects.toMatchObject(refusal);
+});
+
+test('what cannot be a reference is not repeated in an error', async () => {
+  const { lab } = await backend();
+  const failure = lab.results.of({ reference: 'testperson@example.com', userId: 'user-1' });
+  await expect(failure).rejects.toMatchObject({ name: 'ReadInvalid', fields: [{ field: 'reference' }] });
+  await expect(failure).rejects.not.toThrow('example.com');
+});
 
 test('the documents of an order are read as PDFs once there are any', async () => {
   const { lab, newKit, control } = await backend();
@@ -111,7 +153,7 @@ test('the documents of an order are read as PDFs once there are any', async () =
     await control.move(id, status);
   }
   await control.move(id, 'completed');
-  const labels = { collectionDate: '2026-03-01T10:00:00Z', count: 2 };
+  const labels = { collectionDate: new Date('2026-03-01T10:00:00Z'), count: 2 };
   const read = await Promise.all([
     documents.results({ orderId: id }),
     documents.results(ofTransaction),
@@ -125,7 +167,9 @@ test('the documents of an order are read as PDFs once there are any', async () =
   for (const text of [texts[0], texts[2], texts[5]]) expect(text).toContain(id);
   expect(texts[1]).toContain(ofTransaction.transactionId);
   expect(texts[5]).toContain('Label 2 of 2');
-  await expect(documents.specimenLabels(id, { collectionDate: 'soon' })).rejects.toMatchObject({ status: 422 });
+  const never = { collectionDate: new Date(Number.NaN) };
+  await expect(documents.specimenLabels(id, never)).rejects.toMatchObject({ fields: [{ field: 'collectionDate' }] });
+  await expect(documents.beneficiaryNotice(id)).rejects.toBeInstanceOf(NotFound);
 });
 
 test('a parsing job is read with its values', async () => {
@@ -146,10 +190,23 @@ test('the catalogue says what can be ordered', async () => {
     { id: LAB_TEST_IDS.kit, markers: [{ slug: 'glucose' }, { slug: 'hba1c' }, { slug: 'ferritin' }] },
   ]);
   expect(await all(lab.catalogue.labTests({ madeBy: 'auto' }))).toEqual([]);
+  expect(await all(lab.catalogue.labTests({ providerIds: ['14'] }))).toMatchObject([{ id: LAB_TEST_IDS.otherKit }]);
+  for (const filter of [{ status: undefined }, { labslug: 'lab' }, { markerIds: [] }]) {
+    expect(() => lab.catalogue.labTests(filter as object)).toThrow(ReadInvalid);
+  }
   expect(await lab.catalogue.labTest(LAB_TEST_IDS.walkIn)).toMatchObject({ method: 'walk_in_test' });
   await expect(lab.catalogue.labTest(LAB_ACCOUNT_IDS.pending)).rejects.toBeInstanceOf(NotFound);
   expect(await all(lab.catalogue.markers({ name: 'ferr' }))).toMatchObject([{ id: 13, slug: 'ferritin' }]);
-  expect(await lab.catalogue.labAccounts({ status: 'pending' })).toMatchObject([{ id: LAB_ACCOUNT_IDS.pending }]);
+  expect(await lab.catalogue.accounts({ status: 'pending' })).toMatchObject([{ id: LAB_ACCOUNT_IDS.pending }]);
+});
+
+test('the request of a page ends with the call that waits for it', async () => {
+  const { lab, control } = await backend();
+  await control.addFault({ method: 'GET', path: '/v3/lab_test', action: { kind: 'delay', delayMs: 60_000 } });
+  const signal = AbortSignal.timeout(200);
+  await expect(lab.catalogue.labTests({}, { signal }).next()).rejects.toThrow(signal.reason as Error);
+  // It would wait for a request that goes on.
+  await lab.close();
 });
 
 test('without access to the service everything that is read from it says so', async () => {

@@ -247,18 +247,19 @@ export class Stage {
     await this.end(workflowId);
   }
 
-  /** Lets time pass until a workflow ends that may fail, or that was never started. */
+  /** Waits until a workflow ends that may fail, or that was never started. */
   async awaitEnd(workflowId: string): Promise<void> {
     try {
-      await this.finish(workflowId);
+      await this.end(workflowId);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
     }
   }
 
   /**
-   * Waits until a workflow ends. Nearly all that are told to end do so at once, and to skip time while their last webhooks
-   * arrive would let timers fire in the moment in which they are cancelled: see `skip`.
+   * Waits until a workflow ends, in real time if that is enough: nearly all that are told to end do so at once. Even to ask for
+   * the result of one that has ended lets the server skip to the next timer, of any workflow, which would fire in the moment in
+   * which the next command comes: see `skip`.
    */
   private async end(workflowId: string): Promise<void> {
     try {

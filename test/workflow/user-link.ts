@@ -66,7 +66,7 @@ export class UserLink {
   }
 
   get notifications(): Notification[] {
-    return this.stage.receiver.aboutLinksOf(this.handle.userId);
+    return this.stage.receiver.accepted.filter(({ subject }) => subject === this.handle.userId);
   }
 
   get workflowId(): string {

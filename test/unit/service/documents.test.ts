@@ -22,6 +22,9 @@ test.each([
 test.each([
   ['application/json', '{"url":"https://files.example.com/invented.pdf"}'],
   ['application/pdf', ''],
+  ['application/json', '"%PDF-1.7 invented"'],
+  [undefined, '{"pdf":"%PDF-1.7 invented"}'],
+  ['text/html; charset=utf-8', 'invented: %PDF-1.7'],
   ['text/html', '<html>Testperson Invented</html>'],
 ])('anything else is unreadable, and not quoted: %s', async (type, body) => {
   const documents = await serviceWith(body, type);
@@ -51,11 +54,13 @@ test('a PDF is asked for as such, at the paths of the service', async () => {
     documents.collectionInstructions('order-1'),
     documents.labTestCollectionInstructions('test-1'),
     documents.specimenLabels('order-1', { collectionDate: '2026-03-01T10:00:00Z' }),
+    documents.beneficiaryNotice('order-1'),
   ];
   await Promise.allSettled(calls);
   expect(requests.map(({ headers }) => headers.accept)).toEqual(calls.map(() => 'application/pdf'));
   expect(requests.map(({ url = '' }) => url).toSorted()).toEqual([
     '/v3/lab_test/test-1/collection_instruction_pdf',
+    '/v3/order/order-1/abn_pdf',
     '/v3/order/order-1/collection_instruction_pdf',
     '/v3/order/order-1/labels/pdf?collection_date=2026-03-01T10%3A00%3A00Z',
     '/v3/order/order-1/requisition/pdf',
