@@ -182,7 +182,7 @@ describe('the variants of a deployment', () => {
     expect(order).not.toHaveProperty('health_insurance_id');
     expect(order.health_insurace_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(order.created_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}$/);
-    expect(order.patient_details.dob).toBe('1990-01-01T00:00:00+00:00');
+    expect(order.patient_details.dob).toBe(`${patientDetails.dob}T00:00:00+00:00`);
     expect((await control.order(order.id)).passthrough).toBe('hidden');
     await control.changeSettings({ naiveTimestamps: false });
     expect((await call('GET', `/v3/order/${order.id}`)).body.created_at).toMatch(/\+00:00$/);
