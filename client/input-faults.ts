@@ -23,20 +23,23 @@ export function referenceFaults(reference: unknown): RefusedField[] {
 }
 
 /**
- * A filter's fields that are unknown, or known and without a value: they would be ignored, and more would be found than was
- * meant. A caller in plain JavaScript is checked by no compiler.
+ * Refuses fields that are unknown, or known and without a value: they would be ignored, and more would be read than was meant.
+ * A caller in plain JavaScript is checked by no compiler.
  *
+ * @param what names the input, as `The search`
  * @param known the fields, each with what its value must be
+ * @throws ReadInvalid
  */
-export function filterFaults(filter: object, known: Readonly<Record<string, FilterValue>>): RefusedField[] {
-  return Object.entries(filter).flatMap(([field, value]) => {
+export function checkRead(what: string, input: object, known: Readonly<Record<string, ValueRule>>): void {
+  const faults = Object.entries(input).flatMap(([field, value]) => {
     const rule = Object.hasOwn(known, field) ? known[field] : undefined;
     if (rule === undefined) return [{ field, message: 'is not known here' }];
     return rules[rule](value) ? [] : [{ field, message: `must be ${rule}` }];
   });
+  if (faults.length > 0) throw new ReadInvalid(`${what} is not valid: ${joinFaults(faults)}`, { fields: faults });
 }
 
-type FilterValue = keyof typeof rules;
+type ValueRule = keyof typeof rules;
 
 const rules = {
   'a text': isText,
@@ -47,7 +50,7 @@ const rules = {
   'a valid Date': (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
 } as const;
 
-function isText(value: unknown): value is string {
+export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 

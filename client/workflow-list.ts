@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { isAddressable, canonicalUserId } from '../protocol/ids.js';
-import { labAttentionKey, labPhaseKey, labUserIdKey } from '../protocol/search-attributes.js';
+import { labAttentionKey, labPhaseKey, labReferenceKey, labUserIdKey } from '../protocol/search-attributes.js';
 import type { RefusalClass } from './errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
@@ -25,7 +25,7 @@ export interface WorkflowSummary<Phase extends string, Reason extends string> {
 }
 
 /** What is listed in one area. */
-export interface ListedArea {
+export interface ListedArea<Own extends object> {
   /** The condition that selects its workflows. */
   workflows: string;
   /** The phase that is only listed if it is asked for. */
@@ -34,25 +34,33 @@ export interface ListedArea {
   repeated?: string;
   /** The error for a filter that is not valid. */
   invalid: RefusalClass;
+  /** What a line has of its own. */
+  own: (execution: WorkflowExecutionInfo) => Own;
 }
 
 /** Each workflow once, by its latest run: the same id may be started again after its end. */
-export async function* listWorkflows(
+export async function* listWorkflows<Phase extends string, Reason extends string, Own extends object>(
   temporal: Client,
-  area: ListedArea,
-  filter: WorkflowFilter<string, string>,
-): AsyncGenerator<WorkflowExecutionInfo, void, undefined> {
+  area: ListedArea<Own>,
+  filter: WorkflowFilter<Phase, Reason>,
+): AsyncGenerator<Own & WorkflowSummary<Phase, Reason>, void, undefined> {
   const listed = new Set<string>();
   // Temporal lists the running ones first, then the others by their ends, the latest first.
   for await (const execution of temporal.workflow.list({ query: queryOf(area, filter) })) {
     if (listed.has(execution.workflowId)) continue;
     listed.add(execution.workflowId);
     if (execution.closeTime && !(await isLatest(temporal, execution, area, filter))) continue;
-    yield execution;
+    yield { ...area.own(execution), ...summaryOf<Phase, Reason>(execution) };
   }
 }
 
-export function summaryOf<Phase extends string, Reason extends string>({
+/** The product's own key, where the workflow has one. */
+export function referenceOf({ typedSearchAttributes: attributes }: WorkflowExecutionInfo): { reference?: string } {
+  const reference = attributes.get(labReferenceKey);
+  return reference === undefined ? {} : { reference };
+}
+
+function summaryOf<Phase extends string, Reason extends string>({
   typedSearchAttributes: attributes,
   startTime,
   closeTime,
@@ -72,7 +80,7 @@ export function summaryOf<Phase extends string, Reason extends string>({
 async function isLatest(
   temporal: Client,
   { workflowId, runId, type }: WorkflowExecutionInfo,
-  { repeated }: ListedArea,
+  { repeated }: ListedArea<object>,
   { phase, attention }: WorkflowFilter<string, string>,
 ): Promise<boolean> {
   if (type !== repeated && phase === undefined && attention === undefined) return true;
@@ -85,7 +93,7 @@ async function isLatest(
 }
 
 function queryOf(
-  { workflows, hidden, invalid }: ListedArea,
+  { workflows, hidden, invalid }: ListedArea<object>,
   { phase, attention, userId, ended = false }: WorkflowFilter<string, string>,
 ): string {
   /** Nothing that goes into a query may end its quotes. */

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
-import { answeredListSchema, flagSchema, idSchema, listSchema, numberSchema, partSchema, textSchema } from './order.js';
+import {
+  answeredListSchema,
+  flagSchema,
+  idSchema,
+  labTestSchema,
+  listSchema,
+  numberSchema,
+  partSchema,
+  textSchema,
+} from './order.js';
 import { cursorPages, numberedPages } from './paging.js';
 
 export const labAccountSchema = z.looseObject({
@@ -72,20 +81,13 @@ const markerSchema = z.looseObject({
 export type Marker = z.output<typeof markerSchema>;
 
 /** The test that an order names. Only `id` is required. */
-const labTestSchema = z.looseObject({
+const catalogueTestSchema = labTestSchema.extend({
   id: idSchema,
-  slug: textSchema,
-  name: textSchema,
-  description: textSchema,
-  /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
-  method: textSchema,
-  sample_type: textSchema,
   /** `active` can be ordered; `pending_approval`, `inactive`, or one not known yet. */
   status: textSchema,
   /** Deprecated in favour of `status`. */
   is_active: flagSchema,
   price: numberSchema,
-  fasting: flagSchema,
   lab: partSchema(
     z.looseObject({ id: numberedIdSchema.nullish().catch(undefined), slug: textSchema, name: textSchema }),
   ),
@@ -93,16 +95,11 @@ const labTestSchema = z.looseObject({
   /** True if the service made it for an order of single markers. */
   auto_generated: flagSchema,
   is_delegated: flagSchema,
-  has_collection_instructions: flagSchema,
-  /** Days from collection to result: 95 % of past orders took no longer. */
-  common_tat_days: numberSchema,
-  /** Days from collection to result: 99 % of past orders took no longer. */
-  worst_case_tat_days: numberSchema,
 });
 
-export type LabTest = z.output<typeof labTestSchema>;
+export type LabTest = z.output<typeof catalogueTestSchema>;
 
-const labTestPageSchema = z.looseObject({ data: answeredListSchema(labTestSchema), next_cursor: textSchema });
+const labTestPageSchema = z.looseObject({ data: answeredListSchema(catalogueTestSchema), next_cursor: textSchema });
 
 /** Narrows the list (docs/lab-service.md). */
 export interface LabTestFilter {
@@ -169,7 +166,7 @@ export function createLabTests(transport: Transport): LabTests {
         path: '/v3/lab_tests/{lab_test_id}',
         params: { lab_test_id: labTestId },
         options,
-        answer: labTestSchema,
+        answer: catalogueTestSchema,
       }),
     listMarkers: (filter, options) => listMarkers(transport, filter, options),
     listLabAccounts: (filter = {}, options) =>

@@ -152,16 +152,20 @@ export const orderTransactionSchema = z.looseObject({
   orders: listSchema(transactionOrderSchema),
 });
 
-const labTestSchema = z.looseObject({
+/** A lab test, as far as an order shows it. */
+export const labTestSchema = z.looseObject({
   id: textSchema,
   slug: textSchema,
   name: textSchema,
   description: textSchema,
+  /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
   method: textSchema,
   sample_type: textSchema,
   fasting: flagSchema,
   has_collection_instructions: flagSchema,
+  /** Days from collection to result: 95 % of past orders took no longer. */
   common_tat_days: numberSchema,
+  /** Days from collection to result: 99 % of past orders took no longer. */
   worst_case_tat_days: numberSchema,
 });
 

@@ -1,17 +1,11 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import {
   bookAppointmentName,
   type AppointmentAttentionReason,
   type AppointmentPhase,
 } from '../../protocol/appointment/messages.js';
-import {
-  listWorkflows,
-  summaryOf,
-  type ListedArea,
-  type WorkflowFilter,
-  type WorkflowSummary,
-} from '../workflow-list.js';
+import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 import { AppointmentInvalid } from './errors.js';
 
 export type AppointmentFilter = WorkflowFilter<AppointmentPhase, AppointmentAttentionReason>;
@@ -21,17 +15,15 @@ export interface AppointmentSummary extends WorkflowSummary<AppointmentPhase, Ap
   orderId: string;
 }
 
-const appointments: ListedArea = {
+const appointments = {
   workflows: `WorkflowType = '${bookAppointmentName}'`,
   invalid: AppointmentInvalid,
+  own: ({ workflowId }: WorkflowExecutionInfo) => ({ orderId: workflowId.slice(bookAppointmentId('').length) }),
 };
 
-export async function* listAppointments(
+export function listAppointments(
   temporal: Client,
   filter: AppointmentFilter,
 ): AsyncGenerator<AppointmentSummary, void, undefined> {
-  for await (const execution of listWorkflows(temporal, appointments, filter)) {
-    const orderId = execution.workflowId.slice(bookAppointmentId('').length);
-    yield { orderId, ...summaryOf<AppointmentPhase, AppointmentAttentionReason>(execution) };
-  }
+  return listWorkflows(temporal, appointments, filter);
 }

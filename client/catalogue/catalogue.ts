@@ -7,8 +7,7 @@ import type {
   MarkerFilter,
 } from '../../service/lab-tests.js';
 import type { CallOptions } from '../call-options.js';
-import { ReadInvalid } from '../errors.js';
-import { filterFaults, joinFaults } from '../input-faults.js';
+import { checkRead } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import { isAsking } from '../workflow-calls.js';
 
@@ -26,7 +25,7 @@ export class CatalogueOperations {
 
   /** Lab tests: the `id` of one with `status: 'active'` is the `lab_test_id` of an order. */
   labTests(filter: LabTestFilter = {}, options: CallOptions = {}): AsyncGenerator<LabTest, void, undefined> {
-    check(filter, ofLabTests);
+    checkRead('The filter', filter, ofLabTests);
     return listFromService(this.access, isAsking, options, ({ labTests }, ends) => labTests.list(filter, ends));
   }
 
@@ -37,13 +36,13 @@ export class CatalogueOperations {
 
   /** Markers that can be ordered. */
   markers(filter: MarkerFilter = {}, options: CallOptions = {}): AsyncGenerator<Marker, void, undefined> {
-    check(filter, ofMarkers);
+    checkRead('The filter', filter, ofMarkers);
     return listFromService(this.access, isAsking, options, ({ labTests }, ends) => labTests.listMarkers(filter, ends));
   }
 
   /** The team's accounts at laboratories. With `order_delegated` or `fully_delegated`, an order needs a physician. */
   async accounts(filter: LabAccountFilter = {}, options: CallOptions = {}): Promise<LabAccount[]> {
-    check(filter, ofAccounts);
+    checkRead('The filter', filter, ofAccounts);
     return askService(this.access, isAsking, options, ({ labTests }, ends) => labTests.listLabAccounts(filter, ends));
   }
 }
@@ -71,8 +70,3 @@ const ofAccounts = { labAccountId: 'a text', status: 'a text' } as const satisfi
   keyof LabAccountFilter,
   string
 >;
-
-function check(filter: object, known: Parameters<typeof filterFaults>[1]): void {
-  const faults = filterFaults(filter, known);
-  if (faults.length > 0) throw new ReadInvalid(`The filter is not valid: ${joinFaults(faults)}`, { fields: faults });
-}

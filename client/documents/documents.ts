@@ -1,6 +1,5 @@
 import type { CallOptions } from '../call-options.js';
-import { ReadInvalid } from '../errors.js';
-import { filterFaults, joinFaults, namedThing } from '../input-faults.js';
+import { checkRead, namedThing } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { isAsking } from '../workflow-calls.js';
 
@@ -51,8 +50,7 @@ export class DocumentOperations {
   /** Labels for the specimens of an order. */
   async specimenLabels(orderId: string, labels: SpecimenLabels, options: CallOptions = {}): Promise<Buffer> {
     const { collectionDate, ...rest } = labels;
-    const faults = filterFaults({ collectionDate }, { collectionDate: 'a valid Date' });
-    if (faults.length > 0) throw new ReadInvalid(`The labels are not valid: ${joinFaults(faults)}`, { fields: faults });
+    checkRead('The input for labels', { collectionDate }, { collectionDate: 'a valid Date' });
     const asked = { collectionDate: collectionDate.toISOString(), ...rest };
     return askService(this.access, isAsking, options, ({ documents }, ends) =>
       documents.specimenLabels(orderId, asked, ends),

@@ -1,12 +1,6 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { linkProviderName, type LinkAttentionReason, type LinkPhase } from '../../protocol/link/messages.js';
-import {
-  listWorkflows,
-  summaryOf,
-  type ListedArea,
-  type WorkflowFilter,
-  type WorkflowSummary,
-} from '../workflow-list.js';
+import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 import { LinkInvalid } from './errors.js';
 
 export type LinkFilter = WorkflowFilter<LinkPhase, LinkAttentionReason>;
@@ -17,11 +11,12 @@ export interface LinkSummary extends WorkflowSummary<LinkPhase, LinkAttentionRea
   provider: string;
 }
 
-const links: ListedArea = { workflows: `WorkflowType = '${linkProviderName}'`, invalid: LinkInvalid };
+const links = {
+  workflows: `WorkflowType = '${linkProviderName}'`,
+  invalid: LinkInvalid,
+  own: ({ workflowId }: WorkflowExecutionInfo) => ({ provider: workflowId.slice(workflowId.lastIndexOf('/') + 1) }),
+};
 
-export async function* listLinks(temporal: Client, filter: LinkFilter): AsyncGenerator<LinkSummary, void, undefined> {
-  for await (const execution of listWorkflows(temporal, links, filter)) {
-    const provider = execution.workflowId.slice(execution.workflowId.lastIndexOf('/') + 1);
-    yield { provider, ...summaryOf<LinkPhase, LinkAttentionReason>(execution) };
-  }
+export function listLinks(temporal: Client, filter: LinkFilter): AsyncGenerator<LinkSummary, void, undefined> {
+  return listWorkflows(temporal, links, filter);
 }

@@ -1,8 +1,8 @@
 import type { Order, OrderFilter } from '../../service/orders.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { canonicalUserId } from '../../protocol/ids.js';
-import { ReadInvalid } from '../errors.js';
-import { filterFaults, joinFaults } from '../input-faults.js';
+import { readStatus } from '../../protocol/order/lifecycle.js';
+import { checkRead } from '../input-faults.js';
 
 /** Which orders the service is asked for; everything that is given must hold. */
 export interface OrderSearch {
@@ -27,8 +27,7 @@ const searchable = {
 
 /** @throws ReadInvalid */
 export function serviceFilterOf(search: OrderSearch): OrderFilter {
-  const faults = filterFaults(search, searchable);
-  if (faults.length > 0) throw new ReadInvalid(`The search is not valid: ${joinFaults(faults)}`, { fields: faults });
+  checkRead('The search', search, searchable);
   const { from, to, ...same } = search;
   return {
     ...same,
@@ -43,12 +42,12 @@ export function serviceFilterOf(search: OrderSearch): OrderFilter {
  */
 export function isSearched(order: Order, { userId, status, interpretation, from, to }: OrderSearch): boolean {
   const { events, createdAt } = snapshotOf(order);
-  const low = events.at(-1)?.status.split('.').at(-1);
+  const last = events.at(-1);
   const at = createdAt === undefined ? undefined : Date.parse(createdAt);
   return (
     (userId === undefined || isOf(order, userId)) &&
     (interpretation === undefined || order.interpretation === interpretation) &&
-    (status === undefined || low === undefined || status.includes(low)) &&
+    (status === undefined || last === undefined || status.includes(readStatus(last.status).low)) &&
     (from === undefined || at === undefined || at >= from.getTime()) &&
     (to === undefined || at === undefined || at <= to.getTime())
   );

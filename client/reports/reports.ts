@@ -10,7 +10,7 @@ import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
+import { isText, joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { askService } from '../service-calls.js';
 import { underWay } from '../workflow-calls.js';
 import { ReportInvalid, ReportReferenceConflict, reportErrorMap, SignedUrlRefused } from './errors.js';
@@ -160,10 +160,6 @@ function fileFaults(file: unknown): RefusedField[] {
     faults.push({ field: 'file.headersFrom', message: 'must name a set of headers, and goes with a url' });
   }
   return faults;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 function invalid(fields: RefusedField[]): ReportInvalid {

@@ -12,7 +12,7 @@ import { underWay } from '../workflow-calls.js';
 
 /**
  * Whose lab values: those of one order; of a transaction, which is an order with its redraws; or of a reference: then of its
- * newest order that has any, with its redraws. The last needs a lab service that returns `passthrough`, and the user whose order
+ * newest order with results, and its redraws. The last needs a lab service that returns `passthrough`, and the user whose order
  * it is now: a registration can have changed that.
  */
 export type WhichResults = { orderId: string } | { transactionId: string } | { reference: string; userId: string };

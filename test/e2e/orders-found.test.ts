@@ -13,16 +13,11 @@ import { kitOrderId } from '../../protocol/ids.js';
 import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey } from '../../protocol/search-attributes.js';
 import { kitFor, personal, registration, shippingDetails, visitFor } from '../rig/cast.js';
 import { followed } from '../rig/followed.js';
+import { all } from '../rig/all.js';
 import { labops } from './labops.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
 
 async function summaries(filter: OrderFilter): Promise<OrderSummary[]> {
   return all(lab.labs.orders.list(filter));

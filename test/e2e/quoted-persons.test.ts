@@ -179,7 +179,7 @@ describe('a refusal that quotes a person', () => {
   });
 });
 
-test('no log, no search attribute and no readable part of a history has any of it, outages and work under way included', async () => {
+test('none of it is in a log, a search attribute or a readable part of a history, also in outages and while work is under way', async () => {
   const { handle, orderId } = await lab.place();
   await quoting('/v3/order/*/cancel', 503, 1);
   await handle.cancel();

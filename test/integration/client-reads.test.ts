@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LabOperations, NotFound, OrderNotFound, ReadInvalid, ServiceNotConfigured } from '../../client/index.js';
 import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
+import { all } from '../rig/all.js';
 import { API_KEY, startSandbox, type Sandbox } from './sandbox-rig.js';
 
 /* What the client reads straight from the service. Nothing listens at Temporal's address: no worker and no history is needed. */
@@ -14,12 +15,6 @@ async function backend(settings: Partial<Settings> = {}): Promise<Sandbox & { la
   const lab = new LabOperations(temporal(), { service: { baseUrl: sandbox.service.url, apiKey: API_KEY } });
   onTestFinished(() => lab.close());
   return { ...sandbox, lab };
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const read = [];
-  for await (const item of items) read.push(item);
-  return read;
 }
 
 test('a whole order is read, with the tracking addresses of its parcel', async () => {

@@ -4,6 +4,7 @@ import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import type { ImportOrderRequest, OrderRequest } from '../../service/orders.js';
 import { patientDetails, shippingDetails } from '../rig/cast.js';
+import { all } from '../rig/all.js';
 import { API_KEY, SECRET, startReceiver, startSandbox, type Sandbox } from './sandbox-rig.js';
 
 /** The stand-in and the product's own client for it. */
@@ -12,12 +13,6 @@ async function startBoth(settings: Partial<Settings> = {}): Promise<Sandbox & { 
   const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY });
   onTestFinished(() => client.close());
   return { ...sandbox, client };
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const read = [];
-  for await (const item of items) read.push(item);
-  return read;
 }
 
 function importOf(userId: string, more: Partial<ImportOrderRequest> = {}): ImportOrderRequest {

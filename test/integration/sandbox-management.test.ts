@@ -7,6 +7,7 @@ import { startLabService } from '../../sandbox/lab-service/server.js';
 import type { ServiceConfig } from '../../service/http.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { verify } from '../../service/webhook-signature.js';
+import { all } from '../rig/all.js';
 import {
   API_KEY,
   MANAGEMENT_KEY,
@@ -35,12 +36,6 @@ async function startManaging(settings: Partial<Settings> = {}): Promise<Managing
     return client;
   };
   return { ...sandbox, as, client: as({ managementKey: MANAGEMENT_KEY }) };
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const read = [];
-  for await (const item of items) read.push(item);
-  return read;
 }
 
 function newSecret(): string {

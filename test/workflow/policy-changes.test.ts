@@ -2,16 +2,11 @@ import { expect, test } from 'vitest';
 import { OrderInvalid, type OrderPolicy, type PolicyChanged, type SetPolicyOptions } from '../../client/index.js';
 import type { PolicyPreview } from '../../protocol/order/messages.js';
 import { eventually } from '../rig/eventually.js';
+import { all } from '../rig/all.js';
 import { setStage } from './story.js';
 
 // The full server: the one that skips time cannot list orders.
 const stage = setStage({ notifies: false, fullServer: true });
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
 
 test('the policy of all orders that a filter matches is shown, then changed, and no other order’s', async () => {
   const userId = await stage.newUser();

@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable } from '../../../service/errors.js';
+import { all } from '../../rig/all.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const read = [];
-  for await (const item of items) read.push(item);
-  return read;
-}
 
 describe('markers', () => {
   // proves 224, 244, 322, I3

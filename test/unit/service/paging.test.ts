@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cursorPages, numberedPages } from '../../../service/paging.js';
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const read = [];
-  for await (const item of items) read.push(item);
-  return read;
-}
+import { all } from '../../rig/all.js';
 
 describe('pages with a cursor', () => {
   test('are read until there is no next one, each with the cursor of the one before', async () => {
