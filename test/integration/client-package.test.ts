@@ -16,6 +16,7 @@ const lab = stack({ worker: { TASK_QUEUE: 'lab-operations' } });
 const mostMegabytes = 60;
 
 let backend = '';
+let archive = '';
 
 /** A product backend's project: nothing in it but the packed client. */
 beforeAll(async () => {
@@ -23,7 +24,7 @@ beforeAll(async () => {
   const pack = ['pack', './client', '--pack-destination', backend, '--loglevel=error'];
   await run('npm', pack, projectFolder);
   await writeFile(join(backend, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const [archive = ''] = (await readdir(backend)).filter((name) => name.endsWith('.tgz'));
+  archive = (await readdir(backend)).find((name) => name.endsWith('.tgz')) ?? '';
   const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   await run('npm', ['install', `./${archive}`, ...quietly], backend);
   return () => rm(backend, { recursive: true });
@@ -45,6 +46,18 @@ test("the packed client brings no worker, no source and nothing of the worker's 
   const megabytes = (await sizeOf(installed)) / 1e6;
   process.stdout.write(`The client installs ${megabytes.toFixed(0)} MB.\n`);
   expect(megabytes).toBeLessThan(mostMegabytes);
+});
+
+test('publint and attw find no fault in the packed client, and its schemas can be imported', async () => {
+  const packed = join(backend, archive);
+  await run(process.execPath, [join(projectFolder, 'node_modules/publint/src/cli.js'), packed, '--strict'], backend);
+  const attw = join(projectFolder, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+  await run(process.execPath, [attw, packed, '--profile', 'esm-only'], backend);
+  const script = `
+    import schema from '@lab-operations/client/schemas/kitOrder.json' with { type: 'json' };
+    console.log(schema.title);`;
+  const shown = await run(process.execPath, ['--input-type=module', '--eval', script], backend);
+  expect(shown).toContain('Messages of kitOrder');
 });
 
 test('the packed client brings the command line, and nothing that starts it when it is imported', async () => {

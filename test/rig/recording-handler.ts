@@ -1,19 +1,22 @@
 import { type CloudEvent, createNotificationHandler, type NotificationHandler } from '../../client/index.js';
 import { notificationTypes } from '../../protocol/notification-events.js';
+import { schemaFaults } from './json-schemas.js';
 
 export interface RecordingHandler extends NotificationHandler {
-  /** @throws Error if the worker sent what a product would refuse, or a type that the client does not know */
+  /** @throws Error if the worker sent what a product would refuse, what no published schema describes, or a type that the client does not know */
   expectGenuine(): void;
 }
 
 /** A product's notification handler that hands everything to `record`. */
 export function recordingHandler(secret: string, record: (event: CloudEvent) => void): RecordingHandler {
   const unknown = new Set<string>();
+  const faults = new Set<string>();
   const handler = createNotificationHandler({
     secrets: [secret],
     on: {},
     onOther: (event) => {
       if (!Object.hasOwn(notificationTypes, event.type)) unknown.add(event.type);
+      for (const fault of schemaFaults('notifications', event.type, event)) faults.add(fault);
       record(event);
     },
   });
@@ -21,6 +24,7 @@ export function recordingHandler(secret: string, record: (event: CloudEvent) => 
     ...handler,
     expectGenuine() {
       if (unknown.size > 0) throw new Error(`Missing in notificationTypes: ${[...unknown].join(', ')}`);
+      if (faults.size > 0) throw new Error(`client/schemas/notifications.json: ${[...faults].join('; ')}`);
       const refusals = Object.entries(handler.counts().answers).filter(
         ([name, times]) => times > 0 && refused.has(name),
       );

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+
+/** client/api-report.md: every type that the client exports, as its users compile against it. */
+export async function apiReport(projectFolder: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'api-report-'));
+  try {
+    const tsc = join(projectFolder, 'node_modules/typescript/bin/tsc');
+    const declarations = ['-p', join(projectFolder, 'client/tsconfig.json'), '--emitDeclarationOnly', '--outDir', folder];
+    await promisify(execFile)(process.execPath, [tsc, ...declarations]);
+    await symlink(join(projectFolder, 'node_modules'), join(folder, 'node_modules'));
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ name: '@lab-operations/client', type: 'module' }));
+    extract(folder);
+    return await readFile(join(folder, 'client.api.md'), 'utf8');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function extract(folder: string): void {
+  const configObject = {
+    projectFolder: folder,
+    mainEntryPointFilePath: join(folder, 'client/index.d.ts'),
+    compiler: {
+      overrideTsconfig: {
+        compilerOptions: { target: 'es2023', lib: ['es2023'], module: 'nodenext', types: ['node'], skipLibCheck: true },
+        files: ['client/index.d.ts'],
+      },
+    },
+    apiReport: { enabled: true, reportFolder: folder, reportTempFolder: join(folder, 'temp'), reportFileName: 'client' },
+    docModel: { enabled: false },
+    dtsRollup: { enabled: false },
+    tsdocMetadata: { enabled: false },
+    messages: { extractorMessageReporting: { default: { logLevel: ExtractorLogLevel.None } } },
+  };
+  const config = ExtractorConfig.prepare({
+    configObject,
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(folder, 'package.json'),
+  });
+  const said: string[] = [];
+  const { errorCount } = Extractor.invoke(config, {
+    localBuild: true,
+    messageCallback: (message) => {
+      said.push(message.text);
+      message.handled = true;
+    },
+  });
+  if (errorCount > 0) throw new Error(`API Extractor failed: ${said.join('; ')}`);
+}

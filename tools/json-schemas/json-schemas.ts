@@ -1,0 +1,178 @@
+import { join } from 'node:path';
+import ts from 'typescript-api';
+import { schemaDocument, type JsonSchema } from './schema-of-type.js';
+
+/** A workflow's messages: those of a file of protocol/, or the named ones of them. */
+interface Messages {
+  file: string;
+  only?: readonly string[];
+  except?: readonly string[];
+}
+
+const orderMessages = 'protocol/order/messages.ts';
+const ofPlacing = ['creationProgressSignal', 'cancelPlacingUpdate', 'placingStateQuery'];
+const reportMessages = 'protocol/report/messages.ts';
+const ofSubmission = ['cancelSubmissionUpdate'];
+
+/** Every workflow of workflows/index.ts, with its messages; `null`: it has none. */
+const messagesOf: Readonly<Record<string, Messages | null>> = {
+  bookAppointment: { file: 'protocol/appointment/messages.ts' },
+  deleteUser: { file: 'protocol/deletion/messages.ts' },
+  deliverNotifications: { file: 'protocol/delivery.ts' },
+  discardRejectedEvent: null,
+  fetchWorkoutStream: { file: 'protocol/workout-stream.ts' },
+  kitOrder: { file: orderMessages, except: ofPlacing },
+  linkProvider: { file: 'protocol/link/messages.ts' },
+  listRejectedEvents: null,
+  manageWebhooks: null,
+  parsingJob: { file: reportMessages, except: ofSubmission },
+  placeKitOrder: { file: orderMessages, only: ofPlacing },
+  reconcileOrders: { file: 'protocol/reconcile.ts' },
+  replayRejectedEvents: null,
+  submitReport: { file: reportMessages, only: ofSubmission },
+};
+
+/** Fields of an input that the worker alone writes. */
+const internalFields = new Set(['carried']);
+
+const workflowsFile = 'workflows/index.ts';
+const notificationsFile = 'protocol/notification-events.ts';
+
+/**
+ * client/schemas/: for each workflow the JSON Schemas of its input, its result and its messages, and those of all
+ * notifications, for backends in other languages. They are made of the types that the worker and the client compile with.
+ */
+export async function jsonSchemas(projectFolder: string): Promise<ReadonlyMap<string, string>> {
+  const program = programOf(projectFolder);
+  const exports = (file: string) => exportsOf(program, join(projectFolder, file));
+  const workflows = [...exports(workflowsFile).keys()].toSorted();
+  const documents = await Promise.all(
+    workflows.map(async (name): Promise<[string, JsonSchema]> => {
+      const messages = messagesOf[name];
+      if (messages === undefined) throw new Error(`Name the messages of ${name} in tools/json-schemas/json-schemas.ts`);
+      const wireNames = messages === null ? new Map() : await wireNamesOf(projectFolder, messages);
+      return [name, workflowDocument(name, { program, projectFolder, wireNames, exports, messages })];
+    }),
+  );
+  const all = new Map([...documents, ['notifications', notificationsDocument(program, projectFolder)] as const]);
+  return new Map([...all].map(([name, schema]) => [`client/schemas/${name}.json`, textOf(schema)]));
+}
+
+function programOf(projectFolder: string): ts.Program {
+  const { config } = ts.readConfigFile(join(projectFolder, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, projectFolder);
+  const roots = [workflowsFile, notificationsFile, 'durations.d.ts'].map((file) => join(projectFolder, file));
+  return ts.createProgram(roots, options);
+}
+
+/** A file's exports, by name, with the type of each. */
+function exportsOf(program: ts.Program, path: string): ReadonlyMap<string, ts.Type> {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(path);
+  const module = source && checker.getSymbolAtLocation(source);
+  if (module === undefined) throw new Error(`${path} is not part of the program`);
+  return new Map(
+    checker.getExportsOfModule(module).map((symbol) => {
+      const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+      const isType = (target.flags & ts.SymbolFlags.Value) === 0;
+      return [symbol.name, isType ? checker.getDeclaredTypeOfSymbol(target) : checker.getTypeOfSymbol(target)];
+    }),
+  );
+}
+
+/** The wire names of a file's message definitions, by the names of their exports. */
+async function wireNamesOf(
+  projectFolder: string,
+  { file, only, except = [] }: Messages,
+): Promise<ReadonlyMap<string, string>> {
+  const exported = (await import(join(projectFolder, file))) as Record<string, { name?: string }>;
+  const names = Object.keys(exported).filter((name) => /(?:Update|Query|Signal)$/.test(name));
+  const own = names.filter((name) => (only?.includes(name) ?? true) && !except.includes(name));
+  return new Map(own.toSorted().map((name) => [name, exported[name]?.name ?? name]));
+}
+
+interface WorkflowSource {
+  program: ts.Program;
+  projectFolder: string;
+  messages: Messages | null;
+  wireNames: ReadonlyMap<string, string>;
+  exports: (file: string) => ReadonlyMap<string, ts.Type>;
+}
+
+function workflowDocument(name: string, source: WorkflowSource): JsonSchema {
+  const checker = source.program.getTypeChecker();
+  const { schemaOf, definitions } = schemaDocument(checker, source.projectFolder);
+  const roots: Record<string, JsonSchema> = {};
+  const [call] = source.exports(workflowsFile).get(name)?.getCallSignatures() ?? [];
+  if (call === undefined) throw new Error(`${name} is not a workflow`);
+  const [input] = call.getParameters();
+  if (input !== undefined) roots['input'] = withoutInternals(schemaOf(checker.getTypeOfSymbol(input)), definitions);
+  const result = checker.getAwaitedType(call.getReturnType());
+  if (result !== undefined && !(result.flags & ts.TypeFlags.Void)) roots['result'] = schemaOf(result);
+  for (const [exportName, wireName] of source.wireNames) {
+    const definition = source.exports(source.messages?.file ?? '').get(exportName);
+    if (definition === undefined) throw new Error(`${exportName} is not exported`);
+    Object.assign(roots, messageSchemas(definition, wireName, { checker, schemaOf }));
+  }
+  return document(`Messages of ${name}`, { ...roots, ...definitions });
+}
+
+/** The schemas of an update's or query's argument and answer, or of a signal's argument. */
+function messageSchemas(
+  definition: ts.Type,
+  wireName: string,
+  { checker, schemaOf }: { checker: ts.TypeChecker; schemaOf: (type: ts.Type) => JsonSchema },
+): Record<string, JsonSchema> {
+  const kind = definition.symbol.name.replace('Definition', '').toLowerCase();
+  const parameters = checker.getTypeArguments(definition as ts.TypeReference);
+  const [answer, args] = kind === 'signal' ? [undefined, parameters[0]] : parameters;
+  const [argument] = args === undefined ? [] : checker.getTypeArguments(args as ts.TypeReference);
+  return {
+    ...(argument !== undefined && { [`${kind}.${wireName}.argument`]: schemaOf(argument) }),
+    ...(answer !== undefined && { [`${kind}.${wireName}.answer`]: schemaOf(answer) }),
+  };
+}
+
+/** An input as its caller gives it. */
+function withoutInternals(input: JsonSchema, definitions: Record<string, JsonSchema>): JsonSchema {
+  const ref = typeof input['$ref'] === 'string' ? input['$ref'].replace('#/$defs/', '') : undefined;
+  const properties = ref === undefined ? undefined : definitions[ref]?.['properties'];
+  if (ref === undefined || properties === undefined) return input;
+  const own = Object.entries(properties as object).filter(([name]) => !internalFields.has(name));
+  definitions[ref] = { ...definitions[ref], properties: Object.fromEntries(own) };
+  return input;
+}
+
+function notificationsDocument(program: ts.Program, projectFolder: string): JsonSchema {
+  const checker = program.getTypeChecker();
+  const { schemaOf, definitions } = schemaDocument(checker, projectFolder);
+  const event = exportsOf(program, join(projectFolder, notificationsFile)).get('NotificationEvent');
+  if (event?.isUnion() !== true) throw new Error('NotificationEvent is not a union');
+  const byType = event.types.map((member): [string, JsonSchema] => {
+    const type = member.getProperty('type');
+    const literal = type && checker.getTypeOfSymbol(type);
+    if (literal?.isStringLiteral() !== true) throw new Error(`${checker.typeToString(member)} has no type`);
+    return [literal.value, schemaOf(member)];
+  });
+  const refs = byType.map(([type]) => ({ $ref: `#/$defs/${type}` }));
+  return {
+    ...document('Notifications, by their type. A newer worker may send others.', {
+      ...Object.fromEntries(byType),
+      ...definitions,
+    }),
+    anyOf: refs,
+  };
+}
+
+function document(title: string, definitions: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title,
+    $comment: 'Generated by `npm run docs` from the types of protocol/ and workflows/.',
+    $defs: definitions,
+  };
+}
+
+function textOf(schema: JsonSchema): string {
+  return `${JSON.stringify(schema, undefined, 2)}\n`;
+}
