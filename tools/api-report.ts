@@ -10,7 +10,13 @@ export async function apiReport(projectFolder: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'api-report-'));
   try {
     const tsc = join(projectFolder, 'node_modules/typescript/bin/tsc');
-    const declarations = ['-p', join(projectFolder, 'client/tsconfig.json'), '--emitDeclarationOnly', '--outDir', folder];
+    const declarations = [
+      '-p',
+      join(projectFolder, 'client/tsconfig.json'),
+      '--emitDeclarationOnly',
+      '--outDir',
+      folder,
+    ];
     await promisify(execFile)(process.execPath, [tsc, ...declarations]);
     await symlink(join(projectFolder, 'node_modules'), join(folder, 'node_modules'));
     await writeFile(join(folder, 'package.json'), JSON.stringify({ name: '@lab-operations/client', type: 'module' }));
@@ -31,7 +37,12 @@ function extract(folder: string): void {
         files: ['client/index.d.ts'],
       },
     },
-    apiReport: { enabled: true, reportFolder: folder, reportTempFolder: join(folder, 'temp'), reportFileName: 'client' },
+    apiReport: {
+      enabled: true,
+      reportFolder: folder,
+      reportTempFolder: join(folder, 'temp'),
+      reportFileName: 'client',
+    },
     docModel: { enabled: false },
     dtsRollup: { enabled: false },
     tsdocMetadata: { enabled: false },

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AnySchemaObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { projectFolder } from './processes.js';
 
@@ -13,7 +14,8 @@ const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
  */
 export function schemaFaults(document: string, definition: string, value: unknown): string[] {
   if (ajv.getSchema(document) === undefined) {
-    ajv.addSchema(JSON.parse(readFileSync(join(projectFolder, `client/schemas/${document}.json`), 'utf8')), document);
+    const text = readFileSync(join(projectFolder, `client/schemas/${document}.json`), 'utf8');
+    ajv.addSchema(JSON.parse(text) as AnySchemaObject, document);
   }
   const validate = ajv.getSchema(`${document}#/$defs/${definition}`);
   if (validate === undefined) return [`client/schemas/${document}.json has no ${definition}`];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript-api';
 import { schemaDocument, type JsonSchema } from './schema-of-type.js';
@@ -59,8 +60,9 @@ export async function jsonSchemas(projectFolder: string): Promise<ReadonlyMap<st
 }
 
 function programOf(projectFolder: string): ts.Program {
-  const { config } = ts.readConfigFile(join(projectFolder, 'tsconfig.json'), ts.sys.readFile);
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, projectFolder);
+  const text = readFileSync(join(projectFolder, 'tsconfig.json'), 'utf8');
+  const { compilerOptions } = JSON.parse(text) as { compilerOptions: unknown };
+  const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, projectFolder);
   const roots = [workflowsFile, notificationsFile, 'durations.d.ts'].map((file) => join(projectFolder, file));
   return ts.createProgram(roots, options);
 }
