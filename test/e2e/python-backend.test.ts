@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { freePort } from '../../sandbox/temporal/ports.js';
+import { resultsSchema } from '../../service/results.js';
+import { registration, shippingDetails } from '../rig/cast.js';
+import { schemaFaults } from '../rig/json-schemas.js';
+import { projectFolder, startProcess } from '../rig/processes.js';
+import { patience, stack } from './stack.js';
+
+const example = join(projectFolder, 'examples', 'python');
+/** Emptied by every `npm ci`. */
+const environment = join(projectFolder, 'node_modules', '.python-backend');
+const python = join(environment, 'bin', 'python');
+
+const lab = stack({ encryptionKeys: `invented:${randomBytes(32).toString('base64')}` });
+let backend = '';
+
+/** Python makes environments on Debian only with python3-venv. */
+function hasPython(): boolean {
+  try {
+    execFileSync('python3', ['-c', 'import venv, ensurepip, sys; assert sys.version_info >= (3, 10)'], {
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    process.stdout.write('The Python backend is not tested: it needs Python 3.10 or later, with venv.\n');
+    return false;
+  }
+}
+
+const isPossible = hasPython();
+
+beforeAll(async () => {
+  if (!isPossible) return;
+  mkdirSync(environment, { recursive: true });
+  await run('python3', ['-m', 'venv', environment]);
+  await run(python, ['-m', 'pip', 'install', '--quiet', '--requirement', join(example, 'requirements.txt')]);
+  const port = await freePort();
+  await startProcess(python, ['backend.py'], {
+    cwd: example,
+    env: {
+      ...lab.workerEnv,
+      PORT: String(port),
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
+    ready: /listening/,
+  });
+  backend = `http://127.0.0.1:${port}`;
+  await lab.worker.stop();
+  await lab.startWorker({ NOTIFY_URL: `${backend}/notifications` });
+});
+
+async function run(command: string, args: string[]): Promise<void> {
+  const started = await startProcess(command, args);
+  expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
+}
+
+async function call(method: string, path: string, body?: unknown): Promise<{ status: number; answer: unknown }> {
+  const sent =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const response = await fetch(backend + path, { method, ...sent });
+  const text = await response.text();
+  return { status: response.status, answer: text === '' ? undefined : JSON.parse(text) };
+}
+
+test.skipIf(!isPossible)(
+  'a Python backend places an order once, registers the kit, is notified and reads the results, with encrypted payloads',
+  async () => {
+    const reference = `python-${randomUUID()}`;
+    const order = `/orders/${reference}`;
+    const userId = await lab.newUser();
+    const body = { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
+    for (let times = 0; times < 2; times += 1) expect(await call('PUT', order, body)).toMatchObject({ status: 202 });
+
+    const phase = async () => ((await call('GET', order)).answer as { phase: string }).phase;
+    await expect.poll(phase, patience).toBe('awaiting_registration');
+    const [placed, ...others] = await lab.ordersOf(userId);
+    expect(others).toEqual([]);
+    const orderId = placed?.order.id ?? '';
+
+    const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
+    const action = { kind: 'answer', status: 422, body: { detail: 'Testpatient is not known' } } as const;
+    await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit/register', times: 1, action });
+    const refused = await call('POST', `${order}/registration`, registration(sampleId ?? ''));
+    expect(refused).toEqual({ status: 422, answer: { error: 'RegistrationRefused' } });
+    const registered = await call('POST', `${order}/registration`, registration(sampleId ?? ''));
+    expect(registered).toMatchObject({ status: 200, answer: { reference, registered: true } });
+    expect(schemaFaults('kitOrder', 'update.register.answer', registered.answer)).toEqual([]);
+
+    for (const status of ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed']) {
+      await lab.sandbox.move(orderId, status);
+    }
+    const types = async () =>
+      ((await call('GET', `${order}/events`)).answer as { type: string }[]).map(({ type }) => type);
+    await expect.poll(types, patience).toContain('labops.order.result');
+    const { answer } = await call('GET', `${order}/results`);
+    expect(resultsSchema.parse(answer).results).toHaveLength(3);
+    expect(await call('POST', '/notifications', {})).toMatchObject({ status: 401 });
+  },
+);
