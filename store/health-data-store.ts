@@ -3,27 +3,13 @@ import { accept, type Acceptance, setAside } from './message-acceptance.js';
 import { type Database, StoreFailed } from './database.js';
 import { deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
 import { canonicalUser, keyPart } from './keys.js';
+import { HealthDataReader, ofUser } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
 import { forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
 import { migrate } from './migrations.js';
 import { pglite } from './pglite.js';
 import { postgres } from './postgres.js';
-import {
-  connections,
-  historyNotices,
-  samples,
-  type SampleQuery,
-  type StoredConnection,
-  type StoredHistoryNotice,
-  type StoredSample,
-  type StoredStream,
-  type StoredSummary,
-  type StreamStanding,
-  streamStanding,
-  summaries,
-  type SummaryQuery,
-  workoutStream,
-} from './reading.js';
+import { streamStanding, type StreamStanding } from './reading.js';
 import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
 import { type EventToReject, RejectedEvents, usualRejectedDays } from './rejected-events.js';
 import { whyUnstorable } from './storable.js';
@@ -62,7 +48,7 @@ export async function openStore(place: StorePlace, options: StoreOptions = {}): 
 }
 
 /** Health data of users, and the events that could not be handled. Every method may reject with StoreFailed. */
-export class HealthDataStore {
+export class HealthDataStore extends HealthDataReader {
   readonly rejected: RejectedEvents;
   readonly #database: Database;
   readonly #transactions: UserTransactions;
@@ -70,6 +56,7 @@ export class HealthDataStore {
   readonly #housekeeping: Housekeeping;
 
   constructor(database: Database, { referenceKeys, rejectedEventsDays = usualRejectedDays }: StoreOptions = {}) {
+    super(database);
     this.#database = database;
     this.#transactions = new UserTransactions(database);
     this.#hashes = new ReferenceHashes(referenceKeys);
@@ -138,27 +125,6 @@ export class HealthDataStore {
     return streamStanding(this.#database, ofUser(workout));
   }
 
-  async summaries(query: SummaryQuery): Promise<StoredSummary[]> {
-    return summaries(this.#database, ofUser(query));
-  }
-
-  samples(query: SampleQuery): AsyncGenerator<StoredSample, void, undefined> {
-    return samples(this.#database, ofUser(query));
-  }
-
-  async workoutStream(workout: { userId: string; workoutId: string }): Promise<StoredStream | undefined> {
-    return workoutStream(this.#database, ofUser(workout));
-  }
-
-  /** The user's connections with the last event of each. */
-  async connections(userId: string): Promise<StoredConnection[]> {
-    return connections(this.#database, canonicalUser(userId));
-  }
-
-  async historyNotices(userId: string): Promise<StoredHistoryNotice[]> {
-    return historyNotices(this.#database, canonicalUser(userId));
-  }
-
   /**
    * Deletes all data of the user, rejected events included, and refuses later data. Repeat it until it resolves: it
    * continues where it was interrupted.
@@ -185,12 +151,8 @@ export class HealthDataStore {
   }
 
   /** Ends the connections, and frees a directory. */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await this.#housekeeping.close();
-    await this.#database.close();
+    await super.close();
   }
-}
-
-function ofUser<Query extends { userId: string }>(query: Query): Query {
-  return { ...query, userId: canonicalUser(query.userId) };
 }

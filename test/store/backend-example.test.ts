@@ -12,7 +12,9 @@ test('the example of docs/health-data.md is the one that is compiled and run her
   const [page, example] = await Promise.all(
     ['docs/health-data.md', 'test/store/backend-example.ts'].map((file) => readFile(join(projectFolder, file), 'utf8')),
   );
-  expect(page).toContain(`\`\`\`ts\n${example?.replace("'../../store/", "'./store/")}\`\`\``);
+  expect(page).toContain(
+    `\`\`\`ts\n${example?.replace('../../store/health-data-reader.js', '@lab-operations/client/health-data')}\`\`\``,
+  );
 });
 
 const postgresUrl = inject('postgresUrl');

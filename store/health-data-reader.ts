@@ -1,0 +1,93 @@
+import type { Database } from './database.js';
+import { canonicalUser } from './keys.js';
+import { postgres } from './postgres.js';
+import {
+  connections,
+  historyNotices,
+  type SampleQuery,
+  samples,
+  type StoredConnection,
+  type StoredHistoryNotice,
+  type StoredSample,
+  type StoredStream,
+  type StoredSummary,
+  summaries,
+  type SummaryQuery,
+  workoutStream,
+} from './reading.js';
+
+export { StoreFailed } from './database.js';
+export type {
+  SampleQuery,
+  StoredConnection,
+  StoredHistoryNotice,
+  StoredSample,
+  StoredStream,
+  StoredSummary,
+  SummaryQuery,
+} from './reading.js';
+
+export interface HealthDataPlace {
+  /** The worker's DATABASE_URL, or the address for a role that may only read the schema `health_data`. */
+  databaseUrl: string;
+  /** The most connections at once. Default 10. */
+  poolSize?: number;
+}
+
+/**
+ * Opens the health data for a product backend, once, when it starts: `@lab-operations/client/health-data`, which needs
+ * the package `pg`. It connects on first use, and again after an outage. It never writes: a worker or an ingress creates the tables.
+ */
+export function openHealthData({ databaseUrl, poolSize }: HealthDataPlace): HealthDataReader {
+  return new HealthDataReader(postgres(databaseUrl, poolSize));
+}
+
+/** Reads health data of users. Every method may reject with StoreFailed. */
+export class HealthDataReader {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Summaries in the order of their days.
+   * @throws TypeError for a day that does not exist
+   */
+  async summaries(query: SummaryQuery): Promise<StoredSummary[]> {
+    return summaries(this.#database, ofUser(query));
+  }
+
+  /**
+   * Samples ordered by their instants, fetched a page at a time.
+   * @throws TypeError for an unreadable instant, when the first sample is requested
+   */
+  samples(query: SampleQuery): AsyncGenerator<StoredSample, void, undefined> {
+    return samples(this.#database, ofUser(query));
+  }
+
+  /** A workout's notice, and its stream once it was fetched; `undefined` if there is neither. */
+  async workoutStream(workout: { userId: string; workoutId: string }): Promise<StoredStream | undefined> {
+    return workoutStream(this.#database, ofUser(workout));
+  }
+
+  /** The user's connections with the last event of each. */
+  async connections(userId: string): Promise<StoredConnection[]> {
+    return connections(this.#database, canonicalUser(userId));
+  }
+
+  /** The resources whose past has been fetched, each with its last notice. */
+  async historyNotices(userId: string): Promise<StoredHistoryNotice[]> {
+    return historyNotices(this.#database, canonicalUser(userId));
+  }
+
+  /** Ends the connections. */
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+}
+
+/** A query with the user's id as the store writes it. */
+export function ofUser<Query extends { userId: string }>(query: Query): Query {
+  return { ...query, userId: canonicalUser(query.userId) };
+}
