@@ -38,7 +38,7 @@ export {
   RescheduleRefused,
   SlotGone,
 } from './appointments/errors.js';
-export type { WatchOptions } from './watching.js';
+export type { NotificationSource, WatchOptions } from './watching.js';
 export type { CallOptions, Deadline } from './call-options.js';
 export {
   EncryptionKeysMissing,

@@ -10,8 +10,14 @@ import { code, grpcErrorOf, isPassing } from './temporal-errors.js';
 export interface WatchOptions {
   /** The first pause, and the one after every change. Default 1 second. */
   minInterval?: Duration;
-  /** The longest pause, reached by doubling while nothing changes. Default 1 minute. */
+  /** The longest pause, reached by doubling while nothing changes. Default 1 minute; with `notifications` 15 minutes. */
   maxInterval?: Duration;
+  /**
+   * The notification handler that this process mounts at the worker's NOTIFY_URL. A notification of what is watched then
+   * asks for the state at once, and nothing is polled but every `maxInterval`: for a change that is not notified,
+   * and for notifications that another process of the backend received.
+   */
+  notifications?: NotificationSource;
   /**
    * The limit of watching; the iterator then rejects with TimedOut. Default `'none'`: until the watched workflow ends.
    */
@@ -20,14 +26,39 @@ export interface WatchOptions {
   signal?: AbortSignal;
 }
 
-/** Every state that differs from the one before, until one has an outcome. */
+/** Tells of the notifications that it has received. */
+export interface NotificationSource {
+  /** Calls the listener after each notification of this workflow, until the returned function is called. */
+  listen(workflowId: string, listener: () => void): () => void;
+}
+
+/**
+ * Every state that differs from the one before, until one has an outcome.
+ *
+ * @param sourceOf the ID of the workflow that sends the notifications, if a state shows it
+ */
 export async function* watchState<State extends { outcome?: unknown }>(
   ask: (options: CallOptions) => Promise<State>,
-  { minInterval = '1s', maxInterval = '1m', deadline = 'none', signal }: WatchOptions,
+  options: WatchOptions,
+  sourceOf: (state: State) => string | undefined = () => undefined,
+): AsyncGenerator<State, void, undefined> {
+  const news = new News(options.notifications);
+  try {
+    yield* statesOf(ask, options, { news, sourceOf });
+  } finally {
+    news.close();
+  }
+}
+
+async function* statesOf<State extends { outcome?: unknown }>(
+  ask: (options: CallOptions) => Promise<State>,
+  { minInterval = '1s', maxInterval, deadline = 'none', signal }: WatchOptions,
+  { news, sourceOf }: { news: News; sourceOf: (state: State) => string | undefined },
 ): AsyncGenerator<State, void, undefined> {
   const endsAt = Date.now() + millisecondsOf(deadline);
   const shortest = milliseconds(minInterval);
-  const longest = milliseconds(maxInterval);
+  const longest = milliseconds(maxInterval ?? '1m');
+  const longestWithNews = milliseconds(maxInterval ?? '15m');
   let interval = shortest;
   let seen = '';
   for (;;) {
@@ -44,12 +75,55 @@ export async function* watchState<State extends { outcome?: unknown }>(
       yield state;
       if (state.outcome !== undefined) return;
     }
-    await pause(Math.min(interval, Math.max(0, endsAt - Date.now())), undefined, signal && { signal }).catch(
-      (error: unknown) => {
-        signal?.throwIfAborted();
-        throw error;
-      },
-    );
+    const source = state && sourceOf(state);
+    // What was notified before the listening began would be missed.
+    if (source !== undefined && news.listenTo(source)) continue;
+    const wait = news.isComing ? longestWithNews : interval;
+    await news.within(Math.min(wait, Math.max(0, endsAt - Date.now())), signal);
+  }
+}
+
+/** The notifications of what is watched. */
+class News {
+  private readonly from: NotificationSource | undefined;
+  private stop: (() => void) | undefined;
+  private hasCome = false;
+  private wake: (() => void) | undefined;
+
+  constructor(from: NotificationSource | undefined) {
+    this.from = from;
+  }
+
+  get isComing(): boolean {
+    return this.stop !== undefined;
+  }
+
+  /** Returns true if the listening begins now. */
+  listenTo(source: string): boolean {
+    if (this.from === undefined || this.stop !== undefined) return false;
+    this.stop = this.from.listen(source, () => {
+      this.hasCome = true;
+      this.wake?.();
+    });
+    return true;
+  }
+
+  /** Settles when there is news, at the latest after so many milliseconds. */
+  async within(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const woken = new AbortController();
+    this.wake = () => woken.abort();
+    if (this.hasCome) this.wake();
+    this.hasCome = false;
+    const ends = signal ? AbortSignal.any([signal, woken.signal]) : woken.signal;
+    await pause(ms, undefined, { signal: ends }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      if (!woken.signal.aborted) throw error;
+    });
+    this.hasCome = false;
+  }
+
+  close(): void {
+    this.stop?.();
   }
 }
 

@@ -17,6 +17,7 @@ import {
   type WebhookLogger,
   type WebhookRequest,
 } from '../webhooks/endpoint.js';
+import type { NotificationSource } from '../watching.js';
 import { type AnswerName, answers } from './answers.js';
 
 /** The notification of one type; with several types, any of them. */
@@ -54,7 +55,7 @@ export interface NotificationHandlerOptions {
   now?: () => number;
 }
 
-export interface NotificationHandler {
+export interface NotificationHandler extends NotificationSource {
   /**
    * For any framework: takes the request with its raw bytes and returns the answer. Never rejects. If it has not read
    * the body, the connection must be closed after the answer, as the answer's `connection` header says.
@@ -65,6 +66,9 @@ export interface NotificationHandler {
   /** How many requests got which answer since the handler was made. */
   counts(): AnswerCounts<AnswerName>;
 }
+
+/** A workflow's listeners, by the workflow's ID. */
+type Listeners = Map<string, Set<() => void>>;
 
 /**
  * Receives the worker's notifications: what a product backend mounts at NOTIFY_URL. It verifies each request, and gives
@@ -89,13 +93,26 @@ export function createNotificationHandler(options: NotificationHandlerOptions): 
   const { secrets, maxBytes = 256 * kibibyte, now = Date.now, logger } = options;
   checkOptions('createNotificationHandler', { secrets, setting: 'NOTIFY_SECRET', limits: { maxBytes } });
   const memory = new BodyMemory(Math.max(mostBytesAtOnce, maxBytes));
-  return createEndpoint<AnswerName>({
+  const listeners: Listeners = new Map();
+  const endpoint = createEndpoint<AnswerName>({
     answers,
     decide: (request) =>
-      receive<AnswerName>(request, { secrets, maxBytes, memory, now }, (message) => decide(message, options)),
+      receive<AnswerName>(request, { secrets, maxBytes, memory, now }, (message) =>
+        decide(message, options, listeners),
+      ),
     withStack: new Set(['handler_failed', 'internal_error']),
     logger,
   });
+  return { ...endpoint, listen: (workflowId, listener) => listen(listeners, workflowId, listener) };
+}
+
+function listen(listeners: Listeners, workflowId: string, listener: () => void): () => void {
+  const ofWorkflow = listeners.get(workflowId) ?? new Set();
+  listeners.set(workflowId, ofWorkflow.add(listener));
+  return () => {
+    ofWorkflow.delete(listener);
+    if (ofWorkflow.size === 0 && listeners.get(workflowId) === ofWorkflow) listeners.delete(workflowId);
+  };
 }
 
 const kibibyte = 1024;
@@ -104,6 +121,7 @@ const mostBytesAtOnce = 64 * kibibyte * kibibyte;
 async function decide(
   { id, bytes }: SignedMessage,
   options: NotificationHandlerOptions,
+  listeners: Listeners,
 ): Promise<Decision<AnswerName>> {
   const parsed = parseObject(bytes);
   if ('reason' in parsed) return { name: parsed.reason, messageId: id };
@@ -111,7 +129,9 @@ async function decide(
   // reading.
   const event = parsed.value;
   if (!isEvent(event) || event.id !== id) return { name: 'not_an_event', messageId: id };
-  return { ...(await handOver(event, options)), eventType: event.type, messageId: id };
+  const decision = await handOver(event, options);
+  for (const listener of listeners.get(event.source) ?? []) listener();
+  return { ...decision, eventType: event.type, messageId: id };
 }
 
 /** Only checks that `data` is an object: the worker signed the rest. */

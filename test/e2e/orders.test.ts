@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { ReferenceConflict, type OrderPolicy, type OrderState, type KitOrderHandle } from '../../client/index.js';
+import {
+  createNotificationHandler,
+  ReferenceConflict,
+  type OrderPolicy,
+  type OrderState,
+  type KitOrderHandle,
+} from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
 import { kitFor, registration } from '../rig/cast.js';
@@ -32,6 +38,13 @@ test('a kit order is carried from placement to results, and the product is notif
   const watching = (async () => {
     for await (const { phase } of handle.watch({ minInterval: 20, maxInterval: 100 })) phases.push(phase);
   })();
+  const notifications = createNotificationHandler({ secrets: [lab.workerEnv['NOTIFY_SECRET'] ?? ''], on: {} });
+  lab.receiver.product = notifications;
+  const watchedByNotifications = (async () => {
+    let last: string | undefined;
+    for await (const { phase } of handle.watch({ notifications, minInterval: 20, maxInterval: '1h' })) last = phase;
+    return last;
+  })();
   await expect.poll(() => phases, patience).toEqual(['awaiting_registration']);
   await move(orderId, toCustomer);
   await caughtUp(handle, orderId);
@@ -44,6 +57,7 @@ test('a kit order is carried from placement to results, and the product is notif
   expect((await handle.results()).results).toHaveLength(3);
   await watching;
   expect(phases.at(-1)).toBe('completed');
+  expect(await watchedByNotifications).toBe('completed');
   const notified = lab.receiver.about(orderId);
   expect(notified.map(({ type }) => type).filter((type) => type !== 'phase_changed')).toEqual(['result']);
   expect(notified.find(({ type }) => type === 'result')).toMatchObject({ subject: orderId, data: { reference } });

@@ -69,7 +69,8 @@ export function schemaDocument(checker: ts.TypeChecker, projectFolder: string): 
     const present = types.filter(({ flags }) => !(flags & ts.TypeFlags.Undefined));
     const literals = present.flatMap((type) => (type.isLiteral() ? [type.value] : []));
     const others = present.filter((type) => !type.isLiteral()).map(schemaOf);
-    const parts = [...(literals.length > 0 ? [enumOf(literals)] : []), ...withoutRepeats(others)];
+    // The compiler's own order changes with every file that it reads.
+    const parts = [...(literals.length > 0 ? [enumOf(sorted(literals))] : []), ...sorted(withoutRepeats(others))];
     return parts.length === 1 ? (parts[0] ?? {}) : { anyOf: parts };
   }
 
@@ -112,6 +113,10 @@ function nameOf(type: ts.Type, projectFolder: string): string | undefined {
   if (declaration === undefined) return undefined;
   const path = relative(projectFolder, declaration.getSourceFile().fileName);
   return path.startsWith('..') || path.includes('node_modules') ? undefined : symbol.name;
+}
+
+function sorted<Value>(values: readonly Value[]): Value[] {
+  return values.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }
 
 function enumOf(values: readonly unknown[]): JsonSchema {

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
+import { createNotificationHandler, type NotificationHandler, signWebhook } from '../../../client/index.js';
 import { OrderNotFound } from '../../../client/orders/errors.js';
 import { watchState, type WatchOptions } from '../../../client/watching.js';
 import type { OrderState } from '../../../protocol/order/messages.js';
@@ -177,5 +179,55 @@ describe('an abort', () => {
   test('an abort without a reason of its own rejects with the signal’s', async () => {
     const signal = AbortSignal.abort();
     expect(await rejection(watched(answers(ordered).ask, { signal }))).toBe(signal.reason);
+  });
+});
+
+describe('a watch with notifications', () => {
+  const secret = `whsec_${Buffer.from('an-invented-notify-key--32-bytes').toString('base64')}`;
+  const source = 'kit-order/order-1';
+  const long = { minInterval: '1h', maxInterval: '1h' } as const;
+  const receiver = () => createNotificationHandler({ secrets: [secret], on: {} });
+
+  async function notify(handler: NotificationHandler, from: string): Promise<void> {
+    const id = randomUUID();
+    const event = { specversion: '1.0', id, source: from, type: 'labops.order.phase_changed', subject: 'order-1' };
+    const body = { ...event, time: '2026-01-05T10:00:00Z', data: {} };
+    const { status } = await handler.handle(signWebhook({ id, body, secret }));
+    expect(status).toBe(204);
+  }
+
+  test('asks again when a notification of its workflow arrives, and not for one of another', async () => {
+    const notifications = receiver();
+    const { ask, askedAt } = answers(ordered, ordered, ended);
+    const watching = watchState(ask, { ...long, notifications }, () => source);
+    expect((await watching.next()).value).toEqual(ordered);
+    const next = watching.next();
+    await expect.poll(() => askedAt.length).toBe(2);
+    await notify(notifications, 'kit-order/another');
+    expect(askedAt).toHaveLength(2);
+    await notify(notifications, source);
+    expect((await next).value).toEqual(ended);
+    expect((await watching.next()).done).toBe(true);
+  });
+
+  test('misses no notification that arrives before it listens, or while it asks', async () => {
+    const notifications = receiver();
+    const given = [ordered, shipped, ended];
+    const ask = async () => {
+      const state = given.shift() ?? ended;
+      await notify(notifications, source);
+      return state;
+    };
+    const states: OrderState[] = [];
+    for await (const state of watchState(ask, { ...long, notifications }, () => source)) states.push(state);
+    expect(states).toEqual([ordered, shipped, ended]);
+  });
+
+  test('polls as usual until the state shows which workflow it is', async () => {
+    const { ask } = answers(ordered, shipped, ended);
+    const states: OrderState[] = [];
+    const options = { ...tiny, notifications: receiver() };
+    for await (const state of watchState(ask, options, () => undefined)) states.push(state);
+    expect(states).toEqual([ordered, shipped, ended]);
   });
 });
