@@ -49,16 +49,25 @@ export async function jsonSchemas(projectFolder: string): Promise<ReadonlyMap<st
   const program = programOf(projectFolder);
   const exports = (file: string) => exportsOf(program, join(projectFolder, file));
   const workflows = [...exports(workflowsFile).keys()].toSorted();
-  const documents = await Promise.all(
-    workflows.map(async (name): Promise<[string, JsonSchema]> => {
-      const messages = messagesOf[name];
-      if (messages === undefined) throw new Error(`Name the messages of ${name} in tools/json-schemas/json-schemas.ts`);
-      const wireNames = messages === null ? new Map() : await wireNamesOf(projectFolder, messages);
-      return [name, workflowDocument(name, { program, projectFolder, wireNames, exports, messages })];
-    }),
+  const wireNames = new Map(
+    await Promise.all(
+      workflows.map(async (name) => [name, await wireNamesOf(projectFolder, messagesFor(name))] as const),
+    ),
   );
-  const all = new Map([...documents, ['notifications', notificationsDocument(program, projectFolder)] as const]);
-  return new Map([...all].map(([name, schema]) => [`client/schemas/${name}.json`, textOf(schema)]));
+  // One after the other, always in the same order: the compiler names a type by where it saw it first.
+  const documents = new Map<string, JsonSchema>();
+  for (const name of workflows) {
+    const source = { program, projectFolder, exports, messages: messagesFor(name) };
+    documents.set(name, workflowDocument(name, { ...source, wireNames: wireNames.get(name) ?? new Map() }));
+  }
+  documents.set('notifications', notificationsDocument(program, projectFolder));
+  return new Map([...documents].map(([name, schema]) => [`client/schemas/${name}.json`, textOf(schema)]));
+}
+
+function messagesFor(workflow: string): Messages | null {
+  const messages = messagesOf[workflow];
+  if (messages === undefined) throw new Error(`Name the messages of ${workflow} in tools/json-schemas/json-schemas.ts`);
+  return messages;
 }
 
 function programOf(projectFolder: string): ts.Program {
@@ -85,10 +94,9 @@ function exportsOf(program: ts.Program, path: string): ReadonlyMap<string, ts.Ty
 }
 
 /** The wire names of a file's message definitions, by the names of their exports. */
-async function wireNamesOf(
-  projectFolder: string,
-  { file, only, except = [] }: Messages,
-): Promise<ReadonlyMap<string, string>> {
+async function wireNamesOf(projectFolder: string, messages: Messages | null): Promise<ReadonlyMap<string, string>> {
+  if (messages === null) return new Map();
+  const { file, only, except = [] } = messages;
   const exported = (await import(join(projectFolder, file))) as Record<string, { name?: string }>;
   const names = Object.keys(exported).filter((name) => /(?:Update|Query|Signal)$/.test(name));
   const own = names.filter((name) => (only?.includes(name) ?? true) && !except.includes(name));
