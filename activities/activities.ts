@@ -2,6 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { LabService } from '../service/lab-service.js';
 import { appointmentActivities } from './appointments.js';
 import { linkActivities } from './links.js';
+import { matchReviewReconcileActivities } from './match-review-reconcile.js';
+import { matchReviewActivities } from './match-reviews.js';
 import { notificationActivities, type NotificationTarget } from './notifications.js';
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
@@ -59,6 +61,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...rejectedEventActivities(dependencies),
     ...webhookActivities(dependencies),
     ...appointmentActivities(dependencies),
+    ...matchReviewActivities(dependencies),
+    ...matchReviewReconcileActivities(dependencies),
   };
 }
 

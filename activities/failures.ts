@@ -34,6 +34,7 @@ export type RefusedAs =
   | 'BookingRefused'
   | 'RescheduleRefused'
   | 'CancellationRefused'
+  | 'DecisionRefused'
   | 'ServiceRefused';
 
 /** How long after a lost answer the service may still be at work on the request: its usual time limit, and a margin. */

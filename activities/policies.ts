@@ -4,6 +4,7 @@ import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-settings.js';
 import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from '../protocol/appointment/policy.js';
 import { resolveDeletionPolicy, type ResolvedDeletionPolicy } from '../protocol/deletion/policy.js';
 import { resolveLinkPolicy, type ResolvedLinkPolicy } from '../protocol/link/policy.js';
+import { resolveMatchReviewPolicy, type ResolvedMatchReviewPolicy } from '../protocol/match-review/policy.js';
 import { resolvePolicy as resolveOrderPolicy, type ResolvedPolicy } from '../protocol/order/policy.js';
 import { resolveReportPolicy, type ResolvedReportPolicy } from '../protocol/report/policy.js';
 
@@ -14,6 +15,7 @@ export interface ResolvedPolicies {
   report: ResolvedReportPolicy;
   appointment: ResolvedAppointmentPolicy;
   deletion: ResolvedDeletionPolicy;
+  'match review': ResolvedMatchReviewPolicy;
 }
 
 export type PolicyName = keyof ResolvedPolicies;
@@ -32,6 +34,7 @@ const resolvers = {
   report: resolveReportPolicy,
   appointment: resolveAppointmentPolicy,
   deletion: resolveDeletionPolicy,
+  'match review': resolveMatchReviewPolicy,
 };
 
 /** The defaults of policies: activities know them, workflows do not. */

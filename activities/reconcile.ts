@@ -63,6 +63,7 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
           reopened: 0,
           passedOver: 0,
           critical: 0,
+          matchReviews: 0,
         };
         let outside = 0;
         for await (const { orders, unreadable } of pages) {
@@ -188,7 +189,7 @@ async function notify(
   snapshot: OrderSnapshot,
   { from, critical }: Pick<PageToReconcile, 'from' | 'critical'>,
   known: KnownEnds,
-): Promise<Exclude<keyof ReconcileCounts, 'listed'>> {
+): Promise<Exclude<keyof ReconcileCounts, 'listed' | 'matchReviews'>> {
   const root = rootOf(snapshot);
   if (!isAddressable(snapshot.orderId) || !isAddressable(root)) {
     // It may be anything, a person's name too: its length has to do.

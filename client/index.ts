@@ -39,6 +39,17 @@ export {
   SlotGone,
 } from './appointments/errors.js';
 export type { NotificationSource, WatchOptions } from './watching.js';
+export type { MatchReviewFollowed, MatchReviewOperations, WhichMatchReview } from './match-reviews/match-reviews.js';
+export type { MatchReviewFilter, MatchReviewSummary } from './match-reviews/match-review-list.js';
+export type { MatchReviewHandle } from './match-reviews/match-review-handle.js';
+export {
+  DecisionNotAllowed,
+  DecisionRefused,
+  MatchReviewEnded,
+  MatchReviewInterrupted,
+  MatchReviewInvalid,
+  MatchReviewNotFound,
+} from './match-reviews/errors.js';
 export type { CallOptions, Deadline } from './call-options.js';
 export {
   EncryptionKeysMissing,
@@ -238,6 +249,19 @@ export type {
   SlotQuestion,
   Slots,
 } from '../protocol/appointment/messages.js';
+export type { UnmatchedResult, UnmatchedResultFilter } from '../service/unmatched-results.js';
+export { defaultMatchReviewPolicy, type MatchReviewPolicy } from '../protocol/match-review/policy.js';
+export type {
+  Acceptance,
+  MatchReviewAction,
+  MatchReviewAttentionReason,
+  MatchReviewDecision,
+  MatchReviewOutcome,
+  MatchReviewPhase,
+  MatchReviewResult,
+  MatchReviewState,
+  Rejection,
+} from '../protocol/match-review/messages.js';
 export { defaultReportPolicy, type ReportPolicy } from '../protocol/report/policy.js';
 export type { ReportFailure } from '../protocol/report/failure-reasons.js';
 export type {

@@ -12,6 +12,7 @@ import { withKeysRequired, encryptionRequired } from './encryption/key-requireme
 import { parseKeyRing } from './encryption/key-ring.js';
 import { EncryptionKeysMissing } from './errors.js';
 import { LinkOperations } from './links/links.js';
+import { MatchReviewOperations } from './match-reviews/match-reviews.js';
 import type { OrderFinder } from './orders/order-finder.js';
 import { OrderOperations } from './orders/orders.js';
 import { UndeliveredNotifications } from './notifications/undelivered.js';
@@ -27,7 +28,7 @@ export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`, `reports.job`,
+   * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`, `matchReviews.read` and `search`, `reports.job`,
    * biomarkers, the reasons for cancelling an appointment, and users except for their deletion. Without it everything else
    * works, and these throw `ServiceNotConfigured`.
    */
@@ -68,6 +69,8 @@ export class LabOperations {
   /** The endpoints that the service delivers events to; `createWebhookHandler` receives the events. */
   readonly webhooks: WebhookOperations;
   readonly appointments: AppointmentOperations;
+  /** Results that the service could not match with an order. */
+  readonly matchReviews: MatchReviewOperations;
   private readonly calls: TemporalCalls;
   private readonly service: LabService | undefined;
   private readonly closeConnection: (() => Promise<void>) | undefined;
@@ -96,6 +99,7 @@ export class LabOperations {
     this.notifications = new UndeliveredNotifications(calls);
     this.webhooks = new WebhookOperations(calls);
     this.appointments = new AppointmentOperations(calls, this.service);
+    this.matchReviews = new MatchReviewOperations(calls, this.service);
   }
 
   /**

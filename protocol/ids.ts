@@ -73,6 +73,11 @@ export function bookAppointmentId(orderId: string): string {
   return `appointment/${orderId}`;
 }
 
+/** One workflow per result that waits for a review; the id is the service's and must be addressable. */
+export function matchReviewId(rawResultId: string): string {
+  return `match-review/${rawResultId}`;
+}
+
 /** One workflow per user: asking for a deletion again finds the one that is under way. */
 export function deleteUserId(userId: string): string {
   return `delete-user/${canonicalUserId(userId)}`;

@@ -2,6 +2,7 @@ import type { AppointmentNotification } from './appointment/notifications.js';
 import type { DeletionNotification } from './deletion/notifications.js';
 import type { LinkState } from './link/messages.js';
 import type { LinkNotification } from './link/notifications.js';
+import type { MatchReviewNotification } from './match-review/notifications.js';
 import type { OrderNotification } from './order/notifications.js';
 import type { ReportNotification } from './report/notifications.js';
 
@@ -46,6 +47,7 @@ export type NotificationEvent =
   | Sent<'report', ReportNotification, About<ReportNotification>>
   | Sent<'link', LinkNotification, Pick<LinkState, 'userId' | 'provider'>>
   | Sent<'appointment', AppointmentNotification, About<AppointmentNotification>>
+  | Sent<'match_review', MatchReviewNotification, About<MatchReviewNotification>>
   | Sent<'user', DeletionNotification, About<DeletionNotification>>;
 
 export type NotificationType = NotificationEvent['type'];
@@ -105,6 +107,12 @@ export const notificationTypes: Readonly<Record<NotificationType, true>> = {
   'labops.appointment.attention_raised': true,
   'labops.appointment.attention_cleared': true,
   'labops.appointment.ended': true,
+  'labops.match_review.review_needed': true,
+  'labops.match_review.review_reminder': true,
+  'labops.match_review.phase_changed': true,
+  'labops.match_review.attention_raised': true,
+  'labops.match_review.attention_cleared': true,
+  'labops.match_review.ended': true,
   'labops.user.deletion_scheduled': true,
   'labops.user.deletion_reminder': true,
   'labops.user.deletion_undone': true,

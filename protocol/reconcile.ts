@@ -43,6 +43,8 @@ export interface ReconcileCounts {
   passedOver: number;
   /** Orders that the service lists as critical, whenever they were updated; only the schedule's passes look for them. */
   critical: number;
+  /** Match reviews that no workflow followed: one was started for each. Only the schedule's passes look for them. */
+  matchReviews: number;
 }
 
 /** How far a run has come. */

@@ -64,7 +64,7 @@ function statusOf(status: string): string {
 }
 
 /** Statuses, types and slugs are words. A sentence may be about the person, and this enters a history. */
-function wordOf(text: string): string {
+export function wordOf(text: string): string {
   return /^\w[\w.-]{0,63}$/.test(text) ? text : 'other';
 }
 

@@ -1,5 +1,6 @@
 import { appointmentSchema, type Appointment } from './appointments.js';
 import { criticalResultReportOf, criticalResultSchema, type CriticalResultReport } from './critical-result.js';
+import { matchReviewEventSchema, matchReviewReportOf, type MatchReviewReport } from './match-review-snapshot.js';
 import { orderSchema, type Order } from './order.js';
 import { parsingJobSchema, type ParsingJob } from './parsing-job.js';
 import { sourceOf } from './source.js';
@@ -14,6 +15,7 @@ export type ReceivedEvent =
   | CriticalResultReceived
   | ParsingJobReceived
   | AppointmentReceived
+  | MatchReviewReceived
   | ConnectionEventReceived
   | HealthDataReceived
   | OtherReceived
@@ -71,6 +73,17 @@ export interface AppointmentReceived {
   appointment: Appointment;
 }
 
+/** A result could not be matched with an order and waits for a review, or its review has news. It may be late or repeated. */
+export interface MatchReviewReceived {
+  kind: 'match_review';
+  /** For instance `labtest.match_review.created`. */
+  eventType: string;
+  report: MatchReviewReport;
+  /** The envelope's user, which the documented schema does not have. */
+  userId?: string;
+  teamId?: string;
+}
+
 /** News of a provider connection: it was made, or it broke. A delivery may be late, repeated or of an older connection. */
 export interface ConnectionEventReceived {
   kind: 'connection';
@@ -109,7 +122,7 @@ interface OtherReceived {
   eventType?: string;
 }
 
-/** A body that claims to be an order, an appointment or a parsing job, or one that cannot be read. */
+/** A body that claims to be an order, an appointment, a match review or a parsing job, or one that cannot be read. */
 interface UnreadableReceived {
   kind: 'unreadable';
   eventType?: string;
@@ -120,6 +133,7 @@ interface UnreadableReceived {
 const HEALTH_DATA = ['daily.data.', 'historical.data.'];
 const CONNECTION = 'provider.connection.';
 const APPOINTMENT = 'labtest.appointment.';
+const MATCH_REVIEW = 'labtest.match_review.';
 const CRITICAL_RESULT = 'labtest.result.critical';
 const ORDER_EVENTS = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
 const PARSING_JOB_EVENTS = [
@@ -148,6 +162,7 @@ export function readEvent(value: unknown): ReceivedEvent {
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
   if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
   if (eventType.startsWith(APPOINTMENT)) return readAppointment(eventType, data, value);
+  if (eventType.startsWith(MATCH_REVIEW)) return readMatchReview(eventType, data, value);
   if (PARSING_JOB_EVENTS.includes(eventType)) return readParsingJob(eventType, data, value);
   if (eventType.startsWith(MAYBE_PARSING_JOB) && parsingJobSchema.safeParse(data).success) {
     return readParsingJob(eventType, data, value);
@@ -229,6 +244,18 @@ function readAppointment(eventType: string, data: unknown, envelope: Record<stri
     ...textAs('userId', envelope['user_id'] ?? userId),
     ...textAs('teamId', envelope['team_id']),
     appointment: result.data,
+  };
+}
+
+function readMatchReview(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
+  const result = matchReviewEventSchema.safeParse(data);
+  if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
+  return {
+    kind: 'match_review',
+    eventType,
+    report: matchReviewReportOf(result.data),
+    ...textAs('userId', envelope['user_id']),
+    ...textAs('teamId', envelope['team_id']),
   };
 }
 

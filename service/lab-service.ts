@@ -8,6 +8,7 @@ import { type Orders, createOrders } from './orders.js';
 import { type Portal, createPortal } from './portal.js';
 import { type Reports, createReports } from './reports.js';
 import { type Timeseries, createTimeseries } from './timeseries.js';
+import { type UnmatchedResults, createUnmatchedResults } from './unmatched-results.js';
 import { type Users, createUsers } from './users.js';
 
 /** One deployment of the lab service. Create one per process: its connections are kept open and shared. */
@@ -20,6 +21,7 @@ export interface LabService {
   readonly labTests: LabTests;
   readonly reports: Reports;
   readonly appointments: Appointments;
+  readonly unmatchedResults: UnmatchedResults;
   readonly timeseries: Timeseries;
   readonly management: Management;
   /** Waits for calls under way and closes the connections; later calls reject with `ServiceUnreachable`. */
@@ -40,6 +42,7 @@ export function createLabService(config: ServiceConfig): LabService {
     labTests: createLabTests(transport),
     reports: createReports(transport),
     appointments: createAppointments(transport),
+    unmatchedResults: createUnmatchedResults(transport),
     timeseries: createTimeseries(transport),
     management: createManagement(management),
     close: async () => {

@@ -7,6 +7,7 @@ import * as payloads from '../client/encryption/payload-codec.js';
 import * as common from '../client/errors.js';
 import * as client from '../client/index.js';
 import * as links from '../client/links/errors.js';
+import * as matchReviews from '../client/match-reviews/errors.js';
 import * as notifications from '../client/notifications/errors.js';
 import * as orders from '../client/orders/errors.js';
 import * as rejectedEvents from '../client/rejected-events/errors.js';
@@ -25,6 +26,7 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
   },
   { title: 'Orders', files: { 'client/orders/errors.ts': orders } },
   { title: 'Appointments', files: { 'client/appointments/errors.ts': appointments } },
+  { title: 'Match reviews', files: { 'client/match-reviews/errors.ts': matchReviews } },
   { title: 'Links', files: { 'client/links/errors.ts': links } },
   { title: 'Reports', files: { 'client/reports/errors.ts': reports } },
   { title: 'Deletions', files: { 'client/users/errors.ts': users } },
@@ -44,8 +46,8 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
   {
     title: 'Direct calls of the lab service',
     says:
-      'Calls of the lab service without a workflow in between: `results`, `documents`, `catalogue`, `orders.read` and `search`, `reports.job`, ' +
-      '`biomarkers()`, `cancellationReasons`, users and `createLabService`. In addition to their own errors, they reject with these, which extend `ServiceError`.',
+      'Calls of the lab service without a workflow in between: `results`, `documents`, `catalogue`, `orders.read` and `search`, ' +
+      '`matchReviews.read` and `search`, `reports.job`, `biomarkers()`, `cancellationReasons`, users and `createLabService`. In addition to their own errors, they reject with these, which extend `ServiceError`.',
     files: { 'service/errors.ts': directCalls },
   },
 ];

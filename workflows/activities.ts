@@ -114,13 +114,16 @@ const options = {
   readOrder: read,
   readParsingJob: read,
   readAppointment: read,
+  readMatchReview: read,
   readChain: identification,
   identifyJob: identification,
   identifyAppointment: identification,
+  identifyMatchReview: identification,
   registerKit: command,
   cancelOrder: command,
   undoDeletion: command,
   cancelAppointment: command,
+  decideMatchReview: command,
   listWebhooks: commandWithoutHeartbeat,
   readWebhookSecret: commandWithoutHeartbeat,
   fingerprintWebhookSecret: commandWithoutHeartbeat,
@@ -204,6 +207,13 @@ const options = {
     scheduleToCloseTimeout: '6 hours',
     heartbeatTimeout: '2 minutes',
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+  },
+  /** The whole list is read by the next pass again, so orders are not kept waiting for it. */
+  reconcileMatchReviews: {
+    startToCloseTimeout: '10 minutes',
+    scheduleToCloseTimeout: '15 minutes',
+    heartbeatTimeout: '2 minutes',
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
   },
   /**
    * A workout's stream: nobody waits for it, and it stays at the service. So the pauses grow to an hour (some thirty attempts

@@ -4,6 +4,7 @@ export { deliverNotifications } from './delivery.js';
 export { deleteUser } from './deletion/workflow.js';
 export { kitOrder } from './order/workflow.js';
 export { linkProvider } from './link/workflow.js';
+export { matchReview } from './match-review/workflow.js';
 export { placeKitOrder } from './order/placing.js';
 export { parsingJob } from './report/workflow.js';
 export { submitReport } from './report/submit.js';

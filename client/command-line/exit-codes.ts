@@ -1,6 +1,7 @@
 import { AppointmentInvalid } from '../appointments/errors.js';
 import { LabOperationsError, Refusal, type RefusedField } from '../errors.js';
 import { LinkInvalid } from '../links/errors.js';
+import { MatchReviewInvalid } from '../match-reviews/errors.js';
 import { NotificationsInvalid } from '../notifications/errors.js';
 import { OrderInvalid, RegistrationRefused } from '../orders/errors.js';
 import { RejectedEventsInvalid } from '../rejected-events/errors.js';
@@ -47,6 +48,7 @@ const invalidInput = [
   AppointmentInvalid,
   DeletionInvalid,
   LinkInvalid,
+  MatchReviewInvalid,
   NotificationsInvalid,
   OrderInvalid,
   RejectedEventsInvalid,

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AppointmentAttentionReason, AppointmentPhase } from '../../protocol/appointment/messages.js';
 import type { LinkAttentionReason, LinkPhase } from '../../protocol/link/messages.js';
+import type { MatchReviewAttentionReason, MatchReviewPhase } from '../../protocol/match-review/messages.js';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/messages.js';
 import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/messages.js';
 import type { placingPhase, supersededPhase } from '../../protocol/search-attributes.js';
@@ -9,7 +10,7 @@ import type { WorkflowFilter } from '../workflow-list.js';
 import type { CommandLine } from './command-line.js';
 import { count, name } from './options.js';
 
-/* Lists of orders, links, reports and appointments. The compiler checks that no phase and no reason is missing. */
+/* Lists of orders, links, reports, appointments and match reviews. The compiler checks that no phase and no reason is missing. */
 
 interface KnownValues<Phase extends string, Reason extends string> {
   /** What the list shows, in the plural. */
@@ -106,6 +107,23 @@ export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionR
     abandoned: true,
   },
   attention: { confirmation_overdue: true, visit_overdue: true, notifications_undelivered: true },
+};
+
+export const ofMatchReviews: KnownValues<MatchReviewPhase, MatchReviewAttentionReason> = {
+  what: 'reviews',
+  example: 'awaiting_decision',
+  phases: {
+    awaiting_decision: true,
+    with_service: true,
+    unknown: true,
+    accepted: true,
+    rejected: true,
+    matched: true,
+    resolved: true,
+    gone: true,
+    abandoned: true,
+  },
+  attention: { decision_needed: true, service_review_overdue: true, notifications_undelivered: true },
 };
 
 /** The options that narrow a list. */

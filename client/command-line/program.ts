@@ -5,6 +5,7 @@ import { exitCodeOf, exitCodes, failureLine, failureReport, UsageError, type Exi
 import { linkCommands } from './links.js';
 import { duration } from './options.js';
 import { notificationCommands } from './notifications.js';
+import { matchReviewCommands } from './match-reviews.js';
 import { orderCommands } from './orders.js';
 import { reconcileCommand } from './reconcile.js';
 import { rejectedEventCommands } from './rejected-events.js';
@@ -22,6 +23,7 @@ const areas: readonly Area[] = [
   reportCommands,
   userCommands,
   appointmentCommands,
+  matchReviewCommands,
   notificationCommands,
   webhookCommands,
   rejectedEventCommands,

@@ -33,6 +33,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
             ['Finished, notified because the end was missed', result.reopened],
             ['Skipped', result.passedOver],
             ['Critical', result.critical],
+            ['Match reviews', result.matchReviews],
           ]),
         );
         if (result.passedOver > 0) commandLine.note("The worker's log says why orders were skipped.");

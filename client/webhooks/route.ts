@@ -5,6 +5,7 @@ import {
   type ConnectionEventReceived,
   type CriticalResultReceived,
   type HealthDataReceived,
+  type MatchReviewReceived,
   type OrderEventReceived,
   type ParsingJobReceived,
   readEvent,
@@ -21,6 +22,8 @@ import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { isLinkAddressable, linkProviderId, isAddressable } from '../../protocol/ids.js';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
+import { matchReviewName, matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
+import { matchReviewStart } from '../../protocol/match-review/start.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
@@ -153,6 +156,8 @@ async function bring(event: ReceivedEvent, message: Message, destinations: Desti
       return once(message, destinations, () => deliverParsingJob(event, destinations));
     case 'appointment':
       return once(message, destinations, () => deliverAppointment(event, destinations));
+    case 'match_review':
+      return once(message, destinations, () => deliverMatchReview(event, destinations));
     case 'other':
       return { name: 'not_handled' };
     case 'unreadable':
@@ -330,6 +335,21 @@ async function deliverAppointment(event: AppointmentReceived, destinations: Dest
       taskQueue,
       signal: appointmentChangedSignal,
       signalArgs: [snapshot],
+    }),
+  );
+}
+
+/** A stub without patient or candidates: the run reads the review. */
+async function deliverMatchReview({ report, userId }: MatchReviewReceived, to: Destinations): Promise<Routed> {
+  if (!isAddressable(report.rawResultId)) return { name: 'not_addressable' };
+  const reported = { ...report, ...(userId !== undefined && { userId }) };
+  const start = matchReviewStart(reported);
+  return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
+    signalOrStart(workflow, matchReviewName, {
+      ...start,
+      taskQueue,
+      signal: matchReviewReportedSignal,
+      signalArgs: [reported],
     }),
   );
 }

@@ -74,7 +74,7 @@ export class NotificationReceiver {
   }
 }
 
-export type Area = 'order' | 'report' | 'link' | 'appointment' | 'user';
+export type Area = 'order' | 'report' | 'link' | 'appointment' | 'match_review' | 'user';
 
 /** A notification of one area: its type is `labops.<area>.…`. */
 export type EventOf<In extends Area> = Extract<NotificationEvent, { type: `labops.${In}.${string}` }>;

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { command, refused, required, type Command } from './control-command.js';
+import { matchReviewCommands } from './control-match-reviews.js';
 import { appointmentCommands, orderCommands } from './control-orders.js';
 import { linkCommands, reportCommands, userCommands } from './control-users.js';
 import { durationSchema } from './time.js';
@@ -54,6 +55,7 @@ function controlCommands(lab: Lab) {
     ...orderCommands(lab),
     ...appointmentCommands(lab),
     ...reportCommands(lab),
+    ...matchReviewCommands(lab),
   };
 }
 

@@ -3,6 +3,7 @@ import { Clock } from './clock.js';
 import { newHttpFaults } from './faults.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Links } from './links.js';
+import { MatchReviews } from './match-reviews.js';
 import { Orders } from './orders.js';
 import { Reports } from './reports.js';
 import { Organisation, PLAYED } from './organisation.js';
@@ -29,6 +30,7 @@ export class Lab {
   appointments!: Appointments;
   stories!: Stories;
   reports!: Reports;
+  matchReviews!: MatchReviews;
   faults!: ReturnType<typeof newHttpFaults>;
   requests!: RequestLog;
   readonly #settings: Partial<Settings>;
@@ -74,6 +76,7 @@ export class Lab {
     this.appointments = new Appointments(this);
     this.stories = new Stories(this);
     this.reports = new Reports(this);
+    this.matchReviews = new MatchReviews(this);
     this.faults = newHttpFaults();
     this.requests = new RequestLog();
   }

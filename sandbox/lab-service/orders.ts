@@ -33,8 +33,13 @@ export interface NewOrder {
   readonly sampleId?: string;
   /** Placed elsewhere: its requisition is there, or is not needed. */
   readonly isImported?: boolean;
-  /** Another order that this one follows in the same transaction. */
-  readonly follows?: { readonly parent: Order; readonly origin: Origin };
+  /** Another order that this one follows, in the same transaction by default. */
+  readonly follows?: {
+    readonly parent: Order;
+    readonly origin: Origin;
+    /** In another transaction: the patient is another one. */
+    readonly isApart?: boolean;
+  };
 }
 
 const NOTHING_SAID: OrderRequest = {
@@ -185,7 +190,7 @@ export class Orders {
       ...request,
       id: newId(),
       labTest,
-      transactionId: follows?.parent.transactionId ?? newId(),
+      transactionId: follows && follows.isApart !== true ? follows.parent.transactionId : newId(),
       origin: follows?.origin ?? 'initial',
       parentId: follows?.parent.id ?? null,
       createdAt: now,

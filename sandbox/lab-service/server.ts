@@ -10,6 +10,7 @@ import { Lab } from './lab.js';
 import { labTestRoutes } from './lab-test-routes.js';
 import { isOfBrowser, linkRoutes } from './link-routes.js';
 import { offlineRoutes } from './offline.js';
+import { matchReviewRoutes } from './match-review-routes.js';
 import { OrgAccess, isOfManagement } from './org-access.js';
 import { orgLabAccountRoutes, orgManagementKeyRoutes, orgTeamKeyRoutes, orgTeamRoutes } from './org-routes.js';
 import { orgWebhookRoutes } from './org-webhook-routes.js';
@@ -66,6 +67,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   orderRoutes(app, lab);
   reportRoutes(app, lab);
   appointmentRoutes(app, lab);
+  matchReviewRoutes(app, lab);
   labTestRoutes(app);
   documentRoutes(app, lab);
   timeseriesRoutes(app);

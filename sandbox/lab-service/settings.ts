@@ -68,6 +68,10 @@ export const settingsSchema = z.strictObject({
   criticalFilter: z.enum(['both', 'interpretation', 'is_critical']).default('both'),
   /** That webhook's `interpretation`: the order's, `normal` as in one documented example, or nothing. */
   criticalInterpretation: z.enum(['order', 'normal', 'absent']).default('order'),
+  /** True: the team has the queue of unmatched results. False: its endpoints answer 400. */
+  matchReviews: z.boolean().default(true),
+  /** True: a review that is over can be read; false: 404. Not documented. */
+  resolvedReviewsShown: z.boolean().default(true),
   /** The answer to a booking of a slot that is gone: 400 or 404; both are documented. */
   slotConflictStatus: z.union([z.literal(400), z.literal(404)]).default(400),
   /**

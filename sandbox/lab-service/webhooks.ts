@@ -5,6 +5,8 @@ import { presentStatus, type Appointment, type AppointmentEventType } from './ap
 import type { ConnectionEventType } from './connections.js';
 import type { HealthDataEventType } from './health-data.js';
 import type { Lab } from './lab.js';
+import { matchReviewEvent } from './match-review-body.js';
+import type { MatchReview, MatchReviewEventType } from './match-reviews.js';
 import { criticalResultBody, orderBody, presentLow, type Json } from './order-body.js';
 import type { CriticalResult, OrderEventType } from './orders.js';
 import { jobBody } from './report-body.js';
@@ -35,13 +37,14 @@ export type EventType =
   | ReportEventType
   | ConnectionEventType
   | AppointmentEventType
+  | MatchReviewEventType
   | HealthDataEventType;
 
 /** The subject of a message. */
 interface Subject {
   readonly event_type: EventType;
-  /** The user that it is about: of an order, its user then. */
-  readonly user_id: string;
+  /** The user that it is about: of an order, its user then. Null where it is about nobody in particular. */
+  readonly user_id: string | null;
   /** Null where it is not about an order. */
   readonly order_id: string | null;
   /** Null where it is not about a parsing job. */
@@ -130,6 +133,11 @@ export class Webhooks {
     this.#announce(subject, appointmentBody(appointment, this.#lab.settings));
   }
 
+  /** Sends a stub of the review. The documented schema has no user in its envelope. */
+  announceMatchReview(event_type: MatchReviewEventType, review: MatchReview): void {
+    this.#announce({ ...ABOUT_NOTHING, event_type, user_id: null, status: review.status }, matchReviewEvent(review));
+  }
+
   /** Sends the parsing job as it now is. */
   announceJob(event_type: ReportEventType, job: ParsingJob): void {
     const { id: job_id, userId: user_id, status } = job;
@@ -188,6 +196,7 @@ export class Webhooks {
 
   #envelope({ event_type, user_id }: Subject, data: Json): string {
     if (this.#lab.settings.webhookEnvelope === 'without_ids') return JSON.stringify({ event_type, data });
+    if (user_id === null) return JSON.stringify({ event_type, team_id: TEAM_ID, data });
     const client_user_id = this.#lab.state.users.get(user_id)?.client_user_id ?? null;
     return JSON.stringify({ event_type, data, team_id: TEAM_ID, user_id, client_user_id });
   }

@@ -58,7 +58,7 @@ describe('a range of time', () => {
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
     expect(await lab.labs.orders.reconcile(range)).toEqual({
       watermark: range.to,
-      ...{ listed: 2, notified: 1, finished: 0, reopened: 1, passedOver: 0, critical: 0 },
+      ...{ listed: 2, notified: 1, finished: 0, reopened: 1, passedOver: 0, critical: 0, matchReviews: 0 },
     });
     const handle = await lab.labs.orders.get({ orderId: open });
     await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');

@@ -13,6 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { appointmentSettings } from '../../protocol/appointment/policy.js';
 import { deletionSettings } from '../../protocol/deletion/policy.js';
 import { linkSettings } from '../../protocol/link/policy.js';
+import { matchReviewSettings } from '../../protocol/match-review/policy.js';
 import { orderSettings, resolvePolicy } from '../../protocol/order/policy.js';
 import { reportSettings } from '../../protocol/report/policy.js';
 import { defaultsOf, resolveSettings } from '../../protocol/policy-settings.js';
@@ -36,7 +37,7 @@ const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 async function bundled(workflows: string): Promise<{ code: string }> {
   const webpackConfigHook: NonNullable<BundleOptions['webpackConfigHook']> = (config) => {
     const rule = {
-      test: /protocol\/\w+\/policy\.ts$/,
+      test: /protocol\/[\w-]+\/policy\.ts$/,
       enforce: 'pre' as const,
       use: pathOf('other-defaults/loader.cjs'),
     };
@@ -65,7 +66,7 @@ describe('a release that changes every default at once', () => {
     for (const name of names) expect(await failureOf(name, release), name).toBeUndefined();
   });
 
-  test('would break orders, links, reports, appointments and deletions if their workflows read the defaults', async () => {
+  test('would break orders, links, reports, appointments, match reviews and deletions if their workflows read the defaults', async () => {
     const release = await bundled('other-defaults');
     const histories = [
       'deadlines-late-kit.json',
@@ -75,6 +76,7 @@ describe('a release that changes every default at once', () => {
       'deadlines-link-with-wrong-codes.json',
       'deadlines-report-not-taken.json',
       'deadlines-late-visit.json',
+      'deadlines-late-review.json',
       'deadlines-user-deleted.json',
     ];
     for (const name of histories) {
@@ -84,7 +86,8 @@ describe('a release that changes every default at once', () => {
 });
 
 test('the changed release has another default for every setting, and each is valid', () => {
-  for (const settings of [orderSettings, linkSettings, reportSettings, appointmentSettings, deletionSettings]) {
+  const all = [orderSettings, linkSettings, reportSettings, appointmentSettings, deletionSettings, matchReviewSettings];
+  for (const settings of all) {
     const changed = structuredClone({ ...settings, creationSettling: undefined });
     const { creationSettling: _, ...table } = changed;
     otherDefaults(table);

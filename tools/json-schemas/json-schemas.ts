@@ -26,6 +26,7 @@ const messagesOf: Readonly<Record<string, Messages | null>> = {
   linkProvider: { file: 'protocol/link/messages.ts' },
   listRejectedEvents: null,
   manageWebhooks: null,
+  matchReview: { file: 'protocol/match-review/messages.ts' },
   parsingJob: { file: reportMessages, except: ofSubmission },
   placeKitOrder: { file: orderMessages, only: ofPlacing },
   reconcileOrders: { file: 'protocol/reconcile.ts' },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   bookAppointmentId,
+  matchReviewId,
   deleteUserId,
   deliverNotificationsId,
   kitOrderId,
@@ -8,6 +9,8 @@ import {
   submitReportId,
 } from '../../../protocol/ids.js';
 import { bookingRequestedSignal } from '../../../protocol/appointment/messages.js';
+import { reviewRequestedSignal } from '../../../protocol/match-review/messages.js';
+import { unmatched } from './match-reviews.js';
 import { until, type Stage } from '../stage.js';
 import { refused } from './notifications.js';
 import type { Story } from './story.js';
@@ -63,6 +66,19 @@ export const continued: readonly Story[] = [
     await stage.sandbox.moveAppointment(handle.orderId, 'completed');
     await handle.result();
     return { 'appointment-continued': workflowId };
+  },
+
+  async function reviewContinued(stage) {
+    const handle = await unmatched(stage);
+    const workflowId = matchReviewId(handle.rawResultId);
+    for (let n = 0; n < 5; n += 1) {
+      await stage.temporal.workflow.getHandle(workflowId).signal(reviewRequestedSignal, {});
+      await until(handle, ({ phase }) => phase === 'awaiting_decision');
+    }
+    await untilContinued(stage, workflowId);
+    await handle.accept();
+    await handle.result();
+    return { 'review-continued': workflowId };
   },
 
   async function deletionContinued(stage) {

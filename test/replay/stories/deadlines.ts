@@ -1,4 +1,12 @@
-import { bookAppointmentId, deleteUserId, kitOrderId, parsingJobId, submitReportId } from '../../../protocol/ids.js';
+import {
+  bookAppointmentId,
+  deleteUserId,
+  kitOrderId,
+  matchReviewId,
+  parsingJobId,
+  submitReportId,
+} from '../../../protocol/ids.js';
+import { unmatched } from './match-reviews.js';
 import { registration } from '../../rig/cast.js';
 import { following } from '../../rig/followed.js';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -266,6 +274,19 @@ export const deadlines: readonly Story[] = [
     await handle.result();
     await stage.sandbox.changeSettings({ appointmentConfirmation: 'confirm' });
     return { 'deadlines-unconfirmed-visit': bookAppointmentId(handle.orderId) };
+  },
+
+  /** A person is reminded and unsure, and the service’s staff take their time. */
+  async function lateReview(stage) {
+    const handle = await unmatched(stage);
+    await stage.skip('1d');
+    await stage.skip('2d');
+    await handle.markUnsure();
+    await stage.skip('7d');
+    await untilAsked(handle, 'service_review_overdue');
+    await stage.sandbox.moveMatchReview(handle.rawResultId, 'matched');
+    await handle.result();
+    return { 'deadlines-late-review': matchReviewId(handle.rawResultId) };
   },
 
   async function userReminded(stage) {

@@ -4,6 +4,7 @@ import { deadlines } from './deadlines.js';
 import { deletions } from './deletions.js';
 import { healthData } from './health-data.js';
 import { links } from './links.js';
+import { matchReviews } from './match-reviews.js';
 import { notifications } from './notifications.js';
 import { orders } from './orders.js';
 import { reports } from './reports.js';
@@ -20,6 +21,7 @@ export const stories: readonly Story[] = [
   ...webhooks,
   ...notifications,
   ...appointments,
+  ...matchReviews,
 ];
 
 /**

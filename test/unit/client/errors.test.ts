@@ -11,6 +11,8 @@ import {
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import * as appointmentErrors from '../../../client/appointments/errors.js';
+import * as matchReviewErrors from '../../../client/match-reviews/errors.js';
+import { MatchReviewInterrupted, matchReviewErrorMap } from '../../../client/match-reviews/errors.js';
 import { AppointmentInterrupted, appointmentErrorMap } from '../../../client/appointments/errors.js';
 import * as errors from '../../../client/errors.js';
 import { toClientError, LabOperationsError, UnexpectedFailure } from '../../../client/errors.js';
@@ -132,12 +134,23 @@ const ofAppointments: Record<string, string> = {
   AttemptOutdated: 'ServiceDown',
 };
 
+const ofMatchReviews: Record<string, string> = {
+  ...ofTheService,
+  InvalidCommand: 'MatchReviewInvalid',
+  ReviewEnded: 'MatchReviewEnded',
+  AcceptedUpdateCompletedWorkflow: 'MatchReviewEnded',
+  ActionNotAllowed: 'DecisionNotAllowed',
+  DecisionRefused: 'DecisionRefused',
+  ServiceRefused: 'DecisionRefused',
+};
+
 const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderErrorMap, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkErrorMap, unnamed: [] },
   { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportErrorMap, unnamed: [] },
   { workflows: ['manageWebhooks'], names: ofWebhooks, words: webhookErrorMap, unnamed: [] },
   { workflows: ['bookAppointment'], names: ofAppointments, words: appointmentErrorMap, unnamed: [] },
+  { workflows: ['matchReview'], names: ofMatchReviews, words: matchReviewErrorMap, unnamed: [] },
 ];
 
 function exportedBy(module: object, name: string): unknown {
@@ -235,6 +248,7 @@ describe('the client error for a failure', () => {
         [reportErrorMap, ReportInterrupted],
         [webhookErrorMap, WebhooksInterrupted],
         [appointmentErrorMap, AppointmentInterrupted],
+        [matchReviewErrorMap, MatchReviewInterrupted],
       ] as const) {
         const error = toClientError(failed, words);
         expect(error).toBeInstanceOf(word);
@@ -258,9 +272,10 @@ const inner = new Set([
   'reportErrorMap',
   'webhookErrorMap',
   'appointmentErrorMap',
+  'matchReviewErrorMap',
 ]);
 
-test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors, appointmentErrors])(
+test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors, appointmentErrors, matchReviewErrors])(
   'every error that a caller may get can be imported by a backend',
   (area) => {
     const exported = Object.keys(area).filter((name) => !inner.has(name));

@@ -7,6 +7,8 @@ import { openDeletion } from '../../../workflows/deletion/deletion.js';
 import { upgradeDeletion } from '../../../workflows/deletion/versions.js';
 import { StateTooNew, upgrade, type Step } from '../../../workflows/entity/versions.js';
 import { upgradeLink } from '../../../workflows/link/versions.js';
+import { upgradeReview, upgradeReviewResult } from '../../../workflows/match-review/versions.js';
+import { reviewResultOf } from '../../../workflows/match-review/view.js';
 import { openChain } from '../../../workflows/order/chain.js';
 import { deadlinesOf } from '../../../workflows/order/deadlines.js';
 import { orderPolicyVersions, upgradeChain, upgradeOrderResult } from '../../../workflows/order/versions.js';
@@ -16,6 +18,7 @@ import { upgradeJob, upgradeReportResult, upgradeSubmission } from '../../../wor
 import { reportResultOf } from '../../../workflows/report/view.js';
 import { requestedCase } from '../appointment/appointments.js';
 import { asked } from '../link/links.js';
+import { readCase } from '../match-review/reviews.js';
 import { caseOf, kitOf, pathTo } from '../order/histories.js';
 import { handedOver } from '../report/jobs.js';
 
@@ -32,6 +35,8 @@ const states: readonly (readonly [string, object, (state: unknown) => unknown])[
   ['submission', { version: 1, lostUploads: [], failures: 3, since: 5, looksBack: true }, upgradeSubmission],
   ['appointment', requestedCase(), upgradeAppointment],
   ['appointment result', appointmentResultOf(requestedCase()), upgradeAppointmentResult],
+  ['match review', readCase(), upgradeReview],
+  ['match review result', reviewResultOf(readCase()), upgradeReviewResult],
   ['deletion', deletion, upgradeDeletion],
   ['delivery', { version: 1, source: 'a', waiting: [], refused: [], delivered: 2, discarded: 1 }, upgradeDelivery],
 ];

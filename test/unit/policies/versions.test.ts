@@ -4,6 +4,7 @@ import type { Settings } from '../../../protocol/policy-settings.js';
 import { appointmentSettings, resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { deletionSettings, resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { linkSettings, resolveLinkPolicy } from '../../../protocol/link/policy.js';
+import { matchReviewSettings, resolveMatchReviewPolicy } from '../../../protocol/match-review/policy.js';
 import { orderSettings, resolvePolicy } from '../../../protocol/order/policy.js';
 import { reportSettings, resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { appointmentPolicyVersions } from '../../../workflows/appointment/versions.js';
@@ -11,6 +12,7 @@ import { deletionPolicyVersions } from '../../../workflows/deletion/versions.js'
 import { openPolicy, upgradePolicy, type PolicyVersions } from '../../../workflows/entity/policy.js';
 import { StateTooNew } from '../../../workflows/entity/versions.js';
 import { linkPolicyVersions } from '../../../workflows/link/versions.js';
+import { matchReviewPolicyVersions } from '../../../workflows/match-review/versions.js';
 import { orderPolicyVersions } from '../../../workflows/order/versions.js';
 import { reportPolicyVersions } from '../../../workflows/report/versions.js';
 import { day } from '../order/histories.js';
@@ -25,6 +27,7 @@ const all: readonly (readonly [
   [resolveReportPolicy(), reportPolicyVersions, reportSettings],
   [resolveAppointmentPolicy(), appointmentPolicyVersions, appointmentSettings],
   [resolveDeletionPolicy(), deletionPolicyVersions, deletionSettings],
+  [resolveMatchReviewPolicy(), matchReviewPolicyVersions, matchReviewSettings],
 ];
 
 /** Values at the bounds of a setting, and those next to them that are out of it. */

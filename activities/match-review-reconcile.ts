@@ -1,0 +1,92 @@
+import { heartbeat, log } from '@temporalio/activity';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { FeatureNotEnabled, ServiceRefused, Unauthorized } from '../service/errors.js';
+import type { LabService } from '../service/lab-service.js';
+import { matchReviewReportOf } from '../service/match-review-snapshot.js';
+import type { UnmatchedResult } from '../service/unmatched-results.js';
+import { signalOrStart } from '../protocol/earlier-run.js';
+import { isAddressable, matchReviewId } from '../protocol/ids.js';
+import {
+  matchReviewName,
+  matchReviewReportedSignal,
+  type MatchReviewResult,
+} from '../protocol/match-review/messages.js';
+import { matchReviewStart } from '../protocol/match-review/start.js';
+import type { ActivityDependencies } from './activities.js';
+import { asFailures } from './failures.js';
+
+/** What a pass over the results that wait for a review has found. */
+export interface MatchReviewsReconciled {
+  /** Reviews that no workflow followed, so that one was started for each. */
+  started: number;
+}
+
+/** Heals the webhooks of match reviews: a review that is followed reads by itself. */
+export function matchReviewReconcileActivities(dependencies: ActivityDependencies) {
+  return {
+    /** Starts the workflow of every open review that has none. Repeating it does no harm. */
+    async reconcileMatchReviews(): Promise<MatchReviewsReconciled> {
+      return asFailures('ServiceRefused', async () => {
+        let started = 0;
+        try {
+          for await (const item of openReviews(dependencies.service)) {
+            heartbeat();
+            if (await startIfMissed(dependencies, item)) started += 1;
+          }
+        } catch (error) {
+          if (!isOff(error)) throw error;
+          log.info('the team has no match review', { status: error.status });
+        }
+        return { started };
+      });
+    },
+  };
+}
+
+/** A closed beta: "queue not enabled" is a 400, and a deployment that lacks the endpoint answers 404 or 403. A wrong key is a 401. */
+function isOff(error: unknown): error is ServiceRefused {
+  if (error instanceof FeatureNotEnabled) return true;
+  if (error instanceof Unauthorized) return error.status === 403;
+  return error instanceof ServiceRefused && (error.status === 400 || error.status === 404);
+}
+
+async function* openReviews(service: LabService): AsyncGenerator<UnmatchedResult, void, undefined> {
+  for await (const item of service.unmatchedResults.list()) {
+    // Nothing is to be decided about one that is over, which a service may list all the same.
+    if (item.status === 'resolved' || item.status === 'matched') continue;
+    if (isAddressable(item.id)) yield item;
+    else log.warn('a match review was skipped: its id cannot be part of a workflow ID', { idLength: item.id.length });
+  }
+}
+
+async function startIfMissed({ temporal, taskQueue }: ActivityDependencies, item: UnmatchedResult): Promise<boolean> {
+  if (await isSettled(temporal, item)) return false;
+  const reported = matchReviewReportOf(item);
+  await signalOrStart(temporal.workflow, matchReviewName, {
+    ...matchReviewStart(reported),
+    taskQueue,
+    signal: matchReviewReportedSignal,
+    signalArgs: [reported],
+  });
+  return true;
+}
+
+/** True if a workflow follows the review, or an operator has ended the one that did and nothing has changed since. */
+async function isSettled(temporal: Client, { id, updated_at: updatedAt }: UnmatchedResult): Promise<boolean> {
+  try {
+    const workflow = temporal.workflow.getHandle(matchReviewId(id));
+    const { status, closeTime, runId } = await workflow.describe();
+    if (closeTime === undefined) return true;
+    const isOurs = status.name === 'COMPLETED' && !(await isAbandoned(temporal, id, runId));
+    return !isOurs && !(Date.parse(updatedAt ?? '') > closeTime.getTime());
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function isAbandoned(temporal: Client, rawResultId: string, runId: string): Promise<boolean> {
+  const workflow = temporal.workflow.getHandle(matchReviewId(rawResultId), runId);
+  const result = (await workflow.result()) as Partial<MatchReviewResult> | null;
+  return result?.outcome === 'abandoned';
+}

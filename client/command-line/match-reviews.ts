@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import type { MatchReviewState } from '../../protocol/match-review/messages.js';
+import type { LabOperations } from '../lab-operations.js';
+import type { MatchReviewHandle } from '../match-reviews/match-review-handle.js';
+import type { MatchReviewFilter, MatchReviewSummary } from '../match-reviews/match-review-list.js';
+import type { CommandLine } from './command-line.js';
+import { readText } from './input.js';
+import { listCommand, ofMatchReviews } from './lists.js';
+import { attentionText, facts, line, moment, sections, table, timelineTable, waiting, words } from './output.js';
+
+interface NoteOption {
+  noteFile?: string;
+}
+
+interface AcceptOptions extends NoteOption {
+  order?: string;
+  user?: string;
+}
+
+const noteFile = ['--note-file <path>', 'a file with a note for the lab service; - reads standard input'] as const;
+
+/** Results that the lab service could not match with an order, each by its id. */
+export function matchReviewCommands(program: Command, commandLine: CommandLine): void {
+  const reviews = program.command('reviews').description('decide about results that match no order');
+  const list = (lab: LabOperations, filter: MatchReviewFilter) => lab.matchReviews.list(filter);
+  listCommand(reviews, commandLine, ofMatchReviews, list, reviewTable);
+  const onResult = (name: string, description: string): Command =>
+    reviews.command(`${name} <raw-result-id>`).description(description);
+  const show = (state: MatchReviewState): void => commandLine.print(state, () => reviewText(state));
+  const send = (rawResultId: string, command: (handle: MatchReviewHandle) => Promise<MatchReviewState>) =>
+    commandLine.run(async ({ lab }) => show(await command(await lab.matchReviews.get({ rawResultId }))));
+
+  onResult('start', 'follow a review that no webhook has reported').action(async (rawResultId: string) =>
+    commandLine.run(async ({ lab }) => show(await (await lab.matchReviews.start({ rawResultId })).state())),
+  );
+  onResult('accept', 'give the result to an order')
+    .option('--order <order-id>', "the order that it belongs to (default: the lab service's only candidate)")
+    .option('--user <user-id>', 'the user that it belongs to')
+    .option(...noteFile)
+    .action(async (rawResultId: string, { order, user, noteFile: path }: AcceptOptions) => {
+      const chosen = { ...(order !== undefined && { orderId: order }), ...(user !== undefined && { userId: user }) };
+      const acceptance = { ...chosen, ...(await noteFrom(commandLine, path)) };
+      await send(rawResultId, (handle) => handle.accept(acceptance));
+    });
+  onResult('reject', "state that the result belongs to none of the team's orders")
+    .option(...noteFile)
+    .action(async (rawResultId: string, { noteFile: path }: NoteOption) => {
+      const rejection = await noteFrom(commandLine, path);
+      await send(rawResultId, (handle) => handle.reject(rejection));
+    });
+  onResult('unsure', "leave the decision to the lab service's staff")
+    .option(...noteFile)
+    .action(async (rawResultId: string, { noteFile: path }: NoteOption) => {
+      const rejection = await noteFrom(commandLine, path);
+      await send(rawResultId, (handle) => handle.markUnsure(rejection));
+    });
+  onResult('show', 'show the state of a review').action(async (rawResultId: string) =>
+    send(rawResultId, (handle) => handle.state()),
+  );
+  onResult('watch', 'print every change of a review, one per line, until it is over').action(
+    async (rawResultId: string) =>
+      commandLine.run(async ({ lab, watching }) => {
+        const handle = await lab.matchReviews.get({ rawResultId });
+        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => reviewLine(state));
+      }, 'endless'),
+  );
+}
+
+/** A note may be about the person, and a command line ends up in the shell's history. */
+async function noteFrom({ terminal }: CommandLine, path: string | undefined): Promise<{ note?: string }> {
+  return path === undefined ? {} : { note: (await readText(terminal, path)).trim() };
+}
+
+function reviewText(state: MatchReviewState): string {
+  const { timeline, attention, allowedActions, outcome } = state;
+  return sections(
+    facts([
+      ['Result', state.rawResultId],
+      ['User', state.userId],
+      ['Phase', words(state.phase)],
+      ['Status', state.status],
+      ['Not matched because', state.decisionCode && words(state.decisionCode)],
+      ['Interpretation', state.interpretation],
+      ['Kind of result', state.resultStatus],
+      ['Allowed', outcome === undefined ? allowedActions.join(', ') || 'nothing' : undefined],
+      ['Waits for', outcome === undefined ? waiting(state.waiting) : undefined],
+      ['Decided', state.decision?.action],
+      ['Outcome', words(outcome ?? '')],
+      ['Order', state.resolvedOrderId],
+      ['User of the order', state.resolvedUserId],
+    ]),
+    attentionText(attention),
+    timelineTable(timeline),
+  );
+}
+
+function reviewLine({ timeline, phase, outcome, waiting: wait }: MatchReviewState): string {
+  const last = timeline.at(-1);
+  const rest = outcome === undefined ? `waits for ${waiting(wait)}` : '';
+  return line(moment(last?.at) ?? '', words(phase), last?.what ?? '', rest);
+}
+
+function reviewTable(reviews: readonly MatchReviewSummary[]): string {
+  return table(
+    ['Result', 'Phase', 'Attention', 'User', 'Since', 'Ended'],
+    reviews.map(({ rawResultId, phase, attention, userId, startedAt, endedAt }) => [
+      ...[rawResultId, words(phase ?? ''), attention.map(words).join(', ')],
+      ...[userId, moment(startedAt), moment(endedAt)],
+    ]),
+  );
+}

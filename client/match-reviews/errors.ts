@@ -1,0 +1,52 @@
+import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
+
+/** No workflow follows this result, or it is older than the namespace's retention. */
+export class MatchReviewNotFound extends LabOperationsError {
+  static readonly remedy = 'Check the id, or start the review.';
+  override readonly name = 'MatchReviewNotFound';
+}
+
+/** A field of the start, the decision or the policy breaks a rule. Nothing was changed. */
+export class MatchReviewInvalid extends Refusal {
+  static readonly remedy = 'Fix the fields named in the error.';
+  override readonly name = 'MatchReviewInvalid';
+}
+
+/** The review needs no decision any more: somebody has decided otherwise, or the lab service no longer shows it. */
+export class MatchReviewEnded extends Refusal {
+  static readonly remedy = "Read the review's state: it says how it ended.";
+  override readonly name = 'MatchReviewEnded';
+}
+
+/** The lab service does not allow this decision now, for example because its staff are reviewing the result. Nothing was sent. */
+export class DecisionNotAllowed extends Refusal {
+  static readonly remedy = 'Choose one of the `allowedActions` of the state.';
+  override readonly name = 'DecisionNotAllowed';
+}
+
+/** The lab service does not take the decision, for example because an order has to be named. */
+export class DecisionRefused extends Refusal {
+  static readonly remedy = "Look at the candidates and at the service's sentence in the error, then decide again.";
+  override readonly name = 'DecisionRefused';
+}
+
+/** The review's workflow was terminated or timed out; the message says which. At the service it is as it was. */
+export class MatchReviewInterrupted extends LabOperationsError {
+  static readonly remedy = 'Start the review again.';
+  override readonly name = 'MatchReviewInterrupted';
+}
+
+/** The client error for each failure type of the workflow of a match review. */
+export const matchReviewErrorMap: ErrorMap = {
+  notFound: MatchReviewNotFound,
+  interrupted: MatchReviewInterrupted,
+  refusals: {
+    InvalidCommand: MatchReviewInvalid,
+    ReviewEnded: MatchReviewEnded,
+    ActionNotAllowed: DecisionNotAllowed,
+    DecisionRefused,
+    ServiceRefused: DecisionRefused,
+    // The run ended between accepting a command and carrying it out.
+    AcceptedUpdateCompletedWorkflow: MatchReviewEnded,
+  },
+};

@@ -1,0 +1,105 @@
+import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
+import { matchReviewId } from '../../protocol/ids.js';
+import {
+  acceptUpdate,
+  markUnsureUpdate,
+  matchReviewStateQuery,
+  rejectUpdate,
+  type Acceptance,
+  type MatchReviewDecision,
+  type MatchReviewResult,
+  type MatchReviewState,
+  type Rejection,
+} from '../../protocol/match-review/messages.js';
+import type { CallOptions } from '../call-options.js';
+import { watchState, type WatchOptions } from '../watching.js';
+import { exists, goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { MatchReviewEnded, matchReviewErrorMap } from './errors.js';
+
+const isReading = { words: matchReviewErrorMap, underWay: underWay.reading };
+const isCommand = { words: matchReviewErrorMap, underWay: underWay.command };
+const isWaiting = { words: matchReviewErrorMap, underWay: goesOn('The review') };
+
+/**
+ * The review of one unmatched result. A decision is sent to the service once: the same one again answers with the state.
+ * Each rejects with DecisionNotAllowed, DecisionRefused, MatchReviewInvalid, MatchReviewEnded, FeatureNotEnabled,
+ * ServiceAccessDenied, or ServiceDown: then send the same decision again, because the review is read first. Every method also rejects
+ * with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure. The default deadline of each
+ * is 30 seconds.
+ */
+export class MatchReviewHandle {
+  readonly rawResultId: string;
+  private readonly calls: TemporalCalls;
+  private readonly workflow: WorkflowHandle;
+
+  constructor(calls: TemporalCalls, rawResultId: string) {
+    this.rawResultId = rawResultId;
+    this.calls = calls;
+    this.workflow = calls.client.workflow.getHandle(matchReviewId(rawResultId));
+  }
+
+  /**
+   * Gives the result to an order: `resolvedOrderId` of the answer, which may be a new one. Without `orderId` the service takes the
+   * only candidate that fits, and refuses if there is a choice.
+   */
+  async accept(acceptance: Acceptance = {}, options: CallOptions = {}): Promise<MatchReviewState> {
+    return this.decide(acceptUpdate, { ...acceptance, action: 'accept' }, acceptance, options);
+  }
+
+  /** The result belongs to none of the team's orders. */
+  async reject(rejection: Rejection = {}, options: CallOptions = {}): Promise<MatchReviewState> {
+    return this.decide(rejectUpdate, { action: 'reject' }, rejection, options);
+  }
+
+  /** Leaves the decision to the service's staff; the review goes on until they have decided. */
+  async markUnsure(rejection: Rejection = {}, options: CallOptions = {}): Promise<MatchReviewState> {
+    return this.decide(markUnsureUpdate, { action: 'unsure' }, rejection, options);
+  }
+
+  /** The review's current state, without patient and candidates: see `read`. Wakes the workflow and is billed as an action. */
+  async state(options: CallOptions = {}): Promise<MatchReviewState> {
+    return this.calls.call(isReading, options, (call) => call.query(this.workflow, matchReviewStateQuery));
+  }
+
+  /** Every state that differs from the one before, the present one first, until the review is over. */
+  watch(options: WatchOptions = {}): AsyncGenerator<MatchReviewState, void, undefined> {
+    return watchState(
+      (asking) => this.state(asking),
+      options,
+      () => this.workflow.workflowId,
+    );
+  }
+
+  /**
+   * Waits for the end, which may be weeks away: 30 seconds, or the `deadline`, which may be `'none'`.
+   * @throws MatchReviewNotFound, MatchReviewInterrupted
+   */
+  async result(options: CallOptions = {}): Promise<MatchReviewResult> {
+    return this.calls.call(isWaiting, options, (call) => call.result(this.workflow, goesOn('The review')));
+  }
+
+  private async decide<T>(
+    update: UpdateDefinition<MatchReviewState, [T]>,
+    { action, orderId, userId }: MatchReviewDecision,
+    argument: T,
+    options: CallOptions,
+  ): Promise<MatchReviewState> {
+    return this.calls.call(isCommand, options, async (call) => {
+      try {
+        return await call.waitFor(this.workflow).executeUpdate(update, { args: [argument] });
+      } catch (error) {
+        // An update of a workflow that has ended is "not found", as one of a workflow that never was.
+        if (!(error instanceof WorkflowNotFoundError) || !(await exists(this.workflow))) throw error;
+        const {
+          version: _,
+          policy: _policy,
+          announced: _announced,
+          ...state
+        } = await call.result<MatchReviewResult>(this.workflow, underWay.command);
+        const { decision } = state;
+        if (decision?.action === action && decision.orderId === orderId && decision.userId === userId) return state;
+        throw new MatchReviewEnded(`The review needs no decision any more: ${state.outcome}`);
+      }
+    });
+  }
+}

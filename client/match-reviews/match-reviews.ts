@@ -1,0 +1,126 @@
+import type { LabService } from '../../service/lab-service.js';
+import type { UnmatchedResult, UnmatchedResultFilter } from '../../service/unmatched-results.js';
+import { signalOrStart } from '../../protocol/earlier-run.js';
+import { isAddressable, matchReviewId } from '../../protocol/ids.js';
+import { matchReviewName, reviewRequestedSignal } from '../../protocol/match-review/messages.js';
+import { resolveMatchReviewPolicy, type MatchReviewPolicy } from '../../protocol/match-review/policy.js';
+import { matchReviewStart } from '../../protocol/match-review/start.js';
+import type { CallOptions } from '../call-options.js';
+import type { RefusedField } from '../errors.js';
+import { checkRead, joinFaults, policyFaults } from '../input-faults.js';
+import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
+import { underWay, type TemporalCalls } from '../workflow-calls.js';
+import { MatchReviewInvalid, MatchReviewNotFound, matchReviewErrorMap } from './errors.js';
+import { MatchReviewHandle } from './match-review-handle.js';
+import { listMatchReviews, type MatchReviewFilter, type MatchReviewSummary } from './match-review-list.js';
+
+export interface WhichMatchReview {
+  /** The service's id of the result. */
+  rawResultId: string;
+}
+
+export interface MatchReviewFollowed extends WhichMatchReview {
+  /** Replaces the policy of a review that is followed already. */
+  policy?: MatchReviewPolicy;
+}
+
+const isStarting = { words: matchReviewErrorMap, underWay: underWay.starting };
+const isReading = { words: matchReviewErrorMap, underWay: underWay.reading };
+
+/**
+ * Results that the service could not match with an order. Webhooks and the reconciliation start a workflow for each; the candidates
+ * and the patient are read from the service. In addition to the errors listed, every method rejects with TimedOut, NoWorker,
+ * WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure. Deadline: 30 seconds, for a list 30 seconds a page.
+ */
+export class MatchReviewOperations {
+  private readonly calls: TemporalCalls;
+  private readonly access: ServiceAccess;
+
+  constructor(calls: TemporalCalls, service: LabService | undefined) {
+    this.calls = calls;
+    this.access = { calls, service };
+  }
+
+  /**
+   * Follows a review that no webhook has reported, or gives the one that is followed another policy. Returns as soon as that is
+   * durable.
+   *
+   * @throws MatchReviewInvalid naming each field and its rule, before anything is started
+   */
+  async start({ rawResultId, policy }: MatchReviewFollowed, options: CallOptions = {}): Promise<MatchReviewHandle> {
+    check({ rawResultId, ...(policy && { policy }) });
+    const resolved = resolveMatchReviewPolicy(policy);
+    const { client, taskQueue } = this.calls;
+    await this.calls.call(isStarting, options, () =>
+      signalOrStart(client.workflow, matchReviewName, {
+        ...matchReviewStart({ rawResultId }, resolved),
+        taskQueue,
+        signal: reviewRequestedSignal,
+        signalArgs: [policy ? { policy: resolved } : {}],
+      }),
+    );
+    return new MatchReviewHandle(this.calls, rawResultId);
+  }
+
+  /** The review that is followed, or was last. @throws MatchReviewNotFound */
+  async get({ rawResultId }: WhichMatchReview, options: CallOptions = {}): Promise<MatchReviewHandle> {
+    if (!isId(rawResultId)) throw new MatchReviewNotFound('This is not a valid id of a result');
+    const workflow = this.calls.client.workflow.getHandle(matchReviewId(rawResultId));
+    await this.calls.call(isReading, options, () => workflow.describe());
+    return new MatchReviewHandle(this.calls, rawResultId);
+  }
+
+  /** Reviews by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. @throws MatchReviewInvalid */
+  list(filter: MatchReviewFilter = {}, options: CallOptions = {}): AsyncGenerator<MatchReviewSummary, void, undefined> {
+    return this.calls.iterate(isReading, options, () => listMatchReviews(this.calls.client, filter));
+  }
+
+  /**
+   * The whole result as the service has it: patient, reason, markers, and the candidates with their confidence. Needs neither
+   * a worker nor a history. Whether a result that is decided can still be read differs between deployments: `NotFound`.
+   *
+   * @throws ServiceNotConfigured, and the service's own errors
+   */
+  async read(rawResultId: string, options: CallOptions = {}): Promise<UnmatchedResult> {
+    return askService(this.access, isReading, options, ({ unmatchedResults }, ends) =>
+      unmatchedResults.get(rawResultId, ends),
+    );
+  }
+
+  /**
+   * Results as the service has them; without `status` those that wait for a decision.
+   *
+   * @throws ReadInvalid and ServiceNotConfigured at once; later the service's own errors
+   */
+  search(
+    filter: UnmatchedResultFilter = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<UnmatchedResult, void, undefined> {
+    checkRead('The filter', filter, searchable);
+    return listFromService(this.access, isReading, options, ({ unmatchedResults }, ends) =>
+      unmatchedResults.list(filter, ends),
+    );
+  }
+}
+
+const searchable = {
+  status: 'a text',
+  decisionCode: 'a text',
+  labSlug: 'a text',
+  from: 'a text',
+  to: 'a text',
+  searchInput: 'a text',
+} as const satisfies Record<keyof UnmatchedResultFilter, string>;
+
+function isId(rawResultId: unknown): boolean {
+  return typeof rawResultId === 'string' && isAddressable(rawResultId);
+}
+
+/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
+function check({ rawResultId, policy }: MatchReviewFollowed): void {
+  const faults: RefusedField[] = [];
+  if (!isId(rawResultId)) faults.push({ field: 'rawResultId', message: "must be the service's id of a result" });
+  faults.push(...policyFaults(() => resolveMatchReviewPolicy(policy)));
+  if (faults.length === 0) return;
+  throw new MatchReviewInvalid(`The review is not valid: ${joinFaults(faults)}`, { fields: faults });
+}

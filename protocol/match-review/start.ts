@@ -1,0 +1,37 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import { matchReviewId } from '../ids.js';
+import { labPhaseKey, ofUser } from '../search-attributes.js';
+import { openPhaseOf, outcomeOf } from './lifecycle.js';
+import type { MatchReviewInput, MatchReviewReported } from './messages.js';
+import { resolveMatchReviewPolicy, type ResolvedMatchReviewPolicy } from './policy.js';
+
+/** The start of a `matchReview`, the same for a webhook, the reconciliation and a product. */
+export interface MatchReviewStart {
+  workflowId: string;
+  args: [MatchReviewInput];
+  typedSearchAttributes: TypedSearchAttributes;
+  staticSummary: string;
+  staticDetails: string;
+}
+
+/**
+ * The start options for the workflow of an unmatched result, to be used with signal-with-start.
+ *
+ * @param policy by default the defaults of now, which so are data of the history
+ */
+export function matchReviewStart(
+  report: MatchReviewReported,
+  policy: ResolvedMatchReviewPolicy = resolveMatchReviewPolicy(),
+): MatchReviewStart {
+  const { rawResultId, status, userId } = report;
+  return {
+    workflowId: matchReviewId(rawResultId),
+    args: [{ rawResultId, policy }],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: labPhaseKey, value: outcomeOf(report) ?? openPhaseOf(status) },
+      ...ofUser(userId),
+    ]),
+    staticSummary: `Review of unmatched result ${rawResultId}`,
+    staticDetails: 'Follows a result that the service could not match with an order, until somebody has decided.',
+  };
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { wordOf } from './appointment-snapshot.js';
+import { idSchema, listSchema, textSchema } from './order.js';
+import type { UnmatchedResult } from './unmatched-results.js';
+
+/**
+ * What a webhook says of a match review. It shows that there is news, and no more: the result is read before anything is
+ * shown or decided.
+ */
+export interface MatchReviewReport {
+  rawResultId: string;
+  status?: string;
+  decisionCode?: string;
+  resolutionAction?: string;
+  resolvedUserId?: string;
+  resolvedOrderId?: string;
+}
+
+/**
+ * A result that waits for a review, as far as the workflow needs it. The patient, the candidates, the reason and the note are
+ * left out, so it may enter a workflow's history.
+ */
+export interface MatchReviewSnapshot extends MatchReviewReport {
+  subReasonCodes: string[];
+  allowedActions: string[];
+  /** Of the lab. */
+  labSlug?: string;
+  /** `normal`, `abnormal`, `critical`, or one not known yet. */
+  interpretation?: string;
+  /** `final`, `partial`, or one not known yet. */
+  resultStatus?: string;
+}
+
+/** The webhook's data: a field of the wrong type counts as absent. */
+export const matchReviewEventSchema = z.looseObject({
+  id: idSchema,
+  status: textSchema,
+  decision_code: textSchema,
+  sub_reason_codes: listSchema(z.string()),
+  resolution_action: textSchema,
+  resolved_user_id: textSchema,
+  resolved_order_id: textSchema,
+});
+
+type MatchReviewEvent = z.output<typeof matchReviewEventSchema>;
+
+export function matchReviewReportOf(event: MatchReviewEvent): MatchReviewReport {
+  return {
+    rawResultId: event.id,
+    ...wordAs('status', event.status),
+    ...wordAs('decisionCode', event.decision_code),
+    ...wordAs('resolutionAction', event.resolution_action),
+    ...wordAs('resolvedUserId', event.resolved_user_id),
+    ...wordAs('resolvedOrderId', event.resolved_order_id),
+  };
+}
+
+export function matchReviewSnapshotOf(item: UnmatchedResult): MatchReviewSnapshot {
+  return {
+    ...matchReviewReportOf(item),
+    subReasonCodes: (item.sub_reason_codes ?? []).map(wordOf),
+    allowedActions: (item.allowed_actions ?? []).map(wordOf),
+    ...wordAs('labSlug', item.lab?.slug),
+    ...wordAs('interpretation', item.interpretation),
+    ...wordAs('resultStatus', item.result_status),
+  };
+}
+
+function wordAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {
+  return value == null || value === '' ? {} : ({ [key]: wordOf(value) } as { [key in K]?: string });
+}

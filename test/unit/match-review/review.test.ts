@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { isCarriedOut, outcomeOf } from '../../../protocol/match-review/lifecycle.js';
+import { deadlinesOf } from '../../../workflows/match-review/deadlines.js';
+import { learnFromWebhook, takeAbsence, takeRead, takeSilence } from '../../../workflows/match-review/review.js';
+import { caseFileOf, reviewStateOf } from '../../../workflows/match-review/view.js';
+import { day, hour, item, readCase, start } from './reviews.js';
+
+const rawResultId = 'result-1';
+
+test.each([
+  [{ status: 'pending_customer_review', resolutionAction: 'accept' }, undefined],
+  [{ status: 'pending_ops_review' }, undefined],
+  [{ status: 'second_opinion' }, undefined],
+  [{}, undefined],
+  [{ status: 'resolved', resolutionAction: 'accept', resolvedOrderId: 'order-1' }, 'accepted'],
+  [{ status: 'matched', resolutionAction: 'ACCEPTED' }, 'accepted'],
+  [{ status: 'resolved', resolutionAction: 'rejected' }, 'rejected'],
+  [{ status: 'resolved', resolutionAction: 'unsure', resolvedOrderId: 'order-1' }, 'matched'],
+  [{ status: 'matched' }, 'matched'],
+  [{ status: 'resolved' }, 'resolved'],
+] as const)('a review is over only by its status, and says how if it can: %j is %s', (report, outcome) => {
+  expect(outcomeOf({ rawResultId, ...report })).toBe(outcome);
+});
+
+test('a decision is carried out where the review stands as it would bring it', () => {
+  expect(isCarriedOut('accept', item({ status: 'resolved', resolvedOrderId: 'order-1' }))).toBe(true);
+  expect(isCarriedOut('accept', item({ status: 'resolved', resolutionAction: 'reject' }))).toBe(false);
+  expect(isCarriedOut('reject', item({ status: 'resolved' }))).toBe(true);
+  expect(isCarriedOut('reject', item({ status: 'resolved', resolutionAction: 'other' }))).toBe(false);
+  expect(isCarriedOut('unsure', item({ status: 'pending_ops_review' }))).toBe(true);
+  expect(isCarriedOut('unsure', item())).toBe(false);
+});
+
+describe('a webhook', () => {
+  test('that says what is known is no news; one that differs is read, and changes nothing by itself', () => {
+    const review = readCase();
+    expect(learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' })).toBe(false);
+    expect(learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' })).toBe(true);
+    expect(reviewStateOf(review)).toMatchObject({ phase: 'awaiting_decision', status: 'pending_customer_review' });
+    expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: start });
+  });
+
+  test('counts if the service no longer shows the review, the furthest one whatever came last', () => {
+    const review = readCase();
+    learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
+    learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
+    takeAbsence(review, false, review.received, start + 1);
+    expect(reviewStateOf(review)).toMatchObject({ outcome: 'matched', status: 'resolved', resolvedOrderId: 'order-1' });
+  });
+
+  test('that comes while the review is read has it read again', () => {
+    const review = readCase();
+    learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
+    takeRead(review, item(), 0, start + hour);
+    expect(deadlinesOf(review)[0]?.at).toBe(start + hour);
+    takeRead(review, item(), review.received, start + hour);
+    expect(deadlinesOf(review)[0]?.at).toBeGreaterThan(start + hour);
+  });
+});
+
+test('a review that is not shown stays open until that is believed', () => {
+  const review = readCase();
+  takeAbsence(review, false, 0, start + hour);
+  expect(review.ending).toBeUndefined();
+  takeAbsence(review, true, 0, start + 2 * hour);
+  expect(review.ending).toBe('gone');
+});
+
+test('each read without news doubles the pause, and a silent service is not asked at once again', () => {
+  const review = readCase();
+  const pause = () => (deadlinesOf(review).find(({ name }) => name === 'read_the_review')?.at ?? 0) - review.lookedAt;
+  expect(pause()).toBe(hour);
+  takeRead(review, item(), 0, start + hour);
+  expect(pause()).toBe(2 * hour);
+  learnFromWebhook(review, { rawResultId, status: 'resolved' });
+  takeSilence(review, start + 3 * hour);
+  expect(pause()).toBe(4 * hour);
+  for (let n = 0; n < 9; n += 1) takeSilence(review, start + day);
+  expect(pause()).toBe(12 * hour);
+});
+
+test('a person is reminded only while a person has to decide, and again when the review comes back', () => {
+  const review = readCase();
+  const names = () => deadlinesOf(review).map(({ name, at }) => `${name} ${(at - start) / day}`);
+  expect(names().slice(1)).toEqual(['decision_reminder 1', 'decision_reminder 3']);
+  takeRead(review, item({ status: 'pending_ops_review', allowedActions: [] }), 0, start + day);
+  expect(names().slice(1)).toEqual(['service_review 8']);
+  review.decision = { action: 'unsure' };
+  takeRead(review, item(), 0, start + 2 * day);
+  expect(names().slice(1)).toEqual(['decision_reminder 3', 'decision_reminder 5']);
+  expect(review.decision).toBeUndefined();
+});
+
+test('the case file says what is to be decided, and quotes nothing that could end a line', () => {
+  const state = reviewStateOf(readCase({ interpretation: 'critical', decisionCode: 'no_match' }));
+  const text = caseFileOf(state);
+  expect(text).toContain('### Awaiting decision');
+  expect(text).toContain('**Reason** no match');
+  expect(text).toContain('**Allowed** `accept`, `reject`, `unsure`');
+  expect(caseFileOf({ ...state, decisionCode: 'a|b\n# c' })).not.toMatch(/\|b|\n# c/);
+});

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { MatchReviewHandle } from '../../client/index.js';
+import { kitOrderId, matchReviewId } from '../../protocol/ids.js';
+import type { MatchReviewState } from '../../protocol/match-review/messages.js';
+import type { MatchReviewPolicy } from '../../protocol/match-review/policy.js';
+import { stateQuery } from '../../protocol/order/messages.js';
+import { personal } from '../rig/cast.js';
+import { taskQueue } from '../rig/environments.js';
+import { eventually } from '../rig/eventually.js';
+import { reconcileOrdersName } from '../../protocol/reconcile.js';
+import type { reconcileOrders } from '../../workflows/reconcile.js';
+import { eventsOf, textOf } from './recorded.js';
+import { setStage } from './story.js';
+
+/* Results that match no order: what people decide, here and at the service. */
+
+const stage = setStage();
+
+type NewReview = NonNullable<Parameters<typeof stage.sandbox.createMatchReview>[0]>;
+
+interface Unmatched {
+  id: string;
+  orderIds: string[];
+  handle: MatchReviewHandle;
+  until(expected: Partial<MatchReviewState>): Promise<MatchReviewState>;
+  notified(): string[];
+}
+
+/** A result that arrives at the service and matches no order; its webhook starts the review. */
+async function unmatched(wanted: NewReview = {}, policy?: MatchReviewPolicy): Promise<Unmatched> {
+  await stage.syncClock();
+  const { id, order_ids: orderIds } = await stage.sandbox.createMatchReview(wanted);
+  if (policy || wanted.webhook === false) {
+    await stage.product.matchReviews.start({ rawResultId: id, ...(policy && { policy }) });
+  }
+  const handle = await eventually(() => stage.product.matchReviews.get({ rawResultId: id }));
+  stage.onClear(() => stage.cancelIfRunning(matchReviewId(id)));
+  const until = (expected: Partial<MatchReviewState>) =>
+    eventually(async () => {
+      const state = await handle.state();
+      expect(state).toMatchObject(expected);
+      return state;
+    });
+  const notified = () =>
+    stage.receiver.accepted
+      .filter(({ type, subject }) => type.startsWith('match_review.') && subject === id)
+      .map(({ type, data }) => {
+        const what = data['outcome'] ?? data['phase'] ?? data['reason'] ?? data['reminder'] ?? data['decision_code'];
+        return `${type.replace('match_review.', '')} ${String(what)}`;
+      });
+  await until({ phase: 'awaiting_decision' });
+  return { id, orderIds, handle, until, notified };
+}
+
+const acceptPath = '/v3/unmatched_result/*/accept';
+
+/** Nothing of an order is reported by itself. */
+async function loseOrderWebhooks(): Promise<void> {
+  for (const event_type of ['labtest.order.created', 'labtest.order.updated']) {
+    await stage.sandbox.addWebhookFault({ event_type, action: { kind: 'lose' } });
+  }
+}
+
+/** Waits until the order's own workflow shows these orders, the last of them completed. */
+async function expectChain(...expected: object[]): Promise<void> {
+  const [{ orderId = '' }] = expected as [{ orderId?: string }];
+  await eventually(async () => {
+    const { chain, phase } = await stage.temporal.workflow.getHandle(kitOrderId(orderId)).query(stateQuery);
+    expect(chain).toMatchObject(expected);
+    expect(phase).toBe('completed');
+  });
+}
+
+describe('a result that a person accepts', () => {
+  test('is brought to its order although the order’s webhooks are lost, and nobody is named on the way', async () => {
+    const review = await unmatched({ decision_code: 'match_sample_id_mismatch_demo' });
+    const [orderId = ''] = review.orderIds;
+    expect(await review.handle.state()).toMatchObject({
+      phase: 'awaiting_decision',
+      decisionCode: 'match_sample_id_mismatch_demo',
+      allowedActions: ['accept', 'reject', 'unsure'],
+      attention: [{ reason: 'decision_needed' }],
+    });
+    const { patient, candidate_groups: groups } = await stage.product.matchReviews.read(review.id);
+    expect(patient).toMatchObject({ last_name: 'Invented' });
+    expect(groups).toMatchObject([{ candidates: [{ order_id: orderId, confidence_level: 'high' }] }]);
+    await loseOrderWebhooks();
+    const note = 'Testperson Imaginary called';
+    const decided = await review.handle.accept({ orderId, note });
+    expect(decided).toMatchObject({ outcome: 'accepted', resolvedOrderId: orderId, decision: { action: 'accept' } });
+    await expectChain({ orderId });
+    expect((await stage.sandbox.matchReviews())[0]).toMatchObject({ note });
+    await eventually(() => {
+      expect(review.notified().slice(-2)).toEqual(['attention_cleared decision_needed', 'ended accepted']);
+    });
+    const history = textOf(await eventsOf(stage, matchReviewId(review.id)));
+    expect(history.replaceAll(note, '').match(personal)).toBeNull();
+    expect(JSON.stringify(stage.receiver.accepted).match(personal)).toBeNull();
+  });
+
+  test('is accepted once, and the same decision is answered the same again, also after the end', async () => {
+    const review = await unmatched();
+    const [orderId = ''] = review.orderIds;
+    const [first, second] = await Promise.all([review.handle.accept({ orderId }), review.handle.accept({ orderId })]);
+    expect(second).toMatchObject({ outcome: first.outcome, resolvedOrderId: orderId });
+    await review.handle.result();
+    expect(await review.handle.accept({ orderId })).toMatchObject({ outcome: 'accepted', resolvedOrderId: orderId });
+    await expect(review.handle.reject()).rejects.toMatchObject({ name: 'MatchReviewEnded' });
+    expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
+  });
+
+  test.each([true, false])(
+    'is accepted once though the answer is lost, if what is decided can be read: %j',
+    async (shown) => {
+      await stage.sandbox.changeSettings({ resolvedReviewsShown: shown });
+      const review = await unmatched();
+      await stage.sandbox.addFault({ path: acceptPath, times: 1, action: { kind: 'drop_response' } });
+      const accepting = review.handle.accept().catch((error: unknown) => error);
+      await stage.expectRequests('POST', `/v3/unmatched_result/${review.id}/accept`);
+      await stage.skip('40s');
+      const accepted = { outcome: 'accepted', resolvedOrderId: review.orderIds[0] };
+      expect(await accepting).toMatchObject(shown ? accepted : { name: 'ServiceDown' });
+      expect(await review.handle.accept()).toMatchObject(accepted);
+      expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
+      await expectChain({ orderId: review.orderIds[0] });
+    },
+  );
+
+  test('is followed to an order that is made again in the chain of a cancelled one', async () => {
+    const review = await unmatched({ decision_code: 'match_cancelled' });
+    const [cancelled = ''] = review.orderIds;
+    await loseOrderWebhooks();
+    const { resolvedOrderId = '' } = await review.handle.accept();
+    expect(resolvedOrderId).not.toBe(cancelled);
+    await expectChain({ orderId: cancelled }, { orderId: resolvedOrderId, origin: 'recreation' });
+  });
+
+  test('is refused with the service’s sentence if there is a choice, and can be accepted with one', async () => {
+    const review = await unmatched({ decision_code: 'multiple_demo_match' });
+    const sentence = 'This case requires an order to be chosen.';
+    await expect(review.handle.accept()).rejects.toMatchObject({ name: 'DecisionRefused', status: 422, sentence });
+    await review.until({ phase: 'awaiting_decision' });
+    const orderId = review.orderIds[1] ?? '';
+    expect(await review.handle.accept({ orderId })).toMatchObject({ resolvedOrderId: orderId });
+  });
+});
+
+test('a result that is rejected ends its review, and a late webhook announces nothing again', async () => {
+  const review = await unmatched({ decision_code: 'no_match' });
+  expect(await review.handle.reject({ note: 'not ours' })).toMatchObject({ outcome: 'rejected', phase: 'rejected' });
+  const { announced } = await review.handle.result();
+  await stage.sandbox.moveMatchReview(review.id, 'resolved');
+  await eventually(async () => {
+    expect((await review.handle.result()).announced).toEqual(announced);
+  });
+  expect(review.notified()).toEqual([
+    'review_needed no_match',
+    'attention_raised decision_needed',
+    'attention_cleared decision_needed',
+    'ended rejected',
+  ]);
+});
+
+test('a result that nobody can place waits for the service’s staff, who match it; nobody else may decide meanwhile', async () => {
+  const review = await unmatched({ decision_code: 'match_demo' }, { serviceReviewDeadline: '2d' });
+  expect(await review.handle.markUnsure()).toMatchObject({ phase: 'with_service', allowedActions: [] });
+  expect(await review.handle.markUnsure()).toMatchObject({ phase: 'with_service' });
+  await expect(review.handle.accept()).rejects.toMatchObject({ name: 'DecisionNotAllowed' });
+  await stage.skip('49 hours');
+  await review.until({ attention: [{ reason: 'service_review_overdue', since: expect.any(String) as string }] });
+  await stage.sandbox.addWebhookFault({ event_type: 'labtest.match_review.updated', action: { kind: 'lose' } });
+  const [orderId = ''] = review.orderIds;
+  await stage.sandbox.move(orderId, { status: 'completed', webhook: false });
+  await stage.sandbox.moveMatchReview(review.id, { status: 'matched', resolved_order_id: orderId });
+  await stage.skip('12 hours');
+  expect(await review.handle.result()).toMatchObject({ outcome: 'matched', resolvedOrderId: orderId });
+  await expectChain({ orderId });
+  await expect(review.handle.accept()).rejects.toMatchObject({ name: 'MatchReviewEnded' });
+});
+
+test('a review without a decision is reminded of, and an unknown status keeps it waiting', async () => {
+  const review = await unmatched({ interpretation: 'critical' }, { decisionReminders: ['1d'] });
+  await eventually(() => expect(review.notified()).toContain('review_needed match_sample_id'));
+  await stage.skip('25 hours');
+  await eventually(() => expect(review.notified().at(-1)).toBe('review_reminder 1'));
+  await stage.sandbox.moveMatchReview(review.id, { status: 'second_opinion', allowed_actions: ['reject'] });
+  await review.until({ phase: 'unknown', status: 'second_opinion', attention: [] });
+  await expect(review.handle.accept()).rejects.toMatchObject({ name: 'DecisionNotAllowed' });
+  await stage.sandbox.moveMatchReview(review.id, 'pending_customer_review');
+  await review.until({
+    phase: 'awaiting_decision',
+    attention: [{ reason: 'decision_needed', since: expect.any(String) as string }],
+  });
+});
+
+test('what the service no longer shows ends as gone, and what an operator ends is abandoned', async () => {
+  await stage.sandbox.changeSettings({ resolvedReviewsShown: false });
+  const review = await unmatched();
+  await stage.sandbox.moveMatchReview(review.id, { status: 'resolved', webhook: false });
+  await stage.skip('2 hours');
+  expect(await review.handle.result()).toMatchObject({ outcome: 'gone' });
+  const other = await unmatched();
+  await stage.temporal.workflow.getHandle(matchReviewId(other.id)).cancel();
+  expect(await other.handle.result()).toMatchObject({ outcome: 'abandoned' });
+});
+
+test('a review whose webhook was lost is found by the next pass, once, and not again after an operator has ended it', async () => {
+  const { id } = await stage.sandbox.createMatchReview({ webhook: false });
+  const pass = async () => {
+    const workflowId = `reconcile-orders/${randomUUID()}`;
+    const { matchReviews } = await stage.temporal.workflow.execute<typeof reconcileOrders>(reconcileOrdersName, {
+      workflowId,
+      taskQueue,
+      args: [],
+    });
+    return matchReviews;
+  };
+  expect(await pass()).toBe(1);
+  const workflow = stage.temporal.workflow.getHandle(matchReviewId(id));
+  stage.onClear(() => stage.cancelIfRunning(matchReviewId(id)));
+  expect(await pass()).toBe(0);
+  await workflow.cancel();
+  await workflow.result();
+  expect(await pass()).toBe(0);
+  await stage.syncClock();
+  await stage.sandbox.advanceClock('1m');
+  await stage.sandbox.moveMatchReview(id, { status: 'pending_customer_review', webhook: false });
+  expect(await pass()).toBe(1);
+  await stage.sandbox.changeSettings({ matchReviews: false });
+  expect(await pass()).toBe(0);
+});
+
+test('what is no decision is refused before anything is done', async () => {
+  const review = await unmatched();
+  for (const [decision, field] of [
+    [{ orderId: '../other' }, 'orderId'],
+    [{ userId: 7 }, 'userId'],
+    [{ note: '' }, 'note'],
+    [{ note: 'x'.repeat(5_001) }, 'note'],
+  ] as const) {
+    const refusal = { name: 'MatchReviewInvalid', fields: [{ field }] };
+    await expect(review.handle.accept(decision as object)).rejects.toMatchObject(refusal);
+  }
+  await expect(stage.product.matchReviews.start({ rawResultId: 'a/b' })).rejects.toMatchObject({
+    name: 'MatchReviewInvalid',
+  });
+  await expect(stage.product.matchReviews.get({ rawResultId: 'a/b' })).rejects.toMatchObject({
+    name: 'MatchReviewNotFound',
+  });
+});

@@ -1,0 +1,127 @@
+import { sleep, type ApplicationFailure } from '@temporalio/workflow';
+import type { MatchReviewDecided } from '../../activities/match-reviews.js';
+import { isAddressable } from '../../protocol/ids.js';
+import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
+import type {
+  Acceptance,
+  MatchReviewAction,
+  MatchReviewDecision,
+  MatchReviewState,
+  Rejection,
+} from '../../protocol/match-review/messages.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import { activities } from '../activities.js';
+import { refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { note } from '../entity/journal.js';
+import { second } from '../entity/spans.js';
+import { end, takeRead, type Review } from './review.js';
+import { readReview } from './reading.js';
+import { reviewStateOf } from './view.js';
+import type { MatchReviewRun } from './workflow.js';
+
+/** A decision as it is sent. The note is in no state: the service keeps it. */
+export interface MatchReviewCommand extends MatchReviewDecision {
+  note?: string;
+}
+
+/** Carries out one decision, and answers with what came of it. The same decision twice is one. */
+export async function carryOut(review: Review, command: MatchReviewCommand): Promise<MatchReviewState> {
+  if (isRepeated(review, command)) return reviewStateOf(review);
+  await outwaitDoubt(review);
+  if (isRepeated(review, command)) return reviewStateOf(review);
+  if (review.ending !== undefined) throw ended(review);
+  const { action, orderId, userId } = command;
+  const decision: MatchReviewDecision = {
+    action,
+    ...(orderId !== undefined && { orderId }),
+    ...(userId !== undefined && { userId }),
+  };
+  const asked = review.received;
+  const call = { ...command, rawResultId: review.rawResultId };
+  try {
+    const summary = `decide: ${action}`;
+    take(review, decision, await activities.decideMatchReview.executeWithOptions({ summary }, [call]), asked);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (doubtful.includes(refusal.type ?? '')) {
+      review.doubt = { ...decision, until: Date.now() + settling };
+      note(review, `the decision to ${action} was not answered`, Date.now());
+    }
+    // Whoever is refused knows something that is not known here.
+    review.unclear = true;
+    throw refusal;
+  }
+  return reviewStateOf(review);
+}
+
+function take(review: Review, decision: MatchReviewDecision, decided: MatchReviewDecided, asked: number): void {
+  const { item, order, isOurs } = decided;
+  const now = Date.now();
+  if (isOurs) {
+    review.decision = decision;
+    delete review.doubt;
+    note(review, `decided: ${decision.action}`, now);
+  }
+  if (order) takeOrder(review, order, now);
+  // Not every deployment says in the answer who resolved it.
+  if (item && isOurs && decision.action === 'reject' && outcomeOf(item)) end(review, 'rejected', {}, now);
+  if (item) takeRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
+  if (!isOurs) throw item ? ended(review) : gone();
+}
+
+/** An accepted result is answered with its order, not with the review. */
+function takeOrder(review: Review, order: OrderSnapshot, now: number): void {
+  const { orderId: resolvedOrderId, userId: resolvedUserId } = order;
+  if (review.known) review.known = { ...review.known, status: 'resolved' };
+  const user = resolvedUserId === undefined ? {} : { resolvedUserId };
+  end(review, 'accepted', { resolvedOrderId, ...user, snapshot: order }, now);
+}
+
+/** The service may be at work on it, or have done it. */
+const doubtful: readonly string[] = ['AnswerLost', 'AnswerUnreadable', 'ServiceUnavailable', 'CommandTimedOut'];
+
+/** How long the service may be at work on a decision that it did not answer: its usual time limit, and a margin. */
+const settling = 35 * second;
+
+/** A decision that may still be under way is not raced by another one: what came of it is read first. */
+async function outwaitDoubt(review: Review): Promise<void> {
+  const { doubt } = review;
+  if (!doubt) return;
+  const left = doubt.until - Date.now();
+  if (left > 0) await sleep(left, { summary: 'an earlier decision may be under way' });
+  await readReview(review);
+}
+
+/** True if the same was decided before. Another note changes nothing. */
+function isRepeated({ decision }: Review, { action, orderId, userId }: MatchReviewDecision): boolean {
+  return decision?.action === action && decision.orderId === orderId && decision.userId === userId;
+}
+
+/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
+export function validate(run: MatchReviewRun, action: MatchReviewAction, given: Acceptance & Rejection): void {
+  const { orderId, userId, note: text } = given ?? {};
+  for (const [field, id] of Object.entries({ orderId, userId })) {
+    if (id === undefined) continue;
+    if (typeof id !== 'string' || !isAddressable(id)) throw refuseField(field, 'must be an id of the service');
+    if (action !== 'accept') throw refuseField(field, 'is not known here');
+  }
+  const isNote = typeof text === 'string' && text !== '' && Array.from(text).length <= longestNote;
+  if (text !== undefined && !isNote) {
+    throw refuseField('note', `must be a text of at most ${longestNote} characters`);
+  }
+  const { review } = run;
+  if (review.ending !== undefined && !isRepeated(review, { ...given, action })) throw ended(review);
+}
+
+/** Counted in code points. The service documents no limit: a longer one would fill the history. */
+const longestNote = 5_000;
+
+function ended(review: Review): ApplicationFailure {
+  const { known } = review;
+  const reason = review.ending ?? (known && outcomeOf(known)) ?? known?.status ?? 'unknown';
+  return refuse('ReviewEnded', `The review needs no decision any more: ${reason}`, { reason });
+}
+
+function gone(): ApplicationFailure {
+  return refuse('ReviewEnded', 'The service shows no such review any more', { reason: 'gone' });
+}

@@ -1,0 +1,116 @@
+import type { Moment } from '../entity/alarm.js';
+import { absenceBelieved } from '../entity/absence.js';
+import { note } from '../entity/journal.js';
+import { doubled, longestOutage, minute } from '../entity/spans.js';
+import { announceNews, clear, enqueue, headOf, raise } from './announcements.js';
+import { bringOrder, readReview } from './reading.js';
+import type { Review } from './review.js';
+
+/** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
+
+export interface Deadline extends Moment {
+  name: 'read_the_review' | 'decision_reminder' | 'service_review' | 'notify_the_order';
+  /** What it is met by, once for each stage. */
+  key: string;
+  /** Which of several reminders, from 1. */
+  ordinal: number;
+}
+
+/** Those that are not met yet, the earliest first. */
+export function deadlinesOf(review: Review): Deadline[] {
+  const found = review.ending === undefined ? [nextReadOf(review), ...stageDeadlines(review)] : orderDeadline(review);
+  const open = found.filter(({ key }) => !review.met.includes(key));
+  return open.toSorted((a, b) => a.at - b.at);
+}
+
+function stageDeadlines(review: Review): Deadline[] {
+  const { stage, policy, notifies } = review;
+  const { phase, since } = stage;
+  if (phase === 'with_service') return [deadline(review, 'service_review', since + policy.serviceReviewDeadline)];
+  if (phase !== 'awaiting_decision' || notifies !== true) return [];
+  return policy.decisionReminders.map((span, n) => deadline(review, 'decision_reminder', since + span, n + 1));
+}
+
+function nextReadOf(review: Review): Deadline {
+  const { lookedAt, unclear, unanswered, absentSince, doubt } = review;
+  const usual = pollAt(review);
+  const moments = [
+    usual,
+    // What a webhook reported is read at once, but not again and again while the service is silent.
+    ...(unclear && !unanswered ? [lookedAt] : []),
+    ...(doubt && !unanswered ? [doubt.until] : []),
+    ...(absentSince !== undefined && lookedAt < absentSince + absenceBelieved ? [absentSince + absenceBelieved] : []),
+  ];
+  return { name: 'read_the_review', key: '', at: Math.min(...moments), ordinal: 1 };
+}
+
+/** The order's workflow is notified before the review ends. */
+function orderDeadline(review: Review): Deadline[] {
+  if (!review.order) return [];
+  return [{ name: 'notify_the_order', key: '', at: review.unanswered ? pollAt(review) : review.lookedAt, ordinal: 1 }];
+}
+
+/** Each read that says nothing new doubles the pause. */
+function pollAt({ known, lookedAt, silentReads, policy }: Review): number {
+  const { firstPoll, longestPoll } = policy;
+  // One that was never read cannot be decided: nobody is asked yet.
+  const first = known ? firstPoll : Math.min(minute, firstPoll);
+  return lookedAt + doubled(first, silentReads, Math.max(longestPoll, firstPoll));
+}
+
+function deadline({ stage }: Review, name: Deadline['name'], at: number, ordinal = 1): Deadline {
+  return { name, key: `${stage.phase}/${stage.since}/${name}.${ordinal}`, at, ordinal };
+}
+
+/** Until when the service's staff are waited for. A decision is waited for without end. */
+export function waitingUntil(review: Review): number | undefined {
+  return deadlinesOf(review).find(({ name }) => name === 'service_review')?.at;
+}
+
+/** Acts on what is due. Silence may only mean a lost webhook: the service is asked first. */
+export async function handlePassedDeadlines(review: Review): Promise<void> {
+  if (dueOf(review).length > 0 && review.ending === undefined) await readReview(review);
+  for (const due of dueOf(review)) meet(review, due, Date.now());
+  await bringOrderIfDue(review);
+}
+
+function dueOf(review: Review): Deadline[] {
+  return deadlinesOf(review).filter(({ at }) => at <= Date.now());
+}
+
+function meet(review: Review, { name, key, ordinal }: Deadline, now: number): void {
+  if (name === 'decision_reminder') {
+    review.met.push(key);
+    note(review, `decision reminder ${ordinal}`, now);
+    const at = `${new Date(review.stage.since).toISOString()}/${ordinal}`;
+    const data = { reminder: ordinal, allowedActions: review.known?.allowedActions ?? [] };
+    enqueue(review, { ...headOf(review, at, 'review_reminder', now), type: 'review_reminder', data });
+  } else if (name === 'service_review') {
+    review.met.push(key);
+    raise(review, 'service_review_overdue', now);
+  }
+}
+
+/** An order that cannot be read for a day is left to its own webhooks and to the reconciliation. */
+async function bringOrderIfDue(review: Review): Promise<void> {
+  const { order } = review;
+  if (!order || dueOf(review).length === 0) return;
+  const isLast = Date.now() >= order.since + longestOutage;
+  if (await bringOrder(review, order)) delete review.order;
+  else if (isLast) {
+    note(review, 'the order could not be read', Date.now());
+    delete review.order;
+  }
+}
+
+/** Brings everything in line with what is known now: questions and announcements. */
+export function bringInLine(review: Review): void {
+  const now = Date.now();
+  const { phase, since } = review.stage;
+  const isOpen = review.ending === undefined;
+  announceNews(review, now);
+  if (isOpen && phase === 'awaiting_decision') raise(review, 'decision_needed', now);
+  else clear(review, ['decision_needed'], now);
+  if (!isOpen || phase !== 'with_service') clear(review, ['service_review_overdue'], now);
+  review.met = review.met.filter((key) => key.startsWith(`${phase}/${since}/`));
+}

@@ -1,0 +1,112 @@
+import { log } from '@temporalio/workflow';
+import type { MatchReviewReading } from '../../activities/match-reviews.js';
+import { isAddressable } from '../../protocol/ids.js';
+import { isCarriedOut } from '../../protocol/match-review/lifecycle.js';
+import type { MatchReviewReported } from '../../protocol/match-review/messages.js';
+import { rootOf } from '../../protocol/order/root-order.js';
+import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
+import { activities } from '../activities.js';
+import { noteAbsence } from '../entity/absence.js';
+import { answeringMeanwhile, refusalOf } from '../entity/commands.js';
+import { isObject, textsOf } from '../entity/fields.js';
+import { note } from '../entity/journal.js';
+import { setNotifies } from '../entity/outbox.js';
+import { setPolicy } from '../entity/policy.js';
+import { takeAbsence, takeRead, takeSilence, type Review } from './review.js';
+import { upgradeReviewResult } from './versions.js';
+import type { MatchReviewRun } from './workflow.js';
+
+/** Asks the service for the review. What cannot be read now is as silent as before. */
+export async function readReview(review: Review): Promise<void> {
+  const asked = review.received;
+  try {
+    const summary = 'read the review';
+    const reading = await activities.readMatchReview.executeWithOptions({ summary }, [review.rawResultId]);
+    takeReading(review, reading, asked, Date.now());
+  } catch (error) {
+    const { type, message } = refusalOf(error);
+    log.warn('match review could not be read', { rawResultId: review.rawResultId, type, message });
+    takeSilence(review, Date.now());
+  }
+}
+
+function takeReading(review: Review, { item, notifies }: MatchReviewReading, asked: number, now: number): void {
+  setNotifies(review, notifies);
+  if (item) takeRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
+  else takeAbsence(review, noteAbsence(review, now), asked, now);
+  settleDoubt(review, item ?? review.reported, now);
+}
+
+/** A decision whose answer was lost: the review itself shows whether it happened. */
+function settleDoubt(review: Review, shown: MatchReviewReport | undefined, now: number): void {
+  const { doubt, ending } = review;
+  if (!doubt) return;
+  const { until, ...decision } = doubt;
+  if (shown && isCarriedOut(decision.action, shown)) review.decision ??= decision;
+  if (review.decision || ending !== undefined || now >= until) delete review.doubt;
+}
+
+/**
+ * Finds out what there is before anything is done: a review that is over, an earlier run that has announced it. A service that does
+ * not answer holds nobody up: every command reads itself.
+ */
+export async function identify({ review, commands, earlierRun }: MatchReviewRun): Promise<void> {
+  if (review.identified) return;
+  const asked = review.received;
+  const summary = 'what there is already';
+  const found = await answeringMeanwhile(
+    commands,
+    activities.identifyMatchReview.executeWithOptions({ summary }, [review.rawResultId, earlierRun]),
+  );
+  const previous = found.previous && upgradeReviewResult(found.previous);
+  if (previous) {
+    review.announced = [...new Set([...previous.announced, ...review.announced])];
+    review.journal = [...previous.timeline, ...review.journal];
+    if (previous.decision) review.decision = previous.decision;
+    if (review.requestedPolicy === undefined) setPolicy(review, previous.policy);
+  }
+  setNotifies(review, found.notifies);
+  if (found.reading) takeReading(review, found.reading, asked, Date.now());
+  else takeSilence(review, Date.now());
+  // The earlier run has notified its workflow.
+  if (previous?.resolvedOrderId !== undefined && previous.resolvedOrderId === review.order?.orderId)
+    delete review.order;
+  review.identified = true;
+}
+
+/**
+ * Passes the order that the result was given to on to its own workflow, as its webhook would, which may be lost.
+ * @returns whether there is nothing left to do
+ */
+export async function bringOrder(
+  review: Review,
+  { orderId, snapshot: answered }: NonNullable<Review['order']>,
+): Promise<boolean> {
+  const snapshot = answered ?? (await readOrder(review, orderId));
+  if (snapshot === undefined) return false;
+  if (snapshot !== null && [snapshot.orderId, rootOf(snapshot)].every(isAddressable)) {
+    const summary = 'notify the order’s workflow';
+    await activities.forwardOrder.executeWithOptions({ summary }, [{ snapshot, rootOrderId: rootOf(snapshot) }]);
+  } else note(review, 'the service does not know the order', Date.now());
+  return true;
+}
+
+/** Null if the service does not know the order; undefined if it does not answer. */
+async function readOrder(review: Review, orderId: string) {
+  try {
+    return await activities.readOrder.executeWithOptions({ summary: 'read the order' }, [orderId]);
+  } catch (error) {
+    const { type, message } = refusalOf(error);
+    log.warn('the order of a match review could not be read', { orderId, type, message });
+    takeSilence(review, Date.now());
+    return undefined;
+  }
+}
+
+/** Reads a webhook's report that came by signal, perhaps from a backend in another language. Never throws. */
+export function readReport(value: unknown, rawResultId: string): MatchReviewReported | undefined {
+  if (!isObject(value) || value['rawResultId'] !== rawResultId) return undefined;
+  const names = ['status', 'decisionCode', 'resolutionAction', 'resolvedUserId', 'resolvedOrderId'] as const;
+  const report: MatchReviewReport = { rawResultId, ...textsOf(value, names) };
+  return { ...report, ...textsOf(value, ['userId']) };
+}

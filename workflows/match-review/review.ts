@@ -1,0 +1,177 @@
+import type { RaisedAttention } from '../../protocol/attention.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { openPhaseOf, outcomeOf, rankOf, type OpenPhase } from '../../protocol/match-review/lifecycle.js';
+import type {
+  MatchReviewAttentionReason,
+  MatchReviewDecision,
+  MatchReviewInput,
+  MatchReviewOutcome,
+  MatchReviewPhase,
+} from '../../protocol/match-review/messages.js';
+import type { ResolvedMatchReviewPolicy } from '../../protocol/match-review/policy.js';
+import type { MatchReviewReport, MatchReviewSnapshot } from '../../service/match-review-snapshot.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { Attentive } from '../entity/attention.js';
+import { note } from '../entity/journal.js';
+import type { Outbox } from '../entity/outbox.js';
+import { openPolicy, type Governed } from '../entity/policy.js';
+import { matchReviewPolicyVersions, reviewVersion, upgradeReview } from './versions.js';
+
+/**
+ * Everything that is known of one unmatched result, and how each thing that is learnt changes it. Plain JSON without a clock: it
+ * goes through continue-as-new as it is. Times are milliseconds since the epoch.
+ */
+export interface Review
+  extends Outbox, Attentive<RaisedAttention<MatchReviewAttentionReason>>, Governed<ResolvedMatchReviewPolicy> {
+  version: number;
+  rawResultId: string;
+  policy: ResolvedMatchReviewPolicy;
+  userId?: string;
+  /** The service was asked what there is. */
+  identified: boolean;
+  /** The furthest that a webhook reported: a stub, which counts only if the service no longer shows the review. */
+  reported?: MatchReviewReport;
+  /** As it was last read. */
+  known?: MatchReviewSnapshot;
+  /** How many webhooks brought news: a read that was asked for before the last of them may be older than it. */
+  received: number;
+  /** A webhook came that no read has followed yet. */
+  unclear: boolean;
+  stage: { phase: OpenPhase; since: number };
+  /** When something new was learnt, or the service was last asked. */
+  lookedAt: number;
+  /** Reads since then that said nothing new. */
+  silentReads: number;
+  /** The service did not answer the last time. */
+  unanswered: boolean;
+  /** When the service first said that it does not know the review; missing once it has shown it. */
+  absentSince?: number;
+  /** What was decided here, once the service has it. */
+  decision?: MatchReviewDecision;
+  /** A decision that was sent without an answer, and until when the service may be at work on it. */
+  doubt?: MatchReviewDecision & { until: number };
+  /** The order that the result was given to, until its own workflow has been notified. */
+  order?: { orderId: string; snapshot?: OrderSnapshot; since: number };
+  resolvedOrderId?: string;
+  resolvedUserId?: string;
+  /** Keys of deadlines that were acted on. */
+  met: string[];
+  /** Ids of what was put into the outbox. */
+  announced: string[];
+  ending?: MatchReviewOutcome;
+}
+
+export function openReview({ rawResultId, policy, carried }: MatchReviewInput, now: number): Review {
+  if (carried != null) return upgradeReview(carried);
+  return {
+    version: reviewVersion,
+    rawResultId,
+    ...openPolicy(matchReviewPolicyVersions, policy),
+    identified: false,
+    received: 0,
+    unclear: false,
+    stage: { phase: 'unknown', since: now },
+    lookedAt: now,
+    silentReads: 0,
+    unanswered: false,
+    met: [],
+    announced: [],
+    attention: [],
+    raised: {},
+    outbox: [],
+    journal: [],
+  };
+}
+
+export function currentPhase({ ending, stage }: Review): MatchReviewPhase {
+  return ending ?? stage.phase;
+}
+
+/**
+ * Folds a webhook in; says whether the service has to be asked. A webhook carries no time, so one that differs from what is known may
+ * be the later one or a late one.
+ */
+export function learnFromWebhook(review: Review, report: MatchReviewReport): boolean {
+  const { reported, known } = review;
+  if (!reported || rankOf(report.status) >= rankOf(reported.status)) review.reported = report;
+  if (known && Object.entries(report).every(([name, value]) => known[name as keyof MatchReviewReport] === value)) {
+    return false;
+  }
+  review.received += 1;
+  review.unclear = true;
+  return true;
+}
+
+/**
+ * A read is the review as it is now, whatever was reported before it.
+ * @param asked `received` of when it was asked for
+ */
+export function takeRead(review: Review, item: MatchReviewSnapshot, asked: number, now: number): void {
+  delete review.absentSince;
+  const isNews = canonicalJson(item) !== canonicalJson(review.known ?? null);
+  review.known = item;
+  answered(review, isNews, now);
+  if (review.received === asked) review.unclear = false;
+  const phase = openPhaseOf(item.status);
+  const outcome = outcomeOf(item);
+  if (isNews) note(review, item.status ?? 'no status', now);
+  if (outcome !== undefined) end(review, outcome, item, now);
+  else if (phase !== review.stage.phase) enterStage(review, phase, now);
+}
+
+/** One that comes back to a person is decided again. */
+function enterStage(review: Review, phase: OpenPhase, now: number): void {
+  review.stage = { phase, since: now };
+  if (phase === 'awaiting_decision') delete review.decision;
+}
+
+/**
+ * The service does not show the review any more. What a webhook said of its end counts then.
+ * @param isBelieved it has said so for long enough
+ */
+export function takeAbsence(review: Review, isBelieved: boolean, asked: number, now: number): void {
+  const { reported } = review;
+  const outcome = reported && outcomeOf(reported);
+  answered(review, false, now);
+  if (review.received === asked) review.unclear = false;
+  if (reported && outcome !== undefined) {
+    review.known = { subReasonCodes: [], allowedActions: [], ...review.known, ...reported };
+    end(review, outcome, reported, now);
+  } else if (isBelieved) end(review, 'gone', {}, now);
+}
+
+export function takeSilence(review: Review, now: number): void {
+  review.lookedAt = now;
+  review.silentReads += 1;
+  review.unanswered = true;
+}
+
+function answered(review: Review, isNews: boolean, now: number): void {
+  review.lookedAt = now;
+  review.unanswered = false;
+  review.silentReads = isNews ? 0 : review.silentReads + 1;
+}
+
+interface Resolved {
+  resolvedOrderId?: string;
+  resolvedUserId?: string;
+  /** The order, if the service answered with it. */
+  snapshot?: OrderSnapshot;
+}
+
+/** The review is over. The first end counts: the order that it names is brought to its workflow once. */
+export function end(review: Review, ending: MatchReviewOutcome, resolved: Resolved, now: number): void {
+  if (review.ending !== undefined) return;
+  review.ending = ending;
+  const { resolvedOrderId: orderId, resolvedUserId, snapshot } = resolved;
+  if (resolvedUserId !== undefined) review.resolvedUserId = resolvedUserId;
+  if (orderId === undefined || ending === 'rejected') return;
+  review.resolvedOrderId = orderId;
+  review.order = { orderId, ...(snapshot && { snapshot }), since: now };
+}
+
+/** Nobody waits any more. At the service everything stays as it is. */
+export function abandon(review: Review): void {
+  review.ending ??= 'abandoned';
+  delete review.order;
+}

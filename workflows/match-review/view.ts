@@ -1,0 +1,82 @@
+import type { MatchReviewPhase, MatchReviewResult, MatchReviewState } from '../../protocol/match-review/messages.js';
+import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
+import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
+import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
+import { waitingUntil } from './deadlines.js';
+import { currentPhase, type Review } from './review.js';
+import { reviewResultVersion } from './versions.js';
+
+/** What `state` and the updates answer with. */
+export function reviewStateOf(review: Review): MatchReviewState {
+  const { rawResultId, userId, known, decision, resolvedOrderId, resolvedUserId, ending } = review;
+  const { status, decisionCode, interpretation, resultStatus, labSlug } = known ?? { labSlug: undefined };
+  return {
+    rawResultId,
+    ...(userId !== undefined && { userId }),
+    phase: currentPhase(review),
+    ...(status !== undefined && { status }),
+    ...(decisionCode !== undefined && { decisionCode }),
+    subReasonCodes: known?.subReasonCodes ?? [],
+    allowedActions: ending === undefined ? (known?.allowedActions ?? []) : [],
+    ...(interpretation !== undefined && { interpretation }),
+    ...(resultStatus !== undefined && { resultStatus }),
+    ...(labSlug !== undefined && { labSlug }),
+    ...(decision && { decision }),
+    ...(resolvedOrderId !== undefined && { resolvedOrderId }),
+    ...(resolvedUserId !== undefined && { resolvedUserId }),
+    waiting: waitingOf(review),
+    attention: shownAttention(review.attention),
+    timeline: review.journal,
+    ...(ending !== undefined && { outcome: ending }),
+  };
+}
+
+export function reviewResultOf(review: Review): MatchReviewResult {
+  const { policy, announced } = review;
+  return { version: reviewResultVersion, ...reviewStateOf(review), policy, announced };
+}
+
+const waitedFor: Partial<Readonly<Record<MatchReviewPhase, string>>> = {
+  awaiting_decision: 'a person to decide',
+  with_service: 'the service’s staff to decide',
+  unknown: 'the service to say where the review stands',
+};
+
+function waitingOf(review: Review): MatchReviewState['waiting'] {
+  const what = waitedFor[currentPhase(review)] ?? 'nothing';
+  const until = waitingUntil(review);
+  return { for: what, ...(until !== undefined && { until: new Date(until).toISOString() }) };
+}
+
+/** The case file that the Web UI shows, in Markdown: what is to be decided, and what happened. */
+export function caseFileOf(state: MatchReviewState): string {
+  const { rawResultId, phase, decisionCode, allowedActions, interpretation, attention, timeline } = state;
+  const actions = allowedActions.length === 0 ? 'none' : allowedActions.map(code).join(', ');
+  return [
+    `### ${sentence(phase)}`,
+    `Unmatched result ${code(rawResultId)}`,
+    ...(decisionCode === undefined ? [] : [`**Reason** ${plain(words(decisionCode))}`]),
+    ...(interpretation === undefined ? [] : [`**Interpretation** ${plain(interpretation)}`]),
+    ...(state.outcome === undefined ? [`**Allowed** ${actions}`, waitingLine(state.waiting)] : [outcomeLine(state)]),
+    ...attentionLines(attention),
+    table(
+      ['When (UTC)', 'What happened'],
+      timeline.map(({ at, what }) => [moment(at), plain(sentence(what))]),
+    ),
+  ].join('\n\n');
+}
+
+function outcomeLine({ outcome, resolvedOrderId }: MatchReviewState): string {
+  const where = resolvedOrderId === undefined ? '' : `: order ${code(resolvedOrderId)}`;
+  return `**Outcome** ${words(outcome ?? '')}${where}`;
+}
+
+/** Shows the case file and the search attributes of the review as it is now. */
+export function show(review: Review): void {
+  const state = reviewStateOf(review);
+  showToOperators(caseFileOf(state), [
+    { key: labPhaseKey, value: state.phase },
+    attentionAttribute(state.attention),
+    ...ofUser(state.userId),
+  ]);
+}

@@ -1,0 +1,138 @@
+import { log, setHandler, workflowInfo } from '@temporalio/workflow';
+import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
+import { isAddressable, matchReviewId } from '../../protocol/ids.js';
+import {
+  acceptUpdate,
+  markUnsureUpdate,
+  matchReviewName,
+  matchReviewReportedSignal,
+  matchReviewStateQuery,
+  rejectUpdate,
+  reviewRequestedSignal,
+  type Acceptance,
+  type MatchReviewAction,
+  type MatchReviewInput,
+  type MatchReviewResult,
+  type MatchReviewState,
+  type ReviewRequested,
+} from '../../protocol/match-review/messages.js';
+import { refuse } from '../entity/commands.js';
+import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
+import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
+import { announceEnd, clear, raise } from './announcements.js';
+import { carryOut, validate, type MatchReviewCommand } from './commands.js';
+import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
+import { identify, readReport } from './reading.js';
+import { abandon, learnFromWebhook, openReview, type Review } from './review.js';
+import { matchReviewPolicyVersions } from './versions.js';
+import { reviewResultOf, reviewStateOf, show } from './view.js';
+
+/**
+ * Follows a result that the service could not match with an order, until somebody has decided whose it is. Started by
+ * signal-with-start: by the first webhook, by the reconciliation, or by a product.
+ */
+export async function matchReview(input: MatchReviewInput): Promise<MatchReviewResult> {
+  const checked = check(input);
+  const run: MatchReviewRun = {
+    ...openRun<MatchReviewCommand, MatchReviewState>(),
+    review: openReview(checked, Date.now()),
+    earlierRun: readEarlierRun(input.earlierRun),
+    cancelled: false,
+  };
+  listen(run);
+  // A decision on its way is not called back.
+  await workThrough(run, async () => {
+    await settlePolicyOrKeep(run.review, matchReviewPolicyVersions);
+    await identify(run);
+    await runLoop(run, loopOf(run));
+  });
+  return reviewResultOf(run.review);
+}
+
+/** What another language's backend sends is not checked by any compiler. */
+function check(input: Partial<MatchReviewInput> | undefined): MatchReviewInput {
+  const { rawResultId } = input ?? {};
+  const isId = typeof rawResultId === 'string' && isAddressable(rawResultId);
+  if (isId && workflowInfo().workflowId === matchReviewId(rawResultId)) return { ...input, rawResultId };
+  const message = 'the workflow ID must be match-review/<raw result id>, as matchReviewId makes it';
+  throw refuse('InvalidCommand', message);
+}
+
+function loopOf(run: MatchReviewRun) {
+  const { review } = run;
+  return {
+    state: review,
+    attention: { raise, clear },
+    act: () => act(run),
+    isOver: () => review.ending !== undefined && review.order === undefined,
+    announceEnd: () => announceEnd(review, Date.now()),
+    nextMoment: () => deadlinesOf(review)[0],
+    workflowType: matchReviewName,
+    nextInput: (): MatchReviewInput => ({ rawResultId: review.rawResultId, carried: review }),
+  };
+}
+
+async function act(run: MatchReviewRun): Promise<void> {
+  const { review, commands } = run;
+  await settlePolicyOrKeep(review, matchReviewPolicyVersions);
+  await commands.carryOutNext((command) => carryOut(review, command));
+  // At the service everything stays as it is.
+  if (run.cancelled) abandon(review);
+  await handlePassedDeadlines(review);
+  bringInLine(review);
+  show(review);
+}
+
+/** One run of `matchReview`. */
+export interface MatchReviewRun extends EntityRun<MatchReviewCommand, MatchReviewState>, Cancellable {
+  review: Review;
+  earlierRun: EarlierRun | undefined;
+}
+
+/** Registered before the first await: what comes early is kept. */
+function listen(run: MatchReviewRun): void {
+  const { review } = run;
+  setHandler(matchReviewReportedSignal, (report) => receiveReport(run, report), {
+    description: 'A webhook, or the reconciliation, reported this review.',
+  });
+  setHandler(reviewRequestedSignal, (requested) => receiveRequest(run, requested), {
+    description: 'The product follows the review, with a policy of its own.',
+  });
+  setHandler(matchReviewStateQuery, () => reviewStateOf(review), {
+    description: 'Where the review stands, what may be decided, and what it waits for.',
+  });
+  const decide = (action: MatchReviewAction) => (given: Acceptance | undefined) =>
+    run.commands.askThrough<MatchReviewState>({ ...given, action });
+  const validator = (action: MatchReviewAction) => (given: Acceptance) => validate(run, action, given);
+  setHandler(acceptUpdate, decide('accept'), {
+    description: 'Gives the result to an order.',
+    validator: validator('accept'),
+  });
+  setHandler(rejectUpdate, decide('reject'), {
+    description: 'Rejects the result: it belongs to none of the team’s orders.',
+    validator: validator('reject'),
+  });
+  setHandler(markUnsureUpdate, decide('unsure'), {
+    description: 'Leaves the decision to the service’s staff.',
+    validator: validator('unsure'),
+  });
+}
+
+/** It only records. */
+function receiveReport(run: MatchReviewRun, reported: unknown): void {
+  const { review } = run;
+  const read = readReport(reported, review.rawResultId);
+  if (!read) {
+    // A malformed signal must not stop the task: it is the sender's fault, and the review is read in time.
+    log.error('a signal was dropped: it has no report of this review');
+    return;
+  }
+  const { userId, ...report } = read;
+  if (userId !== undefined) review.userId ??= userId;
+  if (learnFromWebhook(review, report)) run.hasNews = true;
+}
+
+function receiveRequest(run: MatchReviewRun, requested: ReviewRequested | undefined): void {
+  if (requested?.policy !== undefined) choosePolicy(run.review, matchReviewPolicyVersions, requested.policy);
+  run.hasNews = true;
+}
