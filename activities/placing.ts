@@ -15,6 +15,7 @@ import type { DecidedOn } from '../workflows/order/chain.js';
 import { creationProgressSignal, type CreationProgress, type KitRequest } from '../protocol/order/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
+import { requireAnswers } from './order-answers.js';
 import { requirePhysician } from './orders.js';
 import { startAttempt, type Attempt } from './attempt.js';
 import { firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './order-search.js';
@@ -90,6 +91,7 @@ async function placeFirst(dependencies: ActivityDependencies, input: CreateKitOr
   if (request.kind === 'with_patient') {
     const { lab_account_id: labAccountId, order_set: orderSet, physician } = request.order;
     await requirePhysician(dependencies.service, labAccountId ?? orderSet?.lab_account_id, physician, attempt.call());
+    await requireAnswers(dependencies.service, request.order, attempt);
   }
   if (!isFirstAttempt(input)) await reportProgress(dependencies, 'sending');
   return create(dependencies, request, passthrough, attempt);

@@ -12,6 +12,7 @@ export type {
   SetPolicyOptions,
   WhichHandle,
 } from './orders/orders.js';
+export type { PlaceOptions } from './orders/placing.js';
 export type { OrderSearch } from './orders/order-search.js';
 export type { OrderSummary } from './orders/order-list.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
@@ -200,6 +201,7 @@ export {
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
+export { answerFaults } from '../service/order-answers.js';
 export type { Results } from '../service/results.js';
 export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
 export type {

@@ -1,11 +1,7 @@
-import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { z } from 'zod';
-import { orderRequestSchema, testkitOrderRequestSchema, type Order } from '../../service/orders.js';
-import { brokenRulesOf } from '../../service/validation.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
-import { placeKitOrderId, ofCanonicalUser } from '../../protocol/ids.js';
+import type { Order } from '../../service/orders.js';
+import { placeKitOrderId } from '../../protocol/ids.js';
 import {
   placeKitOrderName,
   type AttentionReason,
@@ -24,9 +20,8 @@ import {
   NoWorker,
   TemporalRefused,
   TemporalUnreachable,
-  type RefusedField,
 } from '../errors.js';
-import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
+import { joinFaults, referenceFaults } from '../input-faults.js';
 import { askService, listFromService } from '../service-calls.js';
 import { goesOn, underWay } from '../workflow-calls.js';
 import type { WorkflowFilter } from '../workflow-list.js';
@@ -35,6 +30,7 @@ import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.j
 import { KitOrderHandle, policyChanges } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
+import { checkPlacing, digestOf, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange } from './reconciliation.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
@@ -104,8 +100,8 @@ export class OrderOperations {
    * @throws OrderInvalid naming each field and its rule, before anything is started
    * @throws ReferenceConflict when the reference was used for an order with other details
    */
-  async place(given: PlaceKitOrderInput, options: CallOptions = {}): Promise<KitOrderHandle> {
-    check(given);
+  async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<KitOrderHandle> {
+    checkPlacing(given, markers);
     const input = withCanonicalUser({ ...given, policy: resolvePolicy(given.policy) });
     return this.finder.calls.call(isStarting, options, () => this.startPlacing(input));
   }
@@ -281,43 +277,4 @@ function filterOf(selection: OrderSelection): OrderFilter {
 function concernsEveryOrder(error: LabOperationsError): boolean {
   const ofEvery = [NoWorker, TemporalUnreachable, TemporalRefused, EncryptionKeysMissing, EncryptionRequired];
   return ofEvery.some((each) => error instanceof each);
-}
-
-/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
-function check(input: PlaceKitOrderInput): void {
-  const faults = [
-    ...referenceFaults(input.reference),
-    ...orderFaults(input),
-    ...policyFaults(() => resolvePolicy(input.policy)),
-  ];
-  if (faults.length > 0) throw invalid(faults);
-}
-
-function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
-  if (kind !== 'unregistered' && kind !== 'with_patient') {
-    return [{ field: 'kind', message: 'must be unregistered or with_patient' }];
-  }
-  if (typeof order !== 'object' || order === null) return [{ field: 'order', message: 'is required' }];
-  if ('passthrough' in order) return [{ field: 'order.passthrough', message: 'is ours: it carries the reference' }];
-  const schema: z.ZodType = kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema;
-  return brokenRulesOf(schema, order).map(({ field, rule }) => ({ field: `order.${field}`, message: rule }));
-}
-
-function invalid(fields: RefusedField[]): OrderInvalid {
-  return new OrderInvalid(`The order is not valid: ${joinFaults(fields)}`, { fields });
-}
-
-/** A user's id in either spelling is the same order. */
-function withCanonicalUser(input: PlaceKitOrderInput): PlaceKitOrderInput {
-  return input.kind === 'unregistered'
-    ? { ...input, order: ofCanonicalUser(input.order) }
-    : { ...input, order: ofCanonicalUser(input.order) };
-}
-
-/**
- * Identifies an order without keeping its details readable. The policy is not part of it: a product that changes its
- * policy between a call and its retry means the same order, which keeps the first policy.
- */
-function digestOf({ kind, order }: PlaceKitOrderInput): string {
-  return createHash('sha256').update(canonicalJson({ kind, order })).digest('hex');
 }

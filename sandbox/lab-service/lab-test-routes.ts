@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { labTestBody, type Json } from './order-body.js';
+import { labTestBody, questionsBody, type Json } from './order-body.js';
 import { cursorPage, cursorQuery } from './org-access.js';
 import { refusal } from './problems.js';
 import { LAB, LAB_TESTS, type Marker } from './seed.js';
@@ -85,7 +85,8 @@ const MARKERS: readonly Marker[] = [
   ...new Map(LAB_TESTS.flatMap(({ markers }) => markers).map((marker) => [marker.id, marker])).values(),
 ];
 
-function markerBody({ id, name, slug, unit, loinc }: Marker): Json {
+function markerBody(marker: Marker): Json {
+  const { id, name, slug, unit, loinc } = marker;
   return {
     id,
     name,
@@ -96,7 +97,7 @@ function markerBody({ id, name, slug, unit, loinc }: Marker): Json {
     type: 'biomarker',
     unit,
     price: '12.50',
-    aoe: null,
+    aoe: questionsBody(marker),
     a_la_carte_enabled: true,
     common_tat_days: 2,
     worst_case_tat_days: 5,

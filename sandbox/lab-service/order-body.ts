@@ -1,6 +1,6 @@
 import { calendarDate, DAY_MS, timestamp } from './time.js';
 import { lowLevel, topLevel } from './lifecycle.js';
-import { LAB, TEAM_ID, type LabTest } from './seed.js';
+import { LAB, TEAM_ID, type LabTest, type Marker } from './seed.js';
 import type { Settings } from './settings.js';
 import type { CriticalResult } from './orders.js';
 import type { LabState, Order, OrderEvent, Shipment } from './state.js';
@@ -136,22 +136,30 @@ export function labTestBody(test: LabTest): Json {
       collection_methods: [test.method],
       sample_types: [test.sampleType],
     },
-    markers: test.markers.map(({ id, name, slug, unit }) => ({
-      id,
-      name,
-      slug,
-      description: null,
-      lab_id: LAB.id,
-      provider_id: String(id),
-      type: 'biomarker',
-      unit,
-      price: null,
+    markers: test.markers.map((marker) => ({
+      ...{ id: marker.id, name: marker.name, slug: marker.slug, description: null },
+      ...{ lab_id: LAB.id, provider_id: String(marker.id), type: 'biomarker', unit: marker.unit, price: null },
+      aoe: questionsBody(marker),
     })),
     is_delegated: false,
     auto_generated: false,
     has_collection_instructions: test.method === 'testkit',
     common_tat_days: test.commonTatDays,
     worst_case_tat_days: test.worstCaseTatDays,
+  };
+}
+
+/** `aoe`: what an order of the marker has to answer; null without a question. */
+export function questionsBody({ questions }: Marker): Json | null {
+  if (questions === undefined) return null;
+  return {
+    questions: questions.map(({ choices, ...question }, index) => ({
+      ...question,
+      sequence: index + 1,
+      answers: choices,
+      constraint: null,
+      default: null,
+    })),
   };
 }
 

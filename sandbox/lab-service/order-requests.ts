@@ -123,7 +123,13 @@ export const orderRequest = z.object({
   billing_type: optional(billingType),
   icd_codes: optional(z.array(z.string())),
   consents: optional(z.array(consent)),
+  aoe_answers: z
+    .array(z.object({ marker_id: z.int(), question_id: z.int(), answer: z.string() }))
+    .nullish()
+    .transform((answers) => answers ?? []),
 });
+
+export type Answers = z.output<typeof orderRequest>['aoe_answers'];
 
 export const importRequest = z.object({
   order_set: orderSet,

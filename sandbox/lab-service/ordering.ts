@@ -1,6 +1,13 @@
 import type { z } from 'zod';
 import type { Lab } from './lab.js';
-import { importRequest, orderRequest, registrationRequest, testkitRequest, type Address } from './order-requests.js';
+import {
+  importRequest,
+  orderRequest,
+  registrationRequest,
+  testkitRequest,
+  type Address,
+  type Answers,
+} from './order-requests.js';
 import { refusal, unacceptable } from './problems.js';
 import { LAB_ACCOUNTS, LAB_ACCOUNT_IDS, LAB_TESTS, type LabAccount, type LabTest } from './seed.js';
 import type { Order } from './state.js';
@@ -27,6 +34,7 @@ export function orderForPatient(lab: Lab, body: unknown): Order {
     collection_method,
     health_insurance,
     consents: _,
+    aoe_answers: answers,
     ...request
   } = readBody(orderRequest, body);
   const labTestId = lab_test_id ?? order_set?.lab_test_ids?.[0];
@@ -35,6 +43,7 @@ export function orderForPatient(lab: Lab, body: unknown): Order {
   if (!isPhoneNumber(request.patient_details.phone_number)) throw refusal(400, 'Phone number is not correct');
   requireUser(lab, userId);
   const labTest = requireLabTest(labTestId);
+  requireAnswers(labTest, answers);
   const lab_account_id = request.lab_account_id ?? order_set?.lab_account_id ?? null;
   requirePhysician(lab_account_id, request.physician);
   const shipping_details = labTest.method === 'testkit' ? shippingOf(request) : null;
@@ -121,6 +130,23 @@ function requireAccount(labAccountId: string, { pending = false } = {}): LabAcco
     throw refusal(400, `Lab account is ${account.status}`);
   }
   return account;
+}
+
+/** The answer is not documented; assumed to be that to any unacceptable field. A choice is named by its code. */
+function requireAnswers({ markers }: LabTest, answers: Answers): void {
+  for (const { id: markerId, questions = [] } of markers) {
+    for (const { id, required, type, choices } of questions) {
+      const index = answers.findIndex((answer) => answer.marker_id === markerId && answer.question_id === id);
+      const given = answers[index]?.answer;
+      if (given === undefined && required) {
+        throw unacceptable(['body', 'aoe_answers'], `question ${id} of marker ${markerId} is required`, answers);
+      }
+      const isRight = type === 'choice' ? choices.some(({ code }) => code === given) : !Number.isNaN(Number(given));
+      if (given !== undefined && !isRight) {
+        throw unacceptable(['body', 'aoe_answers', index, 'answer'], 'the answer does not fit its question', given);
+      }
+    }
+  }
 }
 
 /** Accounts whose orders are delegated take the physician from the caller. */

@@ -34,6 +34,17 @@ export interface Marker {
   /** The invented reference range. */
   readonly min: number;
   readonly max: number;
+  /** What an order of it has to answer. */
+  readonly questions?: readonly Question[];
+}
+
+export interface Question {
+  readonly id: number;
+  readonly required: boolean;
+  readonly code: string;
+  readonly value: string;
+  readonly type: 'choice' | 'numeric';
+  readonly choices: readonly { readonly id: number; readonly code: string; readonly value: string }[];
 }
 
 export interface LabTest {
@@ -74,7 +85,23 @@ function marker(id: number, name: string, unit: string, loinc: string, min: numb
 const GLUCOSE = marker(11, 'Glucose', 'mg/dL', '2345-7', 65, 99);
 const HBA1C = { ...marker(12, 'Hemoglobin A1c', '%', '4548-4', 4, 5.6), slug: 'hba1c' };
 const FERRITIN = marker(13, 'Ferritin', 'ng/mL', '2276-4', 16, 154);
-const CORTISOL = marker(14, 'Cortisol', 'ug/dL', '2143-6', 6.2, 19.4);
+const CORTISOL: Marker = {
+  ...marker(14, 'Cortisol', 'ug/dL', '2143-6', 6.2, 19.4),
+  questions: [
+    {
+      id: 501,
+      required: true,
+      code: 'TIME_OF_DAY',
+      value: 'When will the sample be taken?',
+      type: 'choice',
+      choices: [
+        { id: 1, code: 'AM', value: 'Morning' },
+        { id: 2, code: 'PM', value: 'Evening' },
+      ],
+    },
+    { id: 502, required: false, code: 'SLEEP', value: 'Hours of sleep', type: 'numeric', choices: [] },
+  ],
+};
 
 export const LAB_TESTS: readonly LabTest[] = [
   {

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Marker } from '../../service/lab-tests.js';
+import { answerFaults } from '../../service/order-answers.js';
+import { orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
+import { brokenRulesOf } from '../../service/validation.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { ofCanonicalUser } from '../../protocol/ids.js';
+import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
+import { resolvePolicy } from '../../protocol/order/policy.js';
+import type { CallOptions } from '../call-options.js';
+import type { RefusedField } from '../errors.js';
+import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
+import { OrderInvalid } from './errors.js';
+
+/* What a caller gives to place an order: its check before anything is started, and what makes it the same order again. */
+
+export interface PlaceOptions extends CallOptions {
+  /**
+   * The markers that are ordered, as the catalogue shows them (`catalogue.labTest(id)`, or `catalogue.markers` for single ones):
+   * the order's `aoe_answers` are checked against their questions before anything is started. Without them the worker checks an
+   * order with answers just before it sends it.
+   */
+  markers?: readonly Pick<Marker, 'id' | 'aoe'>[] | null | undefined;
+}
+
+/**
+ * Refuses everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler.
+ * @throws OrderInvalid
+ */
+export function checkPlacing(input: PlaceKitOrderInput, markers: PlaceOptions['markers']): void {
+  const ofOrder = orderFaults(input);
+  const faults = [
+    ...referenceFaults(input.reference),
+    ...ofOrder,
+    // What is not an order has no answers.
+    ...(ofOrder.length === 0 ? wrongAnswers(input, markers) : []),
+    ...policyFaults(() => resolvePolicy(input.policy)),
+  ];
+  if (faults.length > 0) throw invalid(faults);
+}
+
+function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
+  if (kind !== 'unregistered' && kind !== 'with_patient') {
+    return [{ field: 'kind', message: 'must be unregistered or with_patient' }];
+  }
+  if (typeof order !== 'object' || order === null) return [{ field: 'order', message: 'is required' }];
+  if ('passthrough' in order) return [{ field: 'order.passthrough', message: 'is ours: it carries the reference' }];
+  const schema: z.ZodType = kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema;
+  return brokenRulesOf(schema, order).map(({ field, rule }) => ({ field: `order.${field}`, message: rule }));
+}
+
+function wrongAnswers({ kind, order }: PlaceKitOrderInput, markers: PlaceOptions['markers']): RefusedField[] {
+  if (markers == null) return [];
+  if (!Array.isArray(markers)) return [{ field: 'markers', message: 'must be a list of markers' }];
+  if (kind !== 'with_patient') return [];
+  return answerFaults(markers, order.aoe_answers).map(({ field, rule }) => ({
+    field: `order.${field}`,
+    message: rule,
+  }));
+}
+
+export function invalid(fields: RefusedField[]): OrderInvalid {
+  return new OrderInvalid(`The order is not valid: ${joinFaults(fields)}`, { fields });
+}
+
+/** A user's id in either spelling is the same order. */
+export function withCanonicalUser(input: PlaceKitOrderInput): PlaceKitOrderInput {
+  return input.kind === 'unregistered'
+    ? { ...input, order: ofCanonicalUser(input.order) }
+    : { ...input, order: ofCanonicalUser(input.order) };
+}
+
+/**
+ * Identifies an order without keeping its details readable. The policy is not part of it: a product that changes its
+ * policy between a call and its retry means the same order, which keeps the first policy.
+ */
+export function digestOf({ kind, order }: PlaceKitOrderInput): string {
+  return createHash('sha256').update(canonicalJson({ kind, order })).digest('hex');
+}
