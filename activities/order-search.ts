@@ -6,6 +6,7 @@ import { kitOrderId, placeKitOrderId } from '../protocol/ids.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { kitOrderName } from '../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey } from '../protocol/search-attributes.js';
+import type { LabService } from '../service/lab-service.js';
 import type { ActivityDependencies } from './activities.js';
 import type { Attempt } from './attempt.js';
 import { listed, presentRunsOf } from './workflow-runs.js';
@@ -33,7 +34,7 @@ export interface OrderCriteria {
 }
 
 /** Clocks differ: an order that seems slightly older than the first attempt may still come from it. */
-const clockSkew = 5 * 60_000;
+export const clockSkew = 5 * 60_000;
 
 /** The list's filter by time does not document its time zone: starting this much earlier covers all zones. */
 const anyZone = 24 * 60 * 60_000;
@@ -52,7 +53,8 @@ export async function placedBefore(
 ): Promise<Order | undefined> {
   const candidates = new Map<string, Order>();
   const since = Date.parse(criteria.since) - clockSkew;
-  for await (const order of ordersOf(dependencies, criteria, attempt)) {
+  const { service, echoesPassthrough } = dependencies;
+  for await (const order of ordersOf(service, criteria, attempt, echoesPassthrough)) {
     attempt.call();
     if (isFollowUp(order)) continue;
     if (order.passthrough === criteria.passthrough) return order;
@@ -70,22 +72,25 @@ interface SearchProgress {
 
 /**
  * The user's orders that may match. Once something may have been sent, every attempt reads the orders since then and
- * skips none: an unreadable one may be the match. An older order can match only by its passthrough, so the older orders
- * are read through once. A user may have more orders than one attempt can read: the next attempt continues.
+ * skips none: an unreadable one may be the match. An older order can match only exactly, so the older orders are read
+ * through once. A user may have more orders than one attempt can read: the next attempt continues.
+ *
+ * @param isExact an order is recognised by a text of ours that it shows: its passthrough, or the sample id of an import
  */
-async function* ordersOf(
-  { service, echoesPassthrough }: ActivityDependencies,
-  criteria: OrderCriteria,
+export async function* ordersOf(
+  service: LabService,
+  criteria: Pick<OrderCriteria, 'userId' | 'since' | 'sentSince' | 'triedBefore'>,
   attempt: Attempt,
+  isExact: boolean,
 ): AsyncGenerator<Order, void, undefined> {
   const { userId } = criteria;
   const looked = attempt.earlier as SearchProgress | undefined;
   const mustRead = mayHaveBeenSent(criteria);
   const startDate = new Date(Date.parse(criteria.sentSince ?? criteria.since) - anyZone).toISOString();
-  if (!echoesPassthrough || mustRead) {
+  if (!isExact || mustRead) {
     yield* readable((page) => service.orders.page({ userId, startDate }, page, attempt.call()), mustRead);
   }
-  if (!echoesPassthrough || looked?.all) return;
+  if (!isExact || looked?.all) return;
   // Newest first: orders that have come meanwhile move the others back, and one that has gone moves them forward.
   const first = Math.max(1, (looked?.page ?? 1) - 1);
   const read = (page: number) => service.orders.page({ userId }, page, attempt.call({ page } satisfies SearchProgress));
@@ -182,7 +187,7 @@ export function isFirstAttempt({ triedBefore }: Pick<OrderCriteria, 'triedBefore
   return activityInfo().attempt === 1 && !triedBefore;
 }
 
-function mayHaveBeenSent({ triedBefore, sentSince }: OrderCriteria): boolean {
+export function mayHaveBeenSent({ triedBefore, sentSince }: Pick<OrderCriteria, 'triedBefore' | 'sentSince'>): boolean {
   return sentSince !== undefined || !isFirstAttempt({ triedBefore });
 }
 
@@ -201,7 +206,7 @@ async function selectCandidate(
 }
 
 /** A redraw may carry a copy of the passthrough of the order that it follows. */
-function isFollowUp({ origin }: Order): boolean {
+export function isFollowUp({ origin }: Order): boolean {
   return origin === 'redraw' || origin === 'recreation';
 }
 
@@ -249,7 +254,7 @@ async function onlyUnclaimed(
 }
 
 /** The reference that the order's workflow carries, if it has one. */
-async function claimOn(temporal: Client, orderId: string): Promise<string | undefined> {
+export async function claimOn(temporal: Client, orderId: string): Promise<string | undefined> {
   try {
     const { typedSearchAttributes } = await temporal.workflow.getHandle(kitOrderId(orderId)).describe();
     return typedSearchAttributes.get(labReferenceKey);
@@ -259,7 +264,7 @@ async function claimOn(temporal: Client, orderId: string): Promise<string | unde
   }
 }
 
-function ambiguous(orders: readonly Order[]): ApplicationFailure {
+export function ambiguous(orders: readonly Order[]): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `More than one order could be the one that was placed: ${orders.map(({ id }) => id).join(', ')}. Nothing was created.`,
     'AmbiguousOrder',

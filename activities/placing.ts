@@ -1,8 +1,11 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { NotFound } from '../service/errors.js';
+import type { CallOptions } from '../service/http.js';
+import type { LabService } from '../service/lab-service.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import {
   countryCodeOf,
+  importOrderRequestSchema,
   orderRequestSchema,
   testkitOrderRequestSchema,
   type Order,
@@ -15,6 +18,7 @@ import type { DecidedOn } from '../workflows/order/chain.js';
 import { creationProgressSignal, type CreationProgress, type KitRequest } from '../protocol/order/messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
+import { importedBefore } from './import-search.js';
 import { requireAnswers } from './order-answers.js';
 import { requirePhysician } from './orders.js';
 import { startAttempt, type Attempt } from './attempt.js';
@@ -88,25 +92,31 @@ async function placeFirst(dependencies: ActivityDependencies, input: CreateKitOr
   requireValid(request);
   const { found, attempt, passthrough } = await findEarlier(dependencies, input);
   if (found) return found;
-  if (request.kind === 'with_patient') {
+  if (request.kind !== 'unregistered') {
     const { lab_account_id: labAccountId, order_set: orderSet, physician } = request.order;
     await requirePhysician(dependencies.service, labAccountId ?? orderSet?.lab_account_id, physician, attempt.call());
-    await requireAnswers(dependencies.service, request.order, attempt);
   }
+  if (request.kind === 'with_patient') await requireAnswers(dependencies.service, request.order, attempt);
   if (!isFirstAttempt(input)) await reportProgress(dependencies, 'sending');
   return create(dependencies, request, passthrough, attempt);
 }
 
-async function findEarlier(dependencies: ActivityDependencies, input: CreateKitOrder) {
+async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
+  const isImport = input.request.kind === 'import';
+  // The body of an import has no place for a passthrough.
+  const dependencies = isImport ? { ...given, echoesPassthrough: false } : given;
   const { request, reference, triedBefore, creationTimeout, creationSettling } = input;
   const passthrough = writePassthrough({ reference, n: 1 });
   const attempt = startAttempt(creationTimeout);
   const known = await orderOfReference(dependencies, reference, attempt);
   if (known) return { found: adopted(known), attempt, passthrough };
   const times = await firstPlacing(dependencies, input, creationSettling);
-  const criteria = { ...criteriaOf(request, passthrough, reference), ...times, triedBefore };
+  const criteria = { ...times, reference, triedBefore };
   try {
-    const found = await placedBefore(dependencies, criteria, attempt);
+    const found =
+      request.kind === 'import'
+        ? await importedBefore(dependencies, { ...criteria, order: request.order }, attempt)
+        : await placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt);
     return { found: found && adopted(found), attempt, passthrough };
   } catch (error) {
     if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
@@ -127,12 +137,18 @@ async function reportProgress({ temporal }: ActivityDependencies, progress: Crea
   await temporal.workflow.getHandle(workflowId, runId).signal(creationProgressSignal, progress);
 }
 
+const schemas = {
+  unregistered: testkitOrderRequestSchema,
+  with_patient: orderRequestSchema,
+  import: importOrderRequestSchema,
+} satisfies Record<KitRequest['kind'], unknown>;
+
 /**
  * Nobody has checked input from a backend in another language; with incomplete data the search could match another's
  * order.
  */
 function requireValid({ kind, order }: KitRequest): void {
-  const rules = brokenRulesOf(kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema, order);
+  const rules = brokenRulesOf(schemas[kind], order);
   if (rules.length === 0) return;
   const fields = rules.map(({ field, rule }) => ({ field, message: rule }));
   const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
@@ -149,7 +165,7 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const attempt = startAttempt(creationTimeout);
   const failed = await dependencies.service.orders.get(failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
-  const request: KitRequest = { kind: 'unregistered', order: replacementRequest(failed, input) };
+  const request = { kind: 'unregistered', order: replacementRequest(failed, input) } as const;
   const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
   const found =
     (await placedBefore(dependencies, criteria, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
@@ -178,15 +194,24 @@ async function create(
   attempt: Attempt,
 ): Promise<PlacedOrder> {
   attempt.requireFresh();
-  const { order } = await naming('user_id', /\buser\b/i, () =>
-    request.kind === 'unregistered'
-      ? service.orders.createTestkit({ ...request.order, passthrough }, attempt.call())
-      : service.orders.create({ ...request.order, passthrough }, { ...attempt.call(), idempotencyKey: passthrough }),
-  );
-  if (echoesPassthrough && order.passthrough !== passthrough) {
+  const { order } = await naming('user_id', /\buser\b/i, () => send(service, request, passthrough, attempt.call()));
+  if (request.kind !== 'import' && echoesPassthrough && order.passthrough !== passthrough) {
     log.error('the service did not echo our passthrough: set SERVICE_ECHOES_PASSTHROUGH=false', { orderId: order.id });
   }
   return { snapshot: snapshotOf(order), adopted: false };
+}
+
+function send({ orders }: LabService, request: KitRequest, passthrough: string, options: CallOptions) {
+  switch (request.kind) {
+    case 'unregistered':
+      return orders.createTestkit({ ...request.order, passthrough }, options);
+    case 'with_patient':
+      return orders.create({ ...request.order, passthrough }, { ...options, idempotencyKey: passthrough });
+    case 'import':
+      return orders.import(request.order, options);
+    default:
+      return request satisfies never;
+  }
 }
 
 /** Names the field of a 404 whose sentence says what does not exist: the service itself names none. */
@@ -203,7 +228,7 @@ async function naming<T>(field: string, said: RegExp, call: () => Promise<T>): P
   }
 }
 
-function criteriaOf(request: KitRequest, passthrough: string, reference: string) {
+function criteriaOf(request: Exclude<KitRequest, { kind: 'import' }>, passthrough: string, reference: string) {
   const { user_id: userId, lab_test_id: labTestId } = request.order;
   const address = request.kind === 'unregistered' ? request.order.shipping_details : request.order.patient_address;
   return { passthrough, reference, userId, address, ...(labTestId != null && { labTestId }) };

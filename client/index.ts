@@ -203,7 +203,14 @@ export {
 } from '../service/errors.js';
 export { answerFaults } from '../service/order-answers.js';
 export type { Results } from '../service/results.js';
-export type { Order, OrderRequest, RegisterRequest, ShippingDetails, TestkitOrderRequest } from '../service/orders.js';
+export type {
+  ImportOrderRequest,
+  Order,
+  OrderRequest,
+  RegisterRequest,
+  ShippingDetails,
+  TestkitOrderRequest,
+} from '../service/orders.js';
 export type {
   CreateUserRequest,
   Demographics,

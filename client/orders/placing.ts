@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Marker } from '../../service/lab-tests.js';
 import { answerFaults } from '../../service/order-answers.js';
-import { orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
+import { importOrderRequestSchema, orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
 import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { ofCanonicalUser } from '../../protocol/ids.js';
-import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
+import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protocol/order/messages.js';
 import { resolvePolicy } from '../../protocol/order/policy.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
@@ -40,14 +40,17 @@ export function checkPlacing(input: PlaceKitOrderInput, markers: PlaceOptions['m
   if (faults.length > 0) throw invalid(faults);
 }
 
+const schemas: Readonly<Record<KitRequest['kind'], z.ZodType>> = {
+  unregistered: testkitOrderRequestSchema,
+  with_patient: orderRequestSchema,
+  import: importOrderRequestSchema,
+};
+
 function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
-  if (kind !== 'unregistered' && kind !== 'with_patient') {
-    return [{ field: 'kind', message: 'must be unregistered or with_patient' }];
-  }
+  if (!kitKinds.includes(kind)) return [{ field: 'kind', message: `must be one of ${kitKinds.join(', ')}` }];
   if (typeof order !== 'object' || order === null) return [{ field: 'order', message: 'is required' }];
   if ('passthrough' in order) return [{ field: 'order.passthrough', message: 'is ours: it carries the reference' }];
-  const schema: z.ZodType = kind === 'unregistered' ? testkitOrderRequestSchema : orderRequestSchema;
-  return brokenRulesOf(schema, order).map(({ field, rule }) => ({ field: `order.${field}`, message: rule }));
+  return brokenRulesOf(schemas[kind], order).map(({ field, rule }) => ({ field: `order.${field}`, message: rule }));
 }
 
 function wrongAnswers({ kind, order }: PlaceKitOrderInput, markers: PlaceOptions['markers']): RefusedField[] {
@@ -66,9 +69,7 @@ export function invalid(fields: RefusedField[]): OrderInvalid {
 
 /** A user's id in either spelling is the same order. */
 export function withCanonicalUser(input: PlaceKitOrderInput): PlaceKitOrderInput {
-  return input.kind === 'unregistered'
-    ? { ...input, order: ofCanonicalUser(input.order) }
-    : { ...input, order: ofCanonicalUser(input.order) };
+  return { ...input, order: ofCanonicalUser(input.order) } as PlaceKitOrderInput;
 }
 
 /**

@@ -23,6 +23,8 @@ export interface Standing {
   registered: boolean;
   /** The service reported that it waits for a registration, and none has come. */
   awaitsRegistration: boolean;
+  /** The order began as an import: its sample exists, and no kit is shipped or registered for it. */
+  imported: boolean;
   /** No further event is expected. The truth may still change: a lost kit can reach the lab after all. */
   final: boolean;
   placedAt?: string;
@@ -105,6 +107,7 @@ export function standingOf(events: readonly OrderEvent[], topLevelStatus?: strin
   const walk: Walk = {
     phase: 'unknown',
     registered: false,
+    imported: false,
     final: false,
     place: 'not_shipped',
     awaitsRegistration: false,
@@ -133,6 +136,8 @@ function step(walk: Walk, event: OrderEvent): void {
 
 function read(walk: Walk, event: OrderEvent): void {
   const parts = readStatus(event.status);
+  // Later in an order of another kind it only says that no requisition is needed.
+  if (walk.placedAt === undefined) walk.imported = parts.low === 'requisition_bypassed';
   walk.placedAt ??= event.at;
   if (isUnderstood(parts)) move(walk, parts, event.at);
   if (registrations.includes(parts.low)) register(walk, parts.low, event.at);

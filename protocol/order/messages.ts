@@ -2,7 +2,7 @@ import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import type { OrderSnapshot, ShipmentSnapshot } from '../../service/order-snapshot.js';
-import type { OrderRequest, RegisterRequest, TestkitOrderRequest } from '../../service/orders.js';
+import type { ImportOrderRequest, OrderRequest, RegisterRequest, TestkitOrderRequest } from '../../service/orders.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 import type { FailureDetails } from '../failure-details.js';
 import type { OrderPolicy, PolicyChanges, ResolvedPolicy } from './policy.js';
@@ -20,7 +20,11 @@ export type KitRequest =
   /** `POST /v3/order/testkit`: the kit ships first, and the patient is registered later. */
   | { kind: 'unregistered'; order: Omit<TestkitOrderRequest, 'passthrough'> }
   /** `POST /v3/order`: the patient is known from the start; no registration is waited for. */
-  | { kind: 'with_patient'; order: Omit<OrderRequest, 'passthrough'> };
+  | { kind: 'with_patient'; order: Omit<OrderRequest, 'passthrough'> }
+  /** `POST /v3/order/import`: the sample exists, and nothing is shipped or registered. Only results are waited for. */
+  | { kind: 'import'; order: ImportOrderRequest };
+
+export const kitKinds: readonly KitRequest['kind'][] = ['unregistered', 'with_patient', 'import'];
 
 export type PlaceKitOrderInput = KitRequest & {
   /** The product's own key, `^[A-Za-z0-9._:-]{1,128}$`, never personal data. The same key never places a second kit. */

@@ -1,4 +1,10 @@
-import type { PlaceKitOrderInput, KitOrderHandle, OrderPolicy, OrderRequest } from '../../client/index.js';
+import type {
+  ImportOrderRequest,
+  KitOrderHandle,
+  OrderPolicy,
+  OrderRequest,
+  PlaceKitOrderInput,
+} from '../../client/index.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 
 /* Invented throughout: nobody of this name, number or address exists. */
@@ -49,12 +55,29 @@ export function registration(sampleId: string, userId?: string): Registration {
 }
 
 /** An order for a kit that is registered later. */
-export function kitFor(userId: string, reference: string, policy?: OrderPolicy): PlaceKitOrderInput {
+export function kitFor(
+  userId: string,
+  reference: string,
+  policy?: OrderPolicy,
+): PlaceKitOrderInput & { kind: 'unregistered' } {
   return {
     kind: 'unregistered',
     reference,
     order: { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails },
     ...(policy && { policy }),
+  };
+}
+
+/** An order whose sample the laboratory has on other ways. */
+export function importFor(userId: string, sampleId: string): ImportOrderRequest {
+  return {
+    user_id: userId,
+    billing_type: 'client_bill',
+    order_set: { lab_test_ids: [LAB_TEST_IDS.kit] },
+    collection_method: 'testkit',
+    patient_details: patientDetails,
+    patient_address: { receiver_name: 'Testpatient Imaginary', ...place },
+    sample_id: sampleId,
   };
 }
 

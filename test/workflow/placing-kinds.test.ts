@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { OrderInvalid, OrderRefused } from '../../client/orders/errors.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { importFor } from '../rig/cast.js';
+import { Kit } from './kit.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -53,5 +55,53 @@ describe('an order whose test asks a question', () => {
   test('costs no read without answers', async () => {
     await stage.place({ kind: 'with_patient' });
     expect(await stage.countRequests('GET', `/v3/lab_tests/${LAB_TEST_IDS.kit}`)).toBe(0);
+  });
+});
+
+describe('an import', () => {
+  const importPath = '/v3/order/import';
+
+  test('is one order if the answer to it is lost, and waits for results only', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: importPath, times: 1, action: { kind: 'drop_response' } });
+    const handle = await stage.product.orders.place(await stage.input({ kind: 'import' }));
+    await stage.expectRequests('POST', importPath);
+    await stage.skip('1 minute');
+    const kit = new Kit(stage, handle, await handle.orderId());
+    expect(await stage.countRequests('POST', importPath)).toBe(1);
+    expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: kit.rootOrderId } }]);
+    const reference = handle.reference ?? '';
+    await kit.expectState({ reference, registered: true, phase: 'preparing', attention: [] });
+    expect((await kit.handle.state()).waiting).toMatchObject({ for: 'the results' });
+    await stage.skip('13 days');
+    await kit.expectState({ attention: [] });
+    await stage.skip('2 days');
+    await kit.expectAttention('results_overdue');
+    await kit.move('completed');
+    expect(await kit.result()).toMatchObject({ outcome: 'completed', reference });
+  });
+
+  // proves 222
+  test('may be on an account that is still pending, and again with its reference is the same order', async () => {
+    const input = await stage.input({ kind: 'import', labAccountId: LAB_ACCOUNT_IDS.pending });
+    const orderId = await (await stage.product.orders.place(input)).orderId();
+    expect(await (await stage.product.orders.place(input)).orderId()).toBe(orderId);
+    expect(await stage.countRequests('POST', importPath)).toBe(1);
+  });
+
+  test('takes the order that has its sample already, unless that has another reference and is not cancelled', async () => {
+    const [userId, sampleId] = [await stage.newUser(), 'SAMPLE-1'];
+    const { order } = await stage.service.orders.import(importFor(userId, sampleId));
+    const first = await stage.place({ kind: 'import', userId, sampleId });
+    expect(first.rootOrderId).toBe(order.id);
+    const second = await stage.product.orders.place(await stage.input({ kind: 'import', userId, sampleId }));
+    const refusal = (await second.orderId().catch((error: unknown) => error)) as OrderRefused;
+    expect(refusal).toBeInstanceOf(OrderRefused);
+    expect(refusal.fields).toMatchObject([
+      { field: 'sample_id', message: `belongs to order ${order.id}, which has another reference` },
+    ]);
+    await first.handle.cancel();
+    const third = await stage.place({ kind: 'import', userId, sampleId });
+    expect(third.rootOrderId).not.toBe(order.id);
+    expect(await stage.countRequests('POST', importPath)).toBe(2);
   });
 });

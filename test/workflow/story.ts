@@ -40,7 +40,7 @@ import { TestStore } from './test-store.js';
 import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
 import { startNotificationReceiver, type NotificationReceiver } from '../rig/notification-receiver.js';
-import { consents, patientAddress, patientDetails, physician, shippingDetails } from '../rig/cast.js';
+import { consents, importFor, patientAddress, patientDetails, physician, shippingDetails } from '../rig/cast.js';
 
 /*
  * The stage of the stories: a Temporal server whose time only `skip` moves, the product's worker, the lab service's
@@ -57,6 +57,8 @@ export interface KitOptions {
   userId?: string;
   kind?: PlaceKitOrderInput['kind'];
   labAccountId?: string;
+  /** Only for an import; a new one when left out. */
+  sampleId?: string;
   /** Only for a patient who is known. */
   withPhysician?: boolean;
   policy?: OrderPolicy;
@@ -282,12 +284,14 @@ export class Stage {
     const reference = options.reference ?? `story-${randomUUID()}`;
     this.references.push(reference);
     await this.syncClock();
-    const common = {
-      user_id: options.userId ?? (await this.newUser()),
-      lab_test_id: LAB_TEST_IDS.kit,
-      ...(labAccountId !== undefined && { lab_account_id: labAccountId }),
-    };
+    const userId = options.userId ?? (await this.newUser());
     const more = { reference, ...(policy && { policy }) };
+    const account = labAccountId === undefined ? {} : { lab_account_id: labAccountId };
+    if (kind === 'import') {
+      const { sampleId = `SAMPLE-${randomUUID()}` } = options;
+      return { ...more, kind, order: { ...importFor(userId, sampleId), ...account } };
+    }
+    const common = { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, ...account };
     if (kind === 'unregistered') return { ...more, kind, order: { ...common, shipping_details: shippingDetails } };
     const patient = { patient_details: patientDetails, patient_address: patientAddress, consents };
     return { ...more, kind, order: { ...common, ...patient, ...(withPhysician && { physician }) } };

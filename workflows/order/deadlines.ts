@@ -146,6 +146,8 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
     deadline(chain, order, name, since, span, standing.arrivedBy),
   ];
   if (standing.phase === 'at_lab') return overdue('results_overdue', standing.arrivedAt, policy.resultsDeadline);
+  // An import has no kit to ship, and its sample is at the lab or on its way there.
+  if (isAwaitedImport(order)) return overdue('results_overdue', standing.placedAt, policy.resultsDeadline);
   if (!isKit(order)) return [collectionDeadline(chain, order)];
   switch (standing.phase) {
     case 'preparing':
@@ -170,6 +172,11 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
     default:
       return standing.phase satisfies never;
   }
+}
+
+/** Imported, and not moved since. */
+export function isAwaitedImport({ standing }: ChainOrder): boolean {
+  return standing.imported && standing.phase === 'preparing';
 }
 
 /** It counts from the placing wherever the order is since, so no event is in its key: time that was given stays given. */

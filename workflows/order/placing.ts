@@ -19,6 +19,7 @@ import {
 import {
   cancelPlacingUpdate,
   creationProgressSignal,
+  kitKinds,
   placingStateQuery,
   type CreationProgress,
   type KitRequest,
@@ -75,7 +76,7 @@ async function placeAndHandOver(run: PlacingRun): Promise<PlaceKitOrderResult> {
   const { snapshot, adopted } = await place(run);
   const { policy } = run;
   const { orderId } = snapshot;
-  const { lab_test_id: labTestId } = input.order;
+  const labTestId = 'lab_test_id' in input.order ? input.order.lab_test_id : undefined;
   const labAccountId = labAccountOf(input);
   const placed = {
     reference: input.reference,
@@ -159,8 +160,8 @@ function begin(input: PlaceKitOrderInput): PlacingRun {
   if (workflowInfo().workflowId !== placeKitOrderId(reference)) {
     throw refuse('ReferenceInvalid', 'the workflow ID must be place-kit-order/<reference>');
   }
-  if (kind !== 'unregistered' && kind !== 'with_patient') {
-    throw refuse('InvalidCommand', 'kind must be unregistered or with_patient');
+  if (kind === undefined || !kitKinds.includes(kind)) {
+    throw refuse('InvalidCommand', `kind must be one of ${kitKinds.join(', ')}`);
   }
   if (typeof order !== 'object' || order === null) throw refuse('InvalidCommand', 'order must be an object');
   return {
@@ -272,8 +273,6 @@ function askForAttention(run: PlacingRun, ...reasons: PlacingAttentionReason[]):
   setSearchAttributes([{ key: labAttentionKey, value: reasons }]);
 }
 
-function canonicalRequest(input: PlaceKitOrderInput): KitRequest {
-  return input.kind === 'unregistered'
-    ? { kind: input.kind, order: ofCanonicalUser(input.order) }
-    : { kind: input.kind, order: ofCanonicalUser(input.order) };
+function canonicalRequest({ kind, order }: PlaceKitOrderInput): KitRequest {
+  return { kind, order: ofCanonicalUser(order) } as KitRequest;
 }

@@ -30,7 +30,7 @@ import {
   type ChainOrder,
 } from './chain.js';
 import { shownCriticalResult } from './critical-results.js';
-import { deadlinesOf, isKit, isReminder, type Deadline } from './deadlines.js';
+import { deadlinesOf, isAwaitedImport, isKit, isReminder, type Deadline } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
 import { orderResultVersion } from './versions.js';
 
@@ -177,6 +177,7 @@ function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined)
     return reservation && reservation.orderId === undefined ? 'the next order' : waitedFor.failed;
   if (problem) return phase === 'at_lab' ? 'the lab to continue with the sample' : 'the problem in transit to clear';
   if (phase === 'awaiting_registration' && deliveredAt === undefined) return 'the kit to be shipped and registered';
+  if (isAwaitedImport(current)) return waitedFor.at_lab;
   return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
 }
 

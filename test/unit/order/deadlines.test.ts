@@ -98,6 +98,11 @@ describe('the deadlines that stand, with the default policy', () => {
       ['transit_to_lab_overdue 13'],
     ],
     ['at the lab', pathTo('delivered_to_lab'), ['results_overdue 22']],
+    ['imported: the results count from the import', ['requisition_bypassed'], ['results_overdue 14']],
+    ['imported, and then at the lab', ['requisition_bypassed', 'delivered_to_lab'], ['results_overdue 15']],
+    ['imported, and sent to the lab', ['requisition_bypassed', 'transit_lab'], ['transit_to_lab_overdue 11']],
+    ['imported, for a visit', ['received.walk_in_test.requisition_bypassed'], ['results_overdue 14']],
+    ['placed, and no requisition is needed', ['ordered', 'requisition_bypassed'], ['shipping_overdue 5']],
     [
       'blocked at the lab',
       [...pathTo('delivered_to_lab'), 'lab_processing_blocked'],
