@@ -304,6 +304,7 @@ export type {
   LinkState,
   LinkUrl,
 } from '../protocol/link/messages.js';
+export type { BusinessDays } from '../protocol/business-days.js';
 export type { Duration } from '../protocol/policy-settings.js';
 export type { Attention } from '../protocol/attention.js';
 export type {

@@ -1,4 +1,6 @@
 import ms, { type StringValue } from 'ms';
+import type { BusinessDays } from './business-days.js';
+import { longest, readSetting } from './policy-values.js';
 
 /**
  * The parts that every workflow's policy is made of. A policy is a table: each setting has a kind, a default and its
@@ -38,6 +40,12 @@ export interface DurationSetting {
   most: number;
 }
 
+/** A duration of up to 10 years, or a number of business days. */
+export interface DeadlineSetting {
+  kind: 'deadline';
+  default: Duration | BusinessDays;
+}
+
 /** A duration that depends on another one, which stands before it in the table: the default is made of it, and it is the least. */
 export interface FollowingSetting {
   kind: 'following';
@@ -49,6 +57,12 @@ export interface FollowingSetting {
 export interface DurationsSetting {
   kind: 'durations';
   default: readonly Duration[];
+}
+
+/** Dates of a calendar, YYYY-MM-DD. */
+export interface DatesSetting {
+  kind: 'dates';
+  default: readonly string[];
 }
 
 export interface CountSetting {
@@ -64,7 +78,14 @@ export interface ChoiceSetting<Choice extends string> {
   choices: readonly Choice[];
 }
 
-type Setting = DurationSetting | FollowingSetting | DurationsSetting | CountSetting | ChoiceSetting<string>;
+export type Setting =
+  | DurationSetting
+  | DeadlineSetting
+  | FollowingSetting
+  | DurationsSetting
+  | DatesSetting
+  | CountSetting
+  | ChoiceSetting<string>;
 
 export type Settings = Readonly<Record<string, Setting>>;
 
@@ -74,24 +95,30 @@ export type PolicyOf<Table extends Settings> = {
     ? Choice
     : Table[Name] extends DurationsSetting
       ? Duration[]
-      : Table[Name] extends CountSetting
-        ? number
-        : Duration;
+      : Table[Name] extends DatesSetting
+        ? string[]
+        : Table[Name] extends CountSetting
+          ? number
+          : Table[Name] extends DeadlineSetting
+            ? Duration | BusinessDays
+            : Duration;
 };
 
-/** A policy with nothing left open; all durations in milliseconds. */
+/** A policy with nothing left open; all durations in milliseconds, business days as `6bd`. */
 export type ResolvedSettings<Table extends Settings> = {
   -readonly [Name in keyof Table]: Table[Name] extends ChoiceSetting<infer Choice>
     ? Choice
     : Table[Name] extends DurationsSetting
       ? number[]
-      : number;
+      : Table[Name] extends DatesSetting
+        ? string[]
+        : Table[Name] extends DeadlineSetting
+          ? number | BusinessDays
+          : number;
 } & {
   /** The form of the policy: it grows with each release that adds a setting. A backend in another language leaves it out. */
   version: number;
 };
-
-const longest = ms('10y');
 
 /** @param bounds `least` is more than 0, and `most` 10 years, unless given */
 export function duration(usual: Duration, bounds: { least?: StringValue; most?: StringValue } = {}): DurationSetting {
@@ -102,6 +129,15 @@ export function duration(usual: Duration, bounds: { least?: StringValue; most?: 
     least: least === undefined ? 1 : ms(least),
     most: most === undefined ? longest : ms(most),
   };
+}
+
+/** A limit of how long something may take: calendar time, or business days as in `'6bd'`. */
+export function deadline(usual: Duration | BusinessDays): DeadlineSetting {
+  return { kind: 'deadline', default: usual };
+}
+
+export function dates(...usual: string[]): DatesSetting {
+  return { kind: 'dates', default: usual };
 }
 
 /** @param usual makes the default out of the other setting's milliseconds */
@@ -222,68 +258,4 @@ function demandKnown(of: string, version: unknown, known: number, faults: string
   if (version == null) return;
   if (!Number.isInteger(version) || Number(version) < 1) faults.push('version is not a setting: leave it out');
   else if (Number(version) > known) throw new PolicyTooNew(of, version, known);
-}
-
-/** Receives the fault of one setting, as a text that follows its name. */
-type Fault = (problem: string) => void;
-
-/** @param before the settings that stand before it in the table */
-function readSetting(setting: Setting, value: unknown, before: Record<string, unknown>, fault: Fault): unknown {
-  switch (setting.kind) {
-    case 'duration':
-      return readDuration(value, fault, setting.least, setting.most);
-    case 'following':
-      return readFollowing(setting, value, before[setting.setting], fault);
-    case 'durations':
-      return readDurations(value, fault);
-    case 'count':
-      return readCount(value, fault, setting.least, setting.most);
-    case 'choice':
-      return readChoice(value, fault, setting.choices);
-    default:
-      return setting satisfies never;
-  }
-}
-
-/** A whole number within the bounds; anything else is a fault. */
-function readCount(value: unknown, fault: Fault, least: number, most: number): unknown {
-  if (!Number.isInteger(value) || Number(value) < least || Number(value) > most) {
-    fault(`must be a whole number from ${least} to ${most}`);
-  }
-  return value;
-}
-
-/** Milliseconds, rounded up. A fault unless it is a duration within the bounds, which are milliseconds too. */
-function readDuration(value: unknown, fault: Fault, least = 1, most = longest): number {
-  // `ms` throws on an empty string; here every fault is collected.
-  const span = typeof value === 'string' && value !== '' && value.length <= 100 ? ms(value as StringValue) : value;
-  if (typeof span === 'number' && Math.ceil(span) >= least && span <= most) return Math.ceil(span);
-  const range = least > 1 ? `at least ${ms(least, { long: true })}` : 'more than 0';
-  const limit = most === longest ? '10 years' : ms(most, { long: true });
-  fault(`must be a duration such as '7d' or milliseconds, ${range} and at most ${limit}`);
-  return 0;
-}
-
-/** @param first the other one, if it is known */
-function readFollowing({ usual, most }: FollowingSetting, value: unknown, first: unknown, fault: Fault): number {
-  // The other one's fault is named already.
-  if (first === 0) return 0;
-  return typeof first === 'number'
-    ? readDuration(value ?? usual(first), fault, first, most)
-    : readDuration(value, fault, 1, most);
-}
-
-function readDurations(value: unknown, fault: Fault): number[] {
-  if (Array.isArray(value) && value.length <= 20) {
-    return value.map((entry, index) => readDuration(entry, (problem) => fault(`entry ${index + 1} ${problem}`)));
-  }
-  fault('must be a list of at most 20 durations');
-  return [];
-}
-
-function readChoice(value: unknown, fault: Fault, choices: readonly string[]): unknown {
-  if (typeof value !== 'string' || !choices.includes(value)) {
-    fault(`must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`);
-  }
-  return value;
 }

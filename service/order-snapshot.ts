@@ -1,5 +1,5 @@
 import type { Order } from './order.js';
-import { utcInstant } from './timestamps.js';
+import { isCalendarDate, utcInstant } from './timestamps.js';
 
 /**
  * The state of one lab order at one moment, as far as the lifecycle needs it.
@@ -28,6 +28,11 @@ export interface OrderSnapshot {
   transaction?: TransactionSnapshot;
   /** `normal`, `abnormal`, `critical`, or one not known yet. */
   interpretation?: string;
+  /**
+   * The service's own expectation, `worst_case_result_by_date`, YYYY-MM-DD: 99 % of results come by then. Absent until the sample is
+   * collected; it is computed again and again, and may jump.
+   */
+  resultsBy?: string;
   createdAt?: string;
   updatedAt?: string;
 }
@@ -82,10 +87,17 @@ export function snapshotOf(order: Order): OrderSnapshot {
     shipment: shipmentOf(order),
     transaction: transactionOf(order),
     interpretation: order.interpretation,
+    resultsBy: dateOf(order.worst_case_result_by_date),
     createdAt: utcInstant(order.created_at),
     updatedAt: utcInstant(order.updated_at),
   };
   return present<OrderSnapshot>(snapshot);
+}
+
+/** Also of a timestamp, whose date it is. */
+function dateOf(text: string | null | undefined): string | undefined {
+  const date = text?.slice(0, 10) ?? '';
+  return isCalendarDate(date) ? date : undefined;
 }
 
 type SentEvent = NonNullable<Order['events']>[number];

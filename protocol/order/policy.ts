@@ -1,6 +1,8 @@
 import {
   choice,
   count,
+  dates,
+  deadline,
   defaultsOf,
   duration,
   durations,
@@ -22,35 +24,46 @@ const remedies = ['ask', 'replace', 'fail'] as const;
 /**
  * How long each part of an order may take and what happens when it goes wrong. The service documents none of it
  * (docs/lab-service.md, "Problems and durations"), so all of it is input, and every default has its reason.
+ *
+ * The deadlines, and `problemLimit`, may be in business days (`'6bd'`), which `holidays` and `utcOffset` define: on a clock that
+ * stands still at weekends and on holidays. Everything else is calendar time.
  */
 export const orderSettings = {
   /**
    * From placing to registration, before attention is raised. Default 90 days: labs in this field ask for
    * registration and return within 90 days.
    */
-  registrationDeadline: duration('90d'),
+  registrationDeadline: deadline('90d'),
   /**
    * After delivery, when the patient is reminded to register. Default 3, 10 and 30 days: soon enough that the kit is
    * still on the table, then at widening distance. Where the service reports no delivery, `assumedDelivery` after
-   * shipping (or placing) counts as delivery.
+   * shipping (or placing) counts as delivery. The service sends nothing of the kind.
    */
   registrationReminders: durations('3d', '10d', '30d'),
   /** How long a kit is assumed to travel where no delivery is ever reported. Default 7 days: ground mail and a weekend. */
   assumedDelivery: duration('7d'),
   /** From placing to shipping. Default 5 days: kits ship on the same or next business day; a long weekend is normal. */
-  shippingDeadline: duration('5d'),
+  shippingDeadline: deadline('5d'),
   /** From shipping to delivery. Default 10 days: six business days without a scan is when others replace a kit. */
-  deliveryDeadline: duration('10d'),
-  /** After delivery and registration, when the patient is reminded to return the sample. Default 2 and 7 days, as others do. */
+  deliveryDeadline: deadline('10d'),
+  /**
+   * After delivery and registration, when the patient is reminded to return the sample. Default 2 and 7 days, as others do. A service
+   * that sends these reminders itself sends them at the same times: then `[]` (docs/lab-service.md, "Messages to patients").
+   */
   returnReminders: durations('2d', '7d'),
   /** From delivery (and registration) to the sample's way back. Default 14 days: the return time that labs ask for. */
-  returnDeadline: duration('14d'),
+  returnDeadline: deadline('14d'),
   /** From the sample's pick-up to its arrival at the lab. Default 10 days, as for the way out. */
-  transitToLabDeadline: duration('10d'),
-  /** From arrival at the lab to results. Default 14 days: common panels take 2 to 10 days. */
-  resultsDeadline: duration('14d'),
+  transitToLabDeadline: deadline('10d'),
+  /**
+   * From arrival at the lab to results, if the service names no date for them (`worst_case_result_by_date`); else that date counts.
+   * Default 14 days: common panels take 2 to 10 days.
+   */
+  resultsDeadline: deadline('14d'),
+  /** The latest that such a date may be, from arrival at the lab: a date may keep moving away. Default 60 days: twice the longest panels. */
+  resultsLimit: duration('60d'),
   /** How long a problem in transit or a blocked sample may last. Default 7 days: bad addresses and recoverable rejections are held for 7. */
-  problemLimit: duration('7d'),
+  problemLimit: deadline('7d'),
   /** What happens when a problem in transit outlasts `problemLimit`. Default `ask`. A blocked sample always asks. */
   onProblem: choice('ask', remedies),
   /** What happens when a kit is lost or cannot be delivered. Default `ask`. */
@@ -72,6 +85,16 @@ export const orderSettings = {
    * expect a critical value to reach the clinician within about that time.
    */
   criticalResultReminder: duration('1h', { least: '1s', most: '1d' }),
+  /**
+   * Dates that are no business days, YYYY-MM-DD, at most 200. Default none: which days a lab or a carrier does not work is not
+   * documented. Saturdays and Sundays are never business days.
+   */
+  holidays: dates(),
+  /**
+   * Where business days begin and end: hours ahead of UTC, -12 to 14. Default -5, New York's standard time: labs serve US addresses.
+   * Daylight saving is not followed, which moves a deadline by an hour at most, or over a weekend.
+   */
+  utcOffset: count(-5, { least: -12, most: 14 }),
   /** How long a notification may stay undelivered before attention is raised. Default 3 days. */
   notificationDeadline: duration('3d'),
   /**
@@ -94,7 +117,7 @@ export type ResolvedPolicy = ResolvedSettings<typeof orderSettings>;
 
 export const defaultPolicy = defaultsOf(orderSettings);
 
-const orderPolicy = { of: 'order', version: 1, settings: orderSettings };
+const orderPolicy = { of: 'order', version: 2, settings: orderSettings };
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolvePolicy(policy?: OrderPolicy, base?: ResolvedPolicy): ResolvedPolicy {

@@ -26,8 +26,9 @@ export class Calendar {
    */
   policy(requested: OrderPolicy): OrderPolicy {
     const compressed = Object.entries({ ...defaultPolicy, ...requested }).map(([name, value]) => {
-      if (Array.isArray(value)) return [name, value.map((span) => this.compressed(span))];
-      return [name, isSpan(name, value) ? this.compressed(value) : value];
+      if (unmeasured.test(name)) return [name, value];
+      const spans = value as Duration | Duration[];
+      return [name, Array.isArray(spans) ? spans.map((span) => this.compressed(span)) : this.compressed(spans)];
     });
     const reminder = this.compressed(requested.criticalResultReminder ?? defaultPolicy.criticalResultReminder);
     const criticalResultReminder = Math.max(reminder, shortestReminderMs);
@@ -41,11 +42,8 @@ const networkTime = { creationTimeout: '2s', notificationDeadline: '1m' } as con
 /** The policy takes no shorter one, and the default, an hour, is far less than a second of a story. */
 const shortestReminderMs = 1000;
 
-function isSpan(name: string, value: unknown): value is Duration {
-  return (
-    !name.startsWith('on') && name !== 'replacementLimit' && (typeof value === 'string' || typeof value === 'number')
-  );
-}
+/** Settings that are not spans of time. No story counts in business days. */
+const unmeasured = /^(on[A-Z]\w*|replacementLimit|holidays|utcOffset)$/;
 
 function milliseconds(span: Duration): number {
   return typeof span === 'number' ? span : ms(span);

@@ -59,7 +59,7 @@ export function orderBody(order: Order, state: LabState, settings: Settings, sur
     has_abn: false,
     interpretation: order.interpretation,
     has_missing_results: order.hasMissingResults,
-    ...expectedResults(order),
+    ...expectedResults(order, settings),
     origin: order.origin,
     // Documented where the service made an order again; a redraw's parent is in its transaction.
     ...(order.origin === 'recreation' && { parent_id: order.parentId }),
@@ -163,10 +163,10 @@ export function questionsBody({ questions }: Marker): Json | null {
   };
 }
 
-function expectedResults(order: Order): Json {
+function expectedResults(order: Order, { resultDates, resultDatesLate }: Settings): Json {
   const arrival = order.events.find((event) => lowLevel(event.status) === 'delivered_to_lab');
   const due = (days: number): string | null =>
-    arrival === undefined ? null : calendarDate(arrival.createdAt + days * DAY_MS);
+    arrival === undefined || !resultDates ? null : calendarDate(arrival.createdAt + (days + resultDatesLate) * DAY_MS);
   return {
     expected_result_by_date: due(order.labTest.commonTatDays),
     worst_case_result_by_date: due(order.labTest.worstCaseTatDays),

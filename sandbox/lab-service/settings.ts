@@ -27,6 +27,10 @@ export const settingsSchema = z.strictObject({
   transactionInWebhooks: z.boolean().default(true),
   /** True: orders have `last_event`. */
   lastEvent: z.boolean().default(true),
+  /** True: an order whose sample is at the lab says until when results are expected. False: the two dates stay null. */
+  resultDates: z.boolean().default(true),
+  /** By how many days those dates are later than the test's turnaround: they are computed again and again, and jump. */
+  resultDatesLate: z.int().default(0),
   /**
    * A register request names no order: a real service knows the sample id that is printed on the kit. With this switch
    * a sample id that is on no kit registers the user's oldest unregistered kit, so a product can

@@ -307,6 +307,7 @@ describe('until somebody acknowledges a critical result', () => {
   });
 
   test('an order that ended as gone is followed again once the service knows it', async () => {
+    await stage.sandbox.changeSettings({ resultDates: false });
     const kit = await kitAtLab({ resultsDeadline: '2d', criticalResultReminder: '1d' });
     await isReported(kit);
     const action = { kind: 'answer', status: 404, body: { detail: 'Order not found' } } as const;
@@ -323,6 +324,7 @@ describe('until somebody acknowledges a critical result', () => {
   });
 
   test('an order that a person stopped following ends as it ends at the service', async () => {
+    await stage.sandbox.changeSettings({ resultDates: false });
     const kit = await kitAtLab({ resultsDeadline: '2d', criticalResultReminder: '1d' });
     await isReported(kit);
     await stage.skip('49 hours');

@@ -86,7 +86,7 @@ test('a blocked sample that the lab can process after all needs no attention', a
   await stage.skip('3 days');
   await kit.move('delivered_to_lab');
   expect((await followed(kit.handle)).problem).toBeUndefined();
-  await stage.skip('6 days');
+  await stage.skip('5 days');
   await kit.expectAttention();
   await kit.move('completed');
   expect(await kit.result()).toMatchObject({ outcome: 'completed' });

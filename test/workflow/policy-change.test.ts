@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { OrderEnded, OrderInvalid } from '../../client/orders/errors.js';
 import {
+  type OrderState,
   kitOrderName,
   orderChangedSignal,
   orderPlacedSignal,
   policyPreviewQuery,
   setPolicyUpdate,
 } from '../../protocol/order/messages.js';
+import { timeAfter } from '../../protocol/business-days.js';
 import { resolvePolicy } from '../../protocol/order/policy.js';
 import { kitOrderStart } from '../../protocol/order/start.js';
 import { kitOrderId } from '../../protocol/ids.js';
@@ -40,6 +42,20 @@ test('a shorter limit that is over is due at once', async () => {
   const state = await kit.handle.setPolicy({ shippingDeadline: '1d' });
   expect(state.waiting).toEqual(after);
   await kit.expectAttention('shipping_overdue');
+});
+
+test('a limit may be in business days, from the start or by a change, and a holiday moves it', async () => {
+  const kit = await stage.place({ policy: { shippingDeadline: '5bd' } });
+  const placedAt = Date.parse((await followed(kit.handle)).timeline[0]?.at ?? '');
+  const until = ({ waiting }: OrderState) => Date.parse(waiting.until ?? '');
+  expect(until(await followed(kit.handle))).toBe(timeAfter(placedAt, '5bd', { holidays: [], utcOffset: -5 }));
+  // Any five days in a row contain a business day.
+  const holidays = [1, 2, 3, 4, 5].map((days) => new Date(placedAt + days * 86_400_000).toISOString().slice(0, 10));
+  const policy = { shippingDeadline: '4 business days', holidays, utcOffset: 0 } as never;
+  const { after } = await kit.handle.previewPolicy(policy);
+  const state = await kit.handle.setPolicy(policy);
+  expect(state.waiting).toEqual(after);
+  expect(until(state)).toBe(timeAfter(placedAt, '4bd', { holidays, utcOffset: 0 }));
 });
 
 test('the settings that are not given stay', async () => {

@@ -32,6 +32,21 @@ describe('an order that stands still', () => {
     expect(kit.notifications.at(-1)).toMatchObject({ type: 'attention_raised', data: { reason } });
   });
 
+  test('is asked about once the service’s own date for its results is over, and no more if that date moves', async () => {
+    const kit = await stage.place({ kind: 'with_patient' });
+    // The sandbox names the seventh day for this test.
+    await kit.move(...sentBack, 'delivered_to_lab');
+    await stage.skip('7 days');
+    await kit.expectState({ attention: [] });
+    await stage.skip('2 days');
+    await kit.expectAttention('results_overdue');
+    await stage.sandbox.changeSettings({ resultDatesLate: 5 });
+    await stage.skip('1 day');
+    await kit.expectState({ attention: [] });
+    await stage.skip('5 days');
+    await kit.expectAttention('results_overdue');
+  });
+
   test('is read again every day, and its attention is withdrawn once it moved', async () => {
     const kit = await stage.place();
     await stage.skip('6 days');

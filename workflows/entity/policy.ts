@@ -1,6 +1,7 @@
 import type { PolicyName, ResolvedPolicies } from '../../activities/policies.js';
 import type { Duration } from '@temporalio/common';
 import { log } from '@temporalio/workflow';
+import { countOf } from '../../protocol/business-days.js';
 import { activities } from '../activities.js';
 import { refusalOf } from './commands.js';
 import { isObject } from './fields.js';
@@ -19,7 +20,7 @@ export interface Governed<Policy extends object> {
   requestedPolicy?: unknown;
 }
 
-type Value = number | string | readonly number[];
+type Value = number | string | readonly number[] | readonly string[];
 
 /**
  * The settings of a policy: for each version those that it added, with the values that a policy of an earlier version
@@ -35,7 +36,8 @@ export interface PolicyVersions<Of extends PolicyName> {
   bounds: Readonly<Record<string, Bounds>>;
 }
 
-type Bounds = readonly string[] | Range;
+/** Choices, a range, or a list of dates. */
+type Bounds = readonly string[] | Range | 'dates';
 
 interface Range {
   least?: number;
@@ -43,10 +45,13 @@ interface Range {
   /** Names of other settings. */
   notBelow?: string;
   below?: string;
+  /** It may be a number of business days instead. */
+  orBusinessDays?: boolean;
 }
 
 const anyDuration = { least: 1, most: 3652.5 * day };
 const longestList = 20;
+const mostDates = 200;
 
 /** The policy with which a run begins. Until what was requested is resolved, nothing is decided by it. */
 export function openPolicy<Of extends PolicyName>(
@@ -141,7 +146,7 @@ export function isUnsettled({ policy }: Governed<{ version: number }>): boolean 
 
 /** A resolved policy of an earlier release, or a part of one, with every setting of this release. */
 export function upgradePolicy<Of extends PolicyName>(
-  { of, added }: PolicyVersions<Of>,
+  { of, added, bounds }: PolicyVersions<Of>,
   policy: unknown,
 ): ResolvedPolicies[Of] {
   versionOf(`${of} policy`, policy, added.length);
@@ -149,7 +154,7 @@ export function upgradePolicy<Of extends PolicyName>(
   const upgraded: Record<string, unknown> = {};
   for (const [name, constant] of added.flatMap((settings) => Object.entries(settings))) {
     const value = known[name];
-    upgraded[name] = isLike(constant, value) ? value : constant;
+    upgraded[name] = isLike(constant, value, bounds[name]) ? value : constant;
   }
   return { ...upgraded, version: added.length } as unknown as ResolvedPolicies[Of];
 }
@@ -179,27 +184,39 @@ export function wrongSettings<Of extends PolicyName>(
   const isRight = (name: string) => {
     const constant = Object.hasOwn(known, name) ? known[name] : undefined;
     const value = settings[name];
-    return constant !== undefined && isLike(constant, value) && isWithin(bounds[name] ?? {}, value, settings);
+    return (
+      constant !== undefined && isLike(constant, value, bounds[name]) && isWithin(bounds[name] ?? {}, value, settings)
+    );
   };
   return Object.keys({ ...known, ...settings }).filter((name) => !isRight(name));
 }
 
 function isWithin(bounds: Bounds, value: unknown, others: Record<string, unknown>): boolean {
+  if (bounds === 'dates') return Array.isArray(value) && value.length <= mostDates && value.every(isDate);
   if (Array.isArray(value)) return value.length <= longestList && value.every((each) => isWithin(bounds, each, others));
   if (isChoice(bounds)) return bounds.includes(String(value));
-  const { least, most, notBelow, below } = { ...anyDuration, ...bounds };
+  const { least, most, notBelow, below, orBusinessDays } = { ...anyDuration, ...bounds };
+  if (orBusinessDays === true && countOf(value) !== undefined) return true;
   const number = Number(value);
   if (!Number.isInteger(number) || number < least || number > most) return false;
   if (notBelow !== undefined && !(number >= Number(others[notBelow]))) return false;
   return below === undefined || number < Number(others[below]);
 }
 
+function isDate(value: unknown): boolean {
+  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value);
+}
+
 function isChoice(bounds: Bounds): bounds is readonly string[] {
   return Array.isArray(bounds);
 }
 
-function isLike(constant: Value, value: unknown): boolean {
+function isLike(constant: Value, value: unknown, bounds: Bounds = {}): boolean {
+  if (bounds === 'dates') return Array.isArray(value) && value.every(isDate);
   if (Array.isArray(constant)) return Array.isArray(value) && value.every((each) => isLike(0, each));
-  if (typeof constant === 'number') return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  if ('orBusinessDays' in Object(bounds) && countOf(value) !== undefined) return true;
+  if (typeof constant === 'number') {
+    return typeof value === 'number' && Number.isFinite(value) && (value >= 0 || constant < 0);
+  }
   return typeof value === 'string';
 }

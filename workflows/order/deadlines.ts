@@ -1,5 +1,7 @@
 import type { Moment } from '../entity/alarm.js';
 import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
+import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
+import { hour } from '../entity/spans.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/messages.js';
 
@@ -142,13 +144,13 @@ function waitingDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
 function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   const { policy } = chain;
   const { standing } = order;
-  const overdue = (name: OverdueName, since: string | undefined, span: number) => [
+  const overdue = (name: OverdueName, since: string | undefined, span: number | BusinessDays) => [
     deadline(chain, order, name, since, span, standing.arrivedBy),
   ];
-  if (standing.phase === 'at_lab') return overdue('results_overdue', standing.arrivedAt, policy.resultsDeadline);
+  if (standing.phase === 'at_lab') return [resultsDeadline(chain, order, standing.arrivedAt)];
   // An import has no kit to ship, and its sample is at the lab or on its way there.
-  if (isAwaitedImport(order)) return overdue('results_overdue', standing.placedAt, policy.resultsDeadline);
-  if (!isKit(order)) return [collectionDeadline(chain, order)];
+  if (isAwaitedImport(order)) return [resultsDeadline(chain, order, standing.placedAt)];
+  if (!isKit(order)) return [visitDeadline(chain, order)];
   switch (standing.phase) {
     case 'preparing':
       return overdue('shipping_overdue', standing.placedAt, policy.shippingDeadline);
@@ -172,6 +174,37 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
     default:
       return standing.phase satisfies never;
   }
+}
+
+/**
+ * After the date that the service itself names, which differs for every test; only without one does the policy say it. Another
+ * date is another deadline: one that was missed is obsolete if the service now expects the results later.
+ */
+function resultsDeadline(chain: Chain, order: ChainOrder, since: string | undefined): Deadline {
+  const { resultsDeadline: span, resultsLimit } = chain.policy;
+  const plain = deadline(chain, order, 'results_overdue', since, span, order.standing.arrivedBy);
+  const named = endOfDate(order.greatest.resultsBy);
+  const from = Date.parse(since ?? '');
+  // A date that is over when the sample arrives says nothing about it.
+  if (!(named > from)) return plain;
+  const latest = from + resultsLimit;
+  // Time that a person gave stays given.
+  const given = plain.key === plain.baseKey ? -Infinity : plain.at;
+  // A date that keeps moving away would put the question off indefinitely.
+  if (named > latest) return { ...plain, at: Math.max(latest, given) };
+  return { ...plain, key: `${plain.key}.${order.greatest.resultsBy}`, at: Math.max(named, given) };
+}
+
+/** When a date is over everywhere on earth, in milliseconds since the epoch: its time zone is not documented. */
+function endOfDate(date = ''): number {
+  return Date.parse(date) + 36 * hour;
+}
+
+/** A date for the results says that the sample was taken. */
+function visitDeadline(chain: Chain, order: ChainOrder): Deadline {
+  return order.greatest.resultsBy === undefined
+    ? collectionDeadline(chain, order)
+    : resultsDeadline(chain, order, order.standing.last?.at);
 }
 
 /** Imported, and not moved since. */
@@ -250,14 +283,15 @@ function deadline(
   order: ChainOrder,
   name: DeadlineName,
   since: string | undefined,
-  span: number,
+  span: number | BusinessDays,
   eventId?: number,
 ): Deadline {
   const baseKey = `${order.orderId}/${eventId === undefined ? '' : `${eventId}.`}${name}`;
   const given = chain.patience.filter(({ key }) => key === baseKey);
   const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt ?? '';
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
-  return { key, baseKey, orderId: order.orderId, name, at: Date.parse(base) + span, ordinal: 1 };
+  const at = timeAfter(Date.parse(base), span, chain.policy);
+  return { key, baseKey, orderId: order.orderId, name, at, ordinal: 1 };
 }
 
 function later(base: string | undefined, span: number): string | undefined {

@@ -116,6 +116,7 @@ const orderFields = [
   'status',
   'sampleId',
   'interpretation',
+  'resultsBy',
 ] as const satisfies (keyof OrderSnapshot)[];
 
 const shipmentFields = [

@@ -5,6 +5,7 @@ import type { Chain } from './chain.js';
 import { day, hour, minute, second } from '../entity/spans.js';
 
 const remedies = ['ask', 'replace', 'fail'];
+const deadline = { orBusinessDays: true };
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
 export const orderPolicyVersions: PolicyVersions<'order'> = {
@@ -34,8 +35,18 @@ export const orderPolicyVersions: PolicyVersions<'order'> = {
       creationTimeout: 30 * second,
       creationSettling: 45 * second,
     },
+    { resultsLimit: 60 * day, holidays: [], utcOffset: -5 },
   ],
   bounds: {
+    registrationDeadline: deadline,
+    shippingDeadline: deadline,
+    deliveryDeadline: deadline,
+    returnDeadline: deadline,
+    transitToLabDeadline: deadline,
+    resultsDeadline: deadline,
+    problemLimit: deadline,
+    holidays: 'dates',
+    utcOffset: { least: -12, most: 14 },
     onProblem: remedies,
     onLost: remedies,
     onSampleError: remedies,

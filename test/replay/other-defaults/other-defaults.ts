@@ -7,6 +7,8 @@ type Changeable<Setting> = { -readonly [Name in keyof Setting]: Setting[Name] };
 export function otherDefaults(table: Settings): void {
   for (const setting of Object.values(table) as Changeable<Settings[string]>[]) {
     if (setting.kind === 'duration') setting.default = otherSpan(setting.default, setting.most);
+    else if (setting.kind === 'deadline') setting.default = otherSpan(setting.default as Duration, Infinity);
+    else if (setting.kind === 'dates') setting.default = ['2026-12-25'];
     else if (setting.kind === 'durations') setting.default = setting.default.map((span) => otherSpan(span, Infinity));
     else if (setting.kind === 'count') setting.default += 1;
     else if (setting.kind === 'following') setting.usual = (span) => span * 3;

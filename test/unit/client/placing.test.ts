@@ -52,7 +52,7 @@ describe('an order is refused before anything is started', () => {
     expect(await faultsOf({ order: { ...input.order, passthrough: 'mine' } })).toEqual(['order.passthrough']);
   });
 
-  test.each([[{ graceDays: 2 }], [{ version: 2 }], [{ version: '1' }], ['default'], [[]]])(
+  test.each([[{ graceDays: 2 }], [{ version: 3 }], [{ version: '1' }], ['default'], [[]]])(
     'an order is refused before anything is started with the policy %j',
     async (policy) => {
       expect(new Set(await faultsOf({ policy }))).toEqual(new Set(['policy']));

@@ -176,6 +176,42 @@ describe('the deadlines that stand, with the default policy', () => {
   });
 });
 
+describe('the deadline for results', () => {
+  /** 1 March 2024, 10:00 UTC, is day 0; the sample arrives on day 8, 9 March. A date is over everywhere at 12:00 UTC of the next day. */
+  const by = (resultsBy: string, statuses = pathTo('delivered_to_lab')) => kitCase(statuses, {}, { resultsBy });
+  const overOn = (days: number) => days + 2 / 24;
+
+  test('is the date that the service names, once it is over everywhere', () => {
+    expect(keysOf(by('2024-03-12'))).toEqual([`order-1/9.results_overdue.2024-03-12 at ${overOn(12)}`]);
+    expect(keysOf(by('2024-04-08'))).toEqual([`order-1/9.results_overdue.2024-04-08 at ${overOn(39)}`]);
+  });
+
+  test.each(['2024-03-01', '2024-02-30', 'soon', ''])('is the policy’s if that date says nothing: %j', (date) => {
+    expect(keysOf(by(date))).toEqual(['order-1/9.results_overdue at 22']);
+  });
+
+  test('is never later than the policy allows, however far the date moves away', () => {
+    for (const date of ['2024-05-09', '2099-01-01']) {
+      expect(keysOf(by(date))).toEqual([`order-1/9.results_overdue at ${8 + 60}`]);
+    }
+  });
+
+  test('counts for every order whose sample was taken, and for no kit on its way', () => {
+    const visit = ['received.walk_in_test.ordered', 'collecting_sample.walk_in_test.draw_completed'];
+    const taken = kitCase(visit, {}, { method: 'walk_in_test', resultsBy: '2024-03-12' });
+    expect(keysOf(taken)).toEqual([`order-1/2.results_overdue.2024-03-12 at ${overOn(12)}`]);
+    expect(keysOf(by('2024-03-12', ['requisition_bypassed']))[0]).toContain('results_overdue.2024-03-12');
+    expect(daysOf(by('2024-03-12', pathTo('transit_lab')))).toEqual(['transit_to_lab_overdue 17']);
+  });
+
+  test('leaves a person the time that was given, and takes a later date', () => {
+    const patience = [{ key: 'order-1/9.results_overdue', since: daysAfterStart(14) }];
+    const given = (resultsBy: string) => kitCase(pathTo('delivered_to_lab'), { patience }, { resultsBy });
+    expect(keysOf(given('2024-03-12'))).toEqual(['order-1/9.results_overdue.2.2024-03-12 at 28']);
+    expect(keysOf(given('2024-04-08'))).toEqual([`order-1/9.results_overdue.2.2024-04-08 at ${overOn(39)}`]);
+  });
+});
+
 describe('a deadline’s key', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['out for delivery', pathTo('transit_customer'), ['out_for_delivery', 'out_for_delivery']],

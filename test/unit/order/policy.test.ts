@@ -16,7 +16,7 @@ function faultsOf(policy: object): string[] {
 
 test('an empty policy is the documented default, in milliseconds', () => {
   const defaults = {
-    version: 1,
+    version: 2,
     registrationDeadline: 90 * day,
     registrationReminders: [3 * day, 10 * day, 30 * day],
     assumedDelivery: 7 * day,
@@ -26,6 +26,7 @@ test('an empty policy is the documented default, in milliseconds', () => {
     returnDeadline: 14 * day,
     transitToLabDeadline: 10 * day,
     resultsDeadline: 14 * day,
+    resultsLimit: 60 * day,
     problemLimit: 7 * day,
     onProblem: 'ask',
     onLost: 'ask',
@@ -36,6 +37,8 @@ test('an empty policy is the documented default, in milliseconds', () => {
     recheckEvery: day,
     giveUpAfter: 60 * day,
     criticalResultReminder: 3_600_000,
+    holidays: [],
+    utcOffset: -5,
     notificationDeadline: 3 * day,
     creationTimeout: 30_000,
     creationSettling: 45_000,
@@ -132,7 +135,9 @@ describe('an invalid setting is named with its rule', () => {
   ];
   test.each(badDurations)('an invalid duration: %j', (value) => {
     const rule = "must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years";
-    expect(faultsOf({ shippingDeadline: value })).toEqual([`shippingDeadline ${rule}`]);
+    expect(faultsOf({ shippingDeadline: value })).toEqual([
+      `shippingDeadline ${rule}, or 1 to 999 business days such as '6bd'`,
+    ]);
     expect(faultsOf({ returnReminders: ['1d', value] })).toEqual([`returnReminders entry 2 ${rule}`]);
   });
 
@@ -201,7 +206,7 @@ describe('a policy as the base of another', () => {
   const known = { of: 'invented', version: 2, settings };
 
   test('is refused if a later release wrote it: its settings would be lost', () => {
-    const later = { ...resolvePolicy(), version: 2, holidayAllowance: 1 };
+    const later = { ...resolvePolicy(), version: 3, holidayAllowance: 1 };
     expect(() => resolvePolicy({ onLost: 'fail' }, later)).toThrow(PolicyTooNew);
   });
 

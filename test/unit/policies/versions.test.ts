@@ -38,6 +38,12 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
       const { least, most } = setting;
       return { within: [least, most], beyond: [least - 1, most + 1, least + 0.5, String(least)] };
     }
+    case 'deadline': {
+      const wrong = [0, 1.5, 3652.5 * day + 1, '0bd', '1000bd', '6 bd', '6d', 'bd'];
+      return { within: [1, 3652.5 * day, '1bd', '999bd'], beyond: wrong };
+    }
+    case 'dates':
+      return { within: [[], ['2026-12-25']], beyond: [['soon'], [1], Array(201).fill('2026-12-25'), '2026-12-25'] };
     case 'following':
       return { within: [setting.most], beyond: [setting.most + 1, 29_999] };
     case 'durations':
@@ -121,7 +127,7 @@ const later: PolicyVersions<'order'> = {
 
 test('an order under way gets the constant of a setting that a release adds, and keeps what it had', () => {
   const policy = resolvePolicy({ shippingDeadline: '1d', onLost: 'replace' });
-  const upgraded = { ...policy, holidayAllowance: 2 * day, holidayReminders: [day], version: 2 };
+  const upgraded = { ...policy, holidayAllowance: 2 * day, holidayReminders: [day], version: 3 };
   expect(upgradePolicy(later, policy)).toEqual(upgraded);
   expect(upgradePolicy(later, upgraded)).toEqual(upgraded);
   // As it does in a history that is replayed: what was complete then is complete, and no activity is added.
@@ -131,7 +137,10 @@ test('an order under way gets the constant of a setting that a release adds, and
 test('a policy from before versions gets constants for what it lacks, and never the defaults of today', () => {
   const old = { shippingDeadline: 3 * day, returnReminders: [day], resultsDeadline: Number.NaN, forgotten: 1 };
   const upgraded = upgradePolicy(
-    { ...orderPolicyVersions, added: [{ ...orderPolicyVersions.added[0], resultsDeadline: 99 }] },
+    {
+      ...orderPolicyVersions,
+      added: [{ ...orderPolicyVersions.added[0], resultsDeadline: 99 }, ...orderPolicyVersions.added.slice(1)],
+    },
     old,
   );
   expect(upgraded).toEqual({

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { timeAfter, type BusinessDays } from '../../../protocol/business-days.js';
+import { PolicyInvalid } from '../../../protocol/policy-settings.js';
+import { resolvePolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import { deadlinesOf } from '../../../workflows/order/deadlines.js';
+import { caseOf, daysAfterStart, kitOf, pathTo, start } from './histories.js';
+
+const day = 24 * 3_600_000;
+const calendar = { holidays: ['2026-12-25', '2027-01-01'], utcOffset: 0 };
+
+function after(from: string, span: BusinessDays, more: Partial<typeof calendar> = {}): string {
+  return new Date(timeAfter(Date.parse(from), span, { ...calendar, ...more })).toISOString();
+}
+
+describe('a span of business days', () => {
+  test.each<[string, string, BusinessDays, string]>([
+    ['within a week', '2026-12-07T15:00:00Z', '4bd', '2026-12-11T15:00:00.000Z'],
+    ['over a weekend', '2026-12-11T15:00:00Z', '1bd', '2026-12-14T15:00:00.000Z'],
+    ['over two weekends', '2026-12-07T15:00:00Z', '10bd', '2026-12-21T15:00:00.000Z'],
+    ['over a holiday on a Friday', '2026-12-24T15:00:00Z', '1bd', '2026-12-28T15:00:00.000Z'],
+    ['over two holidays', '2026-12-23T09:00:00Z', '6bd', '2027-01-04T09:00:00.000Z'],
+    ['from a weekend: its time does not count', '2026-12-12T15:00:00Z', '1bd', '2026-12-15T00:00:00.000Z'],
+    ['from a holiday: its time does not count', '2026-12-25T15:00:00Z', '1bd', '2026-12-29T00:00:00.000Z'],
+  ])('is counted %s', (_how, from, span, until) => {
+    expect(after(from, span)).toBe(until);
+  });
+
+  test('is counted by the days of its zone: Saturday in UTC is still Friday evening in New York', () => {
+    expect(after('2026-12-12T02:00:00Z', '1bd')).toBe('2026-12-15T00:00:00.000Z');
+    expect(after('2026-12-12T02:00:00Z', '1bd', { utcOffset: -5 })).toBe('2026-12-15T02:00:00.000Z');
+    expect(after('2026-12-13T16:00:00Z', '1bd', { utcOffset: 9 })).toBe('2026-12-14T16:00:00.000Z');
+  });
+
+  test('ends on a business day, later for more days, and after exactly that much time outside weekends and holidays', () => {
+    const moments = fc.integer({ min: Date.parse('2026-01-01'), max: Date.parse('2027-12-31') });
+    fc.assert(
+      fc.property(moments, fc.integer({ min: 1, max: 60 }), (from, days) => {
+        const until = timeAfter(from, `${days}bd`, calendar);
+        const isOff = (at: number) =>
+          [0, 6].includes(new Date(at).getUTCDay()) ||
+          calendar.holidays.includes(new Date(at).toISOString().slice(0, 10));
+        let worked = 0;
+        for (let at = from; at < until;) {
+          const next = Math.min(until, (Math.floor(at / day) + 1) * day);
+          if (!isOff(at)) worked += next - at;
+          at = next;
+        }
+        expect(worked).toBe(days * day);
+        expect(isOff(until - 1)).toBe(false);
+        expect(timeAfter(from, `${days + 1}bd`, calendar)).toBeGreaterThan(until);
+      }),
+    );
+  });
+
+  test('ends, whatever it begins with', () => {
+    expect(timeAfter(Number.NaN, '6bd', calendar)).toBeNaN();
+    expect(timeAfter(0, 5, calendar)).toBe(5);
+  });
+});
+
+describe('a policy with business days', () => {
+  const faultsOf = (policy: object): string[] => {
+    try {
+      resolvePolicy(policy);
+      return [];
+    } catch (error) {
+      if (error instanceof PolicyInvalid) return error.faults;
+      throw error;
+    }
+  };
+
+  test.each(['6bd', '6 bd', '6BD', ' 6 business days ', '006bd'])('takes %j', (given) => {
+    expect(resolvePolicy({ shippingDeadline: given as '6bd' }).shippingDeadline).toBe('6bd');
+  });
+
+  test.each<[object, string]>([
+    [{ shippingDeadline: '0bd' }, 'shippingDeadline must be at most 999 business days, and at least one'],
+    [{ shippingDeadline: '1000bd' }, 'shippingDeadline must be at most 999 business days, and at least one'],
+    [{ shippingDeadline: '1.5bd' }, "or 1 to 999 business days such as '6bd'"],
+    [{ returnReminders: ['2bd'] }, "returnReminders entry 1 must be a duration such as '7d' or milliseconds"],
+    [{ giveUpAfter: '6bd' }, "giveUpAfter must be a duration such as '7d' or milliseconds"],
+    [{ holidays: '2026-12-25' }, "holidays must be a list of at most 200 dates such as '2026-12-25'"],
+    [{ holidays: ['2026-12-25', '2026-02-30'] }, 'holidays entry 2 must be a date that exists, written YYYY-MM-DD'],
+    [{ utcOffset: 15 }, 'utcOffset must be a whole number from -12 to 14'],
+  ])('is refused for %j', (policy, fault) => {
+    expect(faultsOf(policy).join()).toContain(fault);
+  });
+
+  test('moves the deadlines that it names, and no reminder', () => {
+    const daysOf = (policy: OrderPolicy) =>
+      deadlinesOf(caseOf([kitOf('order-1', pathTo('transit_customer'))], { policy: resolvePolicy(policy) })).map(
+        ({ name, at }) => `${name} ${(at - start) / day}`,
+      );
+    // It ships on Sunday, 3 March 2024, 10:00 UTC: Monday begins in New York 19 hours later.
+    expect(daysAfterStart(2)).toBe('2024-03-03T10:00:00.000Z');
+    const [weekend, holiday] = [
+      daysOf({ deliveryDeadline: '6bd' }),
+      daysOf({ deliveryDeadline: '6bd', holidays: ['2024-03-05'] }),
+    ];
+    expect(weekend).toContain(`delivery_overdue ${2 + 19 / 24 + 8}`);
+    expect(holiday).toContain(`delivery_overdue ${2 + 19 / 24 + 9}`);
+    expect(weekend.filter((what) => what.includes('reminder'))).toEqual(
+      daysOf({}).filter((what) => what.includes('reminder')),
+    );
+  });
+});
