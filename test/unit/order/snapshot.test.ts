@@ -187,7 +187,7 @@ describe('a signal is read as a snapshot', () => {
 test('the snapshot that is documented for backends in other languages is valid', async () => {
   const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
   const [, signals = ''] = page.split('## Signals of `kitOrder`');
-  const [, example = ''] = /```json\n(.+?)```/s.exec(signals) ?? [];
+  const [, example = ''] = /```json[^\n]*\n(.+?)```/s.exec(signals) ?? [];
   const documented = JSON.parse(
     example
       .replaceAll('"createdAt": "…"', `"createdAt": "${at}"`)
