@@ -3,7 +3,7 @@ import { utcInstant } from './timestamps.js';
 
 /**
  * The state of an appointment at one moment: ids, statuses and times. The address and its coordinates, the visitor and
- * all notes stay in the service, so this may enter a workflow's history. Timestamps are ISO 8601 in UTC; one that the
+ * all notes stay in the service (a service centre is known by its site code), so this may enter a workflow's history. Timestamps are ISO 8601 in UTC; one that the
  * service sent without a zone has been read as UTC (docs/lab-service.md).
  */
 export interface AppointmentSnapshot {
@@ -22,6 +22,8 @@ export interface AppointmentSnapshot {
   startAt?: string;
   endAt?: string;
   canReschedule?: boolean;
+  /** At a service centre: the laboratory's own number. */
+  externalId?: string;
   /** As the service lists them, which is in the order in which they happened. */
   events: AppointmentEvent[];
 }
@@ -47,8 +49,14 @@ export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnap
     ...textAs('startAt', utcInstant(appointment.start_at)),
     ...textAs('endAt', utcInstant(appointment.end_at)),
     ...(typeof canReschedule === 'boolean' && { canReschedule }),
+    ...(appointment.type === 'patient_service_center' && textAs('externalId', numberOf(appointment))),
     events,
   };
+}
+
+/** Anything longer is not a number to be shown at a counter. */
+function numberOf({ external_id: id }: Appointment): string | undefined {
+  return id != null && /^[\w.-]{1,64}$/.test(id) ? id : undefined;
 }
 
 function eventsOf({ events }: Appointment): AppointmentEvent[] {

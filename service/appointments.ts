@@ -12,10 +12,10 @@ import {
   cancellationRequestSchema,
   rescheduleRequestSchema,
 } from './appointment-requests.js';
-import { BookingKeyExpired, ServiceRefused, SlotUnavailable } from './errors.js';
-import type { CallOptions, ServiceCall, Transport } from './http.js';
+import type { CallOptions, Transport } from './http.js';
 import {
   answeredListSchema,
+  countedSchema,
   flagSchema,
   idSchema,
   listSchema,
@@ -24,16 +24,18 @@ import {
   textSchema,
   timestampSchema,
 } from './order.js';
+import { takeSlot } from './slot-refusals.js';
 import { checkedRequest } from './validation.js';
 
 export type { AppointmentAddress } from './appointment-requests.js';
 
 /*
- * Appointments for a blood draw at home. The specification names the calls and `appointment_notes`; the shapes come
- * from docs/lab-service.md. As in the order, a field of the wrong type counts as absent, and enumerations are open.
+ * Appointments for a blood draw at home; those at a service centre (walk-ins.ts) have the same shapes. The specification
+ * names the calls and `appointment_notes`; the shapes come from docs/lab-service.md. As in the order, a field of the wrong
+ * type counts as absent, and enumerations are open.
  */
 
-const placeSchema = z.looseObject({
+export const placeSchema = z.looseObject({
   first_line: textSchema,
   second_line: textSchema,
   city: textSchema,
@@ -61,6 +63,7 @@ export const appointmentSchema = z.looseObject({
   /** A slug of the company that comes; the list grows. */
   provider: textSchema,
   provider_id: textSchema,
+  /** The provider's own number; at a service centre the person is found by it. */
   external_id: textSchema,
   /** `confirmed`, `pending`, `reserved`, `in_progress`, `completed`, `cancelled`, or one not known yet. */
   status: textSchema,
@@ -86,10 +89,23 @@ const timeSlotSchema = z.looseObject({
   num_appointments_available: numberSchema,
 });
 
-const availabilitySchema = z.looseObject({
-  /** One for each day; the service always answers 14 days. */
+/** Where the slots of a day are, at a service centre; null at home. */
+const slotLocationSchema = z.looseObject({
+  /** The site code. */
+  code: textSchema,
+  name: textSchema,
+  address: partSchema(placeSchema),
+  location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),
+  /** Miles. */
+  distance: countedSchema,
+  iana_timezone: textSchema,
+});
+
+export const availabilitySchema = z.looseObject({
+  /** One for each day; at home the service always answers 14 days. At service centres each has its location. */
   slots: listSchema(
     z.looseObject({
+      location: partSchema(slotLocationSchema),
       /** YYYY-MM-DD, by `timezone`. */
       date: textSchema,
       slots: listSchema(timeSlotSchema),
@@ -102,7 +118,7 @@ const availabilitySchema = z.looseObject({
 export type TimeSlot = z.output<typeof timeSlotSchema>;
 export type Availability = z.output<typeof availabilitySchema>;
 
-const cancellationReasonSchema = z.looseObject({
+export const cancellationReasonSchema = z.looseObject({
   id: idSchema,
   name: textSchema,
   is_refundable: flagSchema,
@@ -157,7 +173,12 @@ export function createAppointments(transport: Transport): Appointments {
     book: async (orderId, request, options) => {
       const call = { method: 'POST', path: `${APPOINTMENT}/book` } as const;
       const body = checkedRequest(call, bookingRequestSchema, request);
-      return takeSlot(transport, { ...call, params: { order_id: orderId }, body, options }, body.booking_key);
+      return takeSlot(
+        transport,
+        { ...call, params: { order_id: orderId }, body, options },
+        body.booking_key,
+        appointmentSchema,
+      );
     },
     request: async (orderId, request, options) => {
       const call = { method: 'POST', path: `${APPOINTMENT}/request` } as const;
@@ -167,7 +188,12 @@ export function createAppointments(transport: Transport): Appointments {
     reschedule: async (orderId, request, options) => {
       const call = { method: 'PATCH', path: `${APPOINTMENT}/reschedule` } as const;
       const body = checkedRequest(call, rescheduleRequestSchema, request);
-      return takeSlot(transport, { ...call, params: { order_id: orderId }, body, options }, body.booking_key);
+      return takeSlot(
+        transport,
+        { ...call, params: { order_id: orderId }, body, options },
+        body.booking_key,
+        appointmentSchema,
+      );
     },
     cancel: async (orderId, request, options) => {
       const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel` } as const;
@@ -193,42 +219,3 @@ export function createAppointments(transport: Transport): Appointments {
 }
 
 const APPOINTMENT = '/v3/order/{order_id}/phlebotomy/appointment';
-
-async function takeSlot(transport: Transport, call: ServiceCall, bookingKey: string): Promise<Appointment> {
-  try {
-    return await transport.request({ ...call, secrets: [bookingKey], answer: appointmentSchema });
-  } catch (error) {
-    throw slotProblem(error) ?? error;
-  }
-}
-
-/**
- * The meaning of a refusal for the slot. Only this is documented: a conflict answers 400 or 404. That the sentence
- * distinguishes a slot that is gone from an expired key, and both from other refusals, is assumed. If one of those two
- * statuses comes with an unspecific sentence, or with none, it is a conflict that is not stated.
- */
-function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
-  if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
-  const text = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
-  const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
-  if (KEY_GONE.test(text)) return new BookingKeyExpired(error, refusal);
-  if (SLOT_GONE.test(text)) return new SlotUnavailable(error, refusal);
-  const isOfSlot = error.fields.every(({ field }) => field === '' || field === 'booking_key');
-  const mayBeConflict = CONFLICT_STATUSES.includes(error.status) && isOfSlot && !OF_SOMETHING_ELSE.test(text);
-  return mayBeConflict ? new SlotUnavailable(error, refusal, false) : undefined;
-}
-
-const SLOT_STATUSES = [400, 404, 409, 410, 422];
-/** docs/lab-service.md, "Appointments". */
-const CONFLICT_STATUSES = [400, 404];
-
-const GONE = '(?:expired|invalid|not (?:be )?found|unknown|no longer|not valid|does ?n.t exist|does not exist)';
-const KEY_GONE = new RegExp(`booking.?key.*${GONE}|${GONE}.*booking.?key`, 'i');
-
-const TAKEN =
-  '(?:un ?available|not (?:be )?(?:available|found)|no longer|taken|already (?:booked|reserved)|conflict|expired|fully booked)';
-const SLOT = String.raw`\b(?:time)?(?:slot|time)s?\b`;
-const SLOT_GONE = new RegExp(`${SLOT}.*${TAKEN}|${TAKEN}.*${SLOT}`, 'i');
-
-const OF_SOMETHING_ELSE =
-  /\b(?:orders?|patients?|users?|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection)\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;

@@ -1,4 +1,5 @@
 import { type Appointments, createAppointments } from './appointments.js';
+import { type CentreDirectory, createCentreDirectory } from './centres.js';
 import { type Documents, createDocuments } from './documents.js';
 import { type ServiceConfig, createTransport } from './http.js';
 import { type LabTests, createLabTests } from './lab-tests.js';
@@ -10,6 +11,7 @@ import { type Reports, createReports } from './reports.js';
 import { type Timeseries, createTimeseries } from './timeseries.js';
 import { type UnmatchedResults, createUnmatchedResults } from './unmatched-results.js';
 import { type Users, createUsers } from './users.js';
+import { type WalkIns, createWalkIns } from './walk-ins.js';
 
 /** One deployment of the lab service. Create one per process: its connections are kept open and shared. */
 export interface LabService {
@@ -22,6 +24,8 @@ export interface LabService {
   readonly reports: Reports;
   readonly appointments: Appointments;
   readonly unmatchedResults: UnmatchedResults;
+  readonly centres: CentreDirectory;
+  readonly walkIns: WalkIns;
   readonly timeseries: Timeseries;
   readonly management: Management;
   /** Waits for calls under way and closes the connections; later calls reject with `ServiceUnreachable`. */
@@ -43,6 +47,8 @@ export function createLabService(config: ServiceConfig): LabService {
     reports: createReports(transport),
     appointments: createAppointments(transport),
     unmatchedResults: createUnmatchedResults(transport),
+    centres: createCentreDirectory(transport),
+    walkIns: createWalkIns(transport),
     timeseries: createTimeseries(transport),
     management: createManagement(management),
     close: async () => {

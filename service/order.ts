@@ -19,6 +19,17 @@ export const textSchema = z.union([z.string(), numberAsText]).nullish().catch(un
 export const timestampSchema = z.string().transform(withZone).nullish().catch(undefined);
 export const flagSchema = z.boolean().nullish().catch(undefined);
 export const numberSchema = z.number().nullish().catch(undefined);
+/** A number, which some examples write as a text. */
+export const countedSchema = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,9}(\.\d{1,6})?$/)
+      .transform(Number),
+  ])
+  .nullish()
+  .catch(undefined);
 
 export function partSchema<T extends z.ZodType>(part: T) {
   return part.nullish().catch(undefined);
@@ -161,6 +172,8 @@ export const labTestSchema = z.looseObject({
   /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
   method: textSchema,
   sample_type: textSchema,
+  /** The laboratory, under the slug that its service centres are found by. */
+  lab: partSchema(z.looseObject({ slug: textSchema })),
   fasting: flagSchema,
   has_collection_instructions: flagSchema,
   /** Days from collection to result: 95 % of past orders took no longer. */

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { AnswerLost, BookingKeyExpired, ServiceRefused, SlotUnavailable } from './errors.js';
+import type { ServiceCall, Transport } from './http.js';
+
+/* The refusals of a slot. */
+
+/**
+ * Sends a booking or a move.
+ * @throws SlotUnavailable, BookingKeyExpired; AnswerLost if the service is still at work on the same booking
+ */
+export async function takeSlot<T>(
+  transport: Transport,
+  call: ServiceCall,
+  bookingKey: string,
+  answer: z.ZodType<T>,
+): Promise<T> {
+  try {
+    return await transport.request({ ...call, secrets: [bookingKey], answer });
+  } catch (error) {
+    throw collision(error) ?? slotProblem(error) ?? error;
+  }
+}
+
+/** Two requests with one idempotency key at once: the status is not documented, nor the sentence. */
+function collision(error: unknown): AnswerLost | undefined {
+  if (!(error instanceof ServiceRefused) || !/idempoten/i.test(error.reason ?? '')) return undefined;
+  return new AnswerLost(error, 'is still being carried out for an earlier request with the same idempotency key');
+}
+
+/**
+ * The meaning of a refusal for the slot. Only this is documented: a conflict answers 400 or 404. That the sentence
+ * distinguishes a slot that is gone from an expired key, and both from other refusals, is assumed. If one of those two
+ * statuses comes with an unspecific sentence, or with none, it is a conflict that is not stated.
+ */
+function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
+  if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
+  const text = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
+  const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
+  if (KEY_GONE.test(text)) return new BookingKeyExpired(error, refusal);
+  if (SLOT_GONE.test(text)) return new SlotUnavailable(error, refusal);
+  const isOfSlot = error.fields.every(({ field }) => field === '' || field === 'booking_key');
+  const mayBeConflict = CONFLICT_STATUSES.includes(error.status) && isOfSlot && !OF_SOMETHING_ELSE.test(text);
+  return mayBeConflict ? new SlotUnavailable(error, refusal, false) : undefined;
+}
+
+const SLOT_STATUSES = [400, 404, 409, 410, 422];
+/** docs/lab-service.md, "Appointments". */
+const CONFLICT_STATUSES = [400, 404];
+
+const GONE =
+  '(?:expired|invalid|bad|malformed|not (?:be )?found|unknown|no longer|not valid|does ?n.t exist|does not exist)';
+const KEY_GONE = new RegExp(`booking.?key.*${GONE}|${GONE}.*booking.?key`, 'i');
+
+const TAKEN =
+  '(?:un ?available|not (?:be )?(?:available|found)|no longer|taken|already (?:booked|reserved)|conflict|expired|fully booked)';
+const SLOT = String.raw`\b(?:time)?(?:slot|time)s?\b`;
+const SLOT_GONE = new RegExp(`${SLOT}.*${TAKEN}|${TAKEN}.*${SLOT}`, 'i');
+
+const OF_SOMETHING_ELSE =
+  /\b(?:orders?|patients?|users?|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection|requisitions?|samples?|sites?)\b|\bno appointments?\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;

@@ -1,0 +1,119 @@
+import {
+  type Appointment,
+  type Availability,
+  type CancellationReason,
+  appointmentSchema,
+  availabilitySchema,
+  cancellationReasonSchema,
+} from './appointments.js';
+import type { BookingRequest, RescheduleRequest } from './appointment-requests.js';
+import type { CallOptions, Transport } from './http.js';
+import { answeredListSchema } from './order.js';
+import { readRefusal } from './refusals.js';
+import { takeSlot } from './slot-refusals.js';
+import { checkedRequest } from './validation.js';
+import {
+  type WalkInCancellation,
+  type WalkInSlotsFilter,
+  walkInBookingSchema,
+  walkInCancellationSchema,
+  walkInRescheduleSchema,
+  walkInSlotsFilterSchema,
+} from './walk-in-requests.js';
+
+export interface WalkInBookingOptions extends CallOptions {
+  /**
+   * Sent as `X-Idempotency-Key`: the same key within 14 days gives the first answer again instead of a second booking. That
+   * answer is as old as the first one: read the appointment after it. Failures are told not to be kept. Printable ASCII.
+   */
+  idempotencyKey?: string;
+}
+
+/**
+ * Appointments at a patient service centre, of orders with the collection method `walk_in_test`. Every call rejects with a
+ * `ServiceError`; requests are checked before anything is sent, and no error repeats a booking key.
+ */
+export interface WalkIns {
+  /**
+   * Slots of up to three sites, or near a zip code; each day has its site. None where the service answers that it found
+   * none. How many days there are is not documented.
+   */
+  availability(filter: WalkInSlotsFilter, options?: CallOptions): Promise<Availability>;
+  /**
+   * Books a slot, as `Appointments.book` does. Idempotent only with a key. With `async_confirmation` the appointment may be
+   * `pending` or `reserved` until a webhook confirms or cancels it.
+   */
+  book(orderId: string, request: BookingRequest, options?: WalkInBookingOptions): Promise<Appointment>;
+  /** Takes another slot. **Not idempotent**: after `AnswerLost` or `ServiceUnavailable`, read first. */
+  reschedule(orderId: string, request: RescheduleRequest, options?: CallOptions): Promise<Appointment>;
+  cancel(orderId: string, request: WalkInCancellation, options?: CallOptions): Promise<Appointment>;
+  /** The order's active appointment; `NotFound` if it has none, also after it was cancelled. */
+  get(orderId: string, options?: CallOptions): Promise<Appointment>;
+  /** The reasons that `cancel` takes. */
+  cancellationReasons(options?: CallOptions): Promise<CancellationReason[]>;
+}
+
+const APPOINTMENT = '/v3/order/{order_id}/psc/appointment';
+
+export function createWalkIns(transport: Transport): WalkIns {
+  return {
+    availability: (filter, options) => findSlots(transport, filter, options),
+    book: async (orderId, request, options) => {
+      const call = { method: 'POST', path: `${APPOINTMENT}/book`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, walkInBookingSchema, request);
+      const key = options?.idempotencyKey;
+      const headers: Record<string, string> =
+        key === undefined ? {} : { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' };
+      return takeSlot(transport, { ...call, headers, body, options }, body.booking_key, appointmentSchema);
+    },
+    reschedule: async (orderId, request, options) => {
+      const call = { method: 'PATCH', path: `${APPOINTMENT}/reschedule`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, walkInRescheduleSchema, request);
+      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentSchema);
+    },
+    cancel: async (orderId, request, options) => {
+      const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, walkInCancellationSchema, request);
+      return transport.request({ ...call, body, options, answer: appointmentSchema });
+    },
+    get: (orderId, options) =>
+      transport.request({
+        method: 'GET',
+        path: APPOINTMENT,
+        params: { order_id: orderId },
+        options,
+        answer: appointmentSchema,
+      }),
+    cancellationReasons: (options) =>
+      transport.request({
+        method: 'GET',
+        path: '/v3/order/psc/appointment/cancellation-reasons',
+        options,
+        answer: answeredListSchema(cancellationReasonSchema).transform(({ items }) => items),
+      }),
+  };
+}
+
+/** The parameters go into the query, though it is a POST (docs/lab-service.md). */
+async function findSlots(
+  transport: Transport,
+  filter: WalkInSlotsFilter,
+  options: CallOptions | undefined,
+): Promise<Availability> {
+  const call = { method: 'POST', path: '/v3/order/psc/appointment/availability' } as const;
+  const read = checkedRequest(call, walkInSlotsFilterSchema, filter);
+  const { lab, siteCodes, zipCode, radius, startDate, allowStale } = read;
+  const place = zipCode === undefined ? { site_codes: siteCodes } : { zip_code: zipCode, radius };
+  return transport.request({
+    ...call,
+    query: { lab, ...place, start_date: startDate, allow_stale: allowStale },
+    options,
+    answer: availabilitySchema,
+    recover: (status, body) => (status === 404 && isNoSlots(body) ? { slots: [] } : undefined),
+  });
+}
+
+/** "No slots found …" is an answer, not a mistake: another day, radius or site may have some. */
+function isNoSlots(body: unknown): boolean {
+  return /\bno (?:available |free |open )?(?:time)?.?slots?\b/i.test(readRefusal(body).reason ?? '');
+}
