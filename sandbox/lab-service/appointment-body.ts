@@ -1,4 +1,5 @@
 import { type Appointment, presentStatus } from './appointments.js';
+import { LOCATION } from './centres.js';
 import type { Json } from './order-body.js';
 import type { Settings } from './settings.js';
 import { SLOT_ZONE, type DayOfSlots } from './slots.js';
@@ -20,15 +21,15 @@ export function appointmentBody(appointment: Appointment, settings: Settings) {
     order_id: order.id,
     order_transaction_id: order.transactionId,
     address: appointment.address,
-    location: { lng: -73.9, lat: 40.7 },
+    location: LOCATION,
     start_at: bare(slot?.start),
     end_at: bare(slot?.end),
     iana_timezone: SLOT_ZONE,
-    type: 'phlebotomy',
+    type: appointment.centre === null ? 'phlebotomy' : 'patient_service_center',
     provider: appointment.provider,
     status: STATUS_NAMES[eventStatus] ?? eventStatus,
     provider_id: appointment.providerId,
-    external_id: null,
+    external_id: appointment.externalId,
     can_reschedule: appointment.canReschedule,
     appointment_notes: appointment.notes,
     event_status: eventStatus,
@@ -42,21 +43,23 @@ export function appointmentBody(appointment: Appointment, settings: Settings) {
 }
 
 export function availabilityBody(days: readonly DayOfSlots[], settings: Settings): Json {
+  return { slots: daysBody(days, settings), timezone: SLOT_ZONE };
+}
+
+/** Days at a service centre have its location, and their slots no price. */
+export function daysBody(days: readonly (DayOfSlots & { readonly location?: Json })[], settings: Settings): Json[] {
   const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
-  return {
-    slots: days.map(({ day, slots }) => ({
-      location: null,
-      date: calendarDate(day),
-      slots: slots.map(({ bookingKey, start, end, expiresAt, isPriority }) => ({
-        booking_key: bookingKey,
-        start: at(start),
-        end: at(end),
-        expires_at: at(expiresAt),
-        price: isPriority ? 79 : 49,
-        is_priority: isPriority,
-        num_appointments_available: 1,
-      })),
+  return days.map(({ day, slots, location = null }) => ({
+    location,
+    date: calendarDate(day),
+    slots: slots.map(({ bookingKey, start, end, expiresAt, isPriority }) => ({
+      booking_key: bookingKey,
+      start: at(start),
+      end: at(end),
+      expires_at: at(expiresAt),
+      price: location === null ? (isPriority ? 79 : 49) : 0,
+      is_priority: isPriority && location === null,
+      num_appointments_available: 1,
     })),
-    timezone: SLOT_ZONE,
-  };
+  }));
 }

@@ -32,7 +32,7 @@ const appointmentAddress = z.object({
 
 export type AppointmentAddress = z.output<typeof appointmentAddress>;
 
-const bookingRequest = z.object({
+export const bookingRequest = z.object({
   booking_key: z.string(),
   appointment_notes: notes,
   /** True: the caller does not wait for the provider. */
@@ -46,7 +46,7 @@ export type BookingRequest = z.output<typeof bookingRequest>;
 
 const requestedAppointment = z.object({ address: appointmentAddress, provider: z.string(), appointment_notes: notes });
 
-const rescheduleRequest = z.object({ booking_key: z.string(), appointment_notes: notes });
+export const rescheduleRequest = z.object({ booking_key: z.string(), appointment_notes: notes });
 
 const cancellationRequest = z.object({ cancellation_reason_id: uuid, notes: optional(z.string()) });
 
@@ -77,7 +77,7 @@ export function appointmentRoutes(app: FastifyInstance, lab: Lab): void {
 
   app.patch(`${APPOINTMENT}/reschedule`, (request) => {
     const order = requireOrder(lab, request, UNKNOWN_ORDER);
-    return answered(lab.appointments.reschedule(order, readBody(rescheduleRequest, request.body)));
+    return answered(lab.appointments.reschedule(order, readBody(rescheduleRequest, request.body), 'home'));
   });
 
   app.patch(`${APPOINTMENT}/cancel`, (request) => {
@@ -85,13 +85,13 @@ export function appointmentRoutes(app: FastifyInstance, lab: Lab): void {
     const { cancellation_reason_id: reason } = readBody(cancellationRequest, request.body);
     // Not documented; assumed.
     if (!CANCELLATION_REASONS.some(({ id }) => id === reason)) throw refusal(404, 'Cancellation reason not found');
-    return answered(lab.appointments.cancel(order));
+    return answered(lab.appointments.cancel(order, 'home'));
   });
 
   app.get(APPOINTMENT, (request) => {
     const appointment = lab.appointments.of(requireOrder(lab, request, UNKNOWN_ORDER));
     // The wording is not documented; assumed.
-    if (appointment === undefined) throw refusal(404, 'Appointment not found');
+    if (appointment === undefined || appointment.centre !== null) throw refusal(404, 'Appointment not found');
     return answered(appointment);
   });
 }

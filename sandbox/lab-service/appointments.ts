@@ -1,7 +1,10 @@
 import type { AppointmentAddress, BookingRequest } from './appointment-routes.js';
+import { centreWith, type Centre } from './centres.js';
 import type { Lab } from './lab.js';
+import type { CollectionMethod } from './lifecycle.js';
 import { presentLow } from './order-body.js';
-import { refusal } from './problems.js';
+import { refusal, ServiceProblem } from './problems.js';
+import { LAB } from './seed.js';
 import type { Slot } from './slots.js';
 import { newId, type Order } from './state.js';
 
@@ -12,7 +15,11 @@ export interface Appointment {
   readonly id: string;
   readonly order: Order;
   readonly createdAt: number;
-  readonly address: AppointmentAddress;
+  address: AppointmentAddress;
+  /** Null at home. */
+  centre: Centre | null;
+  /** The laboratory's own number, at a service centre. */
+  readonly externalId: string | null;
   readonly provider: string;
   readonly providerId: string;
   /** Null until a provider that was asked has named an hour. */
@@ -27,7 +34,13 @@ export interface Appointment {
 const CONFIRMED_AFTER = '30m';
 
 /** The requested appointment, without its time. */
-type Requested = Pick<Appointment, 'address' | 'provider'> & { readonly appointment_notes: string | null };
+type Requested = Pick<Appointment, 'address' | 'provider'> & {
+  readonly appointment_notes: string | null;
+  readonly centre?: Centre;
+};
+
+/** Where an appointment is. */
+type Place = 'home' | 'centre';
 
 /** Statuses in which the appointment is still expected. */
 const OPEN = ['pending', 'reserved', 'scheduled'];
@@ -51,7 +64,7 @@ export function presentStatus(appointment: Appointment): string {
 }
 
 /**
- * Appointments for a blood draw at home, and what they do to their orders. Where nothing is documented, the words of a
+ * Appointments for a blood draw, at home or at a service centre, and what they do to their orders. Where nothing is documented, the words of a
  * refusal and its status are assumed.
  */
 export class Appointments {
@@ -73,7 +86,7 @@ export class Appointments {
 
   /** Takes the hour of a key; confirmed at once, or later where the caller does not wait. */
   book(order: Order, request: BookingRequest, address: AppointmentAddress): Appointment {
-    this.#requireBookable(order);
+    this.#requireBookable(order, 'at_home_phlebotomy');
     const slot = this.#lab.slots.take(request.booking_key);
     const { appointmentConfirmation } = this.#lab.settings;
     if (request.async_confirmation !== true && appointmentConfirmation !== 'confirm') throw this.#lab.slots.conflict();
@@ -84,35 +97,64 @@ export class Appointments {
     return appointment;
   }
 
+  /** The same at a service centre, where a booking that nobody answers in time is a 500. */
+  bookAtCentre(order: Order, request: BookingRequest): Appointment {
+    this.#requireBookable(order, 'walk_in_test');
+    if (!order.hasRequisition) throw refusal(400, 'The order has no requisition.');
+    const isLater = request.async_confirmation === true;
+    if (!isLater && this.#lab.settings.appointmentConfirmation !== 'confirm') throw unanswered();
+    const { slot, ...at } = this.#takeAtCentre(request.booking_key);
+    const { appointment_notes } = request;
+    const appointment = this.#create(order, { ...at, provider: LAB.slug, appointment_notes }, slot);
+    if (isLater) this.#confirmLater(appointment, request.async_confirmation_timeout_millisecond);
+    else this.move(appointment, 'scheduled');
+    return appointment;
+  }
+
+  /** One that was cancelled is not shown. */
+  activeAtCentre(order: Order): Appointment | undefined {
+    const appointment = this.of(order);
+    return appointment?.centre == null || presentStatus(appointment) === 'cancelled' ? undefined : appointment;
+  }
+
   /** Asks a provider, who proposes a time later. */
   request(order: Order, requested: Requested): Appointment {
-    this.#requireBookable(order);
+    this.#requireBookable(order, 'at_home_phlebotomy');
     const appointment = this.#create(order, requested, null);
     this.#confirmLater(appointment, null);
     return appointment;
   }
 
-  reschedule(order: Order, request: Pick<BookingRequest, 'booking_key' | 'appointment_notes'>): Appointment {
-    const appointment = this.#requireOpen(order, 'rescheduled');
+  reschedule(
+    order: Order,
+    request: Pick<BookingRequest, 'booking_key' | 'appointment_notes'>,
+    place: Place,
+  ): Appointment {
+    const appointment = this.#requireOpen(order, 'rescheduled', place);
     if (!appointment.canReschedule) throw refusal(400, 'This appointment cannot be rescheduled.');
-    const slot = this.#lab.slots.take(request.booking_key);
+    const { address, centre } = appointment;
+    const { slot, ...at } =
+      place === 'centre'
+        ? this.#takeAtCentre(request.booking_key)
+        : { slot: this.#lab.slots.take(request.booking_key), address, centre };
     this.#leaveSlot(appointment);
+    Object.assign(appointment, at);
     appointment.slot = slot;
     appointment.notes = request.appointment_notes ?? appointment.notes;
     this.move(appointment, 'scheduled');
     return appointment;
   }
 
-  cancel(order: Order): Appointment {
-    const appointment = this.#requireOpen(order, 'cancelled');
+  cancel(order: Order, place: Place): Appointment {
+    const appointment = this.#requireOpen(order, 'cancelled', place);
     this.move(appointment, 'cancelled');
     return appointment;
   }
 
-  /** Cancels the appointment of a cancelled order; the order's own status stays. */
+  /** Cancels the visit at home of a cancelled order; the order's own status stays. At a service centre nothing happens. */
   orderCancelled(order: Order): void {
     const appointment = this.of(order);
-    if (appointment === undefined || !OPEN.includes(presentStatus(appointment))) return;
+    if (appointment === undefined || appointment.centre !== null || !OPEN.includes(presentStatus(appointment))) return;
     this.#append(appointment, 'cancelled', 'labtest.appointment.updated');
     this.#leaveSlot(appointment);
   }
@@ -124,9 +166,18 @@ export class Appointments {
     this.#moveOrder(appointment, webhook);
   }
 
-  #create(order: Order, { address, provider, appointment_notes }: Requested, slot: Slot | null): Appointment {
+  #takeAtCentre(bookingKey: string): { slot: Slot; centre: Centre; address: AppointmentAddress } {
+    const centre = centreWith(this.#lab.slots.offeredAs(bookingKey)?.place ?? '');
+    if (centre === undefined) throw refusal(400, 'Invalid booking key.');
+    return { slot: this.#lab.slots.take(bookingKey), centre, address: centre.address };
+  }
+
+  #create(order: Order, requested: Requested, slot: Slot | null): Appointment {
+    const { address, provider, appointment_notes, centre = null } = requested;
     const appointment: Appointment = {
       address,
+      centre,
+      externalId: centre === null ? null : `L${String(this.#byOrder.size + 1).padStart(7, '0')}`,
       provider,
       notes: appointment_notes,
       id: newId(),
@@ -165,6 +216,8 @@ export class Appointments {
 
   #moveOrder({ order, ...appointment }: Appointment, webhook: boolean): void {
     const status = ORDER_STATUS[appointment.events.at(-1)?.status ?? ''];
+    // At a service centre nobody reports the draw.
+    if (appointment.centre !== null && status === 'draw_completed') return;
     if (status !== undefined && this.#lab.orders.isOpen(order)) this.#lab.orders.move(order, { status, webhook });
   }
 
@@ -172,8 +225,8 @@ export class Appointments {
     if (appointment.slot !== null) this.#lab.slots.free(appointment.slot);
   }
 
-  #requireBookable(order: Order): void {
-    if (order.labTest.method !== 'at_home_phlebotomy') throw refusal(400, 'The order is not drawn at home.');
+  #requireBookable(order: Order, method: CollectionMethod): void {
+    if (order.labTest.method !== method) throw refusal(400, `The order is not collected by ${method}.`);
     const present = this.of(order);
     if (present !== undefined && presentStatus(present) !== 'cancelled') {
       throw refusal(400, 'The order already has an appointment.');
@@ -181,10 +234,15 @@ export class Appointments {
     if (!BOOKABLE.includes(presentLow(order))) throw refusal(400, 'The order is in no status to have an appointment.');
   }
 
-  #requireOpen(order: Order, what: 'rescheduled' | 'cancelled'): Appointment {
+  #requireOpen(order: Order, what: 'rescheduled' | 'cancelled', place: Place): Appointment {
     const appointment = this.of(order);
-    if (appointment === undefined) throw refusal(404, 'Appointment not found');
+    if (appointment === undefined || (appointment.centre !== null) !== (place === 'centre'))
+      throw refusal(404, 'Appointment not found');
     if (!OPEN.includes(presentStatus(appointment))) throw refusal(400, `This appointment cannot be ${what}.`);
     return appointment;
   }
+}
+
+function unanswered(): ServiceProblem {
+  return new ServiceProblem(500, { detail: 'The laboratory did not confirm the appointment in time.' });
 }

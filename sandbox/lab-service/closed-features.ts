@@ -5,7 +5,7 @@ import { ServiceProblem } from './problems.js';
 /** The features that a team may not be enabled for. */
 export const FEATURES = [
   ...(['portal', 'links', 'timeseries', 'markers'] as const),
-  ...(['import', 'appointments', 'reports', 'management'] as const),
+  ...(['import', 'appointments', 'walkIns', 'reports', 'management'] as const),
 ] as const;
 
 /** The paths of each. */
@@ -16,6 +16,7 @@ const PATHS = {
   markers: /^\/v3\/lab_tests\/markers$/,
   import: /^\/v3\/order\/import$/,
   appointments: /^\/v3\/order\/(?:[^/]+\/)?phlebotomy\//,
+  walkIns: /^\/v3\/order\/(?:[^/]+\/)?psc\/appointment/,
   reports: /^\/lab_report\//,
   management: /^\/v1\/org\//,
 } as const satisfies Record<(typeof FEATURES)[number], RegExp>;

@@ -3,14 +3,14 @@ import { DAY_MS } from './time.js';
 import { ServiceProblem } from './problems.js';
 
 interface StoredAnswer {
-  readonly at: number;
+  readonly until: number;
   readonly answer: { readonly body: object } | { readonly problem: ServiceProblem };
 }
 
 /**
- * `X-Idempotency-Key` of order creation: the first answer to a key is given again for 24 hours, failures too, unless
- * the request that failed said `X-Idempotency-Error: no-cache`. Whether a key with another body is refused is not
- * documented; here it gets the stored answer. The 24 hours are the clock's own, never compressed: a caller's retries are not part of
+ * `X-Idempotency-Key`: the first answer to a key is given again, for 24 hours where an order is created, failures too,
+ * unless the request that failed said `X-Idempotency-Error: no-cache`. Whether a key with another body is refused is not
+ * documented; here it gets the stored answer. The hours are the clock's own, never compressed: a caller's retries are not part of
  * a story.
  */
 export class IdempotencyKeys {
@@ -21,21 +21,22 @@ export class IdempotencyKeys {
     this.#clock = clock;
   }
 
-  /** @param keepFailures false for `no-cache` */
-  once(key: string | undefined, keepFailures: boolean, work: () => object): object {
+  /** @param keepFailures false for `no-cache`; @param keptMs how long the answer is given again */
+  once(key: string | undefined, keepFailures: boolean, work: () => object, keptMs = DAY_MS): object {
     if (key === undefined) return work();
     const stored = this.#fresh(key);
     if (stored !== undefined) {
       if ('problem' in stored.answer) throw stored.answer.problem;
       return stored.answer.body;
     }
+    const until = this.#clock.now() + keptMs;
     try {
       const body = work();
-      this.#answers.set(key, { at: this.#clock.now(), answer: { body } });
+      this.#answers.set(key, { until, answer: { body } });
       return body;
     } catch (problem) {
       if (problem instanceof ServiceProblem && keepFailures) {
-        this.#answers.set(key, { at: this.#clock.now(), answer: { problem } });
+        this.#answers.set(key, { until, answer: { problem } });
       }
       throw problem;
     }
@@ -43,7 +44,7 @@ export class IdempotencyKeys {
 
   #fresh(key: string): StoredAnswer | undefined {
     const stored = this.#answers.get(key);
-    if (stored === undefined || this.#clock.now() - stored.at < DAY_MS) return stored;
+    if (stored === undefined || this.#clock.now() < stored.until) return stored;
     this.#answers.delete(key);
     return undefined;
   }

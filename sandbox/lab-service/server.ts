@@ -20,6 +20,7 @@ import { ServiceProblem, invalidFields, refusal } from './problems.js';
 import type { Settings } from './settings.js';
 import { timeseriesRoutes } from './timeseries-routes.js';
 import { userRoutes } from './user-routes.js';
+import { walkInRoutes } from './walk-in-routes.js';
 
 export interface LabServiceOptions {
   /** 0 takes any free port. */
@@ -68,6 +69,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   reportRoutes(app, lab);
   appointmentRoutes(app, lab);
   matchReviewRoutes(app, lab);
+  walkInRoutes(app, lab);
   labTestRoutes(app);
   documentRoutes(app, lab);
   timeseriesRoutes(app);

@@ -5,9 +5,21 @@ import { refusal } from './problems.js';
 
 /** Specification: the answer always has 14 days. */
 const DAYS = 14;
+const MINUTE_MS = 60_000;
+
+/** When the slots of a day begin, in minutes of a UTC day, and how long they are. */
+interface Timetable {
+  readonly starts: readonly number[];
+  readonly lengthMs: number;
+}
+
 /** When somebody could come, in UTC: morning to late afternoon where the slots are. */
-const HOURS = [13, 15, 18, 20, 22] as const;
-const HOUR_MS = 3_600_000;
+const AT_HOME: Timetable = { starts: [13, 15, 18, 20, 22].map((hour) => hour * 60), lengthMs: 60 * MINUTE_MS };
+/** A morning at a service centre, every 20 minutes. */
+export const AT_CENTRES: Timetable = {
+  starts: Array.from({ length: 12 }, (_, n) => 13 * 60 + n * 20),
+  lengthMs: 20 * MINUTE_MS,
+};
 /** How long a booking key is good; `daySeconds` does not shorten it, because a person chooses. Not documented. */
 const KEY_MS = 30 * 60_000;
 export const SLOT_ZONE = 'America/New_York';
@@ -18,7 +30,8 @@ const MOST_KEYS = 50_000;
 export interface Slot {
   readonly start: number;
   readonly end: number;
-  readonly zip: string;
+  /** A zip, or the code of a service centre. */
+  readonly place: string;
 }
 
 export interface OfferedSlot extends Slot {
@@ -45,18 +58,22 @@ export class Slots {
   }
 
   /** The free hours of 14 days near a place, under new keys. Days of the past, and today's, have none. */
-  offer(zip: string, firstDay: number | null): DayOfSlots[] {
+  offer(place: string, firstDay: number | null, timetable = AT_HOME): DayOfSlots[] {
     const now = this.#lab.clock.now();
     const tomorrow = Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
     const from = firstDay ?? tomorrow;
     return Array.from({ length: DAYS }, (_, n) => {
       const day = from + n * DAY_MS;
-      const hours = day < tomorrow ? [] : HOURS.map((hour) => ({ start: day + hour * HOUR_MS, zip }));
-      return { day, slots: hours.filter((slot) => this.isFree(slot)).map(({ start }) => this.#offer(start, zip, now)) };
+      const all = timetable.starts.map((minute) => ({ start: day + minute * MINUTE_MS, place }));
+      const free = day < tomorrow ? [] : all.filter((slot) => this.isFree(slot));
+      return {
+        day,
+        slots: free.map(({ start }) => this.#offer({ start, end: start + timetable.lengthMs, place }, now)),
+      };
     });
   }
 
-  isFree(slot: Pick<Slot, 'start' | 'zip'>): boolean {
+  isFree(slot: Pick<Slot, 'start' | 'place'>): boolean {
     return !this.#taken.has(nameOf(slot));
   }
 
@@ -89,22 +106,20 @@ export class Slots {
   }
 
   /** The first free slot from tomorrow on, which a provider proposes on request. */
-  next(zip: string): Slot {
-    const offered = this.offer(zip, null).flatMap(({ slots }) => slots);
+  next(place: string): Slot {
+    const offered = this.offer(place, null).flatMap(({ slots }) => slots);
     const [first] = offered;
     if (first === undefined) throw this.conflict();
     this.occupy(first);
     return first;
   }
 
-  #offer(start: number, zip: string, now: number): OfferedSlot {
+  #offer(free: Slot, now: number): OfferedSlot {
     const slot = {
-      start,
-      end: start + HOUR_MS,
-      zip,
+      ...free,
       bookingKey: `bk_${randomBytes(12).toString('base64url')}`,
       expiresAt: now + KEY_MS,
-      isPriority: new Date(start).getUTCHours() === HOURS[0],
+      isPriority: new Date(free.start).getUTCHours() * 60 === AT_HOME.starts[0],
     };
     this.#offered.set(slot.bookingKey, slot);
     const [oldest] = this.#offered.keys();
@@ -113,6 +128,6 @@ export class Slots {
   }
 }
 
-function nameOf({ zip, start }: Pick<Slot, 'start' | 'zip'>): string {
-  return `${zip}/${start}`;
+function nameOf({ place, start }: Pick<Slot, 'start' | 'place'>): string {
+  return `${place}/${start}`;
 }
