@@ -1,5 +1,5 @@
 import { ApplicationFailure, heartbeat } from '@temporalio/activity';
-import { appointmentSnapshotOf, type AppointmentSnapshot } from '../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
 import type { Appointment } from '../service/appointments.js';
 import {
   BookingKeyExpired,
@@ -12,14 +12,19 @@ import {
 } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
+import { snapshotOf } from '../service/order-snapshot.js';
 import { slotOf } from '../protocol/appointment/slots.js';
-import { isOpen, visitPhaseOf } from '../protocol/appointment/lifecycle.js';
+import { isOpen, visitPhaseOf, walkInType } from '../protocol/appointment/lifecycle.js';
+import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt, type Place } from './appointment-places.js';
 import { present } from './appointment-reading.js';
 import { translateRefusal } from './appointment-refusals.js';
-import { addressOf, bookingKeyFor } from './appointment-slots.js';
+import { bookingKeyFor } from './appointment-slots.js';
 import { startAttempt, type Attempt } from './attempt.js';
 
-/* Changes of an appointment read before they act, and again if the answer was lost: none of the calls is idempotent. */
+/*
+ * Changes of an appointment read before they act, and again if the answer was lost: none of the calls is idempotent, except a
+ * booking at a service centre, which has a key as well.
+ */
 
 interface Booking {
   orderId: string;
@@ -32,6 +37,8 @@ export interface BookSlot extends Booking {
   slotId: string;
   /** Milliseconds that the provider has to confirm; without it the booking waits for the provider's answer. */
   confirmWithin?: number;
+  /** At a service centre: the same for every attempt at the same booking, so there is one. */
+  idempotencyKey?: string;
 }
 
 export interface RequestAppointment extends Booking {
@@ -50,33 +57,57 @@ export interface CancelAppointment {
   appointmentId: string;
   reasonId?: string;
   notes?: string;
+  /** `patient_service_center` for one at a service centre. */
+  type?: string;
 }
 
 export async function bookOnce(service: LabService, input: BookSlot): Promise<AppointmentSnapshot> {
-  const { orderId, slotId, notes, bookingTimeout, confirmWithin } = input;
+  const { orderId, slotId, notes, bookingTimeout, confirmWithin, idempotencyKey } = input;
   const { start } = slotOf(slotId) ?? {};
+  const place = placeOfSlot(slotId);
   const attempt = startAttempt(bookingTimeout);
   const later = { async_confirmation: true, async_confirmation_timeout_millisecond: confirmWithin };
   return checkThenAct({
     look: async (options) => {
-      const found = await present(service, orderId, options);
+      const found = await present(service, orderId, place, options);
       if (!found || !isOpen(found)) return undefined;
       // Booked by an attempt whose answer was lost, or by somebody else for the same time.
       if (found.startAt === start) return found;
       throw exists();
     },
-    act: () =>
-      withFreshKey(service, input, attempt, (key) => {
+    act: async () => {
+      const booked = await withFreshKey(service, input, attempt, (key) => {
         const request = {
           booking_key: key,
           ...(notes !== undefined && { appointment_notes: notes }),
           ...(confirmWithin !== undefined && later),
         };
-        return service.appointments.book(orderId, request, attempt.call());
-      }),
+        const keyed = idempotencyKey === undefined ? {} : { idempotencyKey };
+        return callsAt(place, service).book(orderId, request, { ...attempt.call(), ...keyed });
+      });
+      const answered = snapshotAt(place, booked);
+      return idempotencyKey === undefined ? answered : asShownNow(service, orderId, answered, bookingTimeout);
+    },
     ...{ attempt, bookingTimeout },
     translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
   });
+}
+
+/**
+ * The answer to a repeated key is the first answer, and as old: what the service shows now counts.
+ * @throws SlotUnavailable if the booking has fallen through since
+ */
+async function asShownNow(
+  service: LabService,
+  orderId: string,
+  answered: AppointmentSnapshot,
+  timeoutMs: number,
+): Promise<AppointmentSnapshot> {
+  heartbeat();
+  const shown = await present(service, orderId, 'centre', { timeoutMs }).catch(unlessExisting);
+  const now = shown ?? answered;
+  if (!isOpen(now)) throw slotGone();
+  return now;
 }
 
 export async function requestOnce(service: LabService, input: RequestAppointment): Promise<AppointmentSnapshot> {
@@ -84,15 +115,17 @@ export async function requestOnce(service: LabService, input: RequestAppointment
   const attempt = startAttempt(bookingTimeout);
   return checkThenAct({
     look: async (options) => {
-      const found = await present(service, orderId, options);
+      const found = await present(service, orderId, 'home', options);
       if (!found || !isOpen(found)) return undefined;
       if (found.provider === provider) return found;
       throw exists();
     },
     act: async () => {
-      const address = addressOf(await service.orders.get(orderId, attempt.call()));
+      const order = await service.orders.get(orderId, attempt.call());
+      if (placeOf(snapshotOf(order)) === 'centre') throw noProvider();
+      const address = addressOf(order);
       const request = { address, provider, ...(notes !== undefined && { appointment_notes: notes }) };
-      return service.appointments.request(orderId, request, attempt.call());
+      return snapshotAt('home', await service.appointments.request(orderId, request, attempt.call()));
     },
     attempt,
     bookingTimeout,
@@ -102,10 +135,11 @@ export async function requestOnce(service: LabService, input: RequestAppointment
 export async function moveOnce(service: LabService, input: RescheduleAppointment): Promise<AppointmentSnapshot> {
   const { orderId, appointmentId, slotId, notes, bookingTimeout } = input;
   const { start } = slotOf(slotId) ?? {};
+  const place = placeOfSlot(slotId);
   const attempt = startAttempt(bookingTimeout);
   return checkThenAct({
     look: async (options) => {
-      const found = await present(service, orderId, options);
+      const found = await present(service, orderId, place, options);
       if (!found || !isOpen(found)) throw another();
       // The status does not matter: the visit is at the requested time.
       if (found.startAt === start) return found;
@@ -113,11 +147,13 @@ export async function moveOnce(service: LabService, input: RescheduleAppointment
       if (found.canReschedule === false) throw immovable();
       return undefined;
     },
-    act: () =>
-      withFreshKey(service, input, attempt, (key) => {
+    act: async () => {
+      const moved = await withFreshKey(service, input, attempt, (key) => {
         const request = { booking_key: key, ...(notes !== undefined && { appointment_notes: notes }) };
-        return service.appointments.reschedule(orderId, request, attempt.call());
-      }),
+        return callsAt(place, service).reschedule(orderId, request, attempt.call());
+      });
+      return snapshotAt(place, moved);
+    },
     ...{ attempt, bookingTimeout },
     translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
   });
@@ -147,7 +183,7 @@ async function withFreshKey(
 interface Arrangement {
   /** Reads what was requested, if it exists already; fails if something else exists instead. */
   look: (options: CallOptions) => Promise<AppointmentSnapshot | undefined>;
-  act: () => Promise<Appointment>;
+  act: () => Promise<AppointmentSnapshot>;
   attempt: Attempt;
   bookingTimeout: number;
   /** Translates an error after which nothing that was requested exists. */
@@ -163,7 +199,7 @@ async function checkThenAct(arrangement: Arrangement): Promise<AppointmentSnapsh
   const before = await look(attempt.call());
   if (before) return before;
   try {
-    return appointmentSnapshotOf(await act());
+    return await act();
   } catch (error) {
     if (isCertain(error)) throw error;
     heartbeat();
@@ -198,26 +234,30 @@ export async function cancelOnce(
   options: CallOptions,
 ): Promise<AppointmentSnapshot | null> {
   const { orderId, appointmentId, notes } = input;
+  const place: Place = input.type === walkInType ? 'centre' : 'home';
+  const calls = callsAt(place, service);
   const standing = async () => {
-    const found = await present(service, orderId, options);
+    const found = await present(service, orderId, place, options);
     return found?.appointmentId === appointmentId ? found : null;
   };
   const before = await standing();
   if (!before || !isOpen(before)) return before;
-  const reasonId = input.reasonId ?? (await firstReason(service, options));
-  const request = { cancellation_reason_id: reasonId, ...(notes !== undefined && { notes }) };
+  const reasonId = input.reasonId ?? (await firstReason(calls, options));
+  const request = { reasonId, ...(notes !== undefined && { notes }) };
   try {
-    return appointmentSnapshotOf(await service.appointments.cancel(orderId, request, options));
+    return snapshotAt(place, await calls.cancel(orderId, request, options));
   } catch (error) {
     if (isCertain(error)) throw error;
     const after = await standing().catch(unlessExisting);
     if (after && visitPhaseOf(after) === 'cancelled') return after;
+    // Only active appointments are shown at a service centre.
+    if (after === null && place === 'centre') return { ...before, status: 'cancelled' };
     throw error;
   }
 }
 
-async function firstReason(service: LabService, options: CallOptions): Promise<string> {
-  const [reason] = await service.appointments.cancellationReasons(options);
+async function firstReason(calls: ReturnType<typeof callsAt>, options: CallOptions): Promise<string> {
+  const [reason] = await calls.cancellationReasons(options);
   if (reason) return reason.id;
   const message = 'is needed: the service lists no reason';
   throw ApplicationFailure.nonRetryable(`reasonId ${message}`, 'CancellationRefused', {
@@ -233,6 +273,11 @@ function exists(): ApplicationFailure {
 function another(): ApplicationFailure {
   const message = 'The service does not show this appointment any more';
   return ApplicationFailure.nonRetryable(message, 'NothingBooked', { fields: [] });
+}
+
+function noProvider(): ApplicationFailure {
+  const message = 'Nobody is sent for a draw at a service centre: choose a slot there';
+  return ApplicationFailure.nonRetryable(message, 'BookingRefused', { fields: [] });
 }
 
 function immovable(): ApplicationFailure {

@@ -1,17 +1,20 @@
 import { log } from '@temporalio/activity';
-import { appointmentSnapshotOf, type AppointmentSnapshot } from '../service/appointment-snapshot.js';
-import { NotFound, ServiceError } from '../service/errors.js';
+import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
+import { FeatureNotEnabled, NotFound, ServiceError, Unauthorized } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
 import { orderEffect, type OrderEffect } from '../protocol/appointment/lifecycle.js';
 import { readStatus, standingOf } from '../protocol/order/lifecycle.js';
+import { callsAt, placeOf, snapshotAt, type Place } from './appointment-places.js';
 import { readIfKnown } from './orders.js';
 
 /** The appointment and its order as they are now. */
 export interface AppointmentReading {
   /** Absent if the order has none. */
   appointment?: AppointmentSnapshot;
+  /** The service does not let the team read appointments at service centres: only webhooks report them. */
+  isHidden?: true;
   /** `gone` if the service answers that it does not know the order; the read may have been too early. */
   order: OrderEffect | 'gone';
   /** The order's user. */
@@ -26,14 +29,29 @@ export async function readWithOrder(
 ): Promise<AppointmentReading> {
   const snapshot = await readIfKnown(service, orderId);
   if (!snapshot) return { order: 'gone', notifies };
-  const appointment = await present(service, orderId);
+  const appointment = await presentUnlessHidden(service, orderId, placeOf(snapshot));
   const { userId } = snapshot;
   return {
-    ...(appointment && { appointment }),
+    ...(appointment === 'hidden' ? { isHidden: true } : appointment && { appointment }),
     order: effectOn(snapshot),
     ...(userId !== undefined && { userId }),
     notifies,
   };
+}
+
+/** Booking at service centres is a feature of its own; a team without it may book elsewhere. */
+async function presentUnlessHidden(
+  service: LabService,
+  orderId: string,
+  place: Place,
+): Promise<AppointmentSnapshot | 'hidden' | undefined> {
+  try {
+    return await present(service, orderId, place);
+  } catch (error) {
+    const isClosed = error instanceof FeatureNotEnabled || (error instanceof Unauthorized && error.status === 403);
+    if (place === 'centre' && isClosed) return 'hidden';
+    throw error;
+  }
 }
 
 /** What an order's state means for its appointment. */
@@ -62,10 +80,11 @@ export async function readIfReadable(
 export async function present(
   service: LabService,
   orderId: string,
+  place: Place,
   options: CallOptions = {},
 ): Promise<AppointmentSnapshot | undefined> {
-  const appointment = await ifThere(() => service.appointments.get(orderId, options));
-  return appointment && appointmentSnapshotOf(appointment);
+  const appointment = await ifThere(() => callsAt(place, service).get(orderId, options));
+  return appointment && snapshotAt(place, appointment);
 }
 
 async function ifThere<T>(call: () => Promise<T>): Promise<T | undefined> {

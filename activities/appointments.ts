@@ -1,7 +1,7 @@
 import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
 import type { EarlierRun } from '../protocol/earlier-run.js';
 import { bookAppointmentId } from '../protocol/ids.js';
-import type { AppointmentResult, Slots } from '../protocol/appointment/messages.js';
+import type { AppointmentResult, SlotQuestion, Slots } from '../protocol/appointment/messages.js';
 import { settlingAfter } from '../protocol/settling.js';
 import type { ActivityDependencies } from './activities.js';
 import {
@@ -30,7 +30,7 @@ export interface AppointmentFound {
   previous?: AppointmentResult;
 }
 
-/** Appointments for a blood draw at home. */
+/** Appointments for a blood draw, at home or at a service centre. */
 export function appointmentActivities(dependencies: ActivityDependencies) {
   const { service, temporal, target } = dependencies;
   const notifies = hasEndpoint(target);
@@ -46,8 +46,8 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
       return { notifies, ...(previous && { previous }), ...(reading && { reading }) };
     },
 
-    async findSlots({ orderId, startDate }: { orderId: string; startDate?: string }): Promise<Slots> {
-      return asFailures('AvailabilityRefused', () => slotsFor(service, orderId, startDate));
+    async findSlots({ orderId, ...question }: SlotQuestion & { orderId: string }): Promise<Slots> {
+      return asFailures('AvailabilityRefused', () => slotsFor(service, orderId, question));
     },
 
     async bookSlot(input: BookSlot): Promise<AppointmentSnapshot> {

@@ -22,7 +22,7 @@ export type { CatalogueOperations } from './catalogue/catalogue.js';
 export type { ReportOperations, ReportSubmission } from './reports/reports.js';
 export type { ReportFilter, ReportSummary } from './reports/report-list.js';
 export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
-export type { AppointmentOperations, AppointmentStart } from './appointments/appointments.js';
+export type { AppointmentOperations, AppointmentStart, SitesOfOrder } from './appointments/appointments.js';
 export type { AppointmentFilter, AppointmentSummary } from './appointments/appointment-list.js';
 export type { AppointmentHandle } from './appointments/appointment-handle.js';
 export {
@@ -243,6 +243,8 @@ export type {
 } from '../service/lab-tests.js';
 export type { ReportCounts } from '../service/report-snapshot.js';
 export type { CancellationReason } from '../service/appointments.js';
+export { isBookable, type Centre, type Centres, type Coverage } from '../service/centres.js';
+export type { CentresFilter, CoverageFilter } from '../service/walk-in-requests.js';
 export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';
 export type {
   AppointmentAttentionReason,
@@ -256,6 +258,7 @@ export type {
   Slot,
   SlotChoice,
   SlotQuestion,
+  SlotSite,
   Slots,
 } from '../protocol/appointment/messages.js';
 export type { UnmatchedResult, UnmatchedResultFilter } from '../service/unmatched-results.js';

@@ -46,6 +46,7 @@ const rules = {
   'a list of texts': (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isText),
   'a list of numbers': (value: unknown) =>
     Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger),
+  'a whole number': Number.isSafeInteger,
   'true or false': (value: unknown) => typeof value === 'boolean',
   'a valid Date': (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
 } as const;

@@ -29,7 +29,7 @@ export interface LabOperationsOptions {
   taskQueue?: string;
   /**
    * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`, `matchReviews.read` and `search`, `reports.job`,
-   * biomarkers, the reasons for cancelling an appointment, and users except for their deletion. Without it everything else
+   * biomarkers, service centres, the reasons for cancelling an appointment, and users except for their deletion. Without it everything else
    * works, and these throw `ServiceNotConfigured`.
    */
   service?: ServiceConfig;

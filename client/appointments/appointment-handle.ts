@@ -42,7 +42,8 @@ export class AppointmentHandle {
   }
 
   /**
-   * The slots near the order's address, for 14 days. Ask again before each choice: somebody else may be faster.
+   * The slots near the order's address, for 14 days. For a walk-in: those at service centres near it, at `siteCodes` or near
+   * another `zipCode`. Ask again before each choice: somebody else may be faster.
    *
    * @throws AvailabilityRefused, AddressMissing
    */
@@ -51,8 +52,8 @@ export class AppointmentHandle {
   }
 
   /**
-   * Books a slot of `slots`. The same choice twice is one booking. With the policy `later` the appointment is
-   * `awaiting_confirmation` until the provider confirms or cancels it.
+   * Books a slot of `slots`. The same choice twice is one booking. With the policy `later`, and always for a walk-in, the
+   * appointment may be `awaiting_confirmation` until the provider confirms or cancels it.
    *
    * @throws SlotGone: let the person choose again; AppointmentExists, BookingRefused, AddressMissing
    */
@@ -61,7 +62,7 @@ export class AppointmentHandle {
   }
 
   /**
-   * Asks a provider to name a time, instead of choosing a slot. Which days suit goes into `notes`: the service takes no
+   * Asks a provider to come at a time that it names, instead of choosing a slot. Which days suit goes into `notes`: the service takes no
    * dates here.
    * @throws AppointmentExists, BookingRefused, AddressMissing
    */
@@ -76,7 +77,8 @@ export class AppointmentHandle {
 
   /**
    * Cancels the appointment at the service, with one of `cancellationReasons`. With `rebook` another slot must be
-   * chosen afterwards; without, the workflow ends.
+   * chosen afterwards; without, the workflow ends. A visit at home costs its price less than 24 hours ahead: warn after
+   * `refundableUntil` of the appointment; `refundable` of the answer says what it came to.
    *
    * @throws CancellationRefused, NothingBooked with `rebook` if there is none
    */

@@ -1,5 +1,7 @@
 import type { CancellationReason } from '../../service/appointments.js';
+import type { Centres, Coverage } from '../../service/centres.js';
 import type { LabService } from '../../service/lab-service.js';
+import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/walk-in-requests.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { bookingRequestedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
@@ -7,15 +9,15 @@ import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { joinFaults, policyFaults } from '../input-faults.js';
+import { checkRead, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
-import { underWay, type TemporalCalls } from '../workflow-calls.js';
+import { isAsking, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle } from './appointment-handle.js';
 import { listAppointments, type AppointmentFilter, type AppointmentSummary } from './appointment-list.js';
 import { AppointmentInvalid, AppointmentNotFound, appointmentErrorMap } from './errors.js';
 
 export interface AppointmentStart {
-  /** The service's id of an order with the collection method `at_home_phlebotomy`. */
+  /** The service's id of an order with the collection method `at_home_phlebotomy` or `walk_in_test`. */
   orderId: string;
   /** The policy of the first start: a start that joins a running workflow does not change it. */
   policy?: AppointmentPolicy;
@@ -25,7 +27,7 @@ const isStarting = { words: appointmentErrorMap, underWay: underWay.starting };
 const isReading = { words: appointmentErrorMap, underWay: underWay.reading };
 
 /**
- * Appointments for a blood draw at home. In addition to the errors listed, every method rejects with TimedOut,
+ * Appointments for a blood draw: at home, or at a patient service centre (a walk-in), as the order says. In addition to the errors listed, every method rejects with TimedOut,
  * NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class AppointmentOperations {
@@ -77,17 +79,65 @@ export class AppointmentOperations {
   }
 
   /**
-   * The reasons that `cancel` takes, straight from the service: the list is the same for every order. Deadline: 30
-   * seconds.
+   * The reasons that `cancel` takes, straight from the service: at home, or for `walkIn` those of appointments at a service
+   * centre. Deadline: 30 seconds.
    *
    * @throws ServiceNotConfigured, and the service's own errors
    */
-  async cancellationReasons(options: CallOptions = {}): Promise<CancellationReason[]> {
-    return askService(this.access, isReading, options, ({ appointments }, ends) =>
-      appointments.cancellationReasons(ends),
+  async cancellationReasons(options: CallOptions & { walkIn?: boolean } = {}): Promise<CancellationReason[]> {
+    return askService(this.access, isReading, options, ({ appointments, walkIns }, ends) =>
+      (options.walkIn === true ? walkIns : appointments).cancellationReasons(ends),
     );
   }
+
+  /**
+   * Who draws blood near a zip code, straight from the service: at home, and which laboratories have service centres.
+   * Deadline: 30 seconds. @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
+   */
+  async coverage(filter: CoverageFilter, options: CallOptions = {}): Promise<Coverage> {
+    checkRead('The filter', filter, ofCoverage);
+    return askService(this.access, isAsking, options, ({ centres }, ends) => centres.coverage(filter, ends));
+  }
+
+  /**
+   * The service centres near an order's patient, or of a laboratory near a zip code, straight from the service; at most 30. The
+   * `site_code` of one is a `siteCodes` of `slots`, if it takes appointments (`isBookable`). Deadline: 30 seconds.
+   *
+   * @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
+   */
+  async sites(filter: SitesOfOrder | CentresFilter, options: CallOptions = {}): Promise<Centres> {
+    if ('orderId' in filter) {
+      checkRead('The filter', filter, ofOrderSites);
+      const { orderId, ...near } = filter;
+      return askService(this.access, isAsking, options, ({ centres }, ends) => centres.forOrder(orderId, near, ends));
+    }
+    checkRead('The filter', filter, ofSites);
+    return askService(this.access, isAsking, options, ({ centres }, ends) => centres.near(filter, ends));
+  }
 }
+
+/** The service centres near the patient of an order. */
+export interface SitesOfOrder extends OrderCentresFilter {
+  orderId: string;
+}
+
+const nearby = { radius: 'a whole number', capabilities: 'a list of texts' } as const;
+const ofOrderSites = { orderId: 'a text', ...nearby } as const satisfies Record<keyof SitesOfOrder, string>;
+
+const ofSites = {
+  ...nearby,
+  zipCode: 'a text',
+  labId: 'a whole number',
+  labAccountId: 'a text',
+} as const satisfies Record<keyof CentresFilter, string>;
+
+const ofCoverage = {
+  zipCode: 'a text',
+  radius: 'a whole number',
+  lab: 'a text',
+  labs: 'a list of texts',
+  labAccountId: 'a text',
+} as const satisfies Record<keyof CoverageFilter, string>;
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ orderId, policy }: AppointmentStart): void {

@@ -24,9 +24,10 @@ export class AddressMissing extends Refusal {
   override readonly name = 'AddressMissing';
 }
 
-/** The lab service offers no slots for this order's address; the message says why. */
+/** The lab service offers no slots for this order's address or these service centres; the message says why. */
 export class AvailabilityRefused extends Refusal {
-  static readonly remedy = 'Request an appointment with `request`, or choose another way of collection.';
+  static readonly remedy =
+    'Request an appointment with `request`, ask for other sites (a walk-in), or choose another way of collection.';
   override readonly name = 'AvailabilityRefused';
 }
 

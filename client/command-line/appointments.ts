@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
+import type { AppointmentState, SlotQuestion, Slots, SlotSite } from '../../protocol/appointment/messages.js';
 import type { AppointmentHandle } from '../appointments/appointment-handle.js';
 import type { AppointmentFilter, AppointmentSummary } from '../appointments/appointment-list.js';
 import type { LabOperations } from '../lab-operations.js';
@@ -17,6 +17,13 @@ interface CancelOptions extends NotesOption {
   rebook?: true;
 }
 
+interface SlotOptions {
+  startDate?: string;
+  site?: string[];
+  zip?: string;
+  radius?: NonNullable<SlotQuestion['radius']>;
+}
+
 const notesFile = [
   '--notes-file <path>',
   'a file with notes for the person who comes; - reads standard input',
@@ -25,9 +32,11 @@ const notesFile = [
 /** A booking may take five minutes, and one before it may have to be waited for and read first. */
 const patience: Patience = '10m';
 
-/** Appointments for a blood draw at home, each by the id of its order. */
+/** Appointments for a blood draw, at home or at a service centre, each by the id of its order. */
 export function appointmentCommands(program: Command, commandLine: CommandLine): void {
-  const appointments = program.command('appointments').description('arrange appointments for a blood draw at home');
+  const appointments = program
+    .command('appointments')
+    .description('arrange appointments for a blood draw at home or at a service centre');
   const list = (lab: LabOperations, filter: AppointmentFilter) => lab.appointments.list(filter);
   listCommand(appointments, commandLine, ofAppointments, list, appointmentTable);
   const onOrder = (name: string, description: string): Command =>
@@ -39,12 +48,15 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   onOrder('start', 'start arranging an appointment, or join the one already running').action(async (orderId: string) =>
     commandLine.run(async ({ lab }) => show(await (await lab.appointments.start({ orderId })).state())),
   );
-  onOrder('slots', "list the slots near the order's address, for 14 days")
+  onOrder('slots', "list the slots near the order's address, or at service centres for a walk-in")
     .option('--start-date <date>', 'the first day, YYYY-MM-DD')
-    .action(async (orderId: string, { startDate }: { startDate?: string }) =>
+    .option('--site <code...>', 'of a walk-in: up to three service centres')
+    .option('--zip <zip>', 'of a walk-in: near this zip code')
+    .option('--radius <miles>', 'of a walk-in: 10, 20, 25, 50 or 100 (default 25)', Number)
+    .action(async (orderId: string, options: SlotOptions) =>
       commandLine.run(async ({ lab }) => {
         const handle = await lab.appointments.get({ orderId });
-        const slots = await handle.slots(startDate === undefined ? {} : { startDate });
+        const slots = await handle.slots(questionOf(options));
         commandLine.print(slots, () => slotTable(slots));
       }, patience),
     );
@@ -91,19 +103,37 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   );
 }
 
+function questionOf({ startDate, site, zip, radius }: SlotOptions): SlotQuestion {
+  return {
+    ...(startDate !== undefined && { startDate }),
+    ...(site !== undefined && { siteCodes: site }),
+    ...(zip !== undefined && { zipCode: zip }),
+    ...(radius !== undefined && { radius }),
+  };
+}
+
 /** Notes may be about the person, and a command line ends up in the shell's history. */
 async function notesFrom({ terminal }: CommandLine, path: string | undefined): Promise<{ notes?: string }> {
   return path === undefined ? {} : { notes: (await readText(terminal, path)).trim() };
 }
 
-function slotTable({ slots, timezone }: Slots): string {
-  if (slots.length === 0) return 'No slots in these 14 days.';
+function slotTable({ slots, sites = [], timezone }: Slots): string {
+  if (slots.length === 0) return 'No slots in these days.';
   return sections(
     facts([['Local time zone', timezone]]),
+    siteTable(sites),
     table(
       ['Slot', 'From (UTC)', 'Until (UTC)', 'Price', 'Priority'],
       slots.map(({ id, start, end, price, isPriority }) => [id, moment(start), moment(end), price, isPriority]),
     ),
+  );
+}
+
+function siteTable(sites: readonly SlotSite[]): string | undefined {
+  if (sites.length === 0) return undefined;
+  return table(
+    ['Site', 'Name', 'Address', 'Miles', 'Time zone'],
+    sites.map(({ code, name, address, distance, timezone }) => [code, name, address, distance, timezone]),
   );
 }
 
@@ -120,7 +150,11 @@ function appointmentText(state: AppointmentState): string {
       ['From (UTC)', moment(appointment?.startAt)],
       ['Until (UTC)', moment(appointment?.endAt)],
       ['Provider', appointment?.provider],
+      ['Site', appointment?.siteCode],
+      ['Number at the site', appointment?.externalId],
       ['Can be moved', appointment?.canReschedule],
+      ['Refunded if cancelled before (UTC)', moment(appointment?.refundableUntil)],
+      ['Refunded', appointment?.refundable],
       ['Outcome', words(state.outcome ?? '')],
       ['State of the order', words(state.order ?? '')],
     ]),

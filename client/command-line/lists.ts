@@ -106,7 +106,12 @@ export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionR
     unresolved: true,
     abandoned: true,
   },
-  attention: { confirmation_overdue: true, visit_overdue: true, notifications_undelivered: true },
+  attention: {
+    confirmation_overdue: true,
+    visit_overdue: true,
+    order_cancelled: true,
+    notifications_undelivered: true,
+  },
 };
 
 export const ofMatchReviews: KnownValues<MatchReviewPhase, MatchReviewAttentionReason> = {

@@ -31,22 +31,41 @@ export function isOpen(snapshot: AppointmentSnapshot): boolean {
   return phase !== 'completed' && phase !== 'cancelled';
 }
 
+/** At a patient service centre, to which the person goes. */
+export const walkInType = 'patient_service_center';
+
+export function isWalkIn({ type }: Pick<AppointmentSnapshot, 'type'>): boolean {
+  return type === walkInType;
+}
+
+/** A visit at home that is cancelled later than this before its start is not refunded (docs/lab-service.md). */
+const refundNotice = 24 * 3_600_000;
+
+/**
+ * The moment up to which a cancelled visit at home is refunded in full, in milliseconds since the epoch; `undefined` where
+ * no rule is documented, which is so at a service centre.
+ */
+export function refundableUntil({ type = 'phlebotomy', startAt }: AppointmentSnapshot): number | undefined {
+  const start = Date.parse(startAt ?? '');
+  return type === 'phlebotomy' && !Number.isNaN(start) ? start - refundNotice : undefined;
+}
+
 /** What the order's state means for its appointment. */
 export type OrderEffect =
   /** Nothing: it waits for the draw. */
   | 'open'
-  /** It was cancelled, and its appointment with it. */
+  /** It was cancelled, and a visit at home with it. An appointment at a service centre stays. */
   | 'cancelled'
   /** The sample was taken, or results are available, or the order failed after that: no visit is needed any more. */
   | 'collected'
-  /** It is collected by another method, without a visit. */
-  | 'not_at_home';
+  /** It is collected by a method that has no appointments. */
+  | 'no_appointment';
 
 /** For people. */
 export const whyNobodyComes: Readonly<Record<Exclude<OrderEffect, 'open'>, string>> = {
   cancelled: 'the order was cancelled',
   collected: 'the sample was taken',
-  not_at_home: 'the order is not collected at home',
+  no_appointment: 'the order is collected without an appointment',
 };
 
 /**
@@ -55,11 +74,11 @@ export const whyNobodyComes: Readonly<Record<Exclude<OrderEffect, 'open'>, strin
 export function orderEffect(phase: string, low: string, method = ''): OrderEffect {
   if (phase === 'cancelled') return 'cancelled';
   if (['at_lab', 'completed', 'failed'].includes(phase) || collected.includes(low)) return 'collected';
-  return elsewhere.includes(method) ? 'not_at_home' : 'open';
+  return withoutAppointment.includes(method) ? 'no_appointment' : 'open';
 }
 
-/** Collection methods without a visit. For an unknown method the service decides. */
-const elsewhere: readonly string[] = ['testkit', 'walk_in_test', 'on_site_collection'];
+/** For an unknown method the service decides. */
+const withoutAppointment: readonly string[] = ['testkit', 'on_site_collection'];
 
 /** Statuses below `collecting_sample` after which this order needs no visit any more. */
 const collected: readonly string[] = ['draw_completed', 'redraw_available'];

@@ -12,7 +12,7 @@ import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
 export const bookAppointmentName = 'bookAppointment';
 
 export interface BookAppointmentInput {
-  /** The service's id of an order that is drawn at home. */
+  /** The service's id of an order that is drawn at home, or at a service centre (a walk-in). */
   orderId: string;
   /** Followed unless `bookingRequested` brings another: the defaults when the run was started. */
   policy?: AppointmentPolicy | ResolvedAppointmentPolicy;
@@ -35,9 +35,16 @@ export interface BookingRequested {
 export const bookingRequestedSignal = defineSignal<[BookingRequested]>('bookingRequested');
 export const appointmentChangedSignal = defineSignal<[AppointmentSnapshot]>('appointmentChanged');
 
+/** The order decides which kind of slots there are. The fields after the first are for a walk-in only. */
 export interface SlotQuestion {
-  /** First of the 14 days, YYYY-MM-DD; if absent, the service decides. */
+  /** First of the days, YYYY-MM-DD; if absent, the service decides. */
   startDate?: string;
+  /** Codes of at most three service centres. Without them and without `zipCode`: those near the order's address. */
+  siteCodes?: string[];
+  /** Instead of `siteCodes`: those near this place. */
+  zipCode?: string;
+  /** Miles around the place. Default 25. */
+  radius?: 10 | 20 | 25 | 50 | 100;
 }
 
 export interface SlotChoice {
@@ -70,10 +77,25 @@ export const rescheduleUpdate = defineUpdate<AppointmentState, [SlotChoice]>('re
 export const cancelAppointmentUpdate = defineUpdate<AppointmentState, [AppointmentCancellation]>('cancel');
 export const appointmentStateQuery = defineQuery<AppointmentState>('state');
 
-/** The current slots near the order's address. Somebody else may be faster. */
+/** The current slots near the order's address, or at service centres. Somebody else may be faster. */
 export interface Slots {
   slots: Slot[];
-  /** IANA name of the zone in which the days are counted. */
+  /** IANA name of the zone in which the days are counted; each service centre has its own. */
+  timezone?: string;
+  /** Of a walk-in: the service centres that the slots name. */
+  sites?: SlotSite[];
+}
+
+/** A service centre at which there are slots. */
+export interface SlotSite {
+  /** `siteCode` of the slots, and of a question for more. */
+  code: string;
+  name?: string;
+  /** One line, for the person who goes there. */
+  address?: string;
+  /** Miles. */
+  distance?: number;
+  /** IANA name of the zone in which the person there reads a clock. */
   timezone?: string;
 }
 
@@ -86,6 +108,8 @@ export interface Slot {
   /** In the service's unit, which is not documented. */
   price?: number;
   isPriority?: boolean;
+  /** Of a walk-in: where it is, one of `sites`. */
+  siteCode?: string;
 }
 
 /** The appointment's progress, also in LabPhase. */
@@ -121,11 +145,15 @@ export type AppointmentAttentionReason =
   | 'confirmation_overdue'
   /** The time is over, and nobody reported a blood draw. */
   | 'visit_overdue'
+  /** The order was cancelled, and its appointment at a service centre was not: cancel it, unless the order comes back. */
+  | 'order_cancelled'
   | 'notifications_undelivered';
 
 /** The order's appointment. Address, visitor and notes stay in the service. */
 export interface AppointmentShown {
   appointmentId: string;
+  /** `phlebotomy` (at home), `patient_service_center` (a walk-in), or one not known yet. */
+  type?: string;
   /** The service's own, possibly an unknown one; `unknown` if it reported none. */
   status: string;
   startAt?: string;
@@ -133,6 +161,14 @@ export interface AppointmentShown {
   provider?: string;
   /** false: cancel it with `rebook` and choose another one instead. */
   canReschedule?: boolean;
+  /** Of a walk-in: the laboratory's own number, by which the site finds the person. Show it to them. */
+  externalId?: string;
+  /** Of a walk-in that was chosen here: the code of its service centre. */
+  siteCode?: string;
+  /** Of an open visit at home: cancelled before this moment, it is refunded in full; later not at all. Warn of it. */
+  refundableUntil?: string;
+  /** Of a visit at home that was cancelled here: false if that was too late for a refund. */
+  refundable?: boolean;
 }
 
 /** The answer of `state` and most updates. Nothing personal. */
@@ -148,7 +184,7 @@ export interface AppointmentState {
   /** Set once nothing is waited for any more. */
   outcome?: AppointmentOutcome;
   /** With `order_ended`: why. */
-  order?: 'cancelled' | 'collected' | 'not_at_home';
+  order?: 'cancelled' | 'collected' | 'no_appointment';
 }
 
 export interface AppointmentEntry {

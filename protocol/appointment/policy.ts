@@ -23,7 +23,7 @@ export const appointmentSettings = {
   choiceWait: duration('14d'),
   /**
    * `wait`: a booking is answered when the provider has confirmed it. `later`: it is pending until then, for
-   * deployments whose providers are slow. Default `wait`, as at the service.
+   * deployments whose providers are slow. Default `wait`, as at the service. A booking at a service centre is always `later`.
    */
   confirmation: choice('wait', ['wait', 'later']),
   /**
@@ -36,12 +36,17 @@ export const appointmentSettings = {
   /** From the end of the slot to attention, if nobody reported a blood draw. Default 1 day. */
   visitOverdue: duration('1d'),
   /**
+   * The same for an appointment at a service centre, where nobody reports the draw: the order's results are the first sign.
+   * Default 7 days, longer than most tests take.
+   */
+  walkInOverdue: duration('7d'),
+  /**
    * How long an appointment may be without progress after a deadline before it ends as `unresolved`. Default 14 days.
    */
   giveUpAfter: duration('14d'),
   /**
-   * While a confirmation is pending or a visit is overdue: when the service is read first; doubled each time. Default 1
-   * hour.
+   * While a confirmation is pending, a visit is overdue, or an appointment at a service centre is open: when the service
+   * is read first; doubled each time. Default 1 hour.
    */
   firstPoll: duration('1h', readsArePaidFor),
   /** The longest pause between two such questions. Default 12 hours. */
@@ -67,5 +72,5 @@ export function resolveAppointmentPolicy(
   policy?: AppointmentPolicy,
   base?: ResolvedAppointmentPolicy,
 ): ResolvedAppointmentPolicy {
-  return resolveSettings({ of: 'appointment', version: 1, settings: appointmentSettings }, policy, base);
+  return resolveSettings({ of: 'appointment', version: 2, settings: appointmentSettings }, policy, base);
 }

@@ -8,25 +8,36 @@ export interface SlotName {
   end: string;
   /** In the service's unit: a slot is chosen together with its price. */
   price?: number;
+  /** The code of the service centre; without it, the slot is at home. */
+  site?: string;
 }
 
 /**
  * The id by which a slot is chosen. It is not the service's booking key, which lets anybody book and which expires: a
  * key for the same slot is requested when it is booked.
  */
-export function slotIdOf({ day, start, end, price }: SlotName): string {
-  return [day, start, end, ...(price === undefined ? [] : [price])].join('_');
+export function slotIdOf({ day, start, end, price, site }: SlotName): string {
+  const name = [day, start, end, ...(price === undefined ? [] : [price])].join('_');
+  return site === undefined ? name : `${name}~${site}`;
 }
 
 const day = String.raw`(\d{4}-\d{2}-\d{2})`;
 const instant = String.raw`(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)`;
-const slotIdPattern = new RegExp(String.raw`^${day}_${instant}_${instant}(?:_(-?\d{1,9}(?:\.\d{1,6})?))?$`);
+const slotIdPattern = new RegExp(
+  String.raw`^${day}_${instant}_${instant}(?:_(-?\d{1,9}(?:\.\d{1,6})?))?(?:~([!-~]{1,64}))?$`,
+);
 
 /** `undefined` where the text names no slot. */
 export function slotOf(slotId: unknown): SlotName | undefined {
   const match = typeof slotId === 'string' ? slotIdPattern.exec(slotId) : null;
   if (!match) return undefined;
-  const [, date = '', start = '', end = '', price] = match;
+  const [, date = '', start = '', end = '', price, site] = match;
   if ([date, start, end].some((time) => Number.isNaN(Date.parse(time)))) return undefined;
-  return { day: date, start, end, ...(price !== undefined && { price: Number(price) }) };
+  return {
+    day: date,
+    start,
+    end,
+    ...(price !== undefined && { price: Number(price) }),
+    ...(site !== undefined && { site }),
+  };
 }

@@ -36,6 +36,7 @@ export function bookAppointmentStart(
       ...ofUser(snapshot?.userId),
     ]),
     staticSummary: `Appointment of order ${orderId}`,
-    staticDetails: 'Carries the appointment for a blood draw at home from the choice of a slot to the visit.',
+    staticDetails:
+      'Carries the appointment for a blood draw, at home or at a service centre, from the choice of a slot to the visit.',
   };
 }

@@ -1,6 +1,13 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { LabOperations, NotFound, OrderNotFound, ReadInvalid, ServiceNotConfigured } from '../../client/index.js';
+import {
+  isBookable,
+  LabOperations,
+  NotFound,
+  OrderNotFound,
+  ReadInvalid,
+  ServiceNotConfigured,
+} from '../../client/index.js';
 import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { all } from '../rig/all.js';
@@ -212,4 +219,19 @@ test('without access to the service everything that is read from it says so', as
   await expect(lab.reports.job('job-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
   expect(() => lab.catalogue.labTests()).toThrow(ServiceNotConfigured);
   await expect(lab.documents.requisition('order-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
+});
+
+test('coverage and service centres are read near a place and near an order, and only with filters that are known', async () => {
+  const { lab, newUser, control } = await backend();
+  const { appointments } = lab;
+  const coverage = await appointments.coverage({ zipCode: '62704-1234', radius: 10 });
+  expect(coverage).toMatchObject({ phlebotomy: { is_served: true }, central_labs: { 'invented-lab': { lab_id: 1 } } });
+  const { centres } = await appointments.sites({ zipCode: '62704', labId: 1, radius: 20 });
+  expect(centres.filter(isBookable).map(({ site_code: code }) => code)).toEqual(['PSC1', 'PSC2', 'PSC3']);
+  const { order } = await control.createOrder({ user_id: await newUser(), lab_test_id: LAB_TEST_IDS.walkIn });
+  const near = await appointments.sites({ orderId: order.id, radius: 10 });
+  expect(near).toMatchObject({ lab: 'invented-lab', centres: [{ site_code: 'PSC1' }, { site_code: 'PSC2' }] });
+  await expect(appointments.sites({ orderId: order.id, zip: '1' } as never)).rejects.toBeInstanceOf(ReadInvalid);
+  await expect(appointments.coverage({ zipCode: '1' })).rejects.toMatchObject({ name: 'RequestInvalid' });
+  expect(await appointments.cancellationReasons({ walkIn: true })).toMatchObject([{ name: 'Other' }]);
 });

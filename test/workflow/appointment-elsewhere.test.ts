@@ -1,28 +1,16 @@
-import { expect, test } from 'vitest';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { beforeEach, expect, test } from 'vitest';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { taskQueue } from '../rig/environments.js';
 import { Visit } from './visit.js';
-import { consents, patientAddress, patientDetails } from '../rig/cast.js';
 import { setStage } from './story.js';
 
-/* Appointments at a service centre: only webhooks report them, for the service has no call that shows one. */
+/* Appointments at a service centre of a team that the service does not let book there: only webhooks report them. */
 
 const stage = setStage();
 
-async function walkInOrder(): Promise<string> {
-  await stage.syncClock();
-  const { order } = await stage.service.orders.create({
-    user_id: await stage.newUser(),
-    lab_test_id: LAB_TEST_IDS.walkIn,
-    patient_details: patientDetails,
-    patient_address: patientAddress,
-    consents,
-  });
-  return order.id;
-}
+beforeEach(() => stage.sandbox.changeSettings({ closedFeatures: ['walkIns'] }));
 
 /** A webhook's data: the appointment with its statuses so far, in two days. */
 async function sendWebhook(orderId: string, ...statuses: string[]): Promise<Visit> {
@@ -44,7 +32,7 @@ async function sendWebhook(orderId: string, ...statuses: string[]): Promise<Visi
 }
 
 test('an appointment counts as completed when only the order shows the draw', async () => {
-  const orderId = await walkInOrder();
+  const orderId = await Visit.newWalkIn(stage);
   const visit = await sendWebhook(orderId, 'confirmed');
   await visit.expectNotifications('phase_changed confirmed');
   await stage.sandbox.move(orderId, 'completed');
@@ -57,7 +45,7 @@ test('an appointment counts as completed when only the order shows the draw', as
 });
 
 test('an appointment that is cancelled ends as cancelled, and its webhook may arrive twice', async () => {
-  const orderId = await walkInOrder();
+  const orderId = await Visit.newWalkIn(stage);
   const visit = await sendWebhook(orderId, 'confirmed');
   await visit.expectNotifications('phase_changed confirmed');
   await sendWebhook(orderId, 'confirmed', 'cancelled');

@@ -155,7 +155,7 @@ describe('refusals', () => {
     await stage.syncClock();
     const { order } = await stage.service.orders.createTestkit((await stage.input()).order as never);
     const visit = await Visit.start(stage, { orderId: order.id });
-    expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'not_at_home' });
+    expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'no_appointment' });
     await visit.expectNotifications('ended order_ended');
     await expect(visit.handle.slots()).rejects.toBeInstanceOf(AppointmentEnded);
   });
@@ -266,27 +266,6 @@ describe('cancelling', () => {
     await stage.sandbox.addFault({ path, times: 1, action: { kind: 'drop_response' } });
     expect(await visit.handle.cancel({ reasonId })).toMatchObject({ outcome: 'cancelled' });
     expect(await stage.countRequests('PATCH', path.replace('*', visit.orderId))).toBe(1);
-  });
-
-  test('an appointment at a service centre is refused, for the service has no call for it', async () => {
-    const visit = await Visit.start(stage);
-    const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
-    await stage.syncClock();
-    const { now } = await stage.sandbox.clock();
-    const events = [{ at: now, status: 'confirmed' }];
-    const type = 'patient_service_center';
-    const startAt = new Date(Date.parse(now) + 5 * 86_400_000).toISOString();
-    const centre = { appointmentId: 'centre-1', type, status: 'confirmed', startAt, events };
-    await workflow.signal(appointmentChangedSignal, centre);
-    await visit.expectState({ phase: 'confirmed' });
-    for (const rebook of [true, false]) {
-      await expect(visit.handle.cancel({ rebook })).rejects.toMatchObject({ name: 'CancellationRefused' });
-      await visit.expectState({
-        phase: 'confirmed',
-        appointment: { appointmentId: 'centre-1', status: 'confirmed', startAt },
-      });
-    }
-    await workflow.cancel();
   });
 
   test('the workflow, as an operator, leaves everything at the service as it is', async () => {

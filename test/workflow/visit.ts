@@ -46,6 +46,18 @@ export class Visit {
     return order.id;
   }
 
+  /** An order for a blood draw at a service centre. */
+  static async newWalkIn(stage: Stage): Promise<string> {
+    await stage.syncClock();
+    const { order } = await stage.service.orders.create({
+      user_id: await stage.newUser(),
+      lab_test_id: LAB_TEST_IDS.walkIn,
+      patient_details: patientDetails,
+      patient_address: patientAddress,
+    });
+    return order.id;
+  }
+
   static async start(stage: Stage, options: Partial<AppointmentStart> = {}): Promise<Visit> {
     const orderId = options.orderId ?? (await Visit.newOrder(stage));
     const visit = new Visit(stage, await stage.product.appointments.start({ ...options, orderId }));

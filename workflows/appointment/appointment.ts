@@ -1,5 +1,11 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
-import { isOpen, visitPhaseOf, type OrderEffect, type VisitPhase } from '../../protocol/appointment/lifecycle.js';
+import {
+  isOpen,
+  isWalkIn,
+  visitPhaseOf,
+  type OrderEffect,
+  type VisitPhase,
+} from '../../protocol/appointment/lifecycle.js';
 import type {
   AppointmentAttentionReason,
   AppointmentOutcome,
@@ -7,6 +13,7 @@ import type {
   BookAppointmentInput,
 } from '../../protocol/appointment/messages.js';
 import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
+import { slotOf } from '../../protocol/appointment/slots.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import type { Attentive } from '../entity/attention.js';
@@ -55,10 +62,16 @@ export interface Appointment
   absentSince?: number;
   /** A booking whose outcome nobody knows may be under way at the service until then. */
   doubtUntil?: number;
+  /** A choice at a service centre, until what came of it is known: repeated under the same key, it is one booking. */
+  booking?: { slotId: string; key: string };
+  /** The service centre of an appointment that was chosen here: the service does not name it. */
+  site?: { appointmentId: string; code: string };
   /** What the order said when it was last read. */
   order?: Exclude<OrderEffect, 'open'>;
   /** The appointment that the product cancelled: that it is cancelled is not news. */
   cancelledId?: string;
+  /** Of a visit at home that the product cancelled: whether that was in time for a refund. */
+  refund?: { appointmentId: string; refundable: boolean };
   /** The appointment that fell away otherwise, until the order was asked why and the product notified. */
   fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };
   /** Keys of deadlines that were acted on. */
@@ -140,9 +153,9 @@ const believedMissing = 2;
 /** The service shows no appointment. @returns whether it is news */
 export function takeNone(appointment: Appointment, asked: number, now: number): boolean {
   const { known } = appointment;
-  // Those at a service centre are reported, and cannot be read (docs/lab-service.md).
-  if (!known || !isOpen(known) || known.type === 'patient_service_center' || appointment.received !== asked)
-    return false;
+  if (!known || !isOpen(known) || appointment.received !== asked) return false;
+  // A service centre shows only active appointments: that a past one is not shown does not say how it went.
+  if (isWalkIn(known) && Date.parse(known.startAt ?? '') <= now) return false;
   appointment.missing += 1;
   if (appointment.missing < believedMissing) return false;
   note(appointment, 'the service shows no appointment any more', now);
@@ -174,8 +187,25 @@ function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: num
   if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
     note(appointment, startAt === undefined ? status : `${status}, for ${startAt}`, now);
   }
+  settleBooking(appointment);
   enterStage(appointment, now);
   reopen(appointment);
+}
+
+/** The present appointment is the one that was chosen, or another one that leaves no room for it. */
+function settleBooking(appointment: Appointment): void {
+  const { known, booking } = appointment;
+  if (!booking || !known || !isOpen(known)) return;
+  const { start, site } = slotOf(booking.slotId) ?? {};
+  // Another time is the one before a move, which is still to come.
+  if (known.startAt !== start) return;
+  if (site !== undefined) appointment.site = { appointmentId: known.appointmentId, code: site };
+  delete appointment.booking;
+}
+
+/** The service centre of an appointment, as far as it is known. */
+export function siteCodeOf({ site }: Appointment, { appointmentId }: AppointmentSnapshot): string | undefined {
+  return site?.appointmentId === appointmentId ? site.code : undefined;
 }
 
 function enterStage(appointment: Appointment, now: number): void {

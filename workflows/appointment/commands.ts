@@ -1,5 +1,5 @@
-import { type ApplicationFailure, sleep } from '@temporalio/workflow';
-import { isOpen, whyNobodyComes } from '../../protocol/appointment/lifecycle.js';
+import { type ApplicationFailure, sleep, uuid4 } from '@temporalio/workflow';
+import { isOpen, isWalkIn, refundableUntil } from '../../protocol/appointment/lifecycle.js';
 import type {
   AppointmentCancellation,
   AppointmentRequest,
@@ -11,13 +11,14 @@ import { slotOf } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities, booking } from '../activities.js';
-import { notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { notKnownYet, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { second } from '../entity/spans.js';
-import { forget, openVisit, takeAnswer, markRequested, type Appointment, currentPhase } from './appointment.js';
+import { forget, openVisit, siteCodeOf, takeAnswer, markRequested, type Appointment } from './appointment.js';
 import { readOrThrow, takeSilence, readAppointmentSnapshot } from './reading.js';
 import { appointmentStateOf } from './view.js';
-import type { AppointmentAnswer, AppointmentCommand, AppointmentRun } from './workflow.js';
+import { ended } from './validation.js';
+import type { AppointmentAnswer, AppointmentCommand } from './workflow.js';
 
 /** Carries out one command and answers with what came of it. */
 export async function carryOut(appointment: Appointment, command: AppointmentCommand): Promise<AppointmentAnswer> {
@@ -44,27 +45,49 @@ export async function carryOut(appointment: Appointment, command: AppointmentCom
   return appointmentStateOf(appointment);
 }
 
-async function findSlots({ orderId }: Appointment, { startDate }: SlotQuestion): Promise<Slots> {
-  const question = { orderId, ...(startDate !== undefined && { startDate }) };
-  return activities.findSlots.executeWithOptions({ summary: 'slots near the order’s address' }, [question]);
+async function findSlots({ orderId }: Appointment, question: SlotQuestion): Promise<Slots> {
+  const { startDate, siteCodes, zipCode, radius } = question;
+  const isNear = siteCodes === undefined && zipCode === undefined;
+  const summary = isNear ? 'slots near the order’s address' : 'slots at service centres';
+  const asked = {
+    orderId,
+    ...(startDate !== undefined && { startDate }),
+    ...(siteCodes !== undefined && { siteCodes }),
+    ...(zipCode !== undefined && { zipCode }),
+    ...(radius !== undefined && { radius }),
+  };
+  return activities.findSlots.executeWithOptions({ summary }, [asked]);
 }
 
 async function choose(appointment: Appointment, { slotId, notes }: SlotChoice): Promise<void> {
   await outwaitDoubt(appointment);
-  const { start } = slotOf(slotId) ?? {};
+  const { start, site } = slotOf(slotId) ?? {};
   const open = openVisit(appointment);
   // A webhook, or the same choice before it, was faster.
-  if (open && open.startAt === start) return;
+  if (open && isAt(appointment, open, slotId)) return;
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout, confirmation, confirmationWait } = policy;
   const call = { orderId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
-  const waits = confirmation === 'later' ? { confirmWithin: confirmationWait } : {};
+  const waits = confirmation === 'later' || site !== undefined ? { confirmWithin: confirmationWait } : {};
+  const keyed = site === undefined ? {} : { idempotencyKey: keyFor(appointment, slotId) };
   await arrange(appointment, () =>
     activities.bookSlot.executeWithOptions({ ...booking(bookingTimeout), summary: `book ${start}` }, [
-      { ...call, ...waits },
+      { ...call, ...waits, ...keyed },
     ]),
   );
+}
+
+/** The key of a choice at a service centre: the same until it is known what came of it, and then never again. */
+function keyFor(appointment: Appointment, slotId: string): string {
+  if (appointment.booking?.slotId !== slotId) appointment.booking = { slotId, key: uuid4() };
+  return appointment.booking.key;
+}
+
+/** Two service centres may have the same hour. One that was made elsewhere may be at any. */
+function isAt(appointment: Appointment, open: AppointmentSnapshot, slotId: string): boolean {
+  const { start, site } = slotOf(slotId) ?? {};
+  return open.startAt === start && (siteCodeOf(appointment, open) ?? site) === site;
 }
 
 async function askProvider(appointment: Appointment, { provider, notes }: AppointmentRequest): Promise<void> {
@@ -82,10 +105,13 @@ async function askProvider(appointment: Appointment, { provider, notes }: Appoin
 
 async function reschedule(appointment: Appointment, { slotId, notes }: SlotChoice): Promise<void> {
   await outwaitDoubt(appointment);
-  const { start } = slotOf(slotId) ?? {};
+  const { start, site } = slotOf(slotId) ?? {};
   const open = openVisit(appointment);
   if (!open) throw nothingBooked();
-  if (open.startAt === start) return;
+  if (isAt(appointment, open, slotId)) return;
+  // What came of a lost answer could not be told from the appointment as it was.
+  if (open.startAt === start) throw sameHour();
+  if (site !== undefined) keyFor(appointment, slotId);
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
   const { appointmentId } = open;
@@ -112,12 +138,13 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
     const snapshot = readAppointmentSnapshot(await call());
     delete appointment.doubtUntil;
     if (snapshot) takeAnswer(appointment, snapshot, asked, Date.now());
+    delete appointment.booking;
   } catch (error) {
     const refusal = refusalOf(error);
     if (doubtful.includes(refusal.type ?? '')) {
       appointment.doubtUntil = Date.now() + settlingAfter(appointment.policy.bookingTimeout);
       note(appointment, 'a booking was not answered', Date.now());
-    }
+    } else delete appointment.booking;
     // What the service shows is another one than what is known here.
     if (refusal.type === 'AppointmentExists' || refusal.type === 'NothingBooked') appointment.unclear = true;
     throw refusal;
@@ -152,18 +179,20 @@ async function cancel(appointment: Appointment, cancellation: AppointmentCancell
   if (!openVisit(appointment)) await readOrRefuse(appointment);
   const open = openVisit(appointment);
   if (!open && cancellation.rebook) throw nothingBooked();
-  if (open) await cancelAtService(appointment, open.appointmentId, cancellation);
+  if (open) await cancelAtService(appointment, open, cancellation);
   if (cancellation.rebook) return markRequested(appointment, Date.now());
+  delete appointment.booking;
   appointment.requested = false;
   appointment.ending = 'cancelled';
 }
 
 async function cancelAtService(
   appointment: Appointment,
-  appointmentId: string,
+  open: AppointmentSnapshot,
   { reasonId, notes }: AppointmentCancellation,
 ): Promise<void> {
   const { orderId } = appointment;
+  const { appointmentId, type } = open;
   const asked = appointment.received;
   const before = appointment.cancelledId;
   // Its webhook may be faster than the answer, and is not news then.
@@ -172,6 +201,7 @@ async function cancelAtService(
     ...{ orderId, appointmentId },
     ...(reasonId !== undefined && { reasonId }),
     ...(notes !== undefined && { notes }),
+    ...(isWalkIn(open) && type !== undefined && { type }),
   };
   try {
     const summary = 'cancel the appointment';
@@ -180,6 +210,7 @@ async function cancelAtService(
     if (!snapshot) return await expectNoOther(appointment, appointmentId);
     // A deployment may answer with the appointment as it was: that the service took the command counts.
     const cancelled = isOpen(snapshot) ? { ...snapshot, status: 'cancelled' } : snapshot;
+    noteRefund(appointment, open, Date.now());
     takeAnswer(appointment, cancelled, asked, Date.now());
   } catch (error) {
     if (before === undefined) delete appointment.cancelledId;
@@ -188,9 +219,17 @@ async function cancelAtService(
   }
 }
 
+/** Counted when the service had answered: the later moment, so no refund is promised that does not come. */
+function noteRefund(appointment: Appointment, open: AppointmentSnapshot, now: number): void {
+  const until = refundableUntil(open);
+  if (until === undefined) return;
+  const refundable = now < until;
+  appointment.refund = { appointmentId: open.appointmentId, refundable };
+  if (!refundable) note(appointment, 'cancelled too late for a refund', now);
+}
+
 /** What was to be cancelled is not there. Another one that somebody made meanwhile is for the caller to decide on. */
 async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {
-  if (appointment.known?.type === 'patient_service_center') throw keptElsewhere();
   if (appointment.known?.appointmentId === appointmentId) forget(appointment, Date.now());
   await readOrRefuse(appointment);
   const open = openVisit(appointment);
@@ -203,77 +242,11 @@ function alreadyThere({ startAt }: AppointmentSnapshot): ApplicationFailure {
   return refuse('AppointmentExists', message);
 }
 
-/** The service shows only appointments at home, so that it is not shown says nothing. */
-function keptElsewhere(): ApplicationFailure {
-  const message = 'The appointment is at a service centre, and the lab service has no call to cancel it: it stays';
-  return refuse('CancellationRefused', message);
+function sameHour(): ApplicationFailure {
+  const message = 'The appointment has this hour at another service centre: cancel it with rebook, and choose again';
+  return refuse('RescheduleRefused', message);
 }
 
 function nothingBooked(): ApplicationFailure {
   return refuse('NothingBooked', 'The order has no appointment: choose a slot');
-}
-
-/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
-
-export function validateQuestion(run: AppointmentRun, question: SlotQuestion | undefined): void {
-  const { startDate } = question ?? {};
-  if (startDate !== undefined && !isDate(startDate))
-    throw refuseField('startDate', 'must be a date, written YYYY-MM-DD');
-  validateOpen(run);
-}
-
-export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefined): void {
-  const { slotId, notes } = choice ?? {};
-  if (slotOf(slotId) === undefined)
-    throw refuseField('slotId', 'must be the id of a slot, as findSlots answers with it');
-  checkNotes(notes);
-  validateOpen(run);
-}
-
-export function validateRequest(run: AppointmentRun, request: AppointmentRequest | undefined): void {
-  const { provider, notes } = request ?? {};
-  if (!isText(provider) || !/^[\w.-]{1,64}$/.test(provider))
-    throw refuseField('provider', 'must be a slug of the service');
-  checkNotes(notes);
-  validateOpen(run);
-}
-
-export function validateCancellation(run: AppointmentRun, cancellation: AppointmentCancellation | undefined): void {
-  const { reasonId, notes, rebook } = cancellation ?? {};
-  if (reasonId !== undefined && (!isText(reasonId) || reasonId === '')) throw refuseField('reasonId', 'must be a text');
-  if (rebook !== undefined && typeof rebook !== 'boolean') throw refuseField('rebook', 'must be true or false');
-  checkNotes(notes);
-  validateOpen(run);
-}
-
-/** Counted in code points, as in the order's comments; docs/lab-service.md. */
-const longestNotes = 1_000;
-
-function checkNotes(notes: unknown): void {
-  if (notes === undefined) return;
-  if (!isText(notes) || Array.from(notes).length > longestNotes) {
-    throw refuseField('notes', `must be a text of at most ${longestNotes} characters`);
-  }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isDate(value: unknown): boolean {
-  return isText(value) && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
-}
-
-function validateOpen({ appointment }: Pick<AppointmentRun, 'appointment'>): void {
-  if (appointment.ending !== undefined) throw ended({ appointment });
-}
-
-function ended({ appointment }: Pick<AppointmentRun, 'appointment'>): ApplicationFailure {
-  const outcome = currentPhase(appointment);
-  const why =
-    appointment.ending === 'order_ended' && appointment.order !== undefined
-      ? ` (${whyNobodyComes[appointment.order]})`
-      : '';
-  const message = `Nothing is being arranged for this order any more: ${outcome}${why}`;
-  return refuse('AppointmentEnded', message, { reason: outcome });
 }

@@ -1,4 +1,5 @@
 import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
+import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import { absenceBelieved } from '../entity/absence.js';
 import type { Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
@@ -52,7 +53,8 @@ function stageDeadlines(appointment: Appointment): Deadline[] {
 /** Nobody knows when an appointment without a time is over: the provider has as long to name it as to confirm it. */
 function visitOverAt({ known, stage, policy }: Appointment): number {
   const end = Date.parse(known?.endAt ?? known?.startAt ?? '');
-  return Number.isNaN(end) ? stage.since + policy.confirmationWait : end + policy.visitOverdue;
+  if (Number.isNaN(end)) return stage.since + policy.confirmationWait;
+  return end + (known && isWalkIn(known) ? policy.walkInOverdue : policy.visitOverdue);
 }
 
 /** Attention first; and what has stood still for long after that is given up. */
@@ -100,9 +102,18 @@ function reads(appointment: Appointment): Deadline[] {
     read(lookedAt < believedAt ? believedAt : nextRead(appointment));
   }
   const isAsking =
-    appointment.stage.phase === 'awaiting_confirmation' || appointment.missing > 0 || isOverdue(appointment);
+    appointment.stage.phase === 'awaiting_confirmation' ||
+    appointment.missing > 0 ||
+    isOverdue(appointment) ||
+    isOpenWalkIn(appointment);
   if (isAsking) read(nextRead(appointment));
   return found;
+}
+
+/** No webhook of it reports that its order was cancelled, or that the results show the draw. */
+function isOpenWalkIn(appointment: Appointment): boolean {
+  const open = openVisit(appointment);
+  return open !== undefined && isWalkIn(open);
 }
 
 function isOverdue({ attention }: Appointment): boolean {
@@ -213,6 +224,9 @@ export function review(appointment: Appointment): void {
   if (!isOpen || phase !== 'awaiting_confirmation') clear(appointment, ['confirmation_overdue'], now);
   if (!isOpen || appointment.met.every((key) => !isOfStage(appointment, key)))
     clear(appointment, ['visit_overdue'], now);
+  if (isOpen && appointment.order === 'cancelled' && isOpenWalkIn(appointment))
+    raise(appointment, 'order_cancelled', now);
+  else clear(appointment, ['order_cancelled'], now);
   appointment.met = appointment.met.filter((key) => isOfStage(appointment, key));
   announceNews(appointment, now);
   // Why it fell away is asked of the order first.

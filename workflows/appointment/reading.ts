@@ -1,7 +1,7 @@
 import { setNotifies } from '../entity/outbox.js';
 import { log } from '@temporalio/workflow';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
-import { isOpen } from '../../protocol/appointment/lifecycle.js';
+import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities } from '../activities.js';
 import { noteAbsence } from '../entity/absence.js';
@@ -48,22 +48,30 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
   else appointment.order = order;
   if (order === 'gone' && appointment.ending === undefined) appointment.ending = 'order_gone';
   const snapshot = readAppointmentSnapshot(reading.appointment);
-  const isNews = snapshot ? takeAnswer(appointment, snapshot, asked, now) : takeNone(appointment, asked, now);
+  const isNews = snapshot
+    ? takeAnswer(appointment, snapshot, asked, now)
+    : reading.isHidden !== true && takeNone(appointment, asked, now);
   appointment.lookedAt = now;
   appointment.unanswered = false;
   appointment.silentReads = isNews ? 0 : appointment.silentReads + 1;
   if (appointment.fallen) appointment.fallen.asked = true;
-  settleByOrder(appointment);
+  settleByOrder(appointment, now);
 }
 
 /** The order knows more than an appointment of which no outcome was reported. */
-function settleByOrder(appointment: Appointment): void {
+function settleByOrder(appointment: Appointment, now: number): void {
   const { order, known, ending, stage, requested } = appointment;
   if (order === undefined || ending !== undefined) return;
-  // One at a service centre, which only webhooks report, is followed all the same, and ends like others of its kind.
-  if (order === 'not_at_home' && known !== undefined && (isOpen(known) || !requested)) return;
+  // One that was made all the same is followed, and ends like others of its kind.
+  if (order === 'no_appointment' && known !== undefined && (isOpen(known) || !requested)) return;
+  // It was not cancelled with its order: somebody has to (`order_cancelled`), or its time goes by.
+  if (order === 'cancelled' && known !== undefined && isAhead(known, now)) return;
   const wasDrawn = stage.phase === 'completed' || (order === 'collected' && known !== undefined && isOpen(known));
   appointment.ending = wasDrawn ? 'completed' : 'order_ended';
+}
+
+function isAhead(known: AppointmentSnapshot, now: number): boolean {
+  return isWalkIn(known) && isOpen(known) && !(Date.parse(known.startAt ?? '') <= now);
 }
 
 export function takeSilence(appointment: Appointment, now: number): void {
@@ -109,7 +117,7 @@ export function readAppointmentSnapshot(value: unknown): AppointmentSnapshot | u
   if (!isObject(value)) return undefined;
   const { appointmentId, canReschedule } = value;
   if (typeof appointmentId !== 'string' || appointmentId === '') return undefined;
-  const texts = textsOf(value, ['orderId', 'userId', 'status', 'type', 'provider']);
+  const texts = textsOf(value, ['orderId', 'userId', 'status', 'type', 'provider', 'externalId']);
   const listed: unknown[] = Array.isArray(value['events']) ? value['events'] : [];
   return {
     appointmentId,

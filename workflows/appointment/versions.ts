@@ -23,6 +23,7 @@ export const appointmentPolicyVersions: PolicyVersions<'appointment'> = {
       bookingTimeout: 30 * second,
       notificationDeadline: 3 * day,
     },
+    { walkInOverdue: 7 * day },
   ],
   bounds: {
     confirmation: ['wait', 'later'],

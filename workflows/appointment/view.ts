@@ -1,4 +1,4 @@
-import { whyNobodyComes } from '../../protocol/appointment/lifecycle.js';
+import { isOpen, refundableUntil, whyNobodyComes } from '../../protocol/appointment/lifecycle.js';
 import type {
   AppointmentPhase,
   AppointmentResult,
@@ -6,9 +6,10 @@ import type {
   AppointmentState,
 } from '../../protocol/appointment/messages.js';
 import { labOrderIdKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
+import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
-import { currentPhase, type Appointment } from './appointment.js';
+import { currentPhase, siteCodeOf, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { appointmentResultVersion } from './versions.js';
 
@@ -50,19 +51,35 @@ function orderOf({ ending, order }: Appointment): Pick<AppointmentState, 'order'
   return ending === 'order_ended' && order !== undefined ? { order } : {};
 }
 
-function shownOf({ known }: Appointment): { appointment?: AppointmentShown } {
+function shownOf(appointment: Appointment): { appointment?: AppointmentShown } {
+  const { known } = appointment;
   if (!known) return {};
-  const { appointmentId, status = 'unknown', startAt, endAt, provider, canReschedule } = known;
+  const { appointmentId, status = 'unknown', type, startAt, endAt, provider, canReschedule, externalId } = known;
+  const siteCode = siteCodeOf(appointment, known);
   return {
     appointment: {
       appointmentId,
       status,
+      ...(type !== undefined && { type }),
       ...(startAt !== undefined && { startAt }),
       ...(endAt !== undefined && { endAt }),
       ...(provider !== undefined && { provider }),
       ...(canReschedule !== undefined && { canReschedule }),
+      ...(externalId !== undefined && { externalId }),
+      ...(siteCode !== undefined && { siteCode }),
+      ...refundOf(appointment, known),
     },
   };
+}
+
+/** A query has no clock, so the moment is shown, not whether it has passed. */
+function refundOf(
+  { refund }: Appointment,
+  known: AppointmentSnapshot,
+): Pick<AppointmentShown, 'refundable' | 'refundableUntil'> {
+  if (refund?.appointmentId === known.appointmentId && !isOpen(known)) return { refundable: refund.refundable };
+  const until = isOpen(known) ? refundableUntil(known) : undefined;
+  return until === undefined ? {} : { refundableUntil: new Date(until).toISOString() };
 }
 
 const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {

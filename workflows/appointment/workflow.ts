@@ -25,7 +25,8 @@ import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from 
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, type Appointment, learnFromWebhook, takeRequest } from './appointment.js';
-import { carryOut, validateCancellation, validateChoice, validateQuestion, validateRequest } from './commands.js';
+import { carryOut } from './commands.js';
+import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
 import { deadlinesOf, handlePassedDeadlines, review } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
@@ -121,7 +122,7 @@ function listen(run: AppointmentRun): void {
     findSlotsUpdate,
     (question) => run.commands.askThrough<Slots>({ kind: 'findSlots', question: question ?? {} }),
     {
-      description: 'The slots of 14 days near the order’s address.',
+      description: 'The slots near the order’s address, or at service centres.',
       validator: (question: SlotQuestion) => validateQuestion(run, question),
     },
   );

@@ -63,7 +63,7 @@ describe('a booking that is refused without a reason', () => {
   test.each<[string, object, string]>([
     ['waits for its draw at home is a conflict', order, 'SlotUnavailable'],
     ['does not say how it is collected is a conflict', { ...order, details: null }, 'SlotUnavailable'],
-    ['is collected otherwise is a refusal', { ...order, details: { type: 'walk_in_test' } }, 'ServiceRefused'],
+    ['is collected otherwise is a refusal', { ...order, details: { type: 'testkit' } }, 'ServiceRefused'],
     [
       'was cancelled is a refusal',
       { ...order, events: [eventOf('cancelled.at_home_phlebotomy.cancelled')] },
@@ -86,6 +86,48 @@ describe('a booking that is refused without a reason', () => {
       'GET appointment': [{ status: 404, body: {} }, { body: appointmentAt('appointment-1', start) }],
     });
     expect(await arranged(() => bookOnce(service, request))).toMatchObject({ appointmentId: 'appointment-1' });
+  });
+});
+
+describe('a booking at a service centre', () => {
+  const slotId = slotIdOf({ day: '2030-02-01', start, end, site: 'PSC1' });
+  const walkIn = { ...request, slotId, idempotencyKey: 'key-1', confirmWithin: 60_000 };
+  const shown = { ...order, details: { type: 'walk_in_test' }, lab_test: { lab: { slug: 'invented-lab' } } };
+  const sites = { slots: [{ ...slots.slots[0], location: { code: 'PSC1' } }] };
+  const pending = { ...appointmentAt('appointment-1', start), status: 'pending' };
+  const answers = (...read: Answer[]) => ({
+    ...{ 'GET order-1': [{ body: shown }], 'POST availability': [{ body: sites }], 'POST book': [{ body: pending }] },
+    'GET appointment': [{ status: 404, body: { detail: 'No active appointment' } }, ...read],
+  });
+
+  test('is what the service shows after it: the answer may be one that was given before', async () => {
+    const { service } = await serviceWith(answers({ body: appointmentAt('appointment-1', start) }));
+    const booked = await arranged(() => bookOnce(service, walkIn));
+    expect(booked).toMatchObject({ status: 'confirmed', type: 'patient_service_center' });
+  });
+
+  test('has fallen through if the service shows that it was cancelled since', async () => {
+    const cancelled = { ...appointmentAt('appointment-1', start), status: 'cancelled' };
+    const { service } = await serviceWith(answers({ body: cancelled }));
+    expect(await rejection(arranged(() => bookOnce(service, walkIn)))).toMatchObject({ type: 'SlotUnavailable' });
+  });
+
+  test('is what was answered if nothing can be read after it', async () => {
+    const { service, asked } = await serviceWith(answers({ status: 503 }));
+    expect(await arranged(() => bookOnce(service, walkIn))).toMatchObject({ status: 'pending' });
+    expect(asked).toEqual(['GET appointment', 'GET order-1', 'POST availability', 'POST book', 'GET appointment']);
+  });
+
+  test('asks an order’s sites for the laboratory that the order does not show', async () => {
+    const { lab_test: _labTest, ...bare } = shown;
+    const found = {
+      ...answers({ status: 503 }),
+      'GET order-1': [{ body: bare }],
+      'GET info': [{ body: { slug: 'invented-lab' } }],
+    };
+    const { service, asked } = await serviceWith(found);
+    expect(await arranged(() => bookOnce(service, walkIn))).toMatchObject({ status: 'pending' });
+    expect(asked).toContain('GET info');
   });
 });
 

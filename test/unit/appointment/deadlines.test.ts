@@ -39,6 +39,13 @@ describe('the next thing to wait for', () => {
     ]);
   });
 
+  test('is a read, at doubling intervals, while a walk-in is open, and its results are waited for longer', () => {
+    const walkIn = requestedCase(snapshot(['pending', 'confirmed'], { type: 'patient_service_center' }), {
+      notifies: false,
+    });
+    expect(inBrief(walkIn)).toEqual(['read_the_appointment 1 1h', 'visit 1 289h']);
+  });
+
   test('is the same for an appointment without a time as for one that is not confirmed', () => {
     const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending', 'confirmed']);
     expect(inBrief(requestedCase(timeless))).toEqual(['visit 1 48h']);

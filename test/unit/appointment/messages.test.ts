@@ -11,7 +11,14 @@ import { snapshot, requestedCase } from './appointments.js';
 describe('a slot’s id', () => {
   const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };
 
-  test.each([slot, { ...slot, price: 49 }, { ...slot, price: 49.5 }, { ...slot, price: 0 }])('names %j', (named) => {
+  test.each([
+    slot,
+    { ...slot, site: 'A@1_b' },
+    { ...slot, price: 49, site: 'PSC1' },
+    { ...slot, price: 49 },
+    { ...slot, price: 49.5 },
+    { ...slot, price: 0 },
+  ])('names %j', (named) => {
     expect(slotOf(slotIdOf(named))).toEqual(named);
   });
 
@@ -112,9 +119,9 @@ test.each([
 });
 
 test.each([
-  ['testkit', 'not_at_home'],
-  ['walk_in_test', 'not_at_home'],
-  ['on_site_collection', 'not_at_home'],
+  ['testkit', 'no_appointment'],
+  ['walk_in_test', 'open'],
+  ['on_site_collection', 'no_appointment'],
   ['an_invented_method', 'open'],
 ])('an order by %s is %s for its appointment, until it is over', (method, says) => {
   expect(orderEffect('preparing', 'ordered', method)).toBe(says);

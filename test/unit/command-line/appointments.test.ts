@@ -27,7 +27,7 @@ test('a lack of slots is a sentence for people, and an empty list for programs',
   const connect = answering({ slots: () => Promise.resolve({ slots: [], timezone: 'America/Phoenix' }) });
   const [people, programs] = [new RecordedTerminal(), new RecordedTerminal()];
   expect(await run(['appointments', 'slots', 'order-1'], people, connect)).toBe(0);
-  expect(people.stdout).toBe('No slots in these 14 days.\n');
+  expect(people.stdout).toBe('No slots in these days.\n');
   expect(await run(['appointments', 'slots', 'order-1', '--json'], programs, connect)).toBe(0);
   expect(JSON.parse(programs.stdout)).toEqual({ slots: [], timezone: 'America/Phoenix' });
 });

@@ -1,0 +1,92 @@
+import type { ApplicationFailure } from '@temporalio/workflow';
+import { whyNobodyComes } from '../../protocol/appointment/lifecycle.js';
+import type {
+  AppointmentCancellation,
+  AppointmentRequest,
+  SlotChoice,
+  SlotQuestion,
+} from '../../protocol/appointment/messages.js';
+import { slotOf } from '../../protocol/appointment/slots.js';
+import { refuse, refuseField } from '../entity/commands.js';
+import { currentPhase } from './appointment.js';
+import type { AppointmentRun } from './workflow.js';
+
+/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
+
+export function validateQuestion(run: AppointmentRun, question: SlotQuestion | undefined): void {
+  const { startDate } = question ?? {};
+  if (startDate !== undefined && !isDate(startDate))
+    throw refuseField('startDate', 'must be a date, written YYYY-MM-DD');
+  checkPlace(question ?? {});
+  validateOpen(run);
+}
+
+/** The distances that the service searches in, in miles. */
+const radii: readonly unknown[] = [10, 20, 25, 50, 100];
+
+function checkPlace({ siteCodes, zipCode, radius }: SlotQuestion): void {
+  const areSites = Array.isArray(siteCodes) && siteCodes.length >= 1 && siteCodes.length <= 3;
+  if (siteCodes !== undefined && !(areSites && siteCodes.every((code) => isText(code) && code !== '')))
+    throw refuseField('siteCodes', 'must be a list of one to three texts');
+  if (zipCode !== undefined && !(isText(zipCode) && /^\d{5}(-\d{4})?$/.test(zipCode)))
+    throw refuseField('zipCode', 'must be five digits, or five, a hyphen and four');
+  if (radius !== undefined && !radii.includes(radius)) throw refuseField('radius', 'must be 10, 20, 25, 50 or 100');
+  if (siteCodes !== undefined && (zipCode ?? radius) !== undefined)
+    throw refuseField('siteCodes', 'cannot stand beside zipCode and radius');
+}
+
+export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefined): void {
+  const { slotId, notes } = choice ?? {};
+  if (slotOf(slotId) === undefined)
+    throw refuseField('slotId', 'must be the id of a slot, as findSlots answers with it');
+  checkNotes(notes);
+  validateOpen(run);
+}
+
+export function validateRequest(run: AppointmentRun, request: AppointmentRequest | undefined): void {
+  const { provider, notes } = request ?? {};
+  if (!isText(provider) || !/^[\w.-]{1,64}$/.test(provider))
+    throw refuseField('provider', 'must be a slug of the service');
+  checkNotes(notes);
+  validateOpen(run);
+}
+
+export function validateCancellation(run: AppointmentRun, cancellation: AppointmentCancellation | undefined): void {
+  const { reasonId, notes, rebook } = cancellation ?? {};
+  if (reasonId !== undefined && (!isText(reasonId) || reasonId === '')) throw refuseField('reasonId', 'must be a text');
+  if (rebook !== undefined && typeof rebook !== 'boolean') throw refuseField('rebook', 'must be true or false');
+  checkNotes(notes);
+  validateOpen(run);
+}
+
+/** Counted in code points, as in the order's comments; docs/lab-service.md. */
+const longestNotes = 1_000;
+
+function checkNotes(notes: unknown): void {
+  if (notes === undefined) return;
+  if (!isText(notes) || Array.from(notes).length > longestNotes) {
+    throw refuseField('notes', `must be a text of at most ${longestNotes} characters`);
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isDate(value: unknown): boolean {
+  return isText(value) && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+function validateOpen({ appointment }: Pick<AppointmentRun, 'appointment'>): void {
+  if (appointment.ending !== undefined) throw ended({ appointment });
+}
+
+export function ended({ appointment }: Pick<AppointmentRun, 'appointment'>): ApplicationFailure {
+  const outcome = currentPhase(appointment);
+  const why =
+    appointment.ending === 'order_ended' && appointment.order !== undefined
+      ? ` (${whyNobodyComes[appointment.order]})`
+      : '';
+  const message = `Nothing is being arranged for this order any more: ${outcome}${why}`;
+  return refuse('AppointmentEnded', message, { reason: outcome });
+}
