@@ -56,8 +56,8 @@ export interface Stage {
   link(policy?: LinkPolicy): Promise<PlayedLink>;
   /** Submits a small report; the sandbox leaves its job to the story. */
   submit(policy?: ReportPolicy): Promise<ReportHandle>;
-  /** Starts an appointment for a new order that is drawn at home. */
-  visit(policy?: AppointmentPolicy): Promise<AppointmentHandle>;
+  /** Starts an appointment for a new order that is drawn at home, or by another lab test. */
+  visit(policy?: AppointmentPolicy, labTestId?: string): Promise<AppointmentHandle>;
   /** Works on another task queue as though payloads were encrypted, so that a history with credentials can be read. */
   workAsThoughEncrypted(taskQueue: string): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
@@ -196,9 +196,13 @@ export async function openStage({ eventsPerRun, skipsTime = false }: StageOption
         ...(policy && { policy }),
       });
     },
-    visit: async (policy) => {
+    visit: async (policy, labTestId) => {
       const { user } = await sandbox.createUser();
-      const { order } = await browser.orders.create(visitFor(user.user_id));
+      const request = visitFor(user.user_id);
+      const { order } = await browser.orders.create({
+        ...request,
+        ...(labTestId !== undefined && { lab_test_id: labTestId }),
+      });
       return labs.appointments.start({ orderId: order.id, ...(policy && { policy }) });
     },
     workAsThoughEncrypted: (taskQueue) => startBareWorker({ ...config, taskQueue }, temporal, { encrypts: true }),

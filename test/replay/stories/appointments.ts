@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LAB_TEST_IDS } from '../../../sandbox/lab-service/seed.js';
 import { bookAppointmentId } from '../../../protocol/ids.js';
 import { until } from '../stage.js';
 import type { Story } from './story.js';
@@ -53,5 +54,20 @@ export const appointments: readonly Story[] = [
     await stage.sandbox.moveAppointment(wanted.orderId, 'completed');
     await wanted.result();
     return { 'appointment-adopted': bookAppointmentId(wanted.orderId) };
+  },
+
+  /** At a service centre: booked, confirmed by a read, moved, and left when its order is cancelled, until it is cancelled too. */
+  async function appointmentWalkedIn(stage) {
+    const handle = await stage.visit({ firstPoll: '1s', longestPoll: '1s' }, LAB_TEST_IDS.walkIn);
+    const { slots } = await handle.slots({ zipCode: '62704' });
+    await handle.choose({ slotId: slots[0]?.id ?? '' });
+    await stage.sandbox.advanceClock('31m');
+    await until(handle, ({ phase }) => phase === 'confirmed');
+    await handle.reschedule({ slotId: slots[5]?.id ?? '' });
+    await stage.sandbox.move(handle.orderId, 'cancelled');
+    await until(handle, ({ attention }) => attention.length > 0);
+    await handle.cancel();
+    await handle.result();
+    return { 'appointment-walked-in': bookAppointmentId(handle.orderId) };
   },
 ];
