@@ -43,7 +43,9 @@ export async function clientAnsweredWith(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, interceptors: [] });
+  // The system may give a later server the port of an earlier one, whose connections must not be taken for its own.
+  const channelArgs = { 'grpc.use_local_subchannel_pool': 1 };
+  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, interceptors: [], channelArgs });
   return {
     client: new Client({ ...options, connection }),
     close: async () => {

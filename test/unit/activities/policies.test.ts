@@ -34,12 +34,12 @@ test('an invalid policy fails for good, with every fault', async () => {
 });
 
 test('a policy of a later release waits for a worker that knows it', async () => {
-  const policy = { ...resolvePolicy(), version: 2, unknown: 1 };
+  const policy = { ...resolvePolicy(), version: resolvePolicy().version + 1, unknown: 1 };
   expect(await failureOf({ of: 'order', policy })).toMatchObject({ type: 'PolicyTooNew', nonRetryable: false });
 });
 
 test('so does one that a later release wrote as the base of a change: its settings would be lost', async () => {
-  const base = { ...resolvePolicy(), version: 2, unheard: 1 };
+  const base = { ...resolvePolicy(), version: resolvePolicy().version + 1, unheard: 1 };
   const change = { of: 'order', policy: { onLost: 'fail' }, base } as const;
   expect(await failureOf(change)).toMatchObject({ type: 'PolicyTooNew', nonRetryable: false });
 });
