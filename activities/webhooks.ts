@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { NotFound, RequestInvalid } from '../service/errors.js';
-import type { Webhook, WebhookPlace } from '../service/management-webhooks.js';
+import type { UpdateWebhookRequest, Webhook, WebhookPlace } from '../service/management-webhooks.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
-import type { WebhookEndpoint, WebhookRegistered } from '../protocol/webhook-endpoints.js';
+import type {
+  WebhookChange,
+  WebhookEndpoint,
+  WebhookHeadersRead,
+  WebhookRegistered,
+} from '../protocol/webhook-endpoints.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures, usualSettling } from './failures.js';
 
@@ -12,20 +17,25 @@ export interface OneWebhook {
   webhookId: string;
 }
 
+/** The fingerprint of the secret to replace, or the secret that is to replace it. */
+export type WebhookRotation = OneWebhook & ({ before: string } | { secret: string });
+
 export interface WebhookToRegister {
   place: WebhookPlace;
   url: string;
   eventTypes: string[];
 }
 
+type Dependencies = Pick<ActivityDependencies, 'service' | 'encrypts'>;
+
 /** Webhook endpoints of a team, through the management API. A secret is returned only if payloads are encrypted. */
-export function webhookActivities({ service, encrypts }: Pick<ActivityDependencies, 'service' | 'encrypts'>) {
+export function webhookActivities(dependencies: Dependencies) {
+  return { ...endpointActivities(dependencies), ...credentialActivities(dependencies) };
+}
+
+function endpointActivities({ service, encrypts }: Dependencies) {
   const { webhooks } = service.management;
   const shown = (webhook: Webhook) => endpointOf(webhook, encrypts);
-  const fingerprint = async ({ place, webhookId }: OneWebhook) =>
-    createHash('sha256')
-      .update(await webhooks.getSecret(place, webhookId))
-      .digest('hex');
 
   return {
     async listWebhooks(place: WebhookPlace): Promise<WebhookEndpoint[]> {
@@ -48,26 +58,14 @@ export function webhookActivities({ service, encrypts }: Pick<ActivityDependenci
       }, usualSettling);
     },
 
-    /** Undefined if payloads are not encrypted: the secret would be readable in Temporal. */
-    async readWebhookSecret({ place, webhookId }: OneWebhook): Promise<Pick<WebhookRegistered, 'secret'>> {
-      if (!encrypts) return {};
-      return callingOne(async () => ({ secret: await webhooks.getSecret(place, webhookId) }));
+    async readWebhook({ place, webhookId }: OneWebhook): Promise<WebhookEndpoint> {
+      return callingOne(async () => shown(await webhooks.get(place, webhookId)));
     },
 
-    /** Identifies a secret without revealing it. */
-    async fingerprintWebhookSecret(one: OneWebhook): Promise<string> {
-      if (!encrypts) throw unprotected('A new signing secret is a credential');
-      return callingOne(() => fingerprint(one));
-    },
-
-    /** The new secret, unless an earlier attempt has made it already. */
-    async rotateWebhookSecret(one: OneWebhook & { before: string }): Promise<string> {
-      if (!encrypts) throw unprotected('A new signing secret is a credential');
-      const { place, webhookId, before } = one;
-      return callingOne(async () => {
-        if ((await fingerprint(one)) === before) await webhooks.rotateSecret(place, webhookId);
-        return webhooks.getSecret(place, webhookId);
-      }, usualSettling);
+    /** Sent twice, it changes nothing more. */
+    async updateWebhook({ place, webhookId, change }: OneWebhook & { change: WebhookChange }) {
+      if (!encrypts && isSignedUrl(change.url ?? '')) throw unprotected('The address is a credential by itself');
+      return callingOne(async () => shown(await webhooks.update(place, webhookId, requestOf(change))));
     },
 
     /** True if there was one to delete. */
@@ -81,6 +79,52 @@ export function webhookActivities({ service, encrypts }: Pick<ActivityDependenci
           throw error;
         }
       });
+    },
+  };
+}
+
+function credentialActivities({ service, encrypts }: Dependencies) {
+  const { webhooks } = service.management;
+  return {
+    async readWebhookHeaders({ place, webhookId }: OneWebhook): Promise<Omit<WebhookHeadersRead, 'webhookId'>> {
+      if (!encrypts) throw unprotected('A header may be a credential');
+      return callingOne(async () => {
+        const { headers, sensitive } = await webhooks.getHeaders(place, webhookId);
+        return { headers, sensitive: sensitive ?? [] };
+      });
+    },
+
+    async setWebhookHeaders({ place, webhookId, headers }: OneWebhook & { headers: Record<string, string> }) {
+      if (!encrypts) throw unprotected('A header may be a credential');
+      return callingOne(() => webhooks.setHeaders(place, webhookId, headers));
+    },
+
+    /** Undefined if payloads are not encrypted: the secret would be readable in Temporal. */
+    async readWebhookSecret({ place, webhookId }: OneWebhook): Promise<Pick<WebhookRegistered, 'secret'>> {
+      if (!encrypts) return {};
+      return callingOne(async () => ({ secret: await webhooks.getSecret(place, webhookId) }));
+    },
+
+    /** Identifies a secret without revealing it. */
+    async fingerprintWebhookSecret({ place, webhookId }: OneWebhook): Promise<string> {
+      if (!encrypts) throw unprotected('A new signing secret is a credential');
+      return callingOne(async () => fingerprintOf(await webhooks.getSecret(place, webhookId)));
+    },
+
+    /** The new secret, unless an earlier attempt has made it already. */
+    async rotateWebhookSecret(rotation: WebhookRotation): Promise<string> {
+      if (!encrypts) throw unprotected('A new signing secret is a credential');
+      const { place, webhookId } = rotation;
+      return callingOne(async () => {
+        const current = await webhooks.getSecret(place, webhookId);
+        if ('secret' in rotation) {
+          if (current !== rotation.secret) await webhooks.rotateSecret(place, webhookId, rotation.secret);
+          return rotation.secret;
+        }
+        if (fingerprintOf(current) !== rotation.before) return current;
+        await webhooks.rotateSecret(place, webhookId);
+        return webhooks.getSecret(place, webhookId);
+      }, usualSettling);
     },
   };
 }
@@ -124,13 +168,32 @@ function isSameAddress(one: string | undefined | null, other: string): boolean {
   return new URL(one).href === new URL(other).href;
 }
 
-function endpointOf({ id, url, disabled, filter_types, created_at }: Webhook, encrypts: boolean): WebhookEndpoint {
+function fingerprintOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** What `change` does not name is absent: the service takes null as nothing said, except where it removes something. */
+function requestOf({ url, description, disabled, eventTypes, rateLimit }: WebhookChange): UpdateWebhookRequest {
+  return {
+    ...(url !== undefined && { url }),
+    ...(description !== undefined && { description }),
+    ...(disabled !== undefined && { disabled }),
+    ...(eventTypes !== undefined && { filter_types: eventTypes.length > 0 ? eventTypes : null }),
+    ...(rateLimit !== undefined && { rate_limit: rateLimit }),
+  };
+}
+
+function endpointOf(webhook: Webhook, encrypts: boolean): WebhookEndpoint {
+  const { id, url, disabled, description, rate_limit, filter_types, created_at, updated_at } = webhook;
   return {
     id,
     ...(url != null && { url: encrypts || !isSignedUrl(url) ? url : withoutCredentials(url) }),
     disabled: disabled === true,
     eventTypes: filter_types ?? [],
+    ...(description != null && description !== '' && { description }),
+    ...(rate_limit != null && { rateLimit: rate_limit }),
     ...(created_at != null && { createdAt: created_at }),
+    ...(updated_at != null && { updatedAt: updated_at }),
   };
 }
 

@@ -289,8 +289,11 @@ export type {
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../protocol/order/policy.js';
 export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../protocol/reconcile.js';
 export type {
+  WebhookChange,
   WebhookDeleted,
   WebhookEndpoint,
+  WebhookHeadersRead,
+  WebhookHeadersSet,
   WebhookRegistered,
   WebhookSecretRotated,
 } from '../protocol/webhook-endpoints.js';

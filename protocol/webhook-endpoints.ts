@@ -11,8 +11,27 @@ export type WebhookCommand =
   | { do: 'list' }
   /** An endpoint with the same address is not created twice; the existing one is returned. */
   | { do: 'register'; url: string; eventTypes?: string[] }
-  | { do: 'rotate'; webhookId: string }
+  | { do: 'read'; webhookId: string }
+  | { do: 'update'; webhookId: string; change: WebhookChange }
+  /** Without values of those that the service does not show again. */
+  | { do: 'readHeaders'; webhookId: string }
+  /** Replaces all headers. */
+  | { do: 'setHeaders'; webhookId: string; headers: Record<string, string> }
+  /** With a secret that the receiver knows already, no delivery is refused; without one, the service makes it. */
+  | { do: 'rotate'; webhookId: string; secret?: string }
   | { do: 'delete'; webhookId: string };
+
+/** Fields that are left out stay as they are. */
+export interface WebhookChange {
+  url?: string;
+  description?: string;
+  /** `false` enables an endpoint that was disabled, by the service too. */
+  disabled?: boolean;
+  /** The event types that are delivered; none: all. */
+  eventTypes?: string[];
+  /** Null removes the limit. The unit is not documented. */
+  rateLimit?: number | null;
+}
 
 export interface ManageWebhooksInput extends WebhookPlace {
   command: WebhookCommand;
@@ -26,12 +45,34 @@ export interface WebhookEndpoint {
   disabled: boolean;
   /** The event types that are delivered; none: all. */
   eventTypes: string[];
+  description?: string;
+  /** The unit is not documented. */
+  rateLimit?: number;
   /** ISO 8601 in UTC. */
   createdAt?: string;
+  updatedAt?: string;
 }
 
 export interface WebhooksListed {
   endpoints: WebhookEndpoint[];
+}
+
+export interface WebhookRead {
+  endpoint: WebhookEndpoint;
+}
+
+export interface WebhookHeadersRead {
+  webhookId: string;
+  /** Headers that go along with every delivery, by name. */
+  headers: Record<string, string>;
+  /** Names of further ones, whose values the service does not show again. */
+  sensitive: string[];
+}
+
+export interface WebhookHeadersSet {
+  webhookId: string;
+  /** The names of all headers that deliveries have from now on. */
+  names: string[];
 }
 
 export interface WebhookRegistered {
@@ -54,4 +95,11 @@ export interface WebhookDeleted {
   deleted: boolean;
 }
 
-export type ManageWebhooksResult = WebhooksListed | WebhookRegistered | WebhookSecretRotated | WebhookDeleted;
+export type ManageWebhooksResult =
+  | WebhooksListed
+  | WebhookRead
+  | WebhookHeadersRead
+  | WebhookHeadersSet
+  | WebhookRegistered
+  | WebhookSecretRotated
+  | WebhookDeleted;

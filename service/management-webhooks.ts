@@ -81,7 +81,7 @@ const headersRequestSchema = z.strictObject({
 });
 
 type CreateWebhookRequest = z.output<typeof createWebhookRequestSchema>;
-type UpdateWebhookRequest = z.output<typeof updateWebhookRequestSchema>;
+export type UpdateWebhookRequest = z.output<typeof updateWebhookRequestSchema>;
 
 interface WebhookListOptions extends CallOptions {
   /** Endpoints per page; default 50, the documented default. */

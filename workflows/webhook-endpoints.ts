@@ -3,6 +3,7 @@ import { isAddressable, manageWebhooksId } from '../protocol/ids.js';
 import type {
   ManageWebhooksInput,
   ManageWebhooksResult,
+  WebhookChange,
   WebhookCommand,
   WebhookRegistered,
 } from '../protocol/webhook-endpoints.js';
@@ -31,15 +32,31 @@ async function carryOut(place: WebhookPlace, command: WebhookCommand): Promise<M
       };
     case 'register':
       return register(place, command);
+    case 'read':
+      return { endpoint: await activities.readWebhook({ place, webhookId: checkedId(command.webhookId) }) };
+    case 'update': {
+      const { change } = command;
+      return { endpoint: await activities.updateWebhook({ place, webhookId: checkedId(command.webhookId), change }) };
+    }
+    case 'readHeaders': {
+      const webhookId = checkedId(command.webhookId);
+      return { webhookId, ...(await activities.readWebhookHeaders({ place, webhookId })) };
+    }
+    case 'setHeaders': {
+      const { headers } = command;
+      const webhookId = checkedId(command.webhookId);
+      await activities.setWebhookHeaders({ place, webhookId, headers });
+      return { webhookId, names: Object.keys(headers) };
+    }
     case 'rotate':
-      return { webhookId: command.webhookId, secret: await rotate(place, checkedId(command.webhookId)) };
+      return { webhookId: command.webhookId, secret: await rotate(place, command) };
     case 'delete': {
       const webhookId = checkedId(command.webhookId);
       return { webhookId, deleted: await activities.deleteWebhook({ place, webhookId }) };
     }
     default:
       command satisfies never;
-      throw invalid('command.do', 'must be list, register, rotate or delete');
+      throw invalid('command.do', 'must be list, register, read, update, readHeaders, setHeaders, rotate or delete');
   }
 }
 
@@ -52,7 +69,12 @@ async function register(
 }
 
 /** A rotation whose answer was lost is recognised by the secret: it is not the one from before. */
-async function rotate(place: WebhookPlace, webhookId: string): Promise<string> {
+async function rotate(
+  place: WebhookPlace,
+  { webhookId: id, secret }: WebhookCommand & { do: 'rotate' },
+): Promise<string> {
+  const webhookId = checkedId(id);
+  if (secret != null) return activities.rotateWebhookSecret({ place, webhookId, secret });
   const before = await activities.fingerprintWebhookSecret({ place, webhookId });
   return activities.rotateWebhookSecret({ place, webhookId, before });
 }
@@ -71,12 +93,33 @@ function checkedPlace({ orgId, teamId, environment }: WebhookPlace): WebhookPlac
 
 /** A backend in another language is checked by no compiler, and an error of any other kind would be retried forever. */
 function checkedCommand(command: unknown): WebhookCommand {
-  const { do: what, url, eventTypes } = (command ?? {}) as Partial<Record<'do' | 'url' | 'eventTypes', unknown>>;
+  const fields = (command ?? {}) as Partial<Record<'do' | 'url' | 'eventTypes' | 'change' | 'headers', unknown>>;
+  const { do: what, url, eventTypes, change, headers } = fields;
   if (what === 'register') {
     if (typeof url !== 'string') throw invalid('command.url', 'must be a text');
     if (eventTypes != null && !Array.isArray(eventTypes)) throw invalid('command.eventTypes', 'must be a list');
   }
+  if (what === 'update') checkChange(change);
+  if (what === 'setHeaders' && !isObject(headers)) throw invalid('command.headers', 'must be an object');
   return (command ?? {}) as WebhookCommand;
+}
+
+/** The service's own request is checked before it is sent, but its fields have other names. */
+function checkChange(change: unknown): void {
+  if (!isObject(change)) throw invalid('command.change', 'must be an object');
+  const unknown = Object.keys(change).find((field) => !changeable.includes(field as keyof WebhookChange));
+  if (unknown !== undefined) throw invalid('command.change', `must have no other field than ${changeable.join(', ')}`);
+  if (Object.keys(change).length === 0) throw invalid('command.change', 'must have a field');
+  const { url, eventTypes } = change as { url?: unknown; eventTypes?: unknown };
+  if (url !== undefined && typeof url !== 'string') throw invalid('command.change', 'url must be a text');
+  if (eventTypes !== undefined && !Array.isArray(eventTypes))
+    throw invalid('command.change', 'eventTypes must be a list');
+}
+
+const changeable: readonly (keyof WebhookChange)[] = ['url', 'description', 'disabled', 'eventTypes', 'rateLimit'];
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function checkedId(webhookId: unknown): string {

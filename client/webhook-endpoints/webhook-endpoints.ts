@@ -1,23 +1,26 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import type { WebhookPlace } from '../../service/management-webhooks.js';
-import { isAddressable, manageWebhooksId } from '../../protocol/ids.js';
+import { manageWebhooksId } from '../../protocol/ids.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import {
   manageWebhooksName,
   type ManageWebhooksInput,
   type ManageWebhooksResult,
+  type WebhookChange,
   type WebhookCommand,
   type WebhookDeleted,
   type WebhookEndpoint,
+  type WebhookHeadersRead,
+  type WebhookHeadersSet,
+  type WebhookRead,
   type WebhookRegistered,
   type WebhookSecretRotated,
   type WebhooksListed,
 } from '../../protocol/webhook-endpoints.js';
 import type { CallOptions } from '../call-options.js';
-import type { RefusedField } from '../errors.js';
-import { joinFaults } from '../input-faults.js';
 import type { CallKind, OneCall, TemporalCalls } from '../workflow-calls.js';
-import { EncryptionRequired, WebhookInvalid, webhookErrorMap } from './errors.js';
+import { EncryptionRequired, webhookErrorMap } from './errors.js';
+import { changeFaults, checkCommand, headerFaults, idFaults, secretFaults, urlFaults } from './faults.js';
 
 /** A command takes at most two rounds of three minutes. One that no worker takes up is not carried out days later. */
 const runTimeout = '10 minutes';
@@ -54,6 +57,7 @@ export class WebhookOperations {
     this.calls = calls;
   }
 
+  /** All endpoints of a team in one environment. */
   async list(place: WebhookPlace, options: CallOptions = {}): Promise<WebhookEndpoint[]> {
     const { endpoints } = await this.carryOut<WebhooksListed>(isCarriedOut, place, { do: 'list' }, options);
     return endpoints;
@@ -72,28 +76,98 @@ export class WebhookOperations {
     { url, eventTypes = [] }: { url: string; eventTypes?: readonly string[] },
     options: CallOptions = {},
   ): Promise<WebhookRegistered> {
-    check(place, urlFaults(url));
+    checkCommand(place, urlFaults(url));
     if (isSignedUrl(url)) this.requireEncryption('An address that is a credential by itself');
     return this.carryOut(isRegistering, place, { do: 'register', url, eventTypes: [...eventTypes] }, options);
   }
 
+  /** @throws WebhookNotFound */
+  async get(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+    checkCommand(place, idFaults({ webhookId }));
+    return this.ofEndpoint(place, { do: 'read', webhookId }, options);
+  }
+
   /**
-   * Has an endpoint signed with a new secret, and answers with it. For a while deliveries carry both signatures: add the
-   * new secret to the receiver's within that time. Sent again after `ServiceDown`, it may rotate once more.
-   * Deadline: 10 minutes, as long as a command may take. After `TimedOut` the endpoint may have a new secret: take it from
-   * the service's dashboard, or rotate again.
+   * Changes an endpoint: address, event types, description, rate limit, disabled or not. Fields that are left out stay.
+   * @throws EncryptionRequired for an address that is a credential by itself, where payloads are not encrypted; WebhookNotFound
+   */
+  async update(
+    place: WebhookPlace,
+    webhookId: string,
+    change: WebhookChange,
+    options: CallOptions = {},
+  ): Promise<WebhookEndpoint> {
+    checkCommand(place, [...idFaults({ webhookId }), ...changeFaults(change)]);
+    if (isSignedUrl(change.url ?? '')) this.requireEncryption('An address that is a credential by itself');
+    return this.ofEndpoint(place, { do: 'update', webhookId, change }, options);
+  }
+
+  /**
+   * Has events delivered again to an endpoint that was disabled: by a person, or by the service because it failed for five
+   * days. Events of the meantime do not come by themselves: `lab.orders.reconcile` catches up on those of orders.
+   * @throws WebhookNotFound
+   */
+  async enable(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+    return this.update(place, webhookId, { disabled: false }, options);
+  }
+
+  /**
+   * The headers that go along with every delivery; for those that the service does not show again, the names.
+   * @throws EncryptionRequired where payloads are not encrypted, because a header may be a credential; WebhookNotFound
+   */
+  async headers(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookHeadersRead> {
+    checkCommand(place, idFaults({ webhookId }));
+    this.requireEncryption('A header that is a credential');
+    return this.carryOut(isCarriedOut, place, { do: 'readHeaders', webhookId }, options);
+  }
+
+  /**
+   * Replaces all headers: those that `headers` names as sensitive must be given again.
+   * @throws EncryptionRequired where payloads are not encrypted, because a header may be a credential; WebhookNotFound
+   */
+  async setHeaders(
+    place: WebhookPlace,
+    webhookId: string,
+    headers: Readonly<Record<string, string>>,
+    options: CallOptions = {},
+  ): Promise<WebhookHeadersSet> {
+    checkCommand(place, [...idFaults({ webhookId }), ...headerFaults(headers)]);
+    this.requireEncryption('A header that is a credential');
+    return this.carryOut(isCarriedOut, place, { do: 'setHeaders', webhookId, headers: { ...headers } }, options);
+  }
+
+  /**
+   * Has an endpoint signed with a new secret, and answers with it. For a while deliveries carry both signatures.
+   *
+   * With a `secret` of yours, the receiver can know it before the service signs with it, so no delivery is refused at any
+   * time: add it to the receiver's secrets, rotate, and remove the old one after a day or two (docs/operations.md). Sent again, it changes
+   * nothing more. Without one the service makes it: add it to the receiver's while both sign. Sent again after
+   * `ServiceDown`, it may then rotate once more; after `TimedOut` the endpoint may have a new secret: take it from the
+   * service's dashboard, or rotate again. Deadline: 10 minutes, as long as a command may take.
+   * @param secret `whsec_` followed by base64 of at least 24 random bytes
    * @throws EncryptionRequired where payloads are not encrypted, before anything is done; WebhookNotFound
    */
-  async rotate(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookSecretRotated> {
-    check(place, idFaults({ webhookId }));
+  async rotate(
+    place: WebhookPlace,
+    webhookId: string,
+    { secret }: { secret?: string } = {},
+    options: CallOptions = {},
+  ): Promise<WebhookSecretRotated> {
+    checkCommand(place, [...idFaults({ webhookId }), ...secretFaults(secret)]);
     this.requireEncryption('A new signing secret');
-    return this.carryOut(isRotating, place, { do: 'rotate', webhookId }, options);
+    const command: WebhookCommand = { do: 'rotate', webhookId, ...(secret !== undefined && { secret }) };
+    return this.carryOut(isRotating, place, command, options);
   }
 
   /** Deletes an endpoint. One that does not exist is not an error. */
   async delete(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookDeleted> {
-    check(place, idFaults({ webhookId }));
+    checkCommand(place, idFaults({ webhookId }));
     return this.carryOut(isCarriedOut, place, { do: 'delete', webhookId }, options);
+  }
+
+  private async ofEndpoint(place: WebhookPlace, command: WebhookCommand, options: CallOptions) {
+    const { endpoint } = await this.carryOut<WebhookRead>(isCarriedOut, place, command, options);
+    return endpoint;
   }
 
   private async carryOut<Result extends ManageWebhooksResult>(
@@ -102,7 +176,7 @@ export class WebhookOperations {
     command: WebhookCommand,
     options: CallOptions,
   ): Promise<Result> {
-    check(place, []);
+    checkCommand(place, []);
     const { orgId, teamId, environment } = place;
     const input: ManageWebhooksInput = { orgId, teamId, environment, command };
     return this.calls.call(kind, options, (call) => this.afterOthers(call, manageWebhooksId(place), input));
@@ -149,23 +223,4 @@ export class WebhookOperations {
       `${what} would be readable in Temporal, because payloads are not encrypted: set LABOPS_ENCRYPTION_KEYS for worker and client`,
     );
   }
-}
-
-/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
-function check({ orgId, teamId, environment }: WebhookPlace, others: RefusedField[]): void {
-  const fields = [...idFaults({ orgId, teamId, environment }), ...others];
-  if (fields.length === 0) return;
-  throw new WebhookInvalid(`The command is not valid: ${joinFaults(fields)}`, { fields });
-}
-
-/** They are part of a workflow ID, which is readable: an e-mail address, for example, must not be. */
-function idFaults(ids: Readonly<Record<string, unknown>>): RefusedField[] {
-  return Object.entries(ids)
-    .filter(([, id]) => typeof id !== 'string' || !isAddressable(id))
-    .map(([field]) => ({ field, message: 'must be 1 to 128 letters, digits, dots, hyphens or underscores' }));
-}
-
-function urlFaults(url: unknown): RefusedField[] {
-  if (typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return [];
-  return [{ field: 'url', message: 'must be an http or https address' }];
 }

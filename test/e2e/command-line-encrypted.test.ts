@@ -1,10 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import type { WebhookRegistered, WebhookSecretRotated } from '../../client/index.js';
+import type {
+  WebhookEndpoint,
+  WebhookHeadersRead,
+  WebhookRegistered,
+  WebhookSecretRotated,
+} from '../../client/index.js';
 import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
 import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { verify } from '../../service/webhook-signature.js';
 import { createLabService } from '../../service/lab-service.js';
 import { manageWebhooksId } from '../../protocol/ids.js';
+import { startReceiver } from '../integration/sandbox-rig.js';
+import { eventually } from '../rig/eventually.js';
 import { answer, labops } from './labops.js';
 import { expectNothingReadable } from './raw-history.js';
 import { stack } from './stack.js';
@@ -63,4 +72,37 @@ test('an address that is a credential in itself may be registered, and is shown 
   const register = ['webhooks', 'register', ...ofTeam, '--url', secretUrl, '--json'];
   const registered = await answer<WebhookRegistered>(labops(lab, register, { env }));
   expect(registered).toMatchObject({ created: true, endpoint: { url: secretUrl } });
+});
+
+// proves 235, 236, 238, 239, 304
+test('an endpoint is moved, disabled, enabled and given headers, and gets a secret that its receiver knew before', async () => {
+  const receiver = await startReceiver();
+  const { endpoint } = await lab.labs.webhooks.register(place, { url: `${url}/moving` });
+  const of = (command: string) => ['webhooks', command, ...ofTeam, endpoint.id, '--json'];
+  const change = ['--url', receiver.url, '--event-type', 'labtest.order.created', '--rate-limit', '5', '--disable'];
+  const changed = await answer<WebhookEndpoint>(labops(lab, [...of('update'), ...change], { env }));
+  const expected = { id: endpoint.id, url: receiver.url, eventTypes: ['labtest.order.created'], rateLimit: 5 };
+  expect(changed).toMatchObject({ ...expected, disabled: true });
+  await lab.labs.webhooks.update(place, endpoint.id, { description: 'Invented', rateLimit: null, eventTypes: [] });
+  await lab.labs.webhooks.enable(place, endpoint.id);
+  const shown = await answer<WebhookEndpoint>(labops(lab, of('show'), { env }));
+  expect(shown).toMatchObject({ description: 'Invented', eventTypes: [], disabled: false });
+  expect(shown).not.toHaveProperty('rateLimit');
+
+  const input = JSON.stringify({ 'X-Invented': 'yes', Authorization: 'invented-credential' });
+  await answer(labops(lab, [...of('headers'), '--set-file', '-'], { env, input }));
+  const headers = await answer<WebhookHeadersRead>(labops(lab, of('headers'), { env }));
+  expect(headers).toMatchObject({ headers: { 'X-Invented': 'yes' }, sensitive: ['Authorization'] });
+
+  const old = (await lab.labs.webhooks.register(place, { url: receiver.url })).secret ?? '';
+  const fresh = `whsec_${randomBytes(32).toString('base64')}`;
+  const rotate = () => answer(labops(lab, [...of('rotate'), '--secret-file', '-'], { env, input: `${fresh}\n` }));
+  expect(await rotate()).toEqual({ webhookId: endpoint.id });
+  expect(await rotate()).toEqual({ webhookId: endpoint.id });
+  await lab.place();
+  const { headers: sent, raw } = await eventually(
+    () => receiver.received[0] ?? Promise.reject(new Error('nothing came')),
+  );
+  expect(sent).toMatchObject({ 'x-invented': 'yes', authorization: 'invented-credential' });
+  expect([old, fresh].map((secret) => verify(sent, Buffer.from(raw), [secret], Date.now()).ok)).toEqual([true, true]);
 });

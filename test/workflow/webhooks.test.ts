@@ -36,6 +36,10 @@ describe('a command is not valid', () => {
     [{ do: 'invented' }, 'command.do'],
     [{ do: 'register' }, 'command.url'],
     [{ do: 'register', url: 'https://labs.example.com', eventTypes: 'all' }, 'command.eventTypes'],
+    [{ do: 'update', webhookId: 'ep_1' }, 'command.change'],
+    [{ do: 'update', webhookId: 'ep_1', change: { filter_types: [] } }, 'command.change'],
+    [{ do: 'update', webhookId: 'ep_1', change: { url: 7 } }, 'command.change'],
+    [{ do: 'setHeaders', webhookId: 'ep_1', headers: 'all' }, 'command.headers'],
     [{ do: 'rotate' }, 'webhookId'],
     [{ do: 'delete', webhookId: '../team' }, 'webhookId'],
   ])('a command is not valid if it is %j', async (command, field) => {

@@ -38,10 +38,19 @@ export const webhooks: readonly Story[] = [
     const taskQueue = 'recorded-as-though-encrypted';
     const worker = await stage.workAsThoughEncrypted(taskQueue);
     try {
-      const input = { ...place, command: { do: 'rotate', webhookId: endpoint.id } };
-      await stage.temporal.workflow.execute(manageWebhooksName, { workflowId, taskQueue, args: [input] });
-      const { runId } = await stage.temporal.workflow.getHandle(workflowId).describe();
-      return { 'webhook-rotated': { workflowId, runId } };
+      const carryOut = async (command: object) => {
+        const input = { ...place, command: { ...command, webhookId: endpoint.id } };
+        await stage.temporal.workflow.execute(manageWebhooksName, { workflowId, taskQueue, args: [input] });
+        const { runId } = await stage.temporal.workflow.getHandle(workflowId).describe();
+        return { workflowId, runId };
+      };
+      return {
+        'webhook-rotated': await carryOut({ do: 'rotate' }),
+        'webhook-read': await carryOut({ do: 'read' }),
+        'webhook-updated': await carryOut({ do: 'update', change: { disabled: false, eventTypes: [] } }),
+        'webhook-headers-set': await carryOut({ do: 'setHeaders', headers: { 'X-Invented': 'yes' } }),
+        'webhook-headers-read': await carryOut({ do: 'readHeaders' }),
+      };
     } finally {
       await worker.stop();
       await stage.labs.webhooks.delete(place, endpoint.id);

@@ -1,5 +1,6 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
+import type { WebhookChange } from '../../../protocol/webhook-endpoints.js';
 import { webhookActivities } from '../../../activities/webhooks.js';
 import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
 
@@ -80,6 +81,22 @@ describe('a secret', () => {
     expect(asked()).not.toContain('POST /ep_1/secret/rotate');
   });
 
+  test('is replaced by the one that the receiver knows already, once', async () => {
+    let secret = 'whsec_b2xk';
+    const { activities, asked, requests } = await activitiesWith({
+      'GET /ep_1/secret': () => ({ body: { key: secret } }),
+      'POST /ep_1/secret/rotate': () => {
+        secret = 'whsec_bmV3';
+        return { status: 204 };
+      },
+    });
+    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3' };
+    expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3');
+    expect(requests.at(-1)?.body).toEqual({ key: 'whsec_bmV3' });
+    expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3');
+    expect(asked().filter((request) => request.startsWith('POST'))).toHaveLength(1);
+  });
+
   test('is neither read nor rotated if payloads are not encrypted', async () => {
     const { activities, asked } = await activitiesWith({}, { encrypts: false });
     const one = { place, webhookId: 'ep_1' };
@@ -88,6 +105,10 @@ describe('a secret', () => {
       activities.fingerprintWebhookSecret(one),
       activities.rotateWebhookSecret({ ...one, before: '' }),
       activities.registerWebhook({ place, url: `${url}?token=invented`, eventTypes: [] }),
+      activities.updateWebhook({ ...one, change: { url: `${url}?token=invented` } }),
+      activities.rotateWebhookSecret({ ...one, secret: 'whsec_bmV3' }),
+      activities.readWebhookHeaders(one),
+      activities.setWebhookHeaders({ ...one, headers: {} }),
     ]) {
       expect(await rejection(refused)).toMatchObject({ type: 'EncryptionRequired', nonRetryable: true });
     }
@@ -102,6 +123,21 @@ describe('a secret', () => {
     };
     expect(await shown(true)).toEqual([signed, url]);
     expect(await shown(false)).toEqual([url, url]);
+  });
+});
+
+test('a change names only what is to change; no event types means all of them, no rate limit none', async () => {
+  const { activities, requests } = await activitiesWith({ 'PATCH /ep_1': { body: { id: 'ep_1', url } } });
+  const change = async (given: WebhookChange) => {
+    await activities.updateWebhook({ place, webhookId: 'ep_1', change: given });
+    return requests.at(-1)?.body;
+  };
+  expect(await change({ disabled: false })).toEqual({ disabled: false });
+  expect(await change({ eventTypes: [], rateLimit: null })).toEqual({ filter_types: null, rate_limit: null });
+  expect(await change({ eventTypes: ['a'], description: '', url })).toEqual({
+    filter_types: ['a'],
+    description: '',
+    url,
   });
 });
 

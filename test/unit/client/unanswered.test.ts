@@ -175,7 +175,7 @@ describe('a command that returns a secret', () => {
 
   test('says after its deadline where the secret is', async () => {
     const { client, close } = await clientAnsweredWith(withoutEnd, encrypting);
-    const error = await rejection(new LabOperations(client).webhooks.rotate(place, 'endpoint', { deadline }));
+    const error = await rejection(new LabOperations(client).webhooks.rotate(place, 'endpoint', {}, { deadline }));
     await close();
     expect((error as Error).message).toContain("take it from the service's dashboard, or rotate again");
   });

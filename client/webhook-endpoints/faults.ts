@@ -1,0 +1,82 @@
+import { isAddressable } from '../../protocol/ids.js';
+import type { WebhookChange } from '../../protocol/webhook-endpoints.js';
+import type { WebhookPlace } from '../../service/management-webhooks.js';
+import type { RefusedField } from '../errors.js';
+import { joinFaults } from '../input-faults.js';
+import { WebhookInvalid } from './errors.js';
+
+/* Faults of commands on webhook endpoints, by field. A caller in plain JavaScript is checked by no compiler. */
+
+/**
+ * Refuses a command with everything that is wrong with it, at once.
+ * @throws WebhookInvalid
+ */
+export function checkCommand({ orgId, teamId, environment }: WebhookPlace, others: RefusedField[]): void {
+  const fields = [...idFaults({ orgId, teamId, environment }), ...others];
+  if (fields.length === 0) return;
+  throw new WebhookInvalid(`The command is not valid: ${joinFaults(fields)}`, { fields });
+}
+
+/** They are part of a workflow ID, which is readable: an e-mail address, for example, must not be. */
+export function idFaults(ids: Readonly<Record<string, unknown>>): RefusedField[] {
+  return Object.entries(ids)
+    .filter(([, id]) => typeof id !== 'string' || !isAddressable(id))
+    .map(([field]) => ({ field, message: 'must be 1 to 128 letters, digits, dots, hyphens or underscores' }));
+}
+
+export function urlFaults(url: unknown): RefusedField[] {
+  return isAddress(url) ? [] : [{ field: 'url', message: 'must be an http or https address' }];
+}
+
+export function changeFaults(change: unknown): RefusedField[] {
+  const fields = isRecord(change) ? Object.entries(change) : [];
+  if (fields.length === 0) return [{ field: 'change', message: 'must have at least one field' }];
+  return fields.flatMap(([field, value]) => {
+    const rule = Object.hasOwn(changeRules, field) ? changeRules[field as keyof WebhookChange] : undefined;
+    if (rule === undefined) return [{ field, message: 'is not known here' }];
+    return rule.holds(value) ? [] : [{ field, message: rule.says }];
+  });
+}
+
+/** The messages contain no value: it may be a credential. */
+export function headerFaults(headers: unknown): RefusedField[] {
+  const entries = isRecord(headers) ? Object.entries(headers) : undefined;
+  const areHeaders = entries?.every(
+    ([name, value]) =>
+      /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && typeof value === 'string' && /^[\x20-\x7e]*$/.test(value),
+  );
+  if (areHeaders === true) return [];
+  return [{ field: 'headers', message: "must be an object with HTTP's names and values of printable ASCII" }];
+}
+
+/** A secret that the caller makes is long enough not to be guessed. */
+export function secretFaults(secret: unknown): RefusedField[] {
+  if (secret === undefined) return [];
+  const isSecret =
+    typeof secret === 'string' &&
+    /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) &&
+    Buffer.from(secret.slice('whsec_'.length), 'base64').length >= 24;
+  return isSecret ? [] : [{ field: 'secret', message: 'must be whsec_ followed by base64 of at least 24 bytes' }];
+}
+
+const changeRules: Record<keyof WebhookChange, { says: string; holds: (value: unknown) => boolean }> = {
+  url: { says: 'must be an http or https address', holds: isAddress },
+  description: { says: 'must be a text', holds: (value) => typeof value === 'string' },
+  disabled: { says: 'must be true or false', holds: (value) => typeof value === 'boolean' },
+  eventTypes: {
+    says: 'must be a list of texts',
+    holds: (value) => Array.isArray(value) && value.every((type) => typeof type === 'string' && type !== ''),
+  },
+  rateLimit: {
+    says: 'must be a whole number above zero, or null',
+    holds: (value) => value === null || (Number.isSafeInteger(value) && (value as number) > 0),
+  },
+};
+
+function isAddress(url: unknown): boolean {
+  return typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
