@@ -1,22 +1,21 @@
 import { cancellationSignal, sleep } from '@temporalio/activity';
 import { ServiceError, ServiceUnreachable, Unauthorized } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
-import type { LinkResult } from '../service/link.js';
+import type { LinkResult, LinkTokenRequest } from '../service/link.js';
 import { utcInstant } from '../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import { compareText } from '../protocol/canonical-json.js';
 import { linkResultOf } from '../protocol/link/link-report.js';
-import type { LinkReport } from '../protocol/link/messages.js';
+import type { LinkPage, LinkReport } from '../protocol/link/messages.js';
 import { isSameSource } from '../protocol/link/provider-source.js';
 import type { ActivityDependencies } from './activities.js';
 import { heartbeating } from './attempt.js';
 import { hasEndpoint } from './notifications.js';
 import { asFailures } from './failures.js';
 
-export interface CreateLinkToken {
+export interface CreateLinkToken extends LinkPage {
   userId: string;
   provider: string;
-  redirectUrl?: string;
 }
 
 /** A connection of a user with a source. */
@@ -45,8 +44,8 @@ const noSettling = 0;
 export function linkActivities({ service, target }: Pick<ActivityDependencies, 'service' | 'target'>) {
   return {
     /** The token and its page are credentials: they go to the caller, and nowhere else. */
-    async createLinkToken({ userId, provider, redirectUrl }: CreateLinkToken) {
-      const request = { user_id: userId, provider, ...(redirectUrl !== undefined && { redirect_url: redirectUrl }) };
+    async createLinkToken(link: CreateLinkToken) {
+      const request = tokenRequestOf(link);
       const made = await asFailures('LinkRefused', () => service.links.createToken(request), noSettling);
       return { linkToken: made.link_token, linkWebUrl: made.link_web_url, notifies: hasEndpoint(target) };
     },
@@ -63,6 +62,18 @@ export function linkActivities({ service, target }: Pick<ActivityDependencies, '
       const found = await asFailures('LinkRefused', () => find(service, query), noSettling);
       return { ...found, notifies: hasEndpoint(target) };
     },
+  };
+}
+
+function tokenRequestOf(link: CreateLinkToken): LinkTokenRequest {
+  const { userId, provider, redirectUrl, filterOnProviders, onError, onClose } = link;
+  return {
+    user_id: userId,
+    provider,
+    ...(redirectUrl !== undefined && { redirect_url: redirectUrl }),
+    ...(filterOnProviders !== undefined && { filter_on_providers: filterOnProviders }),
+    ...(onError !== undefined && { on_error: onError }),
+    ...(onClose !== undefined && { on_close: onClose }),
   };
 }
 

@@ -43,13 +43,17 @@ type ValueRule = keyof typeof rules;
 
 const rules = {
   'a text': isText,
-  'a list of texts': (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isText),
+  'a list of texts': isListOfTexts,
   'a list of numbers': (value: unknown) =>
     Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger),
   'a whole number': Number.isSafeInteger,
   'true or false': (value: unknown) => typeof value === 'boolean',
   'a valid Date': (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
 } as const;
+
+export function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isText);
+}
 
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';

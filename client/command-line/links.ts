@@ -1,16 +1,25 @@
 import type { Command } from 'commander';
 import type { LinkHandle } from '../links/link-handle.js';
 import type { LinkSummary } from '../links/link-list.js';
+import type { LinkStart } from '../links/links.js';
 import type { LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { readObject } from './input.js';
 import { listCommand, ofLinks } from './lists.js';
+import { collect } from './options.js';
 import { attentionText, facts, line, moment, sections, table, timelineTable, words } from './output.js';
 
 interface WhichLink {
   user: string;
   provider: string;
+}
+
+interface PageOptions {
+  redirectUrl?: string;
+  only?: string[];
+  redirectErrors?: true;
+  redirectClose?: true;
 }
 
 /** Links of users with providers. Only `url` prints credentials. */
@@ -29,9 +38,18 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
 
   onLink('start', 'start a link, or join the one already running')
     .option('--redirect-url <url>', 'the page that the user is sent to at the end')
-    .action(async ({ redirectUrl, ...which }: WhichLink & { redirectUrl?: string }) =>
+    .option('--only <slug>', 'offer this provider on the hosted page; can be repeated (default: all)', collect)
+    .option('--redirect-errors', 'send the user to the redirect URL after a failed login, too')
+    .option('--redirect-close', 'send the user to the redirect URL after closing the page, too')
+    .action(async ({ redirectUrl, only, redirectErrors, redirectClose, ...which }: WhichLink & PageOptions) =>
       commandLine.run(async ({ lab }) => {
-        const start = { ...idsOf(which), ...(redirectUrl !== undefined && { redirectUrl }) };
+        const start: LinkStart = {
+          ...idsOf(which),
+          ...(redirectUrl !== undefined && { redirectUrl }),
+          ...(only && { filterOnProviders: only }),
+          ...(redirectErrors && { onError: 'redirect' }),
+          ...(redirectClose && { onClose: 'redirect' }),
+        };
         show(await (await lab.links.start(start)).state());
       }),
     );
@@ -78,7 +96,7 @@ async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin:
     throw new UsageError('There is no terminal to prompt for the code: pass it with --stdin');
   const code = fromStdin ? await terminal.readAll() : await terminal.ask('Code: ', { hidden: true });
   await commandLine.run(async ({ lab }) => {
-    const answer = await (await lab.links.get(idsOf(which))).submitMfaCode(code.trim());
+    const answer = await (await lab.links.get(idsOf(which))).submitMfaCode(code.replace(/\r?\n$/, ''));
     commandLine.print(answer, () =>
       sections(
         facts([

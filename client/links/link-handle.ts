@@ -102,7 +102,7 @@ export class LinkHandle {
   }
 
   /**
-   * Submits the user's code to the provider and waits for the result, up to two minutes. The answer distinguishes a
+   * Submits the user's code to the provider, as it was typed, and waits for the result, up to two minutes. The answer distinguishes a
    * wrong code, with the attempts left, a new code request and a lost login. If the link is connected already, the
    * answer says so. Deadline: 150 seconds.
    *

@@ -1,11 +1,11 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { isLinkAddressable, linkProviderId, canonicalUserId } from '../../protocol/ids.js';
-import { linkProviderName, type LinkProviderInput } from '../../protocol/link/messages.js';
+import { linkProviderName, type LinkPage, type LinkProviderInput } from '../../protocol/link/messages.js';
 import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { joinFaults, policyFaults } from '../input-faults.js';
+import { isListOfTexts, joinFaults, policyFaults } from '../input-faults.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound, linkErrorMap } from './errors.js';
 import { LinkHandle } from './link-handle.js';
@@ -35,9 +35,9 @@ export class LinkOperations {
    */
   async start(start: LinkStart, options: CallOptions = {}): Promise<LinkHandle> {
     check(start);
-    const { provider, redirectUrl, policy } = start;
-    const userId = canonicalUserId(start.userId);
-    const chosen = { ...(redirectUrl !== undefined && { redirectUrl }), policy: resolveLinkPolicy(policy) };
+    const { userId: given, provider, policy, ...page } = start;
+    const userId = canonicalUserId(given);
+    const chosen = { ...page, policy: resolveLinkPolicy(policy) };
     const { client, taskQueue } = this.calls;
     const begin = () =>
       client.workflow.start(linkProviderName, {
@@ -77,17 +77,29 @@ export class LinkOperations {
 }
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
-function check({ userId, provider, redirectUrl, policy }: LinkStart): void {
+function check({ userId, provider, policy, ...page }: LinkStart): void {
   const faults: RefusedField[] = [];
   for (const [field, value] of Object.entries({ userId, provider })) {
     if (!isLinkAddressable(value, 'any')) {
       faults.push({ field, message: 'must be 1 to 128 letters, digits, dots, hyphens or underscores' });
     }
   }
+  faults.push(...pageFaults(page), ...policyFaults(() => resolveLinkPolicy(policy)));
+  if (faults.length === 0) return;
+  throw new LinkInvalid(`The link is not valid: ${joinFaults(faults)}`, { fields: faults });
+}
+
+/** An option that is ignored, because it is misspelt, would send users elsewhere than was meant. */
+function pageFaults({ redirectUrl, filterOnProviders, onError, onClose, ...unknown }: LinkPage): RefusedField[] {
+  const faults = Object.keys(unknown).map((field) => ({ field, message: 'is not known here' }));
   if (redirectUrl !== undefined && !URL.canParse(redirectUrl)) {
     faults.push({ field: 'redirectUrl', message: 'must be an absolute URL' });
   }
-  faults.push(...policyFaults(() => resolveLinkPolicy(policy)));
-  if (faults.length === 0) return;
-  throw new LinkInvalid(`The link is not valid: ${joinFaults(faults)}`, { fields: faults });
+  if (filterOnProviders !== undefined && !isListOfTexts(filterOnProviders)) {
+    faults.push({ field: 'filterOnProviders', message: 'must be a list of at least one provider' });
+  }
+  for (const [field, value] of Object.entries({ onError, onClose })) {
+    if (value !== undefined && value !== 'redirect') faults.push({ field, message: 'must be redirect' });
+  }
+  return faults;
 }

@@ -9,13 +9,23 @@ import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
 
 export const linkProviderName = 'linkProvider';
 
-export interface LinkProviderInput {
+/** The hosted page on which the user connects; the service's own words. None of it has an effect on calls of the API. */
+export interface LinkPage {
+  /** The page that the user is sent to at the end. */
+  redirectUrl?: string;
+  /** The only providers that the page offers. */
+  filterOnProviders?: string[];
+  /** `redirect`: a password or an e-mail address that fails sends the user to `redirectUrl`, too; else the page shows the error. */
+  onError?: 'redirect';
+  /** `redirect`: a user who closes the page is sent to `redirectUrl`, with the error `user_cancelled`. */
+  onClose?: 'redirect';
+}
+
+export interface LinkProviderInput extends LinkPage {
   /** The service's id of the user. */
   userId: string;
   /** The service's slug of a provider that users log in to with a password. */
   provider: string;
-  /** The page that the user is sent to at the end. */
-  redirectUrl?: string;
   /** A part of the settings, or a resolved policy, which the client sends. */
   policy?: LinkPolicy | ResolvedLinkPolicy;
   /** State carried over by continue-as-new; never given by a caller. */
@@ -30,7 +40,7 @@ export interface LinkRequest {
   newLink?: LinkOptions;
 }
 
-export type LinkOptions = Pick<LinkProviderInput, 'redirectUrl' | 'policy'>;
+export type LinkOptions = LinkPage & Pick<LinkProviderInput, 'policy'>;
 
 /** For the user's browser. Both are credentials: anyone who has them can connect a provider to this user. */
 export interface LinkUrl {
@@ -61,7 +71,7 @@ export interface LinkReport {
 }
 
 export interface MfaCode {
-  /** Four to twelve letters or digits; spaces and hyphens are left out. */
+  /** As the person typed it: see the policy's `codeForm`. */
   code: string;
 }
 

@@ -31,6 +31,11 @@ export const linkSettings = {
   codeReminder: duration('5m'),
   /** From the start to the end, whatever happens. Default 3 days. */
   totalWait: duration('3d'),
+  /**
+   * How a code reaches the provider: `as_typed`, or `tidied`, without the spaces and hyphens of the message that it was copied
+   * from, and refused before it is sent unless it then has 4 to 12 letters or digits. Default `as_typed`: no provider's codes are documented.
+   */
+  codeForm: choice('as_typed', ['as_typed', 'tidied']),
   /** How many wrong codes end the link. Default 3: no limit is documented, and providers lock accounts after a few. */
   maxCodeAttempts: count(3, attempts),
   /** How many failed logins end the link. Default 5, for the same reason. */
@@ -61,5 +66,5 @@ export const defaultLinkPolicy = defaultsOf(linkSettings);
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveLinkPolicy(policy?: LinkPolicy, base?: ResolvedLinkPolicy): ResolvedLinkPolicy {
-  return resolveSettings({ of: 'link', version: 1, settings: linkSettings }, policy, base);
+  return resolveSettings({ of: 'link', version: 2, settings: linkSettings }, policy, base);
 }

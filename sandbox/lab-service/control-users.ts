@@ -95,11 +95,12 @@ export function linkCommands(lab: Lab) {
   return {
     /** The link tokens that were made, with the state of each. */
     linkTokens: command(z.tuple([]), () =>
-      lab.links.tokens().map(({ token, user, provider, createdAt, state, waiting }) => ({
+      lab.links.tokens().map(({ token, user, provider, page, createdAt, state, waiting }) => ({
         link_token: token,
         user_id: user.id,
         /** The only provider that it is good for; null: any. */
         provider,
+        page,
         created_at: iso(createdAt),
         state,
         /** The provider that waits for a code; null if none does. */

@@ -73,10 +73,10 @@ export function linkRoutes(app: FastifyInstance, lab: Lab, header: string): void
 }
 
 function createToken(lab: Lab, request: FastifyRequest): Json {
-  const { user_id: userId, provider, redirect_url: redirectUrl } = readBody(tokenRequest, request.body);
+  const { user_id: userId, provider, ...page } = readBody(tokenRequest, request.body);
   const user = lab.state.users.get(userId);
   // The answer for an unknown user is not documented; assumed after the user endpoints.
   if (user === undefined) throw refusal(404, 'Not found');
-  const { token } = lab.links.createToken(user, provider, redirectUrl);
+  const { token } = lab.links.createToken(user, provider, page);
   return { link_token: token, link_web_url: `${request.protocol}://${request.host}${HOSTED_PAGE}?token=${token}` };
 }

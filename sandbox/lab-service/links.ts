@@ -12,11 +12,20 @@ export interface LinkToken {
   readonly user: User;
   /** The one provider that it is good for; null: any. */
   readonly provider: string | null;
-  readonly redirectUrl: string | null;
+  readonly page: Page;
   readonly createdAt: number;
   state: 'open' | 'expired' | 'consumed';
   /** The provider that waits for a code, and the codes that it wants; null while none waits. */
   waiting: { readonly provider: string; readonly codes: readonly string[] } | null;
+}
+
+/** What was chosen for the hosted page; null: nothing. */
+export interface Page {
+  readonly redirect_url: string | null;
+  /** Only the page keeps to it: no step of the API does. */
+  readonly filter_on_providers: readonly string[] | null;
+  readonly on_error: 'redirect' | null;
+  readonly on_close: 'redirect' | null;
 }
 
 /** A step of a link as it came in: who, where, and what the request's field was that a refusal can quote. */
@@ -38,12 +47,12 @@ export class Links {
     this.#lab = lab;
   }
 
-  createToken(user: User, provider: string | null, redirectUrl: string | null): LinkToken {
+  createToken(user: User, provider: string | null, page: Page): LinkToken {
     const token: LinkToken = {
       token: `lt_${randomBytes(24).toString('base64url')}`,
       user,
       provider,
-      redirectUrl,
+      page,
       createdAt: this.#lab.clock.now(),
       state: 'open',
       waiting: null,
@@ -133,7 +142,7 @@ function errorBody(step: Step, errorType: string, token: LinkToken | undefined):
 function resultBody({ provider }: Step, token: LinkToken | undefined, state: string, more: Json): Json {
   return {
     state,
-    redirect_url: token?.redirectUrl ?? null,
+    redirect_url: token?.page.redirect_url ?? null,
     error_type: null,
     error: null,
     provider_mfa: null,

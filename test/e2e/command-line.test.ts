@@ -239,7 +239,7 @@ describe('a link', () => {
       input: JSON.stringify({ state: 'pending_provider_mfa', provider_mfa: { method: 'sms', hint: '***77' } }),
     });
     expect(report.stdout).toMatch(/\nCode sent to +\*\*\*77\n/);
-    const code = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: 'not a code!\n' });
+    const code = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: ' \n' });
     expect(code).toMatchObject({ code: 1, stdout: '' });
     expect(code.stderr).toMatch(/^InvalidCode: /);
     expect((await run('links', 'code', ...which)).stderr).toMatch(/^UsageError: .*--stdin/);

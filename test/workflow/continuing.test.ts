@@ -63,7 +63,7 @@ test('a story whose history is cut into many runs is the same story', async () =
 });
 
 test('a link whose history is cut into many runs is the same link', async () => {
-  const link = await UserLink.start(stage, { policy: { codeReminder: '2 seconds' } });
+  const link = await UserLink.start(stage, { policy: { codeReminder: '2 seconds', codeForm: 'tidied' } });
   const { linkToken } = await link.handle.linkUrl();
   await link.logIn('mfa-again');
   await eventually(() => expect(link.notified).toContain('code_reminder'));

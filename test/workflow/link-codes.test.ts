@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidCode } from '../../client/links/errors.js';
+import type { LinkPolicy } from '../../protocol/link/policy.js';
 import { eventually } from '../rig/eventually.js';
 import { UserLink, completeMfaPath } from './user-link.js';
 import { eventsOf, textOf } from './recorded.js';
@@ -7,8 +8,8 @@ import { setStage } from './story.js';
 
 const stage = setStage();
 
-async function asked(username = 'mfa-sms'): Promise<UserLink> {
-  const link = await UserLink.start(stage);
+async function asked(username = 'mfa-sms', policy: LinkPolicy = {}): Promise<UserLink> {
+  const link = await UserLink.start(stage, { policy });
   await link.logIn(username);
   return link;
 }
@@ -20,8 +21,14 @@ async function delayCodes(delayMs = 2_500, times?: number): Promise<void> {
 }
 
 describe('a code', () => {
-  test('a code that is right connects, however it is spaced', async () => {
-    const link = await UserLink.start(stage);
+  test('a code reaches the provider as the person typed it, so spaces make it a wrong one', async () => {
+    const link = await asked();
+    expect(await link.handle.submitMfaCode('123 456')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('a code that is right connects, however it is spaced, if the policy has codes tidied', async () => {
+    const link = await UserLink.start(stage, { policy: { codeForm: 'tidied' } });
     const state = await link.logIn('mfa-sms');
     expect(state).toMatchObject({ phase: 'awaiting_code', mfa: { method: 'sms', hint: '***-***-**23' } });
     const answer = await link.handle.submitMfaCode(' 123-456 ');
@@ -115,7 +122,7 @@ describe('codes that are submitted at once', () => {
   });
 
   test('reach the service once if they are the same, however they are spaced, and share the answer', async () => {
-    const link = await asked();
+    const link = await asked('mfa-sms', { codeForm: 'tidied' });
     await delayCodes();
     const given = ['111111', '111 111', '111-111'];
     const answers = await Promise.all(given.map((code) => link.handle.submitMfaCode(code)));
@@ -149,10 +156,17 @@ describe('codes that are submitted at once', () => {
   });
 });
 
-test.each(['', '123', '12345678901234', 'no code!', '١٢٣٤٥٦'])(
-  'an impossible code is refused, never sent, costs no attempt and leaves no trace: %j',
-  async (code) => {
-    const link = await asked();
+test.each([
+  ['', 'as_typed'],
+  ['  ', 'as_typed'],
+  ['1'.repeat(201), 'as_typed'],
+  ['123', 'tidied'],
+  ['no code!', 'tidied'],
+] as const)(
+  'an impossible code is refused, never sent, costs no attempt and leaves no trace: %j %s',
+  async (code, codeForm) => {
+    const link = await UserLink.start(stage, { policy: { codeForm } });
+    await link.logIn('mfa-sms');
     await expect(link.handle.submitMfaCode(code)).rejects.toThrow(InvalidCode);
     await expect(link.handle.submitMfaCode(code)).rejects.toMatchObject({ fields: [{ field: 'code' }] });
     expect(textOf(await eventsOf(stage, link.workflowId))).not.toContain('submitMfaCode');

@@ -5,6 +5,27 @@ import { setStage } from './story.js';
 
 const stage = setStage();
 
+test('what was chosen for the page goes with every token, and a new link of the run may choose otherwise', async () => {
+  const page = { redirectUrl: 'https://product.example.com/linked', filterOnProviders: ['invented_watch'] };
+  const link = await UserLink.start(stage, { ...page, onError: 'redirect', onClose: 'redirect' });
+  await link.handle.linkUrl();
+  const { userId, provider } = link.handle;
+  await expect(
+    stage.product.links.start({ userId, provider, onError: 'stay' as never, only: [] } as never),
+  ).rejects.toMatchObject({
+    name: 'LinkInvalid',
+    fields: [{ field: 'only' }, { field: 'onError' }],
+  });
+  await stage.skip('570 seconds');
+  await link.handle.linkUrl();
+  const chosen = { redirect_url: page.redirectUrl, filter_on_providers: ['invented_watch'] };
+  const tokens = (await stage.sandbox.linkTokens()).filter(({ user_id }) => user_id === userId);
+  expect(tokens.map((token) => token.page)).toEqual([
+    { ...chosen, on_error: 'redirect', on_close: 'redirect' },
+    { ...chosen, on_error: 'redirect', on_close: 'redirect' },
+  ]);
+});
+
 async function asked(policy: LinkPolicy = {}): Promise<UserLink> {
   const link = await UserLink.start(stage, { policy });
   await link.logIn('mfa-sms');

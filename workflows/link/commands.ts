@@ -9,12 +9,13 @@ import type {
   LinkOptions,
   MfaCode,
 } from '../../protocol/link/messages.js';
-import { readCode } from '../../protocol/link/mfa-code.js';
+import { codeRules, readCode } from '../../protocol/link/mfa-code.js';
 import { activities } from '../activities.js';
 import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { resolvePolicy } from '../entity/policy.js';
 import { readConnection, soughtBy } from './deadlines.js';
 import {
+  pageOf,
   receiveResult,
   loseToken,
   beginNext,
@@ -85,10 +86,10 @@ async function startNew(link: Link, options: LinkOptions, joins: boolean): Promi
 }
 
 async function makeLink(link: Link): Promise<void> {
-  const { userId, provider, redirectUrl, policy } = link;
+  const { userId, provider, policy } = link;
   // The token's life counts from before it can have been made, so that no user is sent to one that has ended.
   const expiresAt = Date.now() + policy.tokenLife;
-  const request = { userId, provider, ...(redirectUrl !== undefined && { redirectUrl }) };
+  const request = { userId, provider, ...pageOf(link) };
   try {
     const made = await activities.createLinkToken.executeWithOptions({ summary: `link to ${provider}` }, [request]);
     link.notifies ??= made.notifies;
@@ -195,9 +196,17 @@ export function validateRequest(run: LinkRun, request: LinkRequest | undefined):
 const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
 
 /** What another language's backend sends is not checked by any compiler. */
-export function checkOptions({ redirectUrl }: LinkOptions): void {
+export function checkOptions({ redirectUrl, filterOnProviders, onError, onClose }: LinkOptions): void {
   const isUrl = typeof redirectUrl === 'string' && urlPattern.test(redirectUrl);
   if (redirectUrl != null && !isUrl) throw refuseField('redirectUrl', 'must be an absolute URL');
+  const areSlugs = (all: unknown) =>
+    Array.isArray(all) && all.length > 0 && all.every((slug) => typeof slug === 'string');
+  if (filterOnProviders != null && !areSlugs(filterOnProviders)) {
+    throw refuseField('filterOnProviders', 'must be a list of at least one provider');
+  }
+  for (const [field, value] of Object.entries({ onError, onClose })) {
+    if (value != null && value !== 'redirect') throw refuseField(field, 'must be redirect');
+  }
 }
 
 export function validateReport(run: LinkRun, report: LinkReport): void {
@@ -207,9 +216,10 @@ export function validateReport(run: LinkRun, report: LinkReport): void {
 
 /** Says nothing of what the code was. */
 export function validateCode(run: LinkRun, given: MfaCode): void {
-  if (readCode(given?.code) === undefined) {
-    const fields = [{ field: 'code', message: 'must be 4 to 12 letters or digits' }];
-    throw refuse('InvalidCode', 'The code must be 4 to 12 letters or digits', { fields });
+  const { codeForm } = run.link.policy;
+  if (readCode(given?.code, codeForm) === undefined) {
+    const message = codeRules[codeForm];
+    throw refuse('InvalidCode', `The code ${message}`, { fields: [{ field: 'code', message }] });
   }
   validateOpenOrConnected(run);
 }

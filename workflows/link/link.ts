@@ -11,6 +11,7 @@ import type {
   LinkAttentionReason,
   LinkOptions,
   LinkOutcome,
+  LinkPage,
   LinkPhase,
   LinkProviderInput,
   LinkState,
@@ -26,11 +27,11 @@ import { linkPolicyVersions, linkVersion, upgradeLink } from './versions.js';
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
  * continue-as-new as it is. Times are milliseconds since the epoch.
  */
-export interface Link extends Outbox, Attentive<RaisedAttention<LinkAttentionReason>>, Governed<ResolvedLinkPolicy> {
+export interface Link
+  extends LinkPage, Outbox, Attentive<RaisedAttention<LinkAttentionReason>>, Governed<ResolvedLinkPolicy> {
   version: number;
   userId: string;
   provider: string;
-  redirectUrl?: string;
   policy: ResolvedLinkPolicy;
   startedAt: number;
   phase: LinkPhase;
@@ -91,11 +92,11 @@ export function beginNext(link: Link, options: LinkOptions, now: number): void {
   beginNextWithOutbox(link, { userId, provider, ...begun(options, now) });
 }
 
-function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
+function begun(options: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
   return {
     version: linkVersion,
-    ...(redirectUrl != null && { redirectUrl }),
-    ...openPolicy(linkPolicyVersions, policy),
+    ...pageOf(options),
+    ...openPolicy(linkPolicyVersions, options.policy),
     startedAt: now,
     phase: 'awaiting_password',
     since: now,
@@ -107,6 +108,16 @@ function begun({ redirectUrl, policy }: LinkOptions, now: number): Omit<Link, 'u
     raised: {},
     outbox: [],
     journal: [],
+  };
+}
+
+/** What was chosen for the hosted page, and nothing else. */
+export function pageOf({ redirectUrl, filterOnProviders, onError, onClose }: LinkPage): LinkPage {
+  return {
+    ...(redirectUrl != null && { redirectUrl }),
+    ...(filterOnProviders != null && { filterOnProviders }),
+    ...(onError != null && { onError }),
+    ...(onClose != null && { onClose }),
   };
 }
 

@@ -23,10 +23,12 @@ export const linkPolicyVersions: PolicyVersions<'link'> = {
       confirmationWait: 2 * minute,
       notificationDeadline: hour,
     },
+    { codeForm: 'as_typed' },
   ],
   bounds: {
     tokenLife: { least: 10 * second },
     onTokenExpiry: ['renew', 'end'],
+    codeForm: ['as_typed', 'tidied'],
     maxCodeAttempts: attempts,
     maxPasswordAttempts: attempts,
     confirmedBy: ['new', 'any'],

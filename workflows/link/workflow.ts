@@ -136,10 +136,14 @@ function listen(run: LinkRun): void {
       validator: (report: LinkReport) => validateReport(run, report),
     },
   );
-  setHandler(submitMfaCodeUpdate, (given) => submitOnce(run, readCode(given.code) ?? ''), {
-    description: 'Hands the user’s code to the provider.',
-    validator: (given: MfaCode) => validateCode(run, given),
-  });
+  setHandler(
+    submitMfaCodeUpdate,
+    (given) => submitOnce(run, readCode(given.code, link.policy.codeForm) ?? given.code),
+    {
+      description: 'Hands the user’s code to the provider.',
+      validator: (given: MfaCode) => validateCode(run, given),
+    },
+  );
   setHandler(cancelLinkUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
     validator: () => validateOpen(run),

@@ -21,13 +21,14 @@ const durations = [
 
 test('an empty policy is the documented default, in milliseconds', () => {
   const defaults = {
-    version: 1,
+    version: 2,
     tokenLife: 10 * minute,
     onTokenExpiry: 'renew',
     passwordWait: day,
     codeWait: hour,
     codeReminder: 5 * minute,
     totalWait: 3 * day,
+    codeForm: 'as_typed',
     maxCodeAttempts: 3,
     maxPasswordAttempts: 5,
     confirmedBy: 'new',
@@ -55,19 +56,21 @@ test('given settings count, up to their bounds', () => {
     totalWait: '10y',
     maxCodeAttempts: 1,
     maxPasswordAttempts: 20,
+    codeForm: 'tidied',
     confirmedBy: 'any',
     clockTolerance: '1.5h',
     confirmationWait: '1s',
     notificationDeadline: '2d',
   };
   expect(resolveLinkPolicy(given)).toEqual({
-    version: 1,
+    version: 2,
     tokenLife: 10 * second,
     onTokenExpiry: 'end',
     passwordWait: 1,
     codeWait: 1,
     codeReminder: 36 * hour,
     totalWait: 3652.5 * day,
+    codeForm: 'tidied',
     maxCodeAttempts: 1,
     maxPasswordAttempts: 20,
     confirmedBy: 'any',
