@@ -232,6 +232,7 @@ export type {
   RunningWork,
   UndoReport,
 } from '../protocol/deletion/messages.js';
+export type { Provider, ProviderConnection, ProviderFilter } from '../service/providers.js';
 export type { LabReportResult, LoincMatch, ParsingJob } from '../service/reports.js';
 export type {
   LabAccount,

@@ -89,7 +89,7 @@ export class LabOperations {
     this.calls = calls;
     const finder: OrderFinder = { calls, ...(this.service && { service: this.service }) };
     this.orders = new OrderOperations(finder);
-    this.links = new LinkOperations(calls);
+    this.links = new LinkOperations(finder);
     this.users = new UserOperations(calls, this.service);
     this.reports = new ReportOperations(finder);
     this.results = new ResultOperations(finder);

@@ -7,6 +7,7 @@ import { type Links, createLinks } from './link.js';
 import { type Management, createManagement } from './management.js';
 import { type Orders, createOrders } from './orders.js';
 import { type Portal, createPortal } from './portal.js';
+import { type Providers, createProviders } from './providers.js';
 import { type Reports, createReports } from './reports.js';
 import { type Timeseries, createTimeseries } from './timeseries.js';
 import { type UnmatchedResults, createUnmatchedResults } from './unmatched-results.js';
@@ -17,6 +18,7 @@ import { type WalkIns, createWalkIns } from './walk-ins.js';
 export interface LabService {
   readonly users: Users;
   readonly links: Links;
+  readonly providers: Providers;
   readonly portal: Portal;
   readonly orders: Orders;
   readonly documents: Documents;
@@ -40,6 +42,7 @@ export function createLabService(config: ServiceConfig): LabService {
   return {
     users: createUsers(transport),
     links: createLinks(transport),
+    providers: createProviders(transport),
     portal: createPortal(transport, config.warn ?? ((warning) => process.emitWarning(warning))),
     orders: createOrders(transport),
     documents: createDocuments(transport),

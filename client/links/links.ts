@@ -3,9 +3,11 @@ import { isLinkAddressable, linkProviderId, canonicalUserId } from '../../protoc
 import { linkProviderName, type LinkPage, type LinkProviderInput } from '../../protocol/link/messages.js';
 import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import type { Provider, ProviderConnection, ProviderFilter } from '../../service/providers.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { isListOfTexts, joinFaults, policyFaults } from '../input-faults.js';
+import { checkRead, isListOfTexts, joinFaults, policyFaults } from '../input-faults.js';
+import { askService, type ServiceAccess } from '../service-calls.js';
 import { underWay, type TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound, linkErrorMap } from './errors.js';
 import { LinkHandle } from './link-handle.js';
@@ -14,6 +16,7 @@ import { listLinks, type LinkFilter, type LinkSummary } from './link-list.js';
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
 
 const isStarting = { words: linkErrorMap, underWay: underWay.starting };
+const isChanging = { words: linkErrorMap, underWay: underWay.service };
 const isReading = { words: linkErrorMap, underWay: underWay.reading };
 
 /**
@@ -23,9 +26,11 @@ const isReading = { words: linkErrorMap, underWay: underWay.reading };
  */
 export class LinkOperations {
   private readonly calls: TemporalCalls;
+  private readonly access: ServiceAccess;
 
-  constructor(calls: TemporalCalls) {
-    this.calls = calls;
+  constructor(access: ServiceAccess) {
+    this.calls = access.calls;
+    this.access = access;
   }
 
   /**
@@ -74,19 +79,67 @@ export class LinkOperations {
   list(filter: LinkFilter = {}, options: CallOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
     return this.calls.iterate(isReading, options, () => listLinks(this.calls.client, filter));
   }
+
+  /**
+   * Every provider that the service knows: `slug` is the `provider` of a link, `auth_type` says how its users log in. Asks the
+   * service. Deadline: 30 seconds. @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
+   */
+  async providers(filter: ProviderFilter = {}, options: CallOptions = {}): Promise<Provider[]> {
+    checkRead('The filter', filter, { sourceType: 'a text' });
+    return askService(this.access, isReading, options, ({ providers }, ends) => providers.list(filter, ends));
+  }
+
+  /**
+   * A user's connections. One with `status: 'error'` is not fetched from until the user links the provider again;
+   * `error_details` says why. Asks the service: a notification about an error that was lost is found here. Deadline: 30 seconds.
+   * @throws LinkInvalid, ServiceNotConfigured, and the service's own errors: NotFound for an unknown user
+   */
+  async connections(userId: string, options: CallOptions = {}): Promise<ProviderConnection[]> {
+    checkIds({ userId });
+    return askService(this.access, isReading, options, ({ providers }, ends) =>
+      providers.connectionsOf(canonicalUserId(userId), ends),
+    );
+  }
+
+  /**
+   * Ends a user's connection at the service; the data that it has brought stay. `disconnected` is false if there was none, so it is
+   * safe to repeat. Well defined only for providers that connect by their own cloud: an app on the user's phone may connect
+   * again by itself. No webhook reports it. Asks the service. Deadline: 30 seconds.
+   * @throws LinkInvalid, ServiceNotConfigured, and the service's own errors
+   */
+  async disconnect(
+    { userId, provider }: { userId: string; provider: string },
+    options: CallOptions = {},
+  ): Promise<{ disconnected: boolean }> {
+    checkIds({ userId, provider });
+    const disconnected = await askService(this.access, isChanging, options, ({ providers }, ends) =>
+      providers.deregister(canonicalUserId(userId), provider, ends),
+    );
+    return { disconnected };
+  }
 }
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ userId, provider, policy, ...page }: LinkStart): void {
-  const faults: RefusedField[] = [];
-  for (const [field, value] of Object.entries({ userId, provider })) {
-    if (!isLinkAddressable(value, 'any')) {
-      faults.push({ field, message: 'must be 1 to 128 letters, digits, dots, hyphens or underscores' });
-    }
-  }
-  faults.push(...pageFaults(page), ...policyFaults(() => resolveLinkPolicy(policy)));
-  if (faults.length === 0) return;
-  throw new LinkInvalid(`The link is not valid: ${joinFaults(faults)}`, { fields: faults });
+  refuse('The link', [
+    ...idFaults({ userId, provider }),
+    ...pageFaults(page),
+    ...policyFaults(() => resolveLinkPolicy(policy)),
+  ]);
+}
+
+function checkIds(ids: Readonly<Record<string, unknown>>): void {
+  refuse('The connection', idFaults(ids));
+}
+
+function refuse(what: string, fields: RefusedField[]): void {
+  if (fields.length > 0) throw new LinkInvalid(`${what} is not valid: ${joinFaults(fields)}`, { fields });
+}
+
+function idFaults(ids: Readonly<Record<string, unknown>>): RefusedField[] {
+  return Object.entries(ids)
+    .filter(([, id]) => !isLinkAddressable(id, 'any'))
+    .map(([field]) => ({ field, message: 'must be 1 to 128 letters, digits, dots, hyphens or underscores' }));
 }
 
 /** An option that is ignored, because it is misspelt, would send users elsewhere than was meant. */

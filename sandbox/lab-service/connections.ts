@@ -57,7 +57,7 @@ export function connect(
   { webhook }: { webhook: boolean },
 ): Connection {
   const { slug } = sourceOf(provider);
-  const connection = { slug, createdAt: at, providerId: `pid_${randomBytes(6).toString('hex')}` };
+  const connection = { slug, createdAt: at, providerId: `pid_${randomBytes(6).toString('hex')}`, error: null };
   user.connections = [...user.connections.filter((other) => other.slug !== slug), connection];
   if (webhook) announceConnection(lab, user, provider, 'provider.connection.created');
   return connection;
@@ -67,4 +67,61 @@ export function connect(
 export function announceConnection(lab: Lab, user: User, provider: string, eventType: ConnectionEventType): void {
   const data = { user_id: user.id, [lab.settings.connectionSlugIn]: sourceOf(provider) };
   lab.webhooks.announceAbout(user, eventType, data);
+}
+
+/** Reports that a connection broke. @param errorType null as in older bodies, which have none */
+export function announceError(lab: Lab, user: User, provider: string, errorType: string | null): void {
+  lab.webhooks.announceAbout(user, 'provider.connection.error', {
+    user_id: user.id,
+    provider: sourceOf(provider).slug,
+    message: ERROR_MESSAGE,
+    error_details: ERROR_MESSAGE,
+    ...(errorType !== null && { error_type: errorType }),
+  });
+}
+
+/** The connection breaks. False if there is none. */
+export function breakConnection(lab: Lab, user: User, provider: string, errorType: string): boolean {
+  const { slug } = sourceOf(provider);
+  const error = { type: errorType, at: lab.clock.now() };
+  const isThere = isConnected(user, provider);
+  user.connections = user.connections.map((each) => (each.slug === slug ? { ...each, error } : each));
+  return isThere;
+}
+
+/** Ends a connection. False if there was none. */
+export function disconnect(user: User, provider: string): boolean {
+  const left = user.connections.filter(({ slug }) => slug !== sourceOf(provider).slug);
+  const isGone = left.length < user.connections.length;
+  user.connections = left;
+  return isGone;
+}
+
+/** Text for developers, which may quote a person. */
+const ERROR_MESSAGE = 'Invented: the token of testperson@example.com cannot be refreshed';
+
+/** An entry of `GET /v2/user/providers/{user_id}`. */
+export function providerConnection({ slug, createdAt, providerId, error }: Connection, settings: Settings) {
+  return {
+    ...sourceOf(slug),
+    created_on: timestamp(createdAt, settings.naiveTimestamps),
+    status: error === null ? 'connected' : 'error',
+    external_user_id: providerId,
+    error_details: error && {
+      error_type: error.type,
+      error_message: ERROR_MESSAGE,
+      errored_at: timestamp(error.at, settings.naiveTimestamps),
+    },
+    resource_availability: {},
+  };
+}
+
+/** An entry of `GET /v2/providers`. */
+export function providerBody(provider: string, authType: 'password' | 'email') {
+  return {
+    ...sourceOf(provider),
+    description: 'An invented provider',
+    auth_type: authType,
+    supported_resources: ['activity', 'sleep'],
+  };
 }

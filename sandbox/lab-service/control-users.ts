@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { announceConnection, connect, connectedSource, sourceOf } from './connections.js';
+import {
+  announceConnection,
+  announceError,
+  breakConnection,
+  connect,
+  connectedSource,
+  disconnect,
+} from './connections.js';
 import { command, orText, refused, required, requiredUser, userIdOrNew, webhook } from './control-command.js';
 import { healthDataSchema, sendHealthData } from './health-data.js';
 import { createInventedUser } from './invented-user.js';
@@ -39,6 +46,12 @@ const connectionSchema = z.strictObject({
   provider: z.string().min(1),
   /** A timestamp with zone. Default: now. */
   created_on: z.iso.datetime({ offset: true }).optional(),
+  webhook,
+});
+
+const brokenConnectionSchema = z.strictObject({
+  provider: z.string().min(1),
+  error_type: z.string().min(1).default('token_refresh_failed'),
   webhook,
 });
 
@@ -115,18 +128,26 @@ export function linkCommands(lab: Lab) {
     }),
 
     /** Ends a connection without a webhook. Returns false if there was none. */
-    disconnect: command(z.tuple([userId, z.string()]), (id, provider) => {
-      const user = requiredUser(lab, id);
-      const left = user.connections.filter(({ slug }) => slug !== sourceOf(provider).slug);
-      const isGone = left.length < user.connections.length;
-      user.connections = left;
-      return isGone;
-    }),
+    disconnect: command(z.tuple([userId, z.string()]), (id, provider) => disconnect(requiredUser(lab, id), provider)),
+
+    /** Breaks a connection: it stays, with an error, until the user connects again. Returns false if there is none. */
+    breakConnection: command(
+      z.tuple([userId, brokenConnectionSchema]),
+      (id, { provider, error_type: errorType, webhook: isReported }) => {
+        const user = requiredUser(lab, id);
+        if (isReported) announceError(lab, user, provider, errorType);
+        return breakConnection(lab, user, provider, errorType);
+      },
+    ),
 
     /** Sends the webhook of a connection, even if there is none: a stale one, or an error. */
     sendConnectionWebhook: command(
       z.tuple([userId, connectionWebhookSchema]),
-      (id, { provider, event_type: eventType }) => announceConnection(lab, requiredUser(lab, id), provider, eventType),
+      (id, { provider, event_type: eventType }) => {
+        const user = requiredUser(lab, id);
+        if (eventType === 'provider.connection.error') announceError(lab, user, provider, null);
+        else announceConnection(lab, user, provider, eventType);
+      },
     ),
   };
 }

@@ -15,6 +15,7 @@ import { OrgAccess, isOfManagement } from './org-access.js';
 import { orgLabAccountRoutes, orgManagementKeyRoutes, orgTeamKeyRoutes, orgTeamRoutes } from './org-routes.js';
 import { orgWebhookRoutes } from './org-webhook-routes.js';
 import { orderRoutes } from './order-routes.js';
+import { providerRoutes } from './provider-routes.js';
 import { reportRoutes } from './report-routes.js';
 import { ServiceProblem, invalidFields, refusal } from './problems.js';
 import type { Settings } from './settings.js';
@@ -64,6 +65,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   requireApiKey(app, lab, `x-${brand}-api-key`, options.apiKey);
   closedFeatures(app, lab);
   userRoutes(app, lab);
+  providerRoutes(app, lab);
   linkRoutes(app, lab, `x-${brand}-link-token`);
   orderRoutes(app, lab);
   reportRoutes(app, lab);

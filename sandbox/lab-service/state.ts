@@ -11,6 +11,8 @@ export interface Connection {
   readonly createdAt: number;
   /** The provider's own name of the user's account. */
   readonly providerId: string;
+  /** Why nothing is fetched any more; null while all is well. */
+  readonly error: { readonly type: string; readonly at: number } | null;
 }
 
 export interface User {

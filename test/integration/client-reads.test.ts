@@ -202,6 +202,31 @@ test('the catalogue says what can be ordered', async () => {
   expect(await lab.catalogue.accounts({ status: 'pending' })).toMatchObject([{ id: LAB_ACCOUNT_IDS.pending }]);
 });
 
+test('providers and a user’s connections are read, with the error of one that broke, which is ended safely twice', async () => {
+  const { lab, newUser, control } = await backend();
+  const providers = await lab.links.providers({ sourceType: 'invented' });
+  expect(providers).toContainEqual(expect.objectContaining({ slug: 'invented_reader', auth_type: 'email' }));
+  const userId = await newUser();
+  expect(await lab.links.connections(userId)).toEqual([]);
+  await control.connect(userId, { provider: 'invented_watch' });
+  await control.connect(userId, { provider: 'invented_ring' });
+  await control.breakConnection(userId, { provider: 'invented_watch', error_type: 'provider_password_expired' });
+  const [watch, ring] = await lab.links.connections(userId.toUpperCase());
+  expect(watch).toMatchObject({
+    slug: 'invented_watch',
+    status: 'error',
+    error_details: { error_type: 'provider_password_expired', errored_at: expect.any(String) as string },
+  });
+  expect(ring).toMatchObject({ slug: 'invented_ring', status: 'connected', error_details: null });
+
+  const end = () => lab.links.disconnect({ userId, provider: 'invented_watch' });
+  expect(await end()).toEqual({ disconnected: true });
+  expect(await end()).toEqual({ disconnected: false });
+  expect(await lab.links.connections(userId)).toMatchObject([{ slug: 'invented_ring' }]);
+  await expect(lab.links.connections('../team')).rejects.toMatchObject({ name: 'LinkInvalid' });
+  await expect(lab.links.providers({ source_type: 'watch' } as object)).rejects.toBeInstanceOf(ReadInvalid);
+});
+
 test('the request of a page ends with the call that waits for it', async () => {
   const { lab, control } = await backend();
   await control.addFault({ method: 'GET', path: '/v3/lab_test', action: { kind: 'delay', delayMs: 60_000 } });

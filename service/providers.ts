@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { isStatedAbsence } from './errors.js';
+import type { CallOptions, Transport } from './http.js';
+import { isScheduledForDeletion } from './users.js';
+import { answeredListSchema, listSchema, partSchema, textSchema, timestampSchema } from './order.js';
+
+/* Makers of devices and apps, and a user's connections with them. Shapes come from docs/lab-service.md. */
+
+const providerSchema = z.looseObject({
+  name: textSchema,
+  /** The name in links, in connections and in webhooks. */
+  slug: z.string().min(1),
+  description: textSchema,
+  logo: textSchema,
+  /** `oauth`, `team_oauth`, `sdk`, `password`, `email`, `app`, an empty text, or one not known yet. */
+  auth_type: textSchema,
+  /** The health data that it has, for instance `sleep`. */
+  supported_resources: listSchema(z.string()),
+});
+
+export type Provider = z.output<typeof providerSchema>;
+
+const providerConnectionSchema = z.looseObject({
+  name: textSchema,
+  slug: z.string().min(1),
+  logo: textSchema,
+  created_on: timestampSchema,
+  /** `connected`, `error`, or one not known yet. With `error` nothing is fetched until the user connects again. */
+  status: textSchema,
+  /** The provider's own name of the user's account; perhaps personal. */
+  external_user_id: textSchema,
+  /** Why the connection broke. */
+  error_details: partSchema(
+    z.looseObject({
+      /** See `connectionErrorTypes`. */
+      error_type: textSchema,
+      /** Text for developers, which may quote a person. */
+      error_message: textSchema,
+      errored_at: timestampSchema,
+    }),
+  ),
+});
+
+export type ProviderConnection = z.output<typeof providerConnectionSchema>;
+
+/** The documented error types of a connection; the list grows. */
+export const connectionErrorTypes = [
+  'token_refresh_failed',
+  'webhook_registration_failed',
+  'user_not_found',
+  'deregistered_per_provider',
+  'required_scopes_not_granted',
+  'provider_credential_error',
+  'provider_password_expired',
+  'unknown',
+] as const;
+
+export interface ProviderFilter {
+  /** One of the service's types of sources; which there are is not documented. */
+  sourceType?: string;
+}
+
+/** Every call rejects with a `ServiceError`. */
+export interface Providers {
+  /** Every provider that the service knows, whether the team uses it or not. */
+  list(filter?: ProviderFilter, options?: CallOptions): Promise<Provider[]>;
+  /** A user's connections, those that broke included. */
+  connectionsOf(userId: string, options?: CallOptions): Promise<ProviderConnection[]>;
+  /**
+   * Ends a user's connection. False if the service knows no such connection, or no such user: it may have been ended
+   * before, so it is safe to repeat.
+   */
+  deregister(userId: string, provider: string, options?: CallOptions): Promise<boolean>;
+}
+
+const readableProviders = answeredListSchema(providerSchema).transform(({ items }) => items);
+
+const connectionsSchema = z
+  .looseObject({ providers: answeredListSchema(providerConnectionSchema) })
+  .transform(({ providers }) => providers.items);
+
+const successSchema = z.looseObject({ success: z.literal(true).nullish() });
+
+export function createProviders(transport: Transport): Providers {
+  return {
+    list: ({ sourceType } = {}, options) =>
+      transport.request({
+        method: 'GET',
+        path: '/v2/providers',
+        query: { source_type: sourceType },
+        options,
+        answer: readableProviders,
+      }),
+    connectionsOf: (userId, options) =>
+      transport.request({
+        method: 'GET',
+        path: '/v2/user/providers/{user_id}',
+        params: { user_id: userId },
+        options,
+        answer: connectionsSchema,
+      }),
+    deregister: async (userId, provider, options) => {
+      const call = { method: 'DELETE', path: '/v2/user/{user_id}/{provider}' } as const;
+      try {
+        await transport.request({ ...call, params: { user_id: userId, provider }, options, answer: successSchema });
+        return true;
+      } catch (error) {
+        if (isStatedAbsence(error, /\bno(?:t|ne)?\b/i) || isScheduledForDeletion(error)) return false;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { AnswerUnreadable } from '../../../service/errors.js';
+import { answering, rejection, serviceAt, type Answer } from './recording-server.js';
+
+test('providers and connections keep unknown fields, and lose only those of the wrong type', async () => {
+  const provider = {
+    name: 'Invented',
+    slug: 'invented_watch',
+    auth_type: 'of_next_year',
+    supported_resources: ['sleep'],
+  };
+  const broken = { slug: 'invented_watch', status: 'error', error_details: { error_type: 'new', errored_at: null } };
+  const { baseUrl, requests } = await answering(({ url }) => {
+    if (url?.startsWith('/v2/providers')) return { body: [provider, { name: 'Nameless' }, { ...provider, logo: [] }] };
+    return { body: { providers: [{ ...broken, next_year: 1 }, { slug: 'other', error_details: 'none' }, 7] } };
+  });
+  const { providers } = serviceAt(baseUrl);
+  expect(await providers.list({ sourceType: 'watch' })).toEqual([provider, { ...provider, logo: undefined }]);
+  expect(await providers.connectionsOf('user-1')).toEqual([{ ...broken, next_year: 1 }, { slug: 'other' }]);
+  expect(requests.map(({ url }) => url)).toEqual(['/v2/providers?source_type=watch', '/v2/user/providers/user-1']);
+});
+
+test('an answer that is not a list of providers is unreadable', async () => {
+  const { baseUrl } = await answering(() => ({ body: { providers: { invented_watch: true } } }));
+  const { providers } = serviceAt(baseUrl);
+  expect(await rejection(providers.list())).toBeInstanceOf(AnswerUnreadable);
+  expect(await rejection(providers.connectionsOf('user-1'))).toBeInstanceOf(AnswerUnreadable);
+});
+
+test.each<[string, Answer, boolean | string]>([
+  ['was there', { body: { success: true } }, true],
+  ['was not there', { status: 404, body: { detail: 'The user is not connected to this provider' } }, false],
+  ['is of an unknown user', { status: 404, body: { detail: 'Not found' } }, false],
+  ['went with its user', { status: 404, body: { detail: 'You have scheduled this user for deletion.' } }, false],
+  ['is at a path that a proxy does not know', { status: 404, body: '<html>' }, 'NotFound'],
+  ['is not taken', { status: 422, body: { detail: 'no' } }, 'ServiceRefused'],
+])('a connection that %s is deregistered', async (_what, answer, expected) => {
+  const { baseUrl, requests } = await answering(() => answer);
+  const deregistered = serviceAt(baseUrl).providers.deregister('user-1', 'invented_watch');
+  expect(await deregistered.catch(({ name }: Error) => name)).toBe(expected);
+  expect(requests).toMatchObject([{ method: 'DELETE', url: '/v2/user/user-1/invented_watch' }]);
+});
