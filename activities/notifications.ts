@@ -8,6 +8,7 @@ import {
   deliverNotificationsName,
   deliverNotificationsStart,
   notificationsLeftSignal,
+  usualRetryDays,
   type NotificationsLeft,
   type RefusedNotification,
 } from '../protocol/delivery.js';
@@ -74,6 +75,9 @@ export function notificationActivities(
         await handOver(dependencies, { notifications, refused: [] });
         return { ...outcome, handedOver: true };
       }
+      if (target === 'off' && notifications.every(({ dropIfOff }) => dropIfOff)) {
+        return { ...outcome, delivered: notifications.map(({ id }) => id) };
+      }
       if (target === undefined || target === 'off') throw withoutTarget();
       const enoughAt = Date.now() + enoughMs;
       for (const [index, notification] of notifications.entries()) {
@@ -110,9 +114,6 @@ function refusedWith(status: number, notification: Notification): RefusedNotific
   });
   return { notification, status };
 }
-
-/** How long a notification is tried after its workflow has ended, if the worker does not know better. */
-const usualRetryDays = 30;
 
 async function handOver(
   { temporal, taskQueue, target }: Pick<ActivityDependencies, 'temporal' | 'taskQueue' | 'target'>,

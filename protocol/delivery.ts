@@ -82,6 +82,9 @@ export interface DeliveryResult {
   givenUp: UndeliveredNotification[];
 }
 
+/** How long a notification is tried by a caller that knows no setting of the worker's: NOTIFY_RETRY_DAYS. */
+export const usualRetryDays = 30;
+
 export interface DeliverNotificationsStart {
   workflowId: string;
   args: [DeliverNotificationsInput];

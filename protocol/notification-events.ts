@@ -99,6 +99,7 @@ export const notificationTypes: Readonly<Record<NotificationType, true>> = {
   'labops.report.attention_cleared': true,
   'labops.report.ended': true,
   'labops.link.code_reminder': true,
+  'labops.link.connection_error': true,
   'labops.link.ended': true,
   'labops.appointment.phase_changed': true,
   'labops.appointment.choice_needed': true,

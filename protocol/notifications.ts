@@ -14,4 +14,6 @@ export interface Notification {
   data: Record<string, unknown>;
   /** The user and the order of the portal link. A link is a credential: it is made when it is sent. */
   portalLink?: { userId: string; orderId: string };
+  /** Nobody knew if there is a receiver when it was made: a deployment that sends no notifications drops it. */
+  dropIfOff?: true;
 }

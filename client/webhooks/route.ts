@@ -19,8 +19,15 @@ import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { replayableSeconds } from '../../service/webhook-signature.js';
 import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
+import {
+  deliverNotificationsName,
+  deliverNotificationsStart,
+  notificationsLeftSignal,
+  usualRetryDays,
+} from '../../protocol/delivery.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { isLinkAddressable, linkProviderId, isAddressable } from '../../protocol/ids.js';
+import { connectionErrorNotification } from '../../protocol/link/connection-error.js';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { matchReviewName, matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
@@ -238,26 +245,51 @@ async function handToRejected(
 }
 
 /**
- * A link that waits for this connection is signalled, and the sink gets the event too. Both at once, because the sender
+ * A link that waits for this connection is signalled, or the product is notified that it broke, and the sink gets the event too. Both at once, because the sender
  * waits.
  */
 async function deliverConnection(event: ConnectionEventReceived, message: Message, to: Destinations): Promise<Routed> {
-  const [woken, taken] = await Promise.all([
-    event.eventType === connectionCreated ? signalLink(event, to) : undefined,
-    giveToSink(event, message, to),
-  ]);
+  const [woken, taken] = await Promise.all([bringConnection(event, message, to), giveToSink(event, message, to)]);
   const failed = [woken, taken].find((routed) => routed && answers[routed.name].status !== 204);
   if (failed) return failed;
   if (!woken) return taken;
   return woken.name === 'delivered' || !to.healthData ? woken : { ...taken, also: woken.name };
 }
 
-const connectionCreated = 'provider.connection.created';
+async function bringConnection(event: ConnectionEventReceived, { id }: Message, to: Destinations) {
+  if (event.eventType === 'provider.connection.created') return signalLink(event, to);
+  if (event.eventType === 'provider.connection.error') return reportBrokenConnection(event, id, to);
+  return undefined;
+}
+
+/**
+ * The product is notified by the workflow that delivers what ended links left: the link of a connection that breaks normally has
+ * ended long ago, and a run of its own would have nothing to decide.
+ */
+async function reportBrokenConnection(
+  { userId, sourceSlug, data }: ConnectionEventReceived,
+  messageId: string,
+  to: Destinations,
+): Promise<Routed> {
+  if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) return noConnection;
+  const { error_type: errorType } = { error_type: undefined, ...(data as object) };
+  const at = new Date().toISOString();
+  const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId, at });
+  const start = deliverNotificationsStart(broken, usualRetryDays * 24 * 60 * 60_000);
+  return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
+    workflow.signalWithStart(deliverNotificationsName, {
+      ...start,
+      taskQueue,
+      signal: notificationsLeftSignal,
+      signalArgs: [{ notifications: [broken], refused: [] }],
+    }),
+  );
+}
+
+const noConnection: Routed = { name: 'unreadable', problem: 'names no user, or no provider by its slug' };
 
 async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Routed> {
-  if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) {
-    return { name: 'unreadable', problem: 'names no user, or no provider by its slug' };
-  }
+  if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) return noConnection;
   const workflowId = linkProviderId(userId, sourceSlug);
   try {
     const { temporal, deadlineMs } = to;

@@ -13,10 +13,10 @@ const longestHint = 200;
 export function linkResultOf(report: unknown): LinkReport | undefined {
   const { state, errorType, error_type, providerMfa, provider_mfa, provider_mfa_request } = fieldsOf(report);
   if (typeof state !== 'string' || state === '') return undefined;
-  const type = word(errorType) ?? word(error_type);
+  const type = wordOf(errorType) ?? wordOf(error_type);
   const mfa = mfaOf(providerMfa) ?? mfaOf(provider_mfa) ?? mfaOf(provider_mfa_request);
   return {
-    state: word(state) ?? noWord,
+    state: wordOf(state) ?? noWord,
     ...(type !== undefined && { errorType: type }),
     ...(mfa && { providerMfa: mfa }),
   };
@@ -24,7 +24,7 @@ export function linkResultOf(report: unknown): LinkReport | undefined {
 
 function mfaOf(value: unknown): ProviderMfa | undefined {
   const fields = fieldsOf(value);
-  const method = word(fields['method']);
+  const method = wordOf(fields['method']);
   const hint = hintOf(fields['hint']);
   if (method === undefined && hint === undefined) return undefined;
   return { ...(method !== undefined && { method }), ...(hint !== undefined && { hint }) };
@@ -35,7 +35,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 }
 
 /** A text that is not a word still counts as present. */
-function word(value: unknown): string | undefined {
+export function wordOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return wordPattern.test(value) ? value : noWord;
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../client/webhooks/handler.js';
-import { linkProviderId } from '../../protocol/ids.js';
+import type { NotificationsLeft } from '../../protocol/delivery.js';
+import { deliverNotificationsId, linkProviderId } from '../../protocol/ids.js';
 import { linkProviderName } from '../../protocol/link/messages.js';
 import { devServer } from '../rig/environments.js';
 import { secret, signed } from '../unit/webhooks/sending.js';
@@ -78,6 +80,32 @@ test('the sink gets the webhook too, whether a link is running or not', async ()
   expect(taken).toMatchObject([{ kind: 'connection', userId, sourceSlug: provider }, { kind: 'connection' }]);
   expect(await signalsOf(userId)).toHaveLength(1);
   expect(handler.counts().answers).toMatchObject({ delivered: 1, health_data_accepted: 1 });
+});
+
+test('a connection that broke is handed to the delivery of notifications, the same one however often the webhook comes', async () => {
+  const userId = randomUUID();
+  const { taken, healthData } = sink();
+  const handler = handlerWith({ healthData });
+  const broken = (data: object) => signed({ event_type: 'provider.connection.error', user_id: userId, data });
+  const texts = { message: 'of testperson@example.com', error_details: 'of testperson@example.com' };
+  const message = broken({ provider, error_type: 'token_refresh_failed', ...texts });
+  for (const each of [message, message, broken({ source: { slug: 'Invented-Watch' }, ...texts })]) {
+    expect((await handler.handle(each)).status).toBe(204);
+  }
+  expect((await handler.handle(broken({ message: 'names no provider' }))).status).toBe(204);
+  expect(handler.counts().answers).toMatchObject({ delivered: 2, repeated: 1, unreadable: 1 });
+  expect(taken).toHaveLength(3);
+  const workflow = rig.client.workflow.getHandle(deliverNotificationsId(linkProviderId(userId, provider)));
+  const { events } = await workflow.fetchHistory();
+  const signals = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal?.input ?? []);
+  const sent = signals.map(({ payloads }) =>
+    defaultPayloadConverter.fromPayload<NotificationsLeft>(payloads?.[0] as never),
+  );
+  expect(sent.flatMap(({ notifications }) => notifications)).toMatchObject([
+    { type: 'link.connection_error', data: { userId, provider, errorType: 'token_refresh_failed' }, dropIfOff: true },
+    { type: 'link.connection_error', data: { userId, provider } },
+  ]);
+  expect(JSON.stringify(sent)).not.toContain('testperson');
 });
 
 test('a sink that fails has the webhook sent again, though the link was woken: being woken twice does no harm', async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { UserLink } from './user-link.js';
+import { deliverNotificationsId } from '../../protocol/ids.js';
+import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -25,6 +27,28 @@ test('an end is notified as a CloudEvent about the user, with its cause and noth
       data: { user_id: userId, provider: 'invented_watch', outcome: 'failed', error_type: 'unsupported_region' },
     }),
   ]);
+});
+
+test('a connection that breaks long after its link is notified once, whatever becomes of the webhook and the endpoint', async () => {
+  const link = await UserLink.start(stage);
+  await link.enterPassword('ok');
+  await link.expectNotifications('ended connected');
+  await stage.finish(link.workflowId);
+  const { userId, provider } = link.handle;
+  stage.receiver.isDown = true;
+  await stage.sandbox.breakConnection(userId, { provider, error_type: 'provider_password_expired' });
+  await stage.sandbox.settleWebhooks();
+  const workflow = stage.temporal.workflow.getHandle(deliverNotificationsId(link.workflowId));
+  expect((await workflow.describe()).status.name).toBe('RUNNING');
+  stage.receiver.isDown = false;
+  await link.expectNotifications('ended connected', 'connection_error');
+  await workflow.result();
+  expect(link.notifications[1]).toMatchObject({
+    id: expect.stringMatching(new RegExp(`^${userId}/${provider}/[\\w-]+/connection_error$`)) as string,
+    source: expect.stringContaining(link.workflowId) as string,
+    data: { user_id: userId, provider, error_type: 'provider_password_expired' },
+  });
+  expect(textOf(await eventsOf(stage, workflow.workflowId))).not.toMatch(/testperson|refreshed/);
 });
 
 test('the end of a link for which no token was ever made is notified too', async () => {

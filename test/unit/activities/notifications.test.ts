@@ -3,6 +3,7 @@ import type { LogMetadata } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/activities.js';
 import { notificationActivities, type NotifyOutcome } from '../../../activities/notifications.js';
+import type { Notification } from '../../../protocol/notifications.js';
 import { answering } from '../service/recording-server.js';
 
 const notification = {
@@ -35,4 +36,13 @@ test('a notification that its receiver refuses for good is logged by its ids, it
   ]);
   expect(lines[0]?.message).toMatch(/^notification refused by the receiver/);
   expect(JSON.stringify(lines)).not.toContain('Testperson');
+});
+
+test('a deployment without a receiver drops what was made without knowing that, and nothing else', async () => {
+  const activities = notificationActivities({ target: 'off' } as unknown as ActivityDependencies);
+  const notify = (notifications: Notification[]) =>
+    new MockActivityEnvironment().run(() => activities.notify({ notifications, mayBeBehind: false }));
+  const dropped = { ...notification, id: 'user-1/invented_watch/msg-1/connection_error', dropIfOff: true as const };
+  expect(await notify([dropped])).toEqual({ delivered: [dropped.id], refused: [], handedOver: false });
+  await expect(notify([dropped, notification])).rejects.toMatchObject({ type: 'NotificationsNotConfigured' });
 });

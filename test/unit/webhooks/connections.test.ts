@@ -81,14 +81,22 @@ describe('a connection whose link cannot be found', () => {
   );
 });
 
-test.each(['provider.connection.error', 'provider.connection.next_year'])(
-  '%s wakes nobody: it needs no Temporal',
-  async (eventType) => {
-    const handler = await handlerWithoutTemporal();
-    expect((await handler.handle(signed(event({ event_type: eventType })))).status).toBe(204);
-    expect(handler.counts()).toMatchObject({
-      answers: { health_data_counted: 1 },
-      passedOver: { [eventType]: 1 },
-    });
-  },
-);
+test('a connection that broke is answered 503 without Temporal, so it comes again, and the log quotes no text of it', async () => {
+  const { lines, logger } = remembering();
+  const handler = await handlerWithoutTemporal({ logger });
+  const data = { provider: 'invented_watch', message: 'Testperson Invented', error_type: 'unknown' };
+  const broken = event({ event_type: 'provider.connection.error', data });
+  expect((await handler.handle(signed(broken))).status).toBe(503);
+  const workflowId = `deliver-notifications/link-provider/${userId}/invented_watch`;
+  expect(lines).toMatchObject([{ fields: { answer: 'temporal_unavailable', workflowId } }]);
+  expect(JSON.stringify(lines)).not.toContain('Testperson');
+});
+
+test.each(['provider.connection.next_year'])('%s wakes nobody: it needs no Temporal', async (eventType) => {
+  const handler = await handlerWithoutTemporal();
+  expect((await handler.handle(signed(event({ event_type: eventType })))).status).toBe(204);
+  expect(handler.counts()).toMatchObject({
+    answers: { health_data_counted: 1 },
+    passedOver: { [eventType]: 1 },
+  });
+});

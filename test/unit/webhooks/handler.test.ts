@@ -457,9 +457,15 @@ describe('health data', () => {
     const healthData: HealthDataSink = (received) => Promise.resolve(void taken.push(received));
     const handler = await handlerWithoutTemporal({ healthData });
     const data = { user_id: 'user-1', provider: { slug: 'invented' } };
-    expect((await handler.handle(signed({ event_type: 'provider.connection.error', data }))).status).toBe(204);
+    expect((await handler.handle(signed({ event_type: 'provider.connection.next_year', data }))).status).toBe(204);
     expect(taken).toEqual([
-      { kind: 'connection', eventType: 'provider.connection.error', userId: 'user-1', sourceSlug: 'invented', data },
+      {
+        kind: 'connection',
+        eventType: 'provider.connection.next_year',
+        userId: 'user-1',
+        sourceSlug: 'invented',
+        data,
+      },
     ]);
     expect(handler.counts().answers).toMatchObject({ health_data_accepted: 1 });
   });

@@ -15,7 +15,11 @@ const kinds: [string, Record<string, unknown>, AnswerName][] = [
     'temporal_unavailable',
   ],
   ['health data', { event_type: 'daily.data.steps.created', user_id: 'user-1', data: {} }, 'health_data_accepted'],
-  ['a connection', { event_type: 'provider.connection.error', user_id: 'user-1', data: {} }, 'health_data_accepted'],
+  [
+    'a connection',
+    { event_type: 'provider.connection.next_year', user_id: 'user-1', data: {} },
+    'health_data_accepted',
+  ],
   ['an unknown event', { event_type: 'tomorrow.event', data: {} }, 'not_handled'],
   ['an unreadable event', { event_type: 'labtest.order.updated', data: null }, 'unreadable'],
 ];

@@ -1,0 +1,42 @@
+import { canonicalUserId, linkProviderId } from '../ids.js';
+import type { Notification } from '../notifications.js';
+import { wordOf } from './link-report.js';
+import type { LinkNotification } from './notifications.js';
+import { sourceSlugOf } from './provider-source.js';
+
+/** A webhook's news that a connection broke. */
+export interface ConnectionError {
+  userId: string;
+  provider: string;
+  /** The service's error type, as it was sent; older bodies have none. */
+  errorType: unknown;
+  /** The same for every delivery of one webhook. */
+  messageId: string;
+  /** When the webhook was received, ISO 8601 in UTC: it does not say when the connection broke. */
+  at: string;
+}
+
+/**
+ * What the product is told of a connection that broke, which normally is long after its link has ended. The webhook's texts
+ * may quote a person and stay behind; `lab.links.connections` has them.
+ */
+export function connectionErrorNotification({ errorType, messageId, at, ...of }: ConnectionError): Notification {
+  const [userId, provider] = [canonicalUserId(of.userId), sourceSlugOf(of.provider)];
+  const known = wordOf(errorType);
+  const { id, type, data } = {
+    id: `${userId}/${provider}/${messageId}/connection_error`,
+    at,
+    type: 'connection_error',
+    data: { ...(known !== undefined && { errorType: known }) },
+  } satisfies LinkNotification;
+  const source = linkProviderId(userId, provider);
+  return {
+    id,
+    at,
+    source,
+    type: `link.${type}`,
+    subject: userId,
+    data: { userId, provider, ...data },
+    dropIfOff: true,
+  };
+}
