@@ -15,13 +15,15 @@ import { asFailures } from './failures.js';
 
 export interface CreateLinkToken extends LinkPage {
   userId: string;
-  provider: string;
+  /** Without one the user chooses it on the page. */
+  provider?: string;
 }
 
 /** A connection of a user with a source. */
 export interface ConnectionQuery {
   userId: string;
-  sourceSlug: string;
+  /** Without one, of any source. */
+  sourceSlug?: string;
   /** Milliseconds since the epoch: an earlier connection is another one. 0 takes any. */
   since: number;
 }
@@ -30,6 +32,8 @@ export interface ConnectionFound {
   found: 'new' | 'older' | 'none';
   /** When it was made, as the service writes it. */
   createdAt?: string;
+  /** Its source. */
+  slug?: string;
 }
 
 export interface SubmitCode extends ConnectionQuery {
@@ -69,7 +73,7 @@ function tokenRequestOf(link: CreateLinkToken): LinkTokenRequest {
   const { userId, provider, redirectUrl, filterOnProviders, onError, onClose } = link;
   return {
     user_id: userId,
-    provider,
+    ...(provider !== undefined && { provider }),
     ...(redirectUrl !== undefined && { redirect_url: redirectUrl }),
     ...(filterOnProviders !== undefined && { filter_on_providers: filterOnProviders }),
     ...(onError !== undefined && { on_error: onError }),
@@ -129,12 +133,13 @@ const readTimeoutMs = 10_000;
 async function find(service: LabService, query: ConnectionQuery): Promise<ConnectionFound> {
   const user = await readIfKnown(service, query.userId);
   if (!user) return { found: 'none' };
-  const instants = connectionsWith(user, query.sourceSlug);
-  if (instants.length === 0) return { found: 'none' };
-  const newest = instants.toSorted(compareText).at(-1) ?? '';
+  const connections = connectionsWith(user, query.sourceSlug);
+  const last = connections.toSorted((one, other) => compareText(one.madeAt, other.madeAt)).at(-1);
+  if (!last) return { found: 'none' };
+  const { madeAt: newest, slug } = last;
   // If any connection counts, one without a date does too.
   const isNew = query.since === 0 || (newest !== '' && Date.parse(newest) >= query.since);
-  return { found: isNew ? 'new' : 'older', ...(newest !== '' && { createdAt: newest }) };
+  return { found: isNew ? 'new' : 'older', ...(newest !== '' && { createdAt: newest }), ...(slug != null && { slug }) };
 }
 
 async function readIfKnown(service: LabService, userId: string): Promise<User | undefined> {
@@ -148,8 +153,10 @@ async function readIfKnown(service: LabService, userId: string): Promise<User | 
 }
 
 /** Each connection's time; an empty text if it is not shown: such a connection may be an older one. */
-function connectionsWith({ connected_sources: connected }: User, slug: string): string[] {
-  return (connected ?? [])
-    .filter(({ source }) => [source?.slug, source?.provider].some((name) => name != null && isSameSource(slug, name)))
-    .map(({ created_on: createdOn }) => utcInstant(createdOn) ?? '');
+function connectionsWith({ connected_sources: connected }: User, slug: string | undefined) {
+  return (connected ?? []).flatMap(({ source, created_on: createdOn }) => {
+    const names = [source?.slug, source?.provider].filter((name) => name != null);
+    if (slug !== undefined && !names.some((name) => isSameSource(slug, name))) return [];
+    return [{ madeAt: utcInstant(createdOn) ?? '', slug: names[0] }];
+  });
 }

@@ -31,7 +31,10 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
       .command(name)
       .description(description)
       .requiredOption('--user <user-id>', "the lab service's id of the user")
-      .requiredOption('--provider <slug>', "the lab service's name of the provider");
+      .requiredOption(
+        '--provider <slug>',
+        "the lab service's name of the provider; any: the user chooses it on the page",
+      );
   const show = (state: LinkState): void => commandLine.print(state, () => linkText(state));
   const send = (which: WhichLink, command: (handle: LinkHandle) => Promise<LinkState>): Promise<void> =>
     commandLine.run(async ({ lab }) => show(await command(await lab.links.get(idsOf(which)))));
@@ -128,7 +131,7 @@ function linkText(state: LinkState): string {
   return sections(
     facts([
       ['User', state.userId],
-      ['Provider', state.provider],
+      ['Provider', state.chosenProvider ?? state.provider],
       ['Phase', words(state.phase)],
       ['Until', moment(state.until)],
       ['Code by', mfa?.method],

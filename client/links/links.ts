@@ -1,6 +1,7 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { isLinkAddressable, linkProviderId, canonicalUserId } from '../../protocol/ids.js';
 import { linkProviderName, type LinkPage, type LinkProviderInput } from '../../protocol/link/messages.js';
+import { anyProvider } from '../../protocol/link/provider-source.js';
 import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { Provider, ProviderConnection, ProviderFilter } from '../../service/providers.js';
@@ -20,7 +21,7 @@ const isChanging = { words: linkErrorMap, underWay: underWay.service };
 const isReading = { words: linkErrorMap, underWay: underWay.reading };
 
 /**
- * Links of users with providers that they log in to with a password, and perhaps a code. In addition to the errors
+ * Links of users with providers: those that they log in to with a password, and perhaps a code, or, on the service's page, any. In addition to the errors
  * listed, every method rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and
  * UnexpectedFailure.
  */
@@ -34,13 +35,15 @@ export class LinkOperations {
   }
 
   /**
-   * Starts a link, or joins the one of this user and provider that is running; after one has ended, a new one. Returns
+   * Starts a link, or joins the one of this user and provider that is running; after one has ended, a new one. Without a
+   * `provider` the user chooses it on the service's page (`linkWebUrl` of `linkUrl`), which also asks for the password and the
+   * code; such a link ends with the first connection that the user makes from then on, with whatever provider. Returns
    * as soon as that is durable; `linkUrl` of the handle waits for the link itself. Deadline: 30 seconds.
    * @throws LinkInvalid naming each field and its rule, before anything is started
    */
   async start(start: LinkStart, options: CallOptions = {}): Promise<LinkHandle> {
     check(start);
-    const { userId: given, provider, policy, ...page } = start;
+    const { userId: given, provider = anyProvider, policy, ...page } = start;
     const userId = canonicalUserId(given);
     const chosen = { ...page, policy: resolveLinkPolicy(policy) };
     const { client, taskQueue } = this.calls;
@@ -54,7 +57,7 @@ export class LinkOperations {
           { key: labUserIdKey, value: userId },
           { key: labPhaseKey, value: 'awaiting_password' },
         ]),
-        staticSummary: `Link with ${provider}`,
+        staticSummary: provider === anyProvider ? 'Link with a provider of choice' : `Link with ${provider}`,
         staticDetails: 'Carries one link of a user with a provider from its token to the connection.',
       });
     await this.calls.call(isStarting, options, begin);
@@ -63,7 +66,7 @@ export class LinkOperations {
 
   /** The running link of this user and provider, or the last one. Deadline: 30 seconds. @throws LinkNotFound */
   async get(
-    { userId, provider }: Pick<LinkStart, 'userId' | 'provider'>,
+    { userId, provider = anyProvider }: Pick<LinkStart, 'userId' | 'provider'>,
     options: CallOptions = {},
   ): Promise<LinkHandle> {
     if (!isLinkAddressable(userId, provider)) throw new LinkNotFound('This is not a valid user id or provider');
@@ -120,7 +123,7 @@ export class LinkOperations {
 }
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
-function check({ userId, provider, policy, ...page }: LinkStart): void {
+function check({ userId, provider = anyProvider, policy, ...page }: LinkStart): void {
   refuse('The link', [
     ...idFaults({ userId, provider }),
     ...pageFaults(page),

@@ -31,6 +31,7 @@ import { connectionErrorNotification } from '../../protocol/link/connection-erro
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { matchReviewName, matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
+import { anyProvider } from '../../protocol/link/provider-source.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
@@ -290,7 +291,15 @@ const noConnection: Routed = { name: 'unreadable', problem: 'names no user, or n
 
 async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Routed> {
   if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) return noConnection;
-  const workflowId = linkProviderId(userId, sourceSlug);
+  // A link without a chosen provider waits for a connection of any.
+  const signalled = await Promise.all(
+    [sourceSlug, anyProvider].map((provider) => signalOneLink(linkProviderId(userId, provider), to)),
+  );
+  const isFailed = ({ name }: Routed) => answers[name].status !== 204;
+  return signalled.find(isFailed) ?? signalled.find(({ name }) => name === 'delivered') ?? { name: 'link_not_running' };
+}
+
+async function signalOneLink(workflowId: string, to: Destinations): Promise<Routed> {
   try {
     const { temporal, deadlineMs } = to;
     const link = temporal.workflow.getHandle(workflowId);

@@ -24,8 +24,8 @@ export interface LinkPage {
 export interface LinkProviderInput extends LinkPage {
   /** The service's id of the user. */
   userId: string;
-  /** The service's slug of a provider that users log in to with a password. */
-  provider: string;
+  /** The service's slug of a provider. Without one the user chooses it on the service's page, and the link is that of `any`. */
+  provider?: string;
   /** A part of the settings, or a resolved policy, which the client sends. */
   policy?: LinkPolicy | ResolvedLinkPolicy;
   /** State carried over by continue-as-new; never given by a caller. */
@@ -108,7 +108,10 @@ export type LinkAttentionReason = 'connection_unconfirmed' | 'notifications_unde
 /** The answer of `state` and most updates. It contains neither token nor URL nor code. */
 export interface LinkState {
   userId: string;
+  /** `any` if the user chooses it on the service's page. */
   provider: string;
+  /** The provider that the user chose, once the service shows the connection. */
+  chosenProvider?: string;
   phase: LinkPhase;
   /** When this link was started, ISO 8601 in UTC. */
   startedAt: string;
@@ -174,6 +177,7 @@ export interface LinkResult {
   outcome: LinkOutcome;
   userId: string;
   provider: string;
+  chosenProvider?: string;
   startedAt: string;
   /** When the connection was made, as the service shows it. */
   connectedAt?: string;

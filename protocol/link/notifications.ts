@@ -8,5 +8,5 @@ export type LinkNotification = { id: string; at: string } & (
   | { type: 'code_reminder'; data: { until: string } }
   /** The connection broke: nothing is fetched until the user links the provider again. */
   | { type: 'connection_error'; data: { errorType?: string } }
-  | { type: 'ended'; data: { outcome: LinkOutcome; errorType?: string; waitedFor?: string } }
+  | { type: 'ended'; data: { outcome: LinkOutcome; chosenProvider?: string; errorType?: string; waitedFor?: string } }
 );

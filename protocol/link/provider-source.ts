@@ -4,6 +4,9 @@
  * all that is known (docs/lab-service.md); a deployment with other names needs a change only here.
  */
 
+/** The provider of a link for which the user chooses one on the service's page; no service knows a provider of this name. */
+export const anyProvider = 'any';
+
 /** The slug of the source that a link of this provider makes: lower case, and hyphens written as underscores. */
 export function sourceSlugOf(provider: string): string {
   return provider.trim().toLowerCase().replaceAll('-', '_');

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
+import { eventually } from '../rig/eventually.js';
+import { linkProviderId } from '../../protocol/ids.js';
 import { UserLink } from './user-link.js';
 import { setStage } from './story.js';
 
@@ -50,6 +52,28 @@ describe('a webhook about the connection', () => {
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
     expect((await link.handle.result()).timeline.filter(({ what }) => what === 'connected')).toHaveLength(1);
     await link.expectNotifications('ended connected');
+  });
+
+  test('completes a link for which the user chose the provider on the page, with the first connection made from then on', async () => {
+    const userId = await stage.newUser();
+    await stage.sandbox.connect(userId, { provider: 'invented_band', created_on: '2026-01-01T00:00:00Z' });
+    const handle = await stage.product.links.start({ userId });
+    stage.onClear(() => stage.cancelIfRunning(linkProviderId(userId, 'any')));
+    const { linkToken } = await handle.linkUrl();
+    expect((await stage.sandbox.linkTokens()).at(-1)).toMatchObject({ user_id: userId, provider: null });
+    await expect(handle.submitMfaCode('123456')).rejects.toMatchObject({ fields: [{ field: 'provider' }] });
+    await stage.sandbox.sendConnectionWebhook(userId, { provider: 'invented_band' });
+    await stage.syncClock();
+    const credentials = { username: 'ok', password: 'invented-password' };
+    await stage.service.links.submitPassword('invented_ring', linkToken, credentials);
+    const expected = { outcome: 'connected', provider: 'any', chosenProvider: 'invented_ring' };
+    expect(await handle.result()).toMatchObject(expected);
+    expect(await (await stage.product.links.get({ userId })).state()).toMatchObject(expected);
+    await eventually(() =>
+      expect(stage.receiver.accepted.filter(({ subject }) => subject === userId)).toMatchObject([
+        { type: 'link.ended', data: { provider: 'any', outcome: 'connected', chosen_provider: 'invented_ring' } },
+      ]),
+    );
   });
 
   test.each(['source', 'provider'] as const)('names its source under `%s`', async (connectionSlugIn) => {

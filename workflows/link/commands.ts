@@ -16,6 +16,7 @@ import { resolvePolicy } from '../entity/policy.js';
 import { readConnection, soughtBy } from './deadlines.js';
 import {
   pageOf,
+  sourceSlug,
   receiveResult,
   loseToken,
   beginNext,
@@ -89,7 +90,8 @@ async function makeLink(link: Link): Promise<void> {
   const { userId, provider, policy } = link;
   // The token's life counts from before it can have been made, so that no user is sent to one that has ended.
   const expiresAt = Date.now() + policy.tokenLife;
-  const request = { userId, provider, ...pageOf(link) };
+  const isChosen = sourceSlug(link) !== undefined;
+  const request = { userId, ...(isChosen && { provider }), ...pageOf(link) };
   try {
     const made = await activities.createLinkToken.executeWithOptions({ summary: `link to ${provider}` }, [request]);
     link.notifies ??= made.notifies;
@@ -216,6 +218,9 @@ export function validateReport(run: LinkRun, report: LinkReport): void {
 
 /** Says nothing of what the code was. */
 export function validateCode(run: LinkRun, given: MfaCode): void {
+  if (sourceSlug(run.link) === undefined) {
+    throw refuseField('provider', 'must be chosen at the start: without that, the page itself asks for the code');
+  }
   const { codeForm } = run.link.policy;
   if (readCode(given?.code, codeForm) === undefined) {
     const message = codeRules[codeForm];

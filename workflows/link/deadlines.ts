@@ -1,3 +1,4 @@
+import type { ConnectionQuery } from '../../activities/links.js';
 import { activities } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
@@ -60,8 +61,13 @@ async function meet(link: Link, { name }: LinkDeadline): Promise<void> {
 }
 
 /** What is needed to distinguish the link's own connection from an older one. */
-export function soughtBy(link: Link, afterSuccess: boolean): { userId: string; sourceSlug: string; since: number } {
-  return { userId: link.userId, sourceSlug: sourceSlug(link), since: oldestOwn(link, afterSuccess) };
+export function soughtBy(link: Link, afterSuccess: boolean): ConnectionQuery {
+  const slug = sourceSlug(link);
+  return {
+    userId: link.userId,
+    ...(slug !== undefined && { sourceSlug: slug }),
+    since: oldestOwn(link, afterSuccess),
+  };
 }
 
 /** Reads the user at the service: only what it shows there makes a link connected. */

@@ -19,7 +19,7 @@ import type {
   LinkReport,
 } from '../../protocol/link/messages.js';
 import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
-import { sourceSlugOf } from '../../protocol/link/provider-source.js';
+import { anyProvider, sourceSlugOf } from '../../protocol/link/provider-source.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from './consequences.js';
 import { linkPolicyVersions, linkVersion, upgradeLink } from './versions.js';
 
@@ -55,6 +55,7 @@ export interface Link
   outcome?: LinkOutcome;
   waitedFor?: LinkState['waitedFor'];
   connectedAt?: string;
+  chosenProvider?: string;
 }
 
 export interface Ending {
@@ -81,7 +82,7 @@ export interface Claim {
 }
 
 export function openLink(input: LinkProviderInput, now: number): Link {
-  const { userId, provider, carried } = input;
+  const { userId, provider = anyProvider, carried } = input;
   if (carried != null) return upgradeLink(carried);
   return { userId: canonicalUserId(userId), provider, ...begun(input, now) };
 }
@@ -121,8 +122,10 @@ export function pageOf({ redirectUrl, filterOnProviders, onError, onClose }: Lin
   };
 }
 
-export function sourceSlug({ provider }: Link): string {
-  return sourceSlugOf(provider);
+/** The source that the connection must be of; undefined if the user chooses the provider. */
+export function sourceSlug({ provider }: Pick<Link, 'provider'>): string | undefined {
+  const slug = sourceSlugOf(provider);
+  return slug === anyProvider ? undefined : slug;
 }
 
 /** A user who is sent off with a token needs a moment to use it. */
@@ -269,12 +272,13 @@ export type Found = 'new' | 'older' | 'none';
  */
 export function takeConnection(
   link: Link,
-  { found, createdAt }: { found: Found; createdAt?: string },
+  { found, createdAt, slug }: { found: Found; createdAt?: string; slug?: string },
   asked: Claim | undefined,
   now: number,
 ): void {
   if (found === 'new') {
     if (createdAt !== undefined) link.connectedAt = createdAt;
+    if (slug !== undefined && sourceSlug(link) === undefined) link.chosenProvider = slug;
     return end(link, 'connected', now);
   }
   if (!asked || link.claim !== asked) return;
@@ -344,11 +348,16 @@ export function end(link: Link, outcome: LinkOutcome, now: number): void {
     delete link.consequence;
   }
   note(link, outcome, now);
-  const { errorType, waitedFor } = link;
+  const { chosenProvider, errorType, waitedFor } = link;
   announce(link, {
     ...head(link, 'ended', now),
     type: 'ended',
-    data: { outcome, ...(errorType !== undefined && { errorType }), ...(waitedFor !== undefined && { waitedFor }) },
+    data: {
+      outcome,
+      ...(chosenProvider !== undefined && { chosenProvider }),
+      ...(errorType !== undefined && { errorType }),
+      ...(waitedFor !== undefined && { waitedFor }),
+    },
   });
 }
 

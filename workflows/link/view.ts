@@ -6,11 +6,12 @@ import type { Link } from './link.js';
 
 /** What `state` and most updates answer with. The token, its URL and codes are not in it. */
 export function stateOf(link: Link): LinkState {
-  const { userId, provider, phase, policy, mfa, errorType, consequence, outcome, waitedFor } = link;
+  const { userId, provider, chosenProvider, phase, policy, mfa, errorType, consequence, outcome, waitedFor } = link;
   const until = waitingUntil(link);
   return {
     userId,
     provider,
+    ...(chosenProvider !== undefined && { chosenProvider }),
     phase,
     startedAt: new Date(link.startedAt).toISOString(),
     ...(until !== undefined && { until: new Date(until).toISOString() }),
@@ -49,11 +50,12 @@ function codeOutcomeOf({ phase, errorType, consequence, token, claim }: Link): C
 }
 
 export function resultOf(link: Link): LinkResult {
-  const { userId, provider, outcome = 'failed', connectedAt, errorType, waitedFor } = link;
+  const { userId, provider, chosenProvider, outcome = 'failed', connectedAt, errorType, waitedFor } = link;
   return {
     outcome,
     userId,
     provider,
+    ...(chosenProvider !== undefined && { chosenProvider }),
     startedAt: new Date(link.startedAt).toISOString(),
     ...(connectedAt !== undefined && { connectedAt }),
     ...(errorType !== undefined && { errorType }),
@@ -64,10 +66,10 @@ export function resultOf(link: Link): LinkResult {
 
 /** The case file that the Web UI shows, in Markdown: where the link is, what it waits for, and what happened. */
 export function caseFileOf(state: LinkState): string {
-  const { userId, provider, phase, attention, timeline } = state;
+  const { userId, provider, chosenProvider, phase, attention, timeline } = state;
   return [
     `### ${sentence(phase)}`,
-    `Provider ${code(provider)}, user ${code(userId)}`,
+    `Provider ${code(chosenProvider ?? provider)}, user ${code(userId)}`,
     state.outcome === undefined ? userLine(state) : outcomeLine(state),
     ...attentionLines(attention),
     table(

@@ -18,6 +18,7 @@ import {
   type LinkUrl,
   type MfaCode,
 } from '../../protocol/link/messages.js';
+import { anyProvider } from '../../protocol/link/provider-source.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttribute } from '../entity/attention.js';
@@ -64,7 +65,7 @@ async function knowPolicy({ link, commands }: LinkRun): Promise<void> {
 
 /** What another language's backend sends is not checked by any compiler. */
 function check(input: Partial<LinkProviderInput> | undefined): void {
-  const { userId = '', provider = '' } = input ?? {};
+  const { userId = '', provider = anyProvider } = input ?? {};
   if (!isLinkAddressable(userId, provider) || workflowInfo().workflowId !== linkProviderId(userId, provider)) {
     const message = 'the workflow ID must be link-provider/<user id>/<provider>, as linkProviderId makes it';
     throw refuse('InvalidCommand', message);
