@@ -1,5 +1,6 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { NotFound } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { PortalUrl, PortalUrlRequest } from '../../service/portal.js';
 import type {
@@ -11,14 +12,19 @@ import type {
   UserListOptions,
 } from '../../service/users.js';
 import { deleteUserId, isAddressable, canonicalUserId } from '../../protocol/ids.js';
-import { deleteUserName, requestUpdate, type DeleteUserInput } from '../../protocol/deletion/messages.js';
+import {
+  deleteUserName,
+  requestUpdate,
+  type DeleteUserInput,
+  type DeletionState,
+} from '../../protocol/deletion/messages.js';
 import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { joinFaults, policyFaults } from '../input-faults.js';
+import { isText, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
-import { exists, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { exists, isRunning, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { DeletionHandle } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, userErrorMap } from './errors.js';
 
@@ -99,6 +105,56 @@ export class UserOperations {
     return new DeletionHandle(this.calls, canonicalUserId(userId));
   }
 
+  /**
+   * Undoes a deletion, whoever requested it: this backend, another one, or a person in the service's dashboard. One that runs here
+   * is undone by its workflow, so that nothing goes on counting down; any other directly at the service. Connections are not
+   * restored: the user has to link them again. By `userId` it is safe to repeat, also for a user who is not deleted. By
+   * `clientUserId` the service finds the user; if that was answered but the call failed after it, continue with the user's id.
+   * Deadline: 30 seconds for each of three calls.
+   *
+   * @throws DeletionInvalid if it is not clear who is meant; ServiceNotConfigured; the service's own errors: `ServiceRefused` if it
+   * does not undo, for example because its grace is over or a new user has taken the `client_user_id`; for a deletion that runs
+   * here those of `undo` of its handle
+   */
+  async restore(
+    which: { userId: string } | { clientUserId: string },
+    options: CallOptions = {},
+  ): Promise<{ user: User; deletion?: DeletionState }> {
+    const userId = await this.undoneOrNamed(which, options);
+    const deletion = await this.undoHere(userId, options);
+    const user = await askService(this.access, isChanging, options, ({ users }, ends) =>
+      deletion ? users.get(userId, ends) : restoreAt(users, userId, ends),
+    );
+    return { user, ...(deletion && { deletion }) };
+  }
+
+  /** A user who is scheduled for deletion cannot be found by its reference, so that one is restored first. */
+  private async undoneOrNamed(
+    which: { userId?: string; clientUserId?: string },
+    options: CallOptions,
+  ): Promise<string> {
+    const { userId, clientUserId } = which;
+    if ((userId === undefined) === (clientUserId === undefined)) {
+      throw invalid([{ field: 'which', message: 'must be one of: userId; clientUserId' }]);
+    }
+    if (clientUserId === undefined) {
+      requireAddressable(userId ?? '');
+      return canonicalUserId(userId ?? '');
+    }
+    if (!isText(clientUserId)) throw invalid([{ field: 'clientUserId', message: 'must be a text' }]);
+    return askService(this.access, isChanging, options, async ({ users }, ends) => {
+      await users.undoDelete({ clientUserId }, ends);
+      return canonicalUserId((await users.resolve(clientUserId, ends)).user_id);
+    });
+  }
+
+  private async undoHere(userId: string, options: CallOptions): Promise<DeletionState | undefined> {
+    if (!isAddressable(userId)) return undefined;
+    const workflow = this.calls.client.workflow.getHandle(deleteUserId(userId));
+    if (!(await this.calls.call(isReading, options, () => isRunning(workflow)))) return undefined;
+    return new DeletionHandle(this.calls, userId).undo(options);
+  }
+
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
   list(which?: UserListOptions, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
     return listFromService(this.access, isReading, options, ({ users }, ends) =>
@@ -151,6 +207,17 @@ export class UserOperations {
       portal.createUrl(userId, request, signal),
     );
   }
+}
+
+/** A user who is there was restored before, or never deleted. */
+async function restoreAt(users: LabService['users'], userId: string, ends: { signal: AbortSignal }): Promise<User> {
+  try {
+    return await users.get(userId, ends);
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+  }
+  await users.undoDelete({ userId }, ends);
+  return users.get(userId, ends);
 }
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */

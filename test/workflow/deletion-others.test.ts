@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UndoImpossible, UndoRefused, UserUnknown } from '../../client/index.js';
+import { DeletionInvalid, UndoImpossible, UndoRefused, UserUnknown, type User } from '../../client/index.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { requestUpdate } from '../../protocol/deletion/messages.js';
 import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
@@ -12,6 +12,40 @@ const stage = setStage();
 async function runIdOf({ userId }: LeavingUser): Promise<string> {
   return (await stage.temporal.workflow.getHandle(deleteUserId(userId)).describe()).runId;
 }
+
+describe('a user is restored', () => {
+  test('a user is restored at the service if no deletion runs here, by either name, and safely twice', async () => {
+    const { userId, clientUserId } = await LeavingUser.arrive(stage);
+    for (const which of [{ userId: userId.toUpperCase() }, { clientUserId }]) {
+      await stage.sandbox.deleteUser(userId);
+      expect(await stage.product.users.restore(which)).toEqual({
+        user: expect.objectContaining({ user_id: userId }) as User,
+      });
+      expect(await stage.sandbox.deletedUsers()).toEqual([]);
+    }
+    expect(await stage.product.users.restore({ userId })).toMatchObject({ user: { user_id: userId } });
+    expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(2);
+    for (const which of [{}, { userId, clientUserId }, { userId: '../team' }, { clientUserId: '' }]) {
+      await expect(stage.product.users.restore(which as { userId: string })).rejects.toBeInstanceOf(DeletionInvalid);
+    }
+  });
+
+  test.each(['userId', 'clientUserId'])(
+    'a user is restored through the deletion that runs here, named by %s, which ends',
+    async (name) => {
+      const leavingUser = await LeavingUser.arrive(stage);
+      const { userId, clientUserId } = leavingUser;
+      const handle = await leavingUser.requestDeletion();
+      const which = name === 'userId' ? { userId } : { clientUserId };
+      expect(await stage.product.users.restore(which)).toMatchObject({
+        user: { user_id: userId },
+        deletion: { outcome: 'undone', undo: { by: 'command' } },
+      });
+      expect(await handle.result()).toMatchObject({ outcome: 'undone' });
+      expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
+    },
+  );
+});
 
 describe('a deletion that is requested again', () => {
   test('a deletion that is requested again while it runs is the one that runs', async () => {
