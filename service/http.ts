@@ -43,6 +43,11 @@ export interface ServiceConfig {
   /** Path of order creation. Default `/v3/order`; the specification also lists `/v3/order/create`. */
   createOrderPath?: string;
   /**
+   * `documented` refuses names, zips and countries of orders and registrations that laboratories are documented not to take, before
+   * anything is sent. Default `service`: it decides.
+   */
+  orderRules?: 'service' | 'documented';
+  /**
    * Milliseconds for one connection, TLS included. Default 5,000: a healthy one takes well under a second, and a
    * failure here is safe to repeat, so it should come early.
    */

@@ -44,7 +44,7 @@ export function createLabService(config: ServiceConfig): LabService {
     links: createLinks(transport),
     providers: createProviders(transport),
     portal: createPortal(transport, config.warn ?? ((warning) => process.emitWarning(warning))),
-    orders: createOrders(transport),
+    orders: createOrders(transport, config.orderRules),
     documents: createDocuments(transport),
     labTests: createLabTests(transport),
     reports: createReports(transport),

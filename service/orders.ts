@@ -24,6 +24,7 @@ import {
   testkitOrderRequestSchema,
 } from './order-requests.js';
 import { type ResultMetadata, type Results, resultMetadataSchema, resultsSchema } from './results.js';
+import { checkDocumentedRules, type OrderRules } from './documented-rules.js';
 import { checkedRequest } from './validation.js';
 
 export { countryCodeOf } from './country-codes.js';
@@ -165,22 +166,26 @@ export interface Orders {
   simulate(orderId: string, request?: SimulationRequest, options?: CallOptions): Promise<void>;
 }
 
-export function createOrders(transport: Transport): Orders {
+export function createOrders(transport: Transport, rules: OrderRules = 'service'): Orders {
   return {
     createTestkit: async (request, options) => {
       const call = { method: 'POST', path: '/v3/order/testkit' } as const;
       const body = checkedRequest(call, testkitOrderRequestSchema, request);
+      checkDocumentedRules(call, rules, body);
       return transport.request({ ...call, body, options, answer: orderAnswerSchema });
     },
-    create: (request, options) => createOrder(transport, request, options),
+    create: (request, options) => createOrder(transport, rules, request, options),
     import: async (request, options) => {
       const call = { method: 'POST', path: '/v3/order/import' } as const;
       const body = checkedRequest(call, importOrderRequestSchema, request);
+      // The address of an import is not validated by the service.
+      checkDocumentedRules(call, rules, { patient_details: body.patient_details });
       return transport.request({ ...call, body, options, answer: orderAnswerSchema });
     },
     register: async (request, options) => {
       const call = { method: 'POST', path: '/v3/order/testkit/register' } as const;
       const body = checkedRequest(call, registerRequestSchema, request);
+      checkDocumentedRules(call, rules, body);
       return transport.request({ ...call, body, options, answer: orderAnswerSchema });
     },
     get: (orderId, options) => read(transport, '/v3/order/{order_id}', orderId, orderSchema, options),
@@ -229,11 +234,13 @@ function read<T>(
 
 async function createOrder(
   transport: Transport,
+  rules: OrderRules,
   request: OrderRequest,
   options?: CreateOrderOptions,
 ): Promise<OrderAnswer> {
   const call = { method: 'POST', path: transport.paths.createOrder } as const;
   const body = checkedRequest(call, orderRequestSchema, request);
+  checkDocumentedRules(call, rules, body);
   const key = options?.idempotencyKey;
   const headers: Record<string, string> =
     key === undefined ? {} : { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' };

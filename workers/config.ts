@@ -319,6 +319,7 @@ function serviceConfig(settings: WorkerSettings, baseUrl: string): ServiceConfig
     ordersPath: settings.SERVICE_ORDERS_PATH,
     usersPath: settings.SERVICE_USERS_PATH,
     createOrderPath: settings.SERVICE_CREATE_ORDER_PATH,
+    orderRules: settings.SERVICE_ORDER_RULES,
     headersTimeoutMs,
     // The answer's body gets as long again as the transport gives it by default: 30 s.
     timeoutMs: headersTimeoutMs + 30_000,

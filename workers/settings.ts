@@ -288,6 +288,14 @@ export const workerSettings = {
     description: 'set the path of order creation, /v3/order or /v3/order/create',
     more: "The service's specification lists both.",
   }),
+  SERVICE_ORDER_RULES: z
+    .enum(['service', 'documented'], { error: 'is neither service nor documented' })
+    .default('service')
+    .meta({
+      description:
+        'set documented to refuse orders and registrations with names, zips or countries that laboratories are documented not to take',
+      more: 'Names in ASCII, zips and countries of the United States (docs/lab-service.md). By default the service decides.',
+    }),
   SERVICE_ECHOES_PASSTHROUGH: truth
     .default('true')
     .transform((text) => text === 'true')

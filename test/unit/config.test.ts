@@ -43,6 +43,7 @@ describe('the worker', () => {
         ordersPath: '/orders',
         usersPath: '/v2/user/',
         createOrderPath: '/v3/order',
+        orderRules: 'service',
         headersTimeoutMs: 30_000,
         timeoutMs: 60_000,
       },

@@ -1,0 +1,57 @@
+import type { BrokenRule, CallFacts } from './errors.js';
+import { RequestInvalid } from './errors.js';
+
+/*
+ * What laboratories are known to take (docs/lab-service.md): names in ASCII, addresses in the United States. A deployment may take
+ * more, so it is checked only where the settings say so: then a request is refused before it is sent.
+ */
+
+/** `service`: the service decides. `documented`: what it is documented to refuse is not sent. */
+export type OrderRules = 'service' | 'documented';
+
+const LAB_NAME = /^([a-zA-Z0-9]{1})([a-zA-Z0-9-.,']*(\s[a-zA-Z0-9-.,']+)*[a-zA-Z0-9-.,']?)$/;
+const ZIP = /^\d{5}(-\d{4})?$/;
+const COUNTRY = /^[A-Z]{2}$/;
+
+const nameRule = "must start with a letter (a-z, A-Z) or digit, and may contain only those, single spaces and - . , '";
+const zipRule = 'must be five digits, or five, a hyphen and four (12345 or 12345-6789)';
+const countryRule = 'must be a two-letter country code in capitals, for instance US';
+
+/** A request whose form is right. */
+interface OfPatient {
+  patient_details?: { first_name: string; last_name: string };
+  patient_address?: Address;
+  shipping_details?: Address;
+}
+
+interface Address {
+  zip: string;
+  country: string;
+}
+
+/** @throws RequestInvalid with every broken rule, without its value */
+export function checkDocumentedRules(call: CallFacts, rules: OrderRules, request: OfPatient): void {
+  if (rules === 'service') return;
+  const { patient_details: patient, patient_address: address, shipping_details: shipping } = request;
+  const broken = [
+    ...faultsOf('patient_details', patient, { first_name: [LAB_NAME, nameRule], last_name: [LAB_NAME, nameRule] }),
+    ...faultsOf('patient_address', address, ofAddresses),
+    ...faultsOf('shipping_details', shipping, ofAddresses),
+  ];
+  if (broken.length > 0) throw new RequestInvalid(call, broken);
+}
+
+type Rule = readonly [pattern: RegExp, says: string];
+
+const ofAddresses = { zip: [ZIP, zipRule], country: [COUNTRY, countryRule] } satisfies Record<string, Rule>;
+
+function faultsOf<Part extends object>(
+  part: string,
+  values: Part | undefined,
+  rules: Readonly<Partial<Record<keyof Part & string, Rule>>>,
+): BrokenRule[] {
+  if (values === undefined) return [];
+  return (Object.entries(rules) as [keyof Part & string, Rule][])
+    .filter(([field, [pattern]]) => !pattern.test(String(values[field])))
+    .map(([field, [, rule]]) => ({ field: `${part}.${field}`, rule }));
+}
