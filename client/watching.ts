@@ -78,8 +78,9 @@ async function* statesOf<State extends { outcome?: unknown }>(
     const source = state && sourceOf(state);
     // What was notified before the listening began would be missed.
     if (source !== undefined && news.listenTo(source)) continue;
-    const wait = news.isComing ? longestWithNews : interval;
-    await news.within(Math.min(wait, Math.max(0, endsAt - Date.now())), signal);
+    // A question that got no answer is asked again as usual: what was notified may be what it did not see.
+    const wait = state !== undefined && news.isComing ? longestWithNews : interval;
+    await news.within(Math.min(wait, Math.max(0, endsAt - Date.now()), longestTimer), signal);
   }
 }
 
@@ -126,6 +127,9 @@ class News {
     this.stop?.();
   }
 }
+
+/** Node fires a longer timer at once. */
+const longestTimer = 2 ** 31 - 1;
 
 /** A question that takes longer ends by its own default. */
 const longestQuestionMs = 30_000;

@@ -223,6 +223,19 @@ describe('a watch with notifications', () => {
     expect(states).toEqual([ordered, shipped, ended]);
   });
 
+  test('asks again as usual after a question without an answer, and does not ask without end if the interval is months', async () => {
+    const notifications = receiver();
+    const { ask, askedAt } = answers(ordered, ordered, grpcError(14), ended);
+    const options = { minInterval: 1, maxInterval: '90d', notifications } as const;
+    const watching = watchState(ask, options, () => source);
+    expect((await watching.next()).value).toEqual(ordered);
+    const next = watching.next();
+    await expect.poll(() => askedAt.length).toBe(2);
+    await notify(notifications, source);
+    expect((await next).value).toEqual(ended);
+    expect(askedAt).toHaveLength(4);
+  });
+
   test('polls as usual until the state shows which workflow it is', async () => {
     const { ask } = answers(ordered, shipped, ended);
     const states: OrderState[] = [];
