@@ -67,8 +67,8 @@ describe('a webhook about the connection', () => {
     const credentials = { username: 'ok', password: 'invented-password' };
     await stage.service.links.submitPassword('invented_ring', linkToken, credentials);
     const expected = { outcome: 'connected', provider: 'any', chosenProvider: 'invented_ring' };
+    await eventually(async () => expect(await handle.state()).toMatchObject(expected));
     expect(await handle.result()).toMatchObject(expected);
-    expect(await (await stage.product.links.get({ userId })).state()).toMatchObject(expected);
     await eventually(() =>
       expect(stage.receiver.accepted.filter(({ subject }) => subject === userId)).toMatchObject([
         { type: 'link.ended', data: { provider: 'any', outcome: 'connected', chosen_provider: 'invented_ring' } },

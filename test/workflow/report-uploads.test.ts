@@ -404,7 +404,11 @@ test('a submission that a backend starts without search attributes sets them its
     expect(typedSearchAttributes.get(labUserIdKey)).toBe(given.userId);
     expect(typedSearchAttributes.get(labReferenceKey)).toBe(given.reference);
   });
-  await stage.expectRequests('POST', uploadPath);
+  // The refusal has arrived: the test server never ends an activity that is cancelled while its failure is on its way.
+  await eventually(async () => {
+    const { raw } = await workflow.describe();
+    expect(raw.pendingActivities?.[0]?.lastFailure).toBeTruthy();
+  });
   await workflow.executeUpdate(cancelSubmissionUpdate);
 });
 
