@@ -18,13 +18,18 @@ NONCE_BYTES = 12
 ENCODING = b"binary/encrypted"
 
 
+def decoded(key: str) -> bytes:
+    """Either alphabet of base64, with or without padding, as the worker takes it."""
+    return base64.urlsafe_b64decode(key.rstrip("=").replace("+", "-").replace("/", "_") + "=" * (-len(key.rstrip("=")) % 4))
+
+
 class LabCodec(PayloadCodec):
     """Encrypts whole payloads with AES-256-GCM. The first key encrypts; every key decrypts."""
 
     def __init__(self, keys: str) -> None:
         """`keys` is LABOPS_ENCRYPTION_KEYS: `<key id>:<32 bytes in base64>`, comma-separated."""
-        pairs = [key.strip().split(":", 1) for key in keys.split(",")]
-        self._ciphers = {key_id: AESGCM(base64.b64decode(key)) for key_id, key in pairs}
+        pairs = [key.strip().split(":", 1) for key in keys.split(",") if key.strip()]
+        self._ciphers = {key_id: AESGCM(decoded(key)) for key_id, key in pairs}
         self._first = pairs[0][0]
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:

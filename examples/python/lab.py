@@ -5,6 +5,7 @@ from typing import Any
 from aiohttp import ClientSession
 from temporalio.client import Client, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
 
 Json = dict[str, Any]
 
@@ -22,14 +23,18 @@ class Lab:
 
     async def place(self, reference: str, order: Json) -> None:
         """One reference places one kit, however often this is called. Once it returns, no outage stops the order."""
-        await self._temporal.start_workflow(
-            "placeKitOrder",
-            {"reference": reference, "kind": "unregistered", "order": order},
-            id=f"place-kit-order/{reference}",
-            task_queue=self._task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-        )
+        try:
+            await self._temporal.start_workflow(
+                "placeKitOrder",
+                {"reference": reference, "kind": "unregistered", "order": order},
+                id=f"place-kit-order/{reference}",
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+            )
+        except WorkflowAlreadyStartedError:
+            # It was placed before. Whether it was the same order is for you to compare: keep what you sent.
+            return
 
     async def state(self, reference: str) -> Json:
         """The state of the placing, and from the service's answer on that of the order."""
@@ -46,8 +51,9 @@ class Lab:
         return state
 
     async def results(self, reference: str) -> Json:
-        """Lab values never enter Temporal: they are read from the lab service."""
-        order_id = await self._order_id(reference)
+        """Lab values never enter Temporal: they are read from the lab service, for the order's latest kit."""
+        state: Json = await self._order(await self._order_id(reference)).query("state")
+        order_id = state["orderId"]
         async with self._service.get(f"/v3/order/{order_id}/result") as answer:
             answer.raise_for_status()
             results: Json = await answer.json()
