@@ -58,6 +58,7 @@ export {
   LabOperationsError,
   NoWorker,
   ReadInvalid,
+  Refusal,
   ServiceAccessDenied,
   ServiceDown,
   ServiceNotConfigured,

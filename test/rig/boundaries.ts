@@ -78,6 +78,9 @@ const table: Record<string, Folder> = {
   },
 };
 
+/** Examples use the client as a product does. */
+table['examples'] = { folders: ['client'], packages: ['fastify', '@fastify/multipart'], node: true };
+
 const product = ['service', 'protocol', 'workflows', 'activities', 'client', 'store', 'workers'];
 
 /** What a workflow knows, and how it changes. */
