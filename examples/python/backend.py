@@ -51,7 +51,10 @@ class Backend:
             return web.json_response({"error": getattr(refused.cause, "type", None)}, status=422)
 
     async def results(self, request: web.Request) -> web.Response:
-        return web.json_response(await self._lab.results(request.match_info["reference"]))
+        try:
+            return web.json_response(await self._lab.results(request.match_info["reference"]))
+        except NotYetPlaced:
+            return web.json_response({"error": "not_yet_placed"}, status=409)
 
     async def events(self, request: web.Request) -> web.Response:
         reference = request.match_info["reference"]

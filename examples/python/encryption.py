@@ -54,7 +54,7 @@ class LabCodec(PayloadCodec):
 
 
 def data_converter(keys: str) -> DataConverter:
-    """Also encrypts the messages of failures, as the worker requires."""
+    """Builds the data converter, which also encrypts failure messages, as the worker requires."""
     return dataclasses.replace(
         default(),
         payload_codec=LabCodec(keys),

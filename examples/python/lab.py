@@ -1,4 +1,4 @@
-"""Kit orders, by the messages of docs/messages.md. Their JSON Schemas are in client/schemas/."""
+"""Kit orders, with the messages of docs/messages.md. Their JSON Schemas are in client/schemas/."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class Lab:
             return
 
     async def state(self, reference: str) -> Json:
-        """The state of the placing, and from the service's answer on that of the order."""
+        """The placing's state until the service has accepted the order, then the order's state."""
         placing: Json = await self._placing(reference).query("state")
         if "orderId" not in placing:
             return placing

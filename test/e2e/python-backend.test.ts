@@ -102,3 +102,12 @@ test.skipIf(!isPossible)(
     expect(await call('POST', '/notifications', {})).toMatchObject({ status: 401 });
   },
 );
+
+test.skipIf(!isPossible)('the results of an order that the service has not accepted yet are a conflict', async () => {
+  const down = { kind: 'answer', status: 503, body: { detail: 'try again later' } } as const;
+  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: down });
+  const order = `/orders/python-${randomUUID()}`;
+  const body = { user_id: await lab.newUser(), lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
+  expect(await call('PUT', order, body)).toMatchObject({ status: 202 });
+  expect(await call('GET', `${order}/results`)).toEqual({ status: 409, answer: { error: 'not_yet_placed' } });
+});
