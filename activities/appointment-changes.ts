@@ -276,7 +276,7 @@ function another(): ApplicationFailure {
 }
 
 function noProvider(): ApplicationFailure {
-  const message = 'Nobody is sent for a draw at a service centre: choose a slot there';
+  const message = 'An appointment at a service centre cannot be requested without a slot: choose one with `chooseSlot`';
   return ApplicationFailure.nonRetryable(message, 'BookingRefused', { fields: [] });
 }
 

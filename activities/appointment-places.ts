@@ -60,7 +60,7 @@ export function callsAt(place: Place, { appointments, walkIns }: LabService): Pl
   };
 }
 
-/** What the calls of a service centre answer is there, whether or not it says so. */
+/** The snapshot of an appointment as a service centre's calls answer with it, even if it lacks its type. */
 export function snapshotAt(place: Place, appointment: Appointment): AppointmentSnapshot {
   return appointmentSnapshotOf(place === 'centre' ? { ...appointment, type: walkInType } : appointment);
 }

@@ -67,7 +67,7 @@ async function availabilityFor(
 }
 
 function notAtHome(field: string): ApplicationFailure {
-  const message = 'is for an order that is drawn at a service centre';
+  const message = 'is only for an order with a walk-in: leave it out';
   return ApplicationFailure.nonRetryable(`${field} ${message}`, 'InvalidCommand', { fields: [{ field, message }] });
 }
 

@@ -125,7 +125,8 @@ function notAllowed(
   action: MatchReviewAction,
   { status = 'unknown', allowedActions }: MatchReviewSnapshot,
 ): ApplicationFailure {
-  const allowed = allowedActions.length === 0 ? 'nothing' : allowedActions.join(', ');
-  const message = `The service does not allow to ${action} in the status ${status}; it allows ${allowed}`;
+  const others =
+    allowedActions.length === 0 ? 'it allows none' : `choose one that it allows: ${allowedActions.join(', ')}`;
+  const message = `The service does not allow the decision '${action}' in the status '${status}'; ${others}`;
   return ApplicationFailure.nonRetryable(message, 'ActionNotAllowed', { fields: [], reason: status });
 }

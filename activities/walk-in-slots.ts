@@ -29,7 +29,8 @@ export async function walkInAvailability(
 async function labOf(service: LabService, order: Order, options: CallOptions): Promise<string> {
   const lab = order.lab_test?.lab?.slug ?? (await service.centres.forOrder(order.id, {}, options)).lab;
   if (lab != null && lab !== '') return lab;
-  const message = 'The service names no laboratory of this order, so no service centre can be asked';
+  const message =
+    'The service names no laboratory for this order, so its service centres are not known: ask the lab service';
   throw ApplicationFailure.nonRetryable(message, 'AvailabilityRefused', { fields: [] });
 }
 

@@ -2,7 +2,7 @@ import ms, { type StringValue } from 'ms';
 import { countOf, type BusinessDays } from './business-days.js';
 import type { FollowingSetting, Setting } from './policy-settings.js';
 
-/** The values of a policy's settings, read by their kinds. Whatever is wrong is a fault, so that all faults can be named at once. */
+/** The values of a policy's settings, read by their kinds. Each violation is reported as a fault, so one error names all of them. */
 
 export const longest = ms('10y');
 
@@ -58,7 +58,7 @@ function readDeadline(value: unknown, fault: Fault): number | BusinessDays {
     return readDuration(value, (problem) => fault(`${problem}, or 1 to 999 business days such as '6bd'`));
   }
   const days: BusinessDays = `${Number(written)}bd`;
-  if (countOf(days) === undefined) fault('must be at most 999 business days, and at least one');
+  if (countOf(days) === undefined) fault('must be 1 to 999 business days');
   return days;
 }
 

@@ -85,8 +85,8 @@ const linkTokenRequestSchema = z.strictObject({
     .refine((url) => URL.canParse(url), 'must be an absolute URL')
     .nullish(),
   filter_on_providers: z.array(requiredTextSchema).nullish(),
-  on_error: z.literal('redirect', { error: 'must be redirect' }).nullish(),
-  on_close: z.literal('redirect', { error: 'must be redirect' }).nullish(),
+  on_error: z.literal('redirect', { error: "must be 'redirect'" }).nullish(),
+  on_close: z.literal('redirect', { error: "must be 'redirect'" }).nullish(),
 });
 
 export type LinkTokenRequest = z.output<typeof linkTokenRequestSchema>;

@@ -45,14 +45,14 @@ export const mostSites = 3;
 export const walkInSlotsFilterSchema = z
   .strictObject({
     lab: requiredTextSchema,
-    siteCodes: listSchema.max(mostSites, `must be at most ${mostSites}`).optional(),
+    siteCodes: listSchema.max(mostSites, `must contain at most ${mostSites} sites`).optional(),
     zipCode: zipSchema.optional(),
     radius: radiusSchema,
     startDate: dateSchema.optional(),
     allowStale: z.boolean().optional(),
   })
   .refine(({ siteCodes, zipCode }) => (siteCodes === undefined) !== (zipCode === undefined), {
-    error: 'or siteCodes is required, but not both',
+    error: 'must be given if siteCodes is absent, and must be absent otherwise',
     path: ['zipCode'],
   });
 

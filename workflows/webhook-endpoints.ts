@@ -108,8 +108,9 @@ function checkedCommand(command: unknown): WebhookCommand {
 function checkChange(change: unknown): void {
   if (!isObject(change)) throw invalid('command.change', 'must be an object');
   const unknown = Object.keys(change).find((field) => !changeable.includes(field as keyof WebhookChange));
-  if (unknown !== undefined) throw invalid('command.change', `must have no other field than ${changeable.join(', ')}`);
-  if (Object.keys(change).length === 0) throw invalid('command.change', 'must have a field');
+  if (unknown !== undefined)
+    throw invalid('command.change', `must contain only these fields: ${changeable.join(', ')}`);
+  if (Object.keys(change).length === 0) throw invalid('command.change', 'must contain at least one field');
   const { url, eventTypes } = change as { url?: unknown; eventTypes?: unknown };
   if (url !== undefined && typeof url !== 'string') throw invalid('command.change', 'url must be a text');
   if (eventTypes !== undefined && !Array.isArray(eventTypes))

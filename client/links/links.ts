@@ -155,7 +155,7 @@ function pageFaults({ redirectUrl, filterOnProviders, onError, onClose, ...unkno
     faults.push({ field: 'filterOnProviders', message: 'must be a list of at least one provider' });
   }
   for (const [field, value] of Object.entries({ onError, onClose })) {
-    if (value !== undefined && value !== 'redirect') faults.push({ field, message: 'must be redirect' });
+    if (value !== undefined && value !== 'redirect') faults.push({ field, message: "must be 'redirect'" });
   }
   return faults;
 }

@@ -24,13 +24,17 @@ export class DecisionNotAllowed extends Refusal {
   override readonly name = 'DecisionNotAllowed';
 }
 
-/** The lab service does not take the decision, for example because an order has to be named. */
+/** The lab service refuses the decision, for example because it needs an order's id. */
 export class DecisionRefused extends Refusal {
-  static readonly remedy = "Look at the candidates and at the service's sentence in the error, then decide again.";
+  static readonly remedy =
+    "Read the candidates (`lab.matchReviews.read`) and the service's message in the error, then decide again.";
   override readonly name = 'DecisionRefused';
 }
 
-/** The review's workflow was terminated or timed out; the message says which. At the service it is as it was. */
+/**
+ * The review's workflow was terminated or timed out; the message says which. The result still waits at the service unless a
+ * decision had already been sent.
+ */
 export class MatchReviewInterrupted extends LabOperationsError {
   static readonly remedy = 'Start the review again.';
   override readonly name = 'MatchReviewInterrupted';

@@ -49,7 +49,9 @@ const schemas: Readonly<Record<KitRequest['kind'], z.ZodType>> = {
 function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
   if (!kitKinds.includes(kind)) return [{ field: 'kind', message: `must be one of ${kitKinds.join(', ')}` }];
   if (typeof order !== 'object' || order === null) return [{ field: 'order', message: 'is required' }];
-  if ('passthrough' in order) return [{ field: 'order.passthrough', message: 'is ours: it carries the reference' }];
+  if ('passthrough' in order) {
+    return [{ field: 'order.passthrough', message: 'must be absent: it is reserved for the reference' }];
+  }
   return brokenRulesOf(schemas[kind], order).map(({ field, rule }) => ({ field: `order.${field}`, message: rule }));
 }
 

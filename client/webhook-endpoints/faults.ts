@@ -46,7 +46,7 @@ export function headerFaults(headers: unknown): RefusedField[] {
       /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && typeof value === 'string' && /^[\x20-\x7e]*$/.test(value),
   );
   if (areHeaders === true) return [];
-  return [{ field: 'headers', message: "must be an object with HTTP's names and values of printable ASCII" }];
+  return [{ field: 'headers', message: 'must be an object of HTTP header names with values in printable ASCII' }];
 }
 
 /** A secret that the caller makes is long enough not to be guessed. */

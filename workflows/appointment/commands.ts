@@ -109,7 +109,7 @@ async function reschedule(appointment: Appointment, { slotId, notes }: SlotChoic
   const open = openVisit(appointment);
   if (!open) throw nothingBooked();
   if (isAt(appointment, open, slotId)) return;
-  // What came of a lost answer could not be told from the appointment as it was.
+  // After a lost answer, the appointment would look the same whether it was moved or not.
   if (open.startAt === start) throw sameHour();
   if (site !== undefined) keyFor(appointment, slotId);
   const { orderId, policy } = appointment;
@@ -243,7 +243,8 @@ function alreadyThere({ startAt }: AppointmentSnapshot): ApplicationFailure {
 }
 
 function sameHour(): ApplicationFailure {
-  const message = 'The appointment has this hour at another service centre: cancel it with rebook, and choose again';
+  const message =
+    'The appointment is at the same time at another service centre: cancel it with `rebook`, then choose again';
   return refuse('RescheduleRefused', message);
 }
 

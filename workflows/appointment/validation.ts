@@ -32,7 +32,7 @@ function checkPlace({ siteCodes, zipCode, radius }: SlotQuestion): void {
     throw refuseField('zipCode', 'must be five digits, or five, a hyphen and four');
   if (radius !== undefined && !radii.includes(radius)) throw refuseField('radius', 'must be 10, 20, 25, 50 or 100');
   if (siteCodes !== undefined && (zipCode ?? radius) !== undefined)
-    throw refuseField('siteCodes', 'cannot stand beside zipCode and radius');
+    throw refuseField('siteCodes', 'must not be combined with zipCode or radius: give one or the other');
 }
 
 export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefined): void {

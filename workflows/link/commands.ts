@@ -207,7 +207,7 @@ export function checkOptions({ redirectUrl, filterOnProviders, onError, onClose 
     throw refuseField('filterOnProviders', 'must be a list of at least one provider');
   }
   for (const [field, value] of Object.entries({ onError, onClose })) {
-    if (value != null && value !== 'redirect') throw refuseField(field, 'must be redirect');
+    if (value != null && value !== 'redirect') throw refuseField(field, "must be 'redirect'");
   }
 }
 
@@ -219,7 +219,8 @@ export function validateReport(run: LinkRun, report: LinkReport): void {
 /** Says nothing of what the code was. */
 export function validateCode(run: LinkRun, given: MfaCode): void {
   if (sourceSlug(run.link) === undefined) {
-    throw refuseField('provider', 'must be chosen at the start: without that, the page itself asks for the code');
+    const message = "must be named when the link is started: a link without one gets its code on the service's page";
+    throw refuseField('provider', message);
   }
   const { codeForm } = run.link.policy;
   if (readCode(given?.code, codeForm) === undefined) {

@@ -45,9 +45,9 @@ export async function carryOut(review: Review, command: MatchReviewCommand): Pro
     const refusal = refusalOf(error);
     if (doubtful.includes(refusal.type ?? '')) {
       review.doubt = { ...decision, until: Date.now() + settling };
-      note(review, `the decision to ${action} was not answered`, Date.now());
+      note(review, `the decision '${action}' was not answered`, Date.now());
     }
-    // Whoever is refused knows something that is not known here.
+    // A refusal shows that the service knows something that is not known here: read it.
     review.unclear = true;
     throw refusal;
   }

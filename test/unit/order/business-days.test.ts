@@ -75,8 +75,8 @@ describe('a policy with business days', () => {
   });
 
   test.each<[object, string]>([
-    [{ shippingDeadline: '0bd' }, 'shippingDeadline must be at most 999 business days, and at least one'],
-    [{ shippingDeadline: '1000bd' }, 'shippingDeadline must be at most 999 business days, and at least one'],
+    [{ shippingDeadline: '0bd' }, 'shippingDeadline must be 1 to 999 business days'],
+    [{ shippingDeadline: '1000bd' }, 'shippingDeadline must be 1 to 999 business days'],
     [{ shippingDeadline: '1.5bd' }, "or 1 to 999 business days such as '6bd'"],
     [{ returnReminders: ['2bd'] }, "returnReminders entry 1 must be a duration such as '7d' or milliseconds"],
     [{ giveUpAfter: '6bd' }, "giveUpAfter must be a duration such as '7d' or milliseconds"],
