@@ -202,7 +202,7 @@ test('the catalogue says what can be ordered', async () => {
   expect(await lab.catalogue.accounts({ status: 'pending' })).toMatchObject([{ id: LAB_ACCOUNT_IDS.pending }]);
 });
 
-test('providers and a user’s connections are read, with the error of one that broke, which is ended safely twice', async () => {
+test('providers and a user’s connections are read, with the error of one that broke, and ending one twice is safe', async () => {
   const { lab, newUser, control } = await backend();
   const providers = await lab.links.providers({ sourceType: 'invented' });
   expect(providers).toContainEqual(expect.objectContaining({ slug: 'invented_reader', auth_type: 'email' }));

@@ -14,7 +14,7 @@ async function runIdOf({ userId }: LeavingUser): Promise<string> {
 }
 
 describe('a user is restored', () => {
-  test('a user is restored at the service if no deletion runs here, by either name, and safely twice', async () => {
+  test('at the service if no deletion runs here, by either id, and safely twice', async () => {
     const { userId, clientUserId } = await LeavingUser.arrive(stage);
     for (const which of [{ userId: userId.toUpperCase() }, { clientUserId }]) {
       await stage.sandbox.deleteUser(userId);
@@ -31,7 +31,7 @@ describe('a user is restored', () => {
   });
 
   test.each(['userId', 'clientUserId'])(
-    'a user is restored through the deletion that runs here, named by %s, which ends',
+    'through the deletion that runs here, which ends, named by %s',
     async (name) => {
       const leavingUser = await LeavingUser.arrive(stage);
       const { userId, clientUserId } = leavingUser;

@@ -29,7 +29,7 @@ test('an end is notified as a CloudEvent about the user, with its cause and noth
   ]);
 });
 
-test('a connection that breaks long after its link is notified once, whatever becomes of the webhook and the endpoint', async () => {
+test('the product is notified once of a connection that breaks long after its link, whatever happens to the webhook and the endpoint', async () => {
   const link = await UserLink.start(stage);
   await link.enterPassword('ok');
   await link.expectNotifications('ended connected');

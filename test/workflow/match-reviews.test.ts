@@ -231,7 +231,7 @@ test('a review whose webhook was lost is found by the next pass, once, and not a
   expect(await pass()).toBe(0);
 });
 
-test('what is no decision is refused before anything is done', async () => {
+test('an invalid decision is refused before anything is done', async () => {
   const review = await unmatched();
   for (const [decision, field] of [
     [{ orderId: '../other' }, 'orderId'],

@@ -154,7 +154,7 @@ test('a cancelled order leaves its walk-in: a person is asked to look until it i
   await expect(stage.service.walkIns.get(visit.orderId)).rejects.toMatchObject({ name: 'NotFound' });
 });
 
-test('a walk-in that nobody cancels with its order ends with the order when its hour has come', async () => {
+test('a walk-in that nobody cancels with its order ends with the order once its start time has passed', async () => {
   const visit = await startWalkIn();
   await booked(visit);
   await confirmed(visit);

@@ -22,7 +22,7 @@ test.each([
   expect(outcomeOf({ rawResultId, ...report })).toBe(outcome);
 });
 
-test('a decision is carried out where the review stands as it would bring it', () => {
+test('a decision counts as carried out if the review is already in the state that it leads to', () => {
   expect(isCarriedOut('accept', item({ status: 'resolved', resolvedOrderId: 'order-1' }))).toBe(true);
   expect(isCarriedOut('accept', item({ status: 'resolved', resolutionAction: 'reject' }))).toBe(false);
   expect(isCarriedOut('reject', item({ status: 'resolved' }))).toBe(true);
@@ -32,7 +32,7 @@ test('a decision is carried out where the review stands as it would bring it', (
 });
 
 describe('a webhook', () => {
-  test('that says what is known is no news; one that differs is read, and changes nothing by itself', () => {
+  test('that repeats what is known is ignored; one that differs causes a read and changes nothing by itself', () => {
     const review = readCase();
     expect(learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' })).toBe(false);
     expect(learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' })).toBe(true);
@@ -91,7 +91,7 @@ test('a person is reminded only while a person has to decide, and again when the
   expect(review.decision).toBeUndefined();
 });
 
-test('the case file says what is to be decided, and quotes nothing that could end a line', () => {
+test('the case file names the decision that is needed, and quotes nothing that could end a line', () => {
   const state = reviewStateOf(readCase({ interpretation: 'critical', decisionCode: 'no_match' }));
   const text = caseFileOf(state);
   expect(text).toContain('### Awaiting decision');

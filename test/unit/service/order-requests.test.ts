@@ -24,7 +24,7 @@ async function brokenBy(change: Partial<OrderRequest>, config: Partial<ServiceCo
 
 const patient = (change: Partial<typeof PATIENT>) => brokenBy({ patient_details: { ...PATIENT, ...change } });
 
-/** The same where the settings have documented rules checked. */
+/** The same requests with the documented rules checked. */
 const documented = { orderRules: 'documented' } as const;
 const strictPatient = (change: Partial<typeof PATIENT>) =>
   brokenBy({ patient_details: { ...PATIENT, ...change } }, documented);
