@@ -28,9 +28,10 @@ export interface LabOperationsOptions {
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`, `matchReviews.read` and `search`, `reports.job`,
-   * biomarkers, service centres, the reasons for cancelling an appointment, and users except for their deletion. Without it everything else
-   * works, and these throw `ServiceNotConfigured`.
+   * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`,
+   * `matchReviews.read` and `search`, `reports.job`, biomarkers, service centres, the reasons for cancelling an appointment,
+   * providers and connections of links, and users except for requesting their deletion. Without it everything else works, and
+   * these throw `ServiceNotConfigured`.
    */
   service?: ServiceConfig;
   /** The default deadline of calls. Without it, each method has its own, stated in its doc. */

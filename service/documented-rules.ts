@@ -2,8 +2,9 @@ import type { BrokenRule, CallFacts } from './errors.js';
 import { RequestInvalid } from './errors.js';
 
 /*
- * What laboratories are known to take (docs/lab-service.md): names in ASCII, addresses in the United States. A deployment may take
- * more, so it is checked only where the settings say so: then a request is refused before it is sent.
+ * The rules that laboratories are documented to have (docs/lab-service.md): names in ASCII, US zip codes, two-letter country
+ * codes. A deployment may accept more, so they are checked only if the settings say so; a request that breaks one is then
+ * refused before it is sent.
  */
 
 /** `service`: the service decides. `documented`: what it is documented to refuse is not sent. */

@@ -293,8 +293,8 @@ export const workerSettings = {
     .default('service')
     .meta({
       description:
-        'set documented to refuse orders and registrations with names, zips or countries that laboratories are documented not to take',
-      more: 'Names in ASCII, zips and countries of the United States (docs/lab-service.md). By default the service decides.',
+        'set to `documented` to refuse orders and registrations with names, zips or countries that laboratories are documented not to take',
+      more: 'The rules: names in ASCII, US zip codes, two-letter country codes in capitals (docs/lab-service.md). By default the service decides.',
     }),
   SERVICE_ECHOES_PASSTHROUGH: truth
     .default('true')

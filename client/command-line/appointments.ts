@@ -50,9 +50,9 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   );
   onOrder('slots', "list the slots near the order's address, or at service centres for a walk-in")
     .option('--start-date <date>', 'the first day, YYYY-MM-DD')
-    .option('--site <code...>', 'of a walk-in: up to three service centres')
-    .option('--zip <zip>', 'of a walk-in: near this zip code')
-    .option('--radius <miles>', 'of a walk-in: 10, 20, 25, 50 or 100 (default 25)', Number)
+    .option('--site <code...>', 'walk-ins only: up to three service centres')
+    .option('--zip <zip>', 'walk-ins only: near this zip code')
+    .option('--radius <miles>', 'walk-ins only: 10, 20, 25, 50 or 100 (default 25)', Number)
     .action(async (orderId: string, options: SlotOptions) =>
       commandLine.run(async ({ lab }) => {
         const handle = await lab.appointments.get({ orderId });

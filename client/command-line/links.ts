@@ -33,7 +33,7 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
       .requiredOption('--user <user-id>', "the lab service's id of the user")
       .requiredOption(
         '--provider <slug>',
-        "the lab service's name of the provider; any: the user chooses it on the page",
+        "the lab service's name for the provider; `any`: the user chooses one on the service's page",
       );
   const show = (state: LinkState): void => commandLine.print(state, () => linkText(state));
   const send = (which: WhichLink, command: (handle: LinkHandle) => Promise<LinkState>): Promise<void> =>
@@ -41,7 +41,7 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
 
   onLink('start', 'start a link, or join the one already running')
     .option('--redirect-url <url>', 'the page that the user is sent to at the end')
-    .option('--only <slug>', 'offer this provider on the hosted page; can be repeated (default: all)', collect)
+    .option('--only <slug>', "offer this provider on the service's page; can be repeated (default: all)", collect)
     .option('--redirect-errors', 'send the user to the redirect URL after a failed login, too')
     .option('--redirect-close', 'send the user to the redirect URL after closing the page, too')
     .action(async ({ redirectUrl, only, redirectErrors, redirectClose, ...which }: WhichLink & PageOptions) =>

@@ -111,14 +111,14 @@ function changingCommands(ofTeam: OfTeam, commandLine: CommandLine): void {
     async (webhookId: string, options: PlaceOptions) =>
       commandLine.run(async ({ lab }) => {
         show(await lab.webhooks.enable(placeOf(options), webhookId));
-        commandLine.note('Events of the meantime do not come by themselves: see `labops reconcile --help`.');
+        commandLine.note('Events missed meanwhile are not sent again: see `labops reconcile --help`.');
       }, patience),
   );
 }
 
 function headerCommands(ofTeam: OfTeam, commandLine: CommandLine): void {
-  ofTeam('headers <webhook-id>', 'print the headers of deliveries, with their values')
-    .option('--set-file <path>', 'replace all of them by a JSON object of names and values; - reads standard input')
+  ofTeam('headers <webhook-id>', 'print the headers of deliveries, or replace them with --set-file')
+    .option('--set-file <path>', 'replace all headers with a JSON object of names and values; - reads standard input')
     .action(async (webhookId: string, { setFile, ...options }: PlaceOptions & { setFile?: string }) => {
       const headers = setFile === undefined ? undefined : await readObject(commandLine.terminal, setFile);
       await commandLine.run(async ({ lab }) => {

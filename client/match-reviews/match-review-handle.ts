@@ -22,7 +22,7 @@ const isWaiting = { words: matchReviewErrorMap, underWay: goesOn('The review') }
 
 /**
  * The review of one unmatched result. A decision is sent to the service once: the same one again answers with the state.
- * Each rejects with DecisionNotAllowed, DecisionRefused, MatchReviewInvalid, MatchReviewEnded, FeatureNotEnabled,
+ * Each decision rejects with DecisionNotAllowed, DecisionRefused, MatchReviewInvalid, MatchReviewEnded, FeatureNotEnabled,
  * ServiceAccessDenied, or ServiceDown: then send the same decision again, because the review is read first. Every method also rejects
  * with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure. The default deadline of each
  * is 30 seconds.
@@ -46,7 +46,7 @@ export class MatchReviewHandle {
     return this.decide(acceptUpdate, { ...acceptance, action: 'accept' }, acceptance, options);
   }
 
-  /** The result belongs to none of the team's orders. */
+  /** Rejects the result: it belongs to none of the team's orders. */
   async reject(rejection: Rejection = {}, options: CallOptions = {}): Promise<MatchReviewState> {
     return this.decide(rejectUpdate, { action: 'reject' }, rejection, options);
   }

@@ -67,9 +67,9 @@ export class WebhookOperations {
    * Has events delivered to an address: all of them, or those of the given types. An address is registered once: one
    * that is there already is answered with as it is, `created` is false then, and nothing of it is changed.
    *
-   * The answer has the signing secret where payloads are encrypted; without encryption keys it is to be read in the
-   * service's dashboard. Deadline: 10 minutes, as long as a command may take, because the secret is answered with once.
-   * @throws EncryptionRequired for an address that is a credential by itself, where payloads are not encrypted
+   * The answer has the signing secret if payloads are encrypted; without encryption keys, read it in the service's
+   * dashboard. Deadline: 10 minutes, as long as a command may take, because the secret is answered with once.
+   * @throws EncryptionRequired for an address that is a credential by itself, if payloads are not encrypted
    */
   async register(
     place: WebhookPlace,
@@ -89,7 +89,7 @@ export class WebhookOperations {
 
   /**
    * Changes an endpoint: address, event types, description, rate limit, disabled or not. Fields that are left out stay.
-   * @throws EncryptionRequired for an address that is a credential by itself, where payloads are not encrypted; WebhookNotFound
+   * @throws EncryptionRequired for an address that is a credential by itself, if payloads are not encrypted; WebhookNotFound
    */
   async update(
     place: WebhookPlace,
@@ -103,8 +103,8 @@ export class WebhookOperations {
   }
 
   /**
-   * Has events delivered again to an endpoint that was disabled: by a person, or by the service because it failed for five
-   * days. Events of the meantime do not come by themselves: `lab.orders.reconcile` catches up on those of orders.
+   * Resumes deliveries to an endpoint that was disabled: by a person, or by the service because it failed for five days.
+   * Events missed meanwhile are not sent again: `lab.orders.reconcile` catches up on orders.
    * @throws WebhookNotFound
    */
   async enable(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
@@ -113,7 +113,7 @@ export class WebhookOperations {
 
   /**
    * The headers that go along with every delivery; for those that the service does not show again, the names.
-   * @throws EncryptionRequired where payloads are not encrypted, because a header may be a credential; WebhookNotFound
+   * @throws EncryptionRequired if payloads are not encrypted, because a header may be a credential; WebhookNotFound
    */
   async headers(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookHeadersRead> {
     checkCommand(place, idFaults({ webhookId }));
@@ -123,7 +123,7 @@ export class WebhookOperations {
 
   /**
    * Replaces all headers: those that `headers` names as sensitive must be given again.
-   * @throws EncryptionRequired where payloads are not encrypted, because a header may be a credential; WebhookNotFound
+   * @throws EncryptionRequired if payloads are not encrypted, because a header may be a credential; WebhookNotFound
    */
   async setHeaders(
     place: WebhookPlace,
@@ -137,15 +137,16 @@ export class WebhookOperations {
   }
 
   /**
-   * Has an endpoint signed with a new secret, and answers with it. For a while deliveries carry both signatures.
+   * Sets a new signing secret for an endpoint, and returns it. For a while, deliveries carry both signatures.
    *
    * With a `secret` of yours, the receiver can know it before the service signs with it, so no delivery is refused at any
-   * time: add it to the receiver's secrets, rotate, and remove the old one after a day or two (docs/operations.md). Sent again, it changes
-   * nothing more. Without one the service makes it: add it to the receiver's while both sign. Sent again after
-   * `ServiceDown`, it may then rotate once more; after `TimedOut` the endpoint may have a new secret: take it from the
-   * service's dashboard, or rotate again. Deadline: 10 minutes, as long as a command may take.
+   * time: add it to the receiver's secrets, rotate, and remove the old one two days later (docs/operations.md). Repeating
+   * the call with the same secret changes nothing more. Without `secret` the service generates one: add it to the
+   * receiver's secrets while both sign. Repeating such a call after `ServiceDown` may rotate again; after `TimedOut` the
+   * endpoint may have a new secret: take it from the service's dashboard, or rotate again. Deadline: 10 minutes, as long
+   * as a command may take.
    * @param secret `whsec_` followed by base64 of at least 24 random bytes
-   * @throws EncryptionRequired where payloads are not encrypted, before anything is done; WebhookNotFound
+   * @throws EncryptionRequired if payloads are not encrypted, before anything is done; WebhookNotFound
    */
   async rotate(
     place: WebhookPlace,

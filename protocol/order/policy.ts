@@ -25,8 +25,8 @@ const remedies = ['ask', 'replace', 'fail'] as const;
  * How long each part of an order may take and what happens when it goes wrong. The service documents none of it
  * (docs/lab-service.md, "Problems and durations"), so all of it is input, and every default has its reason.
  *
- * The deadlines, and `problemLimit`, may be in business days (`'6bd'`), which `holidays` and `utcOffset` define: on a clock that
- * stands still at weekends and on holidays. Everything else is calendar time.
+ * `problemLimit` and every deadline except `notificationDeadline` may be in business days (`'6bd'`): time on a clock that stands
+ * still at weekends and on `holidays`, in the zone of `utcOffset`. Everything else is calendar time.
  */
 export const orderSettings = {
   /**
@@ -86,12 +86,12 @@ export const orderSettings = {
    */
   criticalResultReminder: duration('1h', { least: '1s', most: '1d' }),
   /**
-   * Dates that are no business days, YYYY-MM-DD, at most 200. Default none: which days a lab or a carrier does not work is not
+   * Dates that are not business days, YYYY-MM-DD, at most 200. Default none: which days a lab or a carrier does not work is not
    * documented. Saturdays and Sundays are never business days.
    */
   holidays: dates(),
   /**
-   * Where business days begin and end: hours ahead of UTC, -12 to 14. Default -5, New York's standard time: labs serve US addresses.
+   * The zone of the business days, in hours ahead of UTC, -12 to 14. Default -5, New York's standard time: labs serve US addresses.
    * Daylight saving is not followed, which moves a deadline by an hour at most, or over a weekend.
    */
   utcOffset: count(-5, { least: -12, most: 14 }),
