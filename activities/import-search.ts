@@ -21,8 +21,8 @@ interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'se
 
 /**
  * Looks through the user's orders for the one that has the sample of an import: its body has no place for a passthrough, and a
- * sample id names one sample, so this is exact, whoever imported it. A cancelled order of another reference, or of another
- * time, does not count: its sample may be imported again.
+ * sample id names one sample, so the match is exact, no matter who imported it. A cancelled order of another reference, or of
+ * another time, does not count: its sample may be imported again.
  *
  * @throws ApplicationFailure `OrderRefused` if the sample's order has another reference; `AmbiguousOrder` if a lost answer may
  * have created an import that shows no sample id

@@ -17,11 +17,11 @@ import { asFailures } from './failures.js';
 
 /** What a pass over the results that wait for a review has found. */
 export interface MatchReviewsReconciled {
-  /** Reviews that no workflow followed, so that one was started for each. */
+  /** Reviews that no workflow followed: one was started for each. */
   started: number;
 }
 
-/** Heals the webhooks of match reviews: a review that is followed reads by itself. */
+/** Recovers the match reviews whose webhooks were lost: a review that is followed reads by itself. */
 export function matchReviewReconcileActivities(dependencies: ActivityDependencies) {
   return {
     /** Starts the workflow of every open review that has none. Repeating it does no harm. */
@@ -52,7 +52,7 @@ function isOff(error: unknown): error is ServiceRefused {
 
 async function* openReviews(service: LabService): AsyncGenerator<UnmatchedResult, void, undefined> {
   for await (const item of service.unmatchedResults.list()) {
-    // Nothing is to be decided about one that is over, which a service may list all the same.
+    // A review that is over needs no decision, but a service may still list it.
     if (item.status === 'resolved' || item.status === 'matched') continue;
     if (isAddressable(item.id)) yield item;
     else log.warn('a match review was skipped: its id cannot be part of a workflow ID', { idLength: item.id.length });

@@ -172,7 +172,7 @@ function fingerprintOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** What `change` does not name is absent: the service takes null as nothing said, except where it removes something. */
+/** Fields that `change` omits are absent: the service ignores null, except in a field that null clears. */
 function requestOf({ url, description, disabled, eventTypes, rateLimit }: WebhookChange): UpdateWebhookRequest {
   return {
     ...(url !== undefined && { url }),

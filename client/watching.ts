@@ -14,8 +14,8 @@ export interface WatchOptions {
   maxInterval?: Duration;
   /**
    * The notification handler that this process mounts at the worker's NOTIFY_URL. A notification of what is watched then
-   * asks for the state at once, and nothing is polled but every `maxInterval`: for a change that is not notified,
-   * and for notifications that another process of the backend received.
+   * causes a read of the state at once, and it is otherwise polled only every `maxInterval`, for changes that are not
+   * notified and for notifications that another process of the backend received.
    */
   notifications?: NotificationSource;
   /**
@@ -26,7 +26,7 @@ export interface WatchOptions {
   signal?: AbortSignal;
 }
 
-/** Tells of the notifications that it has received. */
+/** A source of received notifications, such as the notification handler. */
 export interface NotificationSource {
   /** Calls the listener after each notification of this workflow, until the returned function is called. */
   listen(workflowId: string, listener: () => void): () => void;

@@ -7,7 +7,7 @@
 export type BusinessDays = `${number}bd`;
 
 export interface BusinessCalendar {
-  /** Dates that are no business days, YYYY-MM-DD. Saturdays and Sundays are none either. */
+  /** Dates that are not business days, YYYY-MM-DD. Saturdays and Sundays never are. */
   holidays: readonly string[];
   /** Hours by which the zone whose days are counted is ahead of UTC. */
   utcOffset: number;

@@ -91,7 +91,7 @@ export type Centres = z.output<typeof centresSchema>;
 
 /** Service centres. Every call rejects with a `ServiceError`. */
 export interface CentreDirectory {
-  /** Who draws blood near a place: at home, and which laboratories have service centres. */
+  /** The coverage of a zip code: whether blood is drawn at home there, and which laboratories have service centres nearby. */
   coverage(filter: CoverageFilter, options?: CallOptions): Promise<Coverage>;
   near(filter: CentresFilter, options?: CallOptions): Promise<Centres>;
   /** Near the patient of an order, of its laboratory. */

@@ -4,7 +4,7 @@ import { idSchema, listSchema, textSchema } from './order.js';
 import type { UnmatchedResult } from './unmatched-results.js';
 
 /**
- * What a webhook says of a match review. It shows that there is news, and no more: the result is read before anything is
+ * A webhook's report of a match review. It shows that there is news, and no more: the result is read before anything is
  * shown or decided.
  */
 export interface MatchReviewReport {

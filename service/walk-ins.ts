@@ -23,8 +23,9 @@ import {
 
 export interface WalkInBookingOptions extends CallOptions {
   /**
-   * Sent as `X-Idempotency-Key`: the same key within 14 days gives the first answer again instead of a second booking. That
-   * answer is as old as the first one: read the appointment after it. Failures are told not to be kept. Printable ASCII.
+   * Sent as `X-Idempotency-Key`: the same key within 14 days returns the first answer again instead of booking twice. That
+   * answer may be outdated, so read the appointment after it. `X-Idempotency-Error: no-cache` asks the service not to keep
+   * failures. Printable ASCII.
    */
   idempotencyKey?: string;
 }
@@ -35,7 +36,7 @@ export interface WalkInBookingOptions extends CallOptions {
  */
 export interface WalkIns {
   /**
-   * Slots of up to three sites, or near a zip code; each day has its site. None where the service answers that it found
+   * Slots of up to three sites, or near a zip code; each day has its site. An empty list if the service answers that it found
    * none. How many days there are is not documented.
    */
   availability(filter: WalkInSlotsFilter, options?: CallOptions): Promise<Availability>;

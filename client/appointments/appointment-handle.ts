@@ -77,8 +77,9 @@ export class AppointmentHandle {
 
   /**
    * Cancels the appointment at the service, with one of `cancellationReasons`. With `rebook` another slot must be
-   * chosen afterwards; without, the workflow ends. A visit at home costs its price less than 24 hours ahead: warn after
-   * `refundableUntil` of the appointment; `refundable` of the answer says what it came to.
+   * chosen afterwards; without, the workflow ends. A visit at home is charged in full if it is cancelled less than 24 hours
+   * before its start: after the appointment's `refundableUntil`, warn first. `refundable` of the answer says whether it was
+   * in time.
    *
    * @throws CancellationRefused, NothingBooked with `rebook` if there is none
    */

@@ -91,8 +91,8 @@ export class AppointmentOperations {
   }
 
   /**
-   * Who draws blood near a zip code, straight from the service: at home, and which laboratories have service centres.
-   * Deadline: 30 seconds. @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
+   * The coverage of a zip code, straight from the service: whether blood is drawn at home there, and which laboratories have
+   * service centres nearby. Deadline: 30 seconds. @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
    */
   async coverage(filter: CoverageFilter, options: CallOptions = {}): Promise<Coverage> {
     checkRead('The filter', filter, ofCoverage);

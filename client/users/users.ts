@@ -106,15 +106,14 @@ export class UserOperations {
   }
 
   /**
-   * Undoes a deletion, whoever requested it: this backend, another one, or a person in the service's dashboard. One that runs here
-   * is undone by its workflow, so that nothing goes on counting down; any other directly at the service. Connections are not
-   * restored: the user has to link them again. By `userId` it is safe to repeat, also for a user who is not deleted. By
-   * `clientUserId` the service finds the user; if that was answered but the call failed after it, continue with the user's id.
-   * Deadline: 30 seconds for each of three calls.
+   * Undoes a deletion, no matter who requested it. One that runs here is undone by its workflow, which then ends; any other is
+   * undone directly at the service. Connections are not restored: the user has to link them again. With `userId` it is safe to
+   * repeat, even for a user who is not deleted. With `clientUserId`, the service looks the user up; if the call fails after the
+   * service has restored the user, continue with the user's id. Deadline: 30 seconds for each of three calls.
    *
-   * @throws DeletionInvalid if it is not clear who is meant; ServiceNotConfigured; the service's own errors: `ServiceRefused` if it
-   * does not undo, for example because its grace is over or a new user has taken the `client_user_id`; for a deletion that runs
-   * here those of `undo` of its handle
+   * @throws DeletionInvalid unless exactly one valid id is given; ServiceNotConfigured; the service's own errors: `ServiceRefused`
+   * if the service does not restore the user, for example because the grace period is over or a new user has taken the
+   * `client_user_id`; for a deletion that runs here, the errors of its handle's `undo`
    */
   async restore(
     which: { userId: string } | { clientUserId: string },
@@ -128,7 +127,7 @@ export class UserOperations {
     return { user, ...(deletion && { deletion }) };
   }
 
-  /** A user who is scheduled for deletion cannot be found by its reference, so that one is restored first. */
+  /** A user who is scheduled for deletion cannot be found by `client_user_id`, so such a user is restored first. */
   private async undoneOrNamed(
     which: { userId?: string; clientUserId?: string },
     options: CallOptions,

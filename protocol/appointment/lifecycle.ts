@@ -42,8 +42,8 @@ export function isWalkIn({ type }: Pick<AppointmentSnapshot, 'type'>): boolean {
 const refundNotice = 24 * 3_600_000;
 
 /**
- * The moment up to which a cancelled visit at home is refunded in full, in milliseconds since the epoch; `undefined` where
- * no rule is documented, which is so at a service centre.
+ * The moment up to which a cancelled visit at home is refunded in full, in milliseconds since the epoch. `undefined` for a
+ * service centre, for which no rule is documented, and without a start.
  */
 export function refundableUntil({ type = 'phlebotomy', startAt }: AppointmentSnapshot): number | undefined {
   const start = Date.parse(startAt ?? '');

@@ -17,8 +17,8 @@ export interface ConnectionError {
 }
 
 /**
- * What the product is told of a connection that broke, which normally is long after its link has ended. The webhook's texts
- * may quote a person and stay behind; `lab.links.connections` has them.
+ * The notification about a connection that broke, normally long after its link has ended. It leaves out the webhook's texts,
+ * which may quote a person; `lab.links.connections` has them.
  */
 export function connectionErrorNotification({ errorType, messageId, at, ...of }: ConnectionError): Notification {
   const [userId, provider] = [canonicalUserId(of.userId), sourceSlugOf(of.provider)];

@@ -9,7 +9,7 @@ import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
 
 export const linkProviderName = 'linkProvider';
 
-/** The hosted page on which the user connects; the service's own words. None of it has an effect on calls of the API. */
+/** Options of the service's page on which the user connects, passed on unchanged. They do not affect the API's calls. */
 export interface LinkPage {
   /** The page that the user is sent to at the end. */
   redirectUrl?: string;

@@ -36,7 +36,7 @@ export interface ReviewRequested {
 export const matchReviewReportedSignal = defineSignal<[MatchReviewReported]>('matchReviewReported');
 export const reviewRequestedSignal = defineSignal<[ReviewRequested]>('reviewRequested');
 
-/** What a person may decide. */
+/** A decision that a person can make. */
 export type MatchReviewAction = 'accept' | 'reject' | 'unsure';
 
 interface Noted {
@@ -107,7 +107,7 @@ export interface MatchReviewState {
   interpretation?: string;
   resultStatus?: string;
   labSlug?: string;
-  /** What was decided here. */
+  /** The decision made here. */
   decision?: MatchReviewDecision;
   /** The order that the result was given to; it may be a new one. */
   resolvedOrderId?: string;

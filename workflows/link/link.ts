@@ -112,7 +112,7 @@ function begun(options: LinkOptions, now: number): Omit<Link, 'userId' | 'provid
   };
 }
 
-/** What was chosen for the hosted page, and nothing else. */
+/** The options of the service's page, and nothing else. */
 export function pageOf({ redirectUrl, filterOnProviders, onError, onClose }: LinkPage): LinkPage {
   return {
     ...(redirectUrl != null && { redirectUrl }),

@@ -10,7 +10,7 @@ import type { Review } from './review.js';
 
 export interface Deadline extends Moment {
   name: 'read_the_review' | 'decision_reminder' | 'service_review' | 'notify_the_order';
-  /** What it is met by, once for each stage. */
+  /** The key that marks it as met, once for each stage. */
   key: string;
   /** Which of several reminders, from 1. */
   ordinal: number;

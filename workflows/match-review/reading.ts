@@ -76,7 +76,7 @@ export async function identify({ review, commands, earlierRun }: MatchReviewRun)
 
 /**
  * Passes the order that the result was given to on to its own workflow, as its webhook would, which may be lost.
- * @returns whether there is nothing left to do
+ * @returns true if nothing is left to do
  */
 export async function bringOrder(
   review: Review,

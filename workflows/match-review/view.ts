@@ -6,7 +6,7 @@ import { waitingUntil } from './deadlines.js';
 import { currentPhase, type Review } from './review.js';
 import { reviewResultVersion } from './versions.js';
 
-/** What `state` and the updates answer with. */
+/** The answer of `state` and the updates. */
 export function reviewStateOf(review: Review): MatchReviewState {
   const { rawResultId, userId, known, decision, resolvedOrderId, resolvedUserId, ending } = review;
   const { status, decisionCode, interpretation, resultStatus, labSlug } = known ?? { labSlug: undefined };
@@ -48,7 +48,7 @@ function waitingOf(review: Review): MatchReviewState['waiting'] {
   return { for: what, ...(until !== undefined && { until: new Date(until).toISOString() }) };
 }
 
-/** The case file that the Web UI shows, in Markdown: what is to be decided, and what happened. */
+/** The case file that the Web UI shows, in Markdown: the decision that is needed, and the history. */
 export function caseFileOf(state: MatchReviewState): string {
   const { rawResultId, phase, decisionCode, allowedActions, interpretation, attention, timeline } = state;
   const actions = allowedActions.length === 0 ? 'none' : allowedActions.map(code).join(', ');
