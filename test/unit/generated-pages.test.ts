@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import * as client from '../../client/index.js';
 import { generatedPages } from '../../tools/pages.js';
 import * as workflows from '../../workflows/index.js';
 import { codecServerSettings, ingressSettings, singleProcessSettings, workerSettings } from '../../workers/settings.js';
 import { projectFolder } from '../rig/processes.js';
 
+/** The compiler reads the whole project for it, which takes long on a busy machine. */
+vi.setConfig({ testTimeout: 300_000 });
 const generated = generatedPages(projectFolder);
 
 async function headingsOf(page: string): Promise<string[]> {
