@@ -79,6 +79,10 @@ const connectionsSchema = z
   .looseObject({ providers: answeredListSchema(providerConnectionSchema) })
   .transform(({ providers }) => providers.items);
 
+/** A sentence about the connection or the user: a gateway, which knows neither, writes `Not Found` or `no Route matched`. */
+const absence =
+  /\b(?:user|provider|source|connection)\b.*\b(?:not|no longer)\b|\bno (?:such )?(?:user|connection|provider|source)\b/i;
+
 const successSchema = z.looseObject({ success: z.literal(true).nullish() });
 
 export function createProviders(transport: Transport): Providers {
@@ -105,7 +109,7 @@ export function createProviders(transport: Transport): Providers {
         await transport.request({ ...call, params: { user_id: userId, provider }, options, answer: successSchema });
         return true;
       } catch (error) {
-        if (isStatedAbsence(error, /\bno(?:t|ne)?\b/i) || isScheduledForDeletion(error)) return false;
+        if (isStatedAbsence(error, absence) || isScheduledForDeletion(error)) return false;
         throw error;
       }
     },

@@ -30,9 +30,13 @@ test('an answer that is not a list of providers is unreadable', async () => {
 test.each<[string, Answer, boolean | string]>([
   ['was there', { body: { success: true } }, true],
   ['was not there', { status: 404, body: { detail: 'The user is not connected to this provider' } }, false],
+  ['was never made', { status: 404, body: { detail: 'No such connection' } }, false],
   ['is of an unknown user', { status: 404, body: { detail: 'Not found' } }, false],
   ['went with its user', { status: 404, body: { detail: 'You have scheduled this user for deletion.' } }, false],
   ['is at a path that a proxy does not know', { status: 404, body: '<html>' }, 'NotFound'],
+  ['is at a path that a gateway does not know', { status: 404, body: { detail: 'Not Found' } }, 'NotFound'],
+  ['has no route', { status: 404, body: { message: 'no Route matched with those values' } }, 'NotFound'],
+  ['has no page', { status: 404, body: { message: '404 page not found' } }, 'NotFound'],
   ['is not taken', { status: 422, body: { detail: 'no' } }, 'ServiceRefused'],
 ])('a connection that %s is deregistered', async (_what, answer, expected) => {
   const { baseUrl, requests } = await answering(() => answer);
