@@ -21,6 +21,13 @@ export type WebhookCommand =
   | { do: 'rotate'; webhookId: string; secret?: string }
   | { do: 'delete'; webhookId: string };
 
+/** A secret that a caller makes is long enough not to be guessed: 32 characters of base64 are 24 bytes. */
+export function isWebhookSecret(secret: unknown): secret is string {
+  return typeof secret === 'string' && /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(secret);
+}
+
+export const webhookSecretRule = 'must be whsec_ followed by base64 of at least 24 bytes';
+
 /** Fields that are left out stay as they are. */
 export interface WebhookChange {
   url?: string;

@@ -1,11 +1,13 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { isAddressable, manageWebhooksId } from '../protocol/ids.js';
-import type {
-  ManageWebhooksInput,
-  ManageWebhooksResult,
-  WebhookChange,
-  WebhookCommand,
-  WebhookRegistered,
+import {
+  isWebhookSecret,
+  webhookSecretRule,
+  type ManageWebhooksInput,
+  type ManageWebhooksResult,
+  type WebhookChange,
+  type WebhookCommand,
+  type WebhookRegistered,
 } from '../protocol/webhook-endpoints.js';
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { activities } from './activities.js';
@@ -93,14 +95,18 @@ function checkedPlace({ orgId, teamId, environment }: WebhookPlace): WebhookPlac
 
 /** A backend in another language is checked by no compiler, and an error of any other kind would be retried forever. */
 function checkedCommand(command: unknown): WebhookCommand {
-  const fields = (command ?? {}) as Partial<Record<'do' | 'url' | 'eventTypes' | 'change' | 'headers', unknown>>;
-  const { do: what, url, eventTypes, change, headers } = fields;
+  const fields = (command ?? {}) as Partial<
+    Record<'do' | 'url' | 'eventTypes' | 'change' | 'headers' | 'secret', unknown>
+  >;
+  const { do: what, url, eventTypes, change, headers, secret } = fields;
   if (what === 'register') {
     if (typeof url !== 'string') throw invalid('command.url', 'must be a text');
     if (eventTypes != null && !Array.isArray(eventTypes)) throw invalid('command.eventTypes', 'must be a list');
   }
   if (what === 'update') checkChange(change);
   if (what === 'setHeaders' && !isObject(headers)) throw invalid('command.headers', 'must be an object');
+  if (what === 'rotate' && secret != null && !isWebhookSecret(secret))
+    throw invalid('command.secret', webhookSecretRule);
   return (command ?? {}) as WebhookCommand;
 }
 

@@ -1,5 +1,5 @@
 import { isAddressable } from '../../protocol/ids.js';
-import type { WebhookChange } from '../../protocol/webhook-endpoints.js';
+import { isWebhookSecret, webhookSecretRule, type WebhookChange } from '../../protocol/webhook-endpoints.js';
 import type { WebhookPlace } from '../../service/management-webhooks.js';
 import type { RefusedField } from '../errors.js';
 import { joinFaults } from '../input-faults.js';
@@ -49,14 +49,8 @@ export function headerFaults(headers: unknown): RefusedField[] {
   return [{ field: 'headers', message: 'must be an object of HTTP header names with values in printable ASCII' }];
 }
 
-/** A secret that the caller makes is long enough not to be guessed. */
 export function secretFaults(secret: unknown): RefusedField[] {
-  if (secret === undefined) return [];
-  const isSecret =
-    typeof secret === 'string' &&
-    /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) &&
-    Buffer.from(secret.slice('whsec_'.length), 'base64').length >= 24;
-  return isSecret ? [] : [{ field: 'secret', message: 'must be whsec_ followed by base64 of at least 24 bytes' }];
+  return secret === undefined || isWebhookSecret(secret) ? [] : [{ field: 'secret', message: webhookSecretRule }];
 }
 
 const changeRules: Record<keyof WebhookChange, { says: string; holds: (value: unknown) => boolean }> = {

@@ -40,6 +40,7 @@ describe('a command is not valid', () => {
     [{ do: 'update', webhookId: 'ep_1', change: { filter_types: [] } }, 'command.change'],
     [{ do: 'update', webhookId: 'ep_1', change: { url: 7 } }, 'command.change'],
     [{ do: 'setHeaders', webhookId: 'ep_1', headers: 'all' }, 'command.headers'],
+    [{ do: 'rotate', webhookId: 'ep_1', secret: 'whsec_AA==' }, 'command.secret'],
     [{ do: 'rotate' }, 'webhookId'],
     [{ do: 'delete', webhookId: '../team' }, 'webhookId'],
   ])('a command is not valid if it is %j', async (command, field) => {
