@@ -71,7 +71,7 @@ export interface LinkReport {
 }
 
 export interface MfaCode {
-  /** As the person typed it: see the policy's `codeForm`. */
+  /** As the person typed it; blanks around it are removed: see the policy's `codeForm`. */
   code: string;
 }
 

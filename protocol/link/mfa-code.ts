@@ -4,7 +4,7 @@ const longestText = 200;
 /** The form of a code that is tidied. Nothing is documented; providers send four to eight digits, and a few use letters. */
 const codePattern = /^[A-Za-z0-9]{4,12}$/;
 
-/** The link's policy: a code goes to the provider as the person typed it, or without spaces and hyphens. */
+/** The link's policy: a code goes to the provider as the person typed it, without blanks around it, or without any spaces and hyphens. */
 export type CodeForm = 'as_typed' | 'tidied';
 
 /**
@@ -13,7 +13,7 @@ export type CodeForm = 'as_typed' | 'tidied';
  */
 export function readCode(text: unknown, form: CodeForm): string | undefined {
   if (typeof text !== 'string' || text.length > longestText || text.trim() === '') return undefined;
-  if (form === 'as_typed') return text;
+  if (form === 'as_typed') return text.trim();
   const code = text.replaceAll(/[\s-]/g, '');
   return codePattern.test(code) ? code : undefined;
 }

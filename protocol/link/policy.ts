@@ -32,7 +32,7 @@ export const linkSettings = {
   /** From the start to the end, whatever happens. Default 3 days. */
   totalWait: duration('3d'),
   /**
-   * How a code reaches the provider: `as_typed`, or `tidied`, without the spaces and hyphens of the message that it was copied
+   * How a code reaches the provider: `as_typed`, without blanks around it, or `tidied`, without the spaces and hyphens of the message that it was copied
    * from, and refused before it is sent unless it then has 4 to 12 letters or digits. Default `as_typed`: no provider's codes are documented.
    */
   codeForm: choice('as_typed', ['as_typed', 'tidied']),

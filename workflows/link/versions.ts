@@ -23,7 +23,7 @@ export const linkPolicyVersions: PolicyVersions<'link'> = {
       confirmationWait: 2 * minute,
       notificationDeadline: hour,
     },
-    { codeForm: 'as_typed' },
+    { codeForm: 'tidied' },
   ],
   bounds: {
     tokenLife: { least: 10 * second },

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import { readCode } from '../../../protocol/link/mfa-code.js';
 
-test.each(['123456', '123 456', ' 123-456', '0', '12345!', '１２３４５６', 'códe1', 'correct horse'])(
+test.each(['123456', '123 456', '123-456', '0', '12345!', '１２３４５６', 'códe1', 'correct horse'])(
   '%j is sent as it was typed',
   (given) => {
     expect(readCode(given, 'as_typed')).toBe(given);
   },
 );
+
+test('blanks around a code, which pasting adds, are not sent', () => {
+  expect(readCode(' 123-456\n', 'as_typed')).toBe('123-456');
+});
 
 test.each([
   ['123456', '123456'],

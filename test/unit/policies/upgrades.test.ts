@@ -74,6 +74,11 @@ describe.each(states)('of an earlier run: %s', (_name, state, upgraded) => {
   });
 });
 
+test('the codes of a link from before codeForm are tidied, as they were then', () => {
+  const { codeForm: _, ...policy } = asked().policy;
+  expect(upgradeLink({ ...sent(asked()), policy: { ...policy, version: 1 } }).policy.codeForm).toBe('tidied');
+});
+
 test('a deadline whose setting the policy lacks exists: it has the constant of the version that added it', () => {
   const { shippingDeadline: _, version: _version, ...policy } = chain.policy;
   const placed = sent(caseOf([kitOf('order-1', pathTo('ordered'))]));
