@@ -388,7 +388,12 @@ async function description(workflow: WorkflowHandle): Promise<WorkflowExecutionD
 }
 
 export async function isRunning(workflow: WorkflowHandle): Promise<boolean> {
-  return (await description(workflow))?.status.name === 'RUNNING';
+  return (await statusOf(workflow)) === 'RUNNING';
+}
+
+/** The status of the latest run; undefined if there is none. */
+export async function statusOf(workflow: WorkflowHandle) {
+  return (await description(workflow))?.status.name;
 }
 
 /**

@@ -24,9 +24,9 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { isText, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
-import { exists, isRunning, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { exists, statusOf, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { DeletionHandle } from './deletion-handle.js';
-import { DeletionInvalid, DeletionNotFound, userErrorMap } from './errors.js';
+import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
 const isReading = { words: userErrorMap, underWay: underWay.reading };
 const isChanging = { words: userErrorMap, underWay: underWay.service };
@@ -109,11 +109,13 @@ export class UserOperations {
    * Undoes a deletion, no matter who requested it. One that runs here is undone by its workflow, which then ends; any other is
    * undone directly at the service. Connections are not restored: the user has to link them again. With `userId` it is safe to
    * repeat, even for a user who is not deleted. With `clientUserId`, the service looks the user up; if the call fails after the
-   * service has restored the user, continue with the user's id. Deadline: 30 seconds for each of three calls.
+   * service has restored the user, continue with the user's id. Deadline: 30 seconds for each of five calls.
    *
    * @throws DeletionInvalid unless exactly one valid id is given; ServiceNotConfigured; the service's own errors: `ServiceRefused`
    * if the service does not restore the user, for example because the grace period is over or a new user has taken the
-   * `client_user_id`; for a deletion that runs here, the errors of its handle's `undo`
+   * `client_user_id`; for a deletion that runs here, the errors of its handle's `undo`; GraceEnded
+   * for a `userId` whose latest deletion here has ended for good and who is not there any more. (By `clientUserId` the service has
+   * restored the user before this is known.)
    */
   async restore(
     which: { userId: string } | { clientUserId: string },
@@ -122,7 +124,7 @@ export class UserOperations {
     const userId = await this.undoneOrNamed(which, options);
     const deletion = await this.undoHere(userId, options);
     const user = await askService(this.access, isChanging, options, ({ users }, ends) =>
-      deletion ? users.get(userId, ends) : restoreAt(users, userId, ends),
+      restoreAt(users, userId, ends),
     );
     return { user, ...(deletion && { deletion }) };
   }
@@ -147,11 +149,33 @@ export class UserOperations {
     });
   }
 
+  /** A deletion that ended here as final is not undone at the service either: the product knows of it, and health data are erased. */
   private async undoHere(userId: string, options: CallOptions): Promise<DeletionState | undefined> {
     if (!isAddressable(userId)) return undefined;
     const workflow = this.calls.client.workflow.getHandle(deleteUserId(userId));
-    if (!(await this.calls.call(isReading, options, () => isRunning(workflow)))) return undefined;
-    return new DeletionHandle(this.calls, userId).undo(options);
+    const status = await this.calls.call(isReading, options, () => statusOf(workflow));
+    if (status !== 'RUNNING' && status !== 'COMPLETED') return undefined;
+    try {
+      const deletion = await new DeletionHandle(this.calls, userId).undo(options);
+      // The state of one that was undone before is old: the user may have been deleted elsewhere since.
+      return status === 'RUNNING' ? deletion : undefined;
+    } catch (error) {
+      if (error instanceof NothingToUndo) return undefined;
+      if (error instanceof GraceEnded && (await this.isPresent(userId, options))) return undefined;
+      throw error;
+    }
+  }
+
+  private async isPresent(userId: string, options: CallOptions): Promise<boolean> {
+    return askService(this.access, isChanging, options, async ({ users }, ends) => {
+      try {
+        await users.get(userId, ends);
+        return true;
+      } catch (error) {
+        if (error instanceof NotFound) return false;
+        throw error;
+      }
+    });
   }
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */

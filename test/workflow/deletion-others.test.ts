@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { DeletionInvalid, UndoImpossible, UndoRefused, UserUnknown, type User } from '../../client/index.js';
+import {
+  DeletionInvalid,
+  GraceEnded,
+  UndoImpossible,
+  UndoRefused,
+  UserUnknown,
+  type User,
+} from '../../client/index.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { requestUpdate } from '../../protocol/deletion/messages.js';
 import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
@@ -45,6 +52,37 @@ describe('a user is restored', () => {
       expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
     },
   );
+
+  test('a user whose deletion has ended here for good is not restored at the service, also while the product is notified', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { userId } = leavingUser;
+    const handle = await leavingUser.requestDeletion({ policy: { grace: '1d' } });
+    await leavingUser.expectNotifications('deletion_scheduled');
+    stage.receiver.isDown = true;
+    await stage.skip('25 hours');
+    await eventually(async () => expect(await handle.state()).toMatchObject({ outcome: 'deleted' }));
+    await expect(stage.product.users.restore({ userId })).rejects.toBeInstanceOf(GraceEnded);
+    stage.receiver.isDown = false;
+    await handle.result();
+    await expect(stage.product.users.restore({ userId })).rejects.toBeInstanceOf(GraceEnded);
+    expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(0);
+    // Somebody else has.
+    await stage.service.users.undoDelete({ userId });
+    expect(await stage.product.users.restore({ userId })).toMatchObject({ user: { user_id: userId } });
+  });
+
+  test('a user who is deleted elsewhere while the product is still to be notified of the undo here is restored at the service', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { userId } = leavingUser;
+    await leavingUser.requestDeletion();
+    await leavingUser.expectNotifications('deletion_scheduled');
+    stage.receiver.isDown = true;
+    await stage.product.users.restore({ userId });
+    await stage.sandbox.deleteUser(userId);
+    expect(await stage.product.users.restore({ userId })).toMatchObject({ user: { user_id: userId } });
+    expect(await stage.sandbox.deletedUsers()).toEqual([]);
+    stage.receiver.isDown = false;
+  });
 });
 
 describe('a deletion that is requested again', () => {
