@@ -16,6 +16,7 @@ import {
 import { readHealthData } from '../../service/health-data.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
+import { utcInstant } from '../../service/timestamps.js';
 import { replayableSeconds } from '../../service/webhook-signature.js';
 import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
@@ -274,7 +275,7 @@ async function reportBrokenConnection(
 ): Promise<Routed> {
   if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) return noConnection;
   const { error_type: errorType } = { error_type: undefined, ...(data as object) };
-  const at = new Date().toISOString();
+  const at = brokenAt(data) ?? new Date().toISOString();
   const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId, at });
   const start = deliverNotificationsStart(broken, usualRetryDays * 24 * 60 * 60_000);
   return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
@@ -287,10 +288,26 @@ async function reportBrokenConnection(
   );
 }
 
+/** When it broke, if the webhook says so: a late delivery then has the true time, and a repeated one the same. */
+function brokenAt(data: unknown): string | undefined {
+  const { errored_at: at, error_details: details } = {
+    errored_at: undefined,
+    error_details: undefined,
+    ...(data as object),
+  };
+  const { errored_at: inDetails } = { errored_at: undefined, ...(details as object | undefined) };
+  return [at, inDetails].map((time) => (typeof time === 'string' ? utcInstant(time) : undefined)).find(Boolean);
+}
+
 const noConnection: Routed = { name: 'unreadable', problem: 'names no user, or no provider by its slug' };
 
 async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Routed> {
-  if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) return noConnection;
+  if (userId === undefined || !isAddressable(userId)) return noConnection;
+  if (sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) {
+    // Nothing but a link that takes any provider can be meant.
+    const signalled = await signalOneLink(linkProviderId(userId, anyProvider), to);
+    return signalled.name === 'link_not_running' ? noConnection : signalled;
+  }
   // A link without a chosen provider waits for a connection of any.
   const signalled = await Promise.all(
     [sourceSlug, anyProvider].map((provider) => signalOneLink(linkProviderId(userId, provider), to)),

@@ -12,7 +12,7 @@ export interface ConnectionError {
   errorType: unknown;
   /** The same for every delivery of one webhook. */
   messageId: string;
-  /** When the webhook was received, ISO 8601 in UTC: it does not say when the connection broke. */
+  /** When the connection broke, if the webhook says so, else when it was received; ISO 8601 in UTC. */
   at: string;
 }
 

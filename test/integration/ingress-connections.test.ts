@@ -88,7 +88,8 @@ test('a connection that broke is handed to the delivery of notifications, the sa
   const handler = handlerWith({ healthData });
   const broken = (data: object) => signed({ event_type: 'provider.connection.error', user_id: userId, data });
   const texts = { message: 'of testperson@example.com', error_details: 'of testperson@example.com' };
-  const message = broken({ provider, error_type: 'token_refresh_failed', ...texts });
+  const details = { ...texts, error_details: { errored_at: '2026-01-02T03:04:05Z' } };
+  const message = broken({ provider, error_type: 'token_refresh_failed', ...details });
   for (const each of [message, message, broken({ source: { slug: 'Invented-Watch' }, ...texts })]) {
     expect((await handler.handle(each)).status).toBe(204);
   }
@@ -102,7 +103,12 @@ test('a connection that broke is handed to the delivery of notifications, the sa
     defaultPayloadConverter.fromPayload<NotificationsLeft>(payloads?.[0] as never),
   );
   expect(sent.flatMap(({ notifications }) => notifications)).toMatchObject([
-    { type: 'link.connection_error', data: { userId, provider, errorType: 'token_refresh_failed' }, dropIfOff: true },
+    {
+      type: 'link.connection_error',
+      at: '2026-01-02T03:04:05.000Z',
+      data: { userId, provider, errorType: 'token_refresh_failed' },
+      dropIfOff: true,
+    },
     { type: 'link.connection_error', data: { userId, provider } },
   ]);
   expect(JSON.stringify(sent)).not.toContain('testperson');

@@ -30,6 +30,19 @@ describe('a connection that was made', () => {
     },
   );
 
+  test.each([
+    ['no data', event({ data: null })],
+    ['no source', event({ data: { user_id: userId } })],
+    ['a slug that is invalid', event({ data: { source: { slug: 'Testperson/Invented' } } })],
+    ['a slug that is too long', event({ data: { source: 's'.repeat(129) } })],
+  ])('a connection that was made with %s goes to the link that takes any provider', async (_what, body) => {
+    const { lines, logger } = remembering();
+    const handler = await handlerWithoutTemporal({ logger });
+    expect((await handler.handle(signed(body))).status).toBe(503);
+    expect(lines).toMatchObject([{ fields: { workflowId: `link-provider/${userId}/any` } }]);
+    expect(JSON.stringify(lines)).not.toContain('Testperson');
+  });
+
   test('reaches the sink at once even while Temporal is away, and comes again, whole', async () => {
     const taken: unknown[] = [];
     const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
@@ -42,13 +55,9 @@ describe('a connection that was made', () => {
 
 describe('a connection whose link cannot be found', () => {
   const unaddressable: [string, Record<string, unknown>][] = [
-    ['no data', event({ data: null })],
-    ['no source', event({ data: { user_id: userId } })],
     ['no user', event({ user_id: undefined, data: { source } })],
     ['a user that is not an id', event({ user_id: 'Testperson Invented' })],
     ['a user that is a path', event({ user_id: '../..' })],
-    ['a slug that is invalid', event({ data: { source: { slug: 'Testperson/Invented' } } })],
-    ['a slug that is too long', event({ data: { source: 's'.repeat(129) } })],
   ];
 
   test.each(unaddressable)(
