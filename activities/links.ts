@@ -17,6 +17,15 @@ export interface CreateLinkToken extends LinkPage {
   userId: string;
   /** Without one the user chooses it on the page. */
   provider?: string;
+  /** Answers with the user's connections before the token, so that none of them is taken for one that it made. */
+  readsConnections?: boolean;
+}
+
+/** A connection, as far as it can be recognised. */
+export interface KnownConnection {
+  slug?: string;
+  /** As in `ConnectionFound`. */
+  createdAt?: string;
 }
 
 /** A connection of a user with a source. */
@@ -24,6 +33,10 @@ export interface ConnectionQuery {
   userId: string;
   /** Without one, of any source. */
   sourceSlug?: string;
+  /** Of one of these providers. */
+  oneOf?: readonly string[];
+  /** None of these. */
+  except?: readonly KnownConnection[];
   /** Milliseconds since the epoch: an earlier connection is another one. 0 takes any. */
   since: number;
 }
@@ -50,8 +63,15 @@ export function linkActivities({ service, target }: Pick<ActivityDependencies, '
     /** The token and its page are credentials: they go to the caller, and nowhere else. */
     async createLinkToken(link: CreateLinkToken) {
       const request = tokenRequestOf(link);
-      const made = await asFailures('LinkRefused', () => service.links.createToken(request), noSettling);
-      return { linkToken: made.link_token, linkWebUrl: made.link_web_url, notifies: hasEndpoint(target) };
+      return asFailures(
+        'LinkRefused',
+        async () => {
+          const connections = link.readsConnections === true ? await connectionsOf(service, link.userId) : undefined;
+          const { link_token: linkToken, link_web_url: linkWebUrl } = await service.links.createToken(request);
+          return { linkToken, linkWebUrl, notifies: hasEndpoint(target), ...(connections && { connections }) };
+        },
+        noSettling,
+      );
     },
 
     /** Submits the code, once. After a success it looks for the connection at once, which saves an activity. */
@@ -132,14 +152,17 @@ const readTimeoutMs = 10_000;
 
 async function find(service: LabService, query: ConnectionQuery): Promise<ConnectionFound> {
   const user = await readIfKnown(service, query.userId);
-  if (!user) return { found: 'none' };
-  const connections = connectionsWith(user, query.sourceSlug);
-  const last = connections.toSorted((one, other) => compareText(one.madeAt, other.madeAt)).at(-1);
+  const connections = user ? connectionsWith(user, query) : [];
+  const last = connections.toSorted((one, other) => compareText(one.createdAt ?? '', other.createdAt ?? '')).at(-1);
   if (!last) return { found: 'none' };
-  const { madeAt: newest, slug } = last;
   // If any connection counts, one without a date does too.
-  const isNew = query.since === 0 || (newest !== '' && Date.parse(newest) >= query.since);
-  return { found: isNew ? 'new' : 'older', ...(newest !== '' && { createdAt: newest }), ...(slug != null && { slug }) };
+  const isNew = query.since === 0 || (last.createdAt !== undefined && Date.parse(last.createdAt) >= query.since);
+  return { found: isNew ? 'new' : 'older', ...last };
+}
+
+async function connectionsOf(service: LabService, userId: string): Promise<KnownConnection[]> {
+  const user = await readIfKnown(service, userId);
+  return user ? connectionsWith(user, {}) : [];
 }
 
 async function readIfKnown(service: LabService, userId: string): Promise<User | undefined> {
@@ -152,11 +175,17 @@ async function readIfKnown(service: LabService, userId: string): Promise<User | 
   }
 }
 
-/** Each connection's time; an empty text if it is not shown: such a connection may be an older one. */
-function connectionsWith({ connected_sources: connected }: User, slug: string | undefined) {
+/** Without a time if it is not shown: such a connection may be an older one. */
+function connectionsWith(
+  { connected_sources: connected }: User,
+  { sourceSlug, oneOf, except }: Pick<ConnectionQuery, 'sourceSlug' | 'oneOf' | 'except'>,
+): KnownConnection[] {
+  const sought = sourceSlug === undefined ? oneOf : [sourceSlug];
   return (connected ?? []).flatMap(({ source, created_on: createdOn }) => {
     const names = [source?.slug, source?.provider].filter((name) => name != null);
-    if (slug !== undefined && !names.some((name) => isSameSource(slug, name))) return [];
-    return [{ madeAt: utcInstant(createdOn) ?? '', slug: names[0] }];
+    if (sought && !sought.some((slug) => names.some((name) => isSameSource(slug, name)))) return [];
+    const [slug, createdAt] = [names[0], utcInstant(createdOn)];
+    if (except?.some((known) => known.slug === slug && known.createdAt === createdAt) === true) return [];
+    return [{ ...(createdAt !== undefined && { createdAt }), ...(slug !== undefined && { slug }) }];
   });
 }

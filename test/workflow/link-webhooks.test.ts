@@ -56,14 +56,19 @@ describe('a webhook about the connection', () => {
 
   test('completes a link for which the user chose the provider on the page, with the first connection made from then on', async () => {
     const userId = await stage.newUser();
-    await stage.sandbox.connect(userId, { provider: 'invented_band', created_on: '2026-01-01T00:00:00Z' });
-    const handle = await stage.product.links.start({ userId });
+    await stage.syncClock();
+    // A moment before the link: within the tolerance for clocks that differ.
+    await stage.sandbox.connect(userId, { provider: 'invented_band', webhook: false });
+    const handle = await stage.product.links.start({ userId, filterOnProviders: ['invented_ring', 'invented_band'] });
     stage.onClear(() => stage.cancelIfRunning(linkProviderId(userId, 'any')));
     const { linkToken } = await handle.linkUrl();
     expect((await stage.sandbox.linkTokens()).at(-1)).toMatchObject({ user_id: userId, provider: null });
     await expect(handle.submitMfaCode('123456')).rejects.toMatchObject({ fields: [{ field: 'provider' }] });
-    await stage.sandbox.sendConnectionWebhook(userId, { provider: 'invented_band' });
     await stage.syncClock();
+    // The page does not offer this one.
+    await stage.sandbox.connect(userId, { provider: 'invented_watch' });
+    await eventually(async () => expect(await stage.countRequests('GET', `/v2/user/${userId}`)).toBeGreaterThan(1));
+    expect(await handle.state()).not.toHaveProperty('outcome');
     const credentials = { username: 'ok', password: 'invented-password' };
     await stage.service.links.submitPassword('invented_ring', linkToken, credentials);
     const expected = { outcome: 'connected', provider: 'any', chosenProvider: 'invented_ring' };

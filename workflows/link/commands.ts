@@ -91,10 +91,17 @@ async function makeLink(link: Link): Promise<void> {
   // The token's life counts from before it can have been made, so that no user is sent to one that has ended.
   const expiresAt = Date.now() + policy.tokenLife;
   const isChosen = sourceSlug(link) !== undefined;
-  const request = { userId, ...(isChosen && { provider }), ...pageOf(link) };
+  const readsConnections = !isChosen && link.connectionsBefore === undefined;
+  const request = {
+    userId,
+    ...(isChosen && { provider }),
+    ...(readsConnections && { readsConnections }),
+    ...pageOf(link),
+  };
   try {
     const made = await activities.createLinkToken.executeWithOptions({ summary: `link to ${provider}` }, [request]);
     link.notifies ??= made.notifies;
+    if (made.connections) link.connectionsBefore = made.connections;
     giveToken(link, { token: made.linkToken, url: made.linkWebUrl, expiresAt }, Date.now());
   } catch (error) {
     const refusal = refusalOf(error);

@@ -62,10 +62,13 @@ async function meet(link: Link, { name }: LinkDeadline): Promise<void> {
 
 /** What is needed to distinguish the link's own connection from an older one. */
 export function soughtBy(link: Link, afterSuccess: boolean): ConnectionQuery {
+  const { userId, filterOnProviders, connectionsBefore } = link;
   const slug = sourceSlug(link);
   return {
-    userId: link.userId,
+    userId,
     ...(slug !== undefined && { sourceSlug: slug }),
+    ...(slug === undefined && filterOnProviders && { oneOf: filterOnProviders }),
+    ...(connectionsBefore && { except: connectionsBefore }),
     since: oldestOwn(link, afterSuccess),
   };
 }

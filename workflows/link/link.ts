@@ -1,3 +1,4 @@
+import type { KnownConnection } from '../../activities/links.js';
 import { attentionVerbsFor, type Attentive } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
@@ -47,6 +48,8 @@ export interface Link
   failedLogins: number;
   errorType?: string;
   consequence?: Consequence;
+  /** The connections from before the first token of a link for which the user chooses the provider: none of them is its own. */
+  connectionsBefore?: KnownConnection[];
   /** A connection may have been made that nobody reported for certain. */
   claim?: Claim;
   /** The link ends so unless the service, which is asked first, shows a connection. */
@@ -182,6 +185,8 @@ function askForCode(link: Link, mfa: ProviderMfa, now: number): void {
   note(link, `code asked${mfa.method === undefined ? '' : ` by ${mfa.method}`}`, now);
   // A report of before the success comes late, or comes twice.
   if (link.claim?.by === 'success') return;
+  // The service's page asks for it.
+  if (sourceSlug(link) === undefined) return;
   link.phase = 'awaiting_code';
   link.since = now;
   link.mfa = mfa;
@@ -210,6 +215,7 @@ function receiveError(link: Link, errorType: string, now: number): void {
 function receiveWrongCode(link: Link, now: number): void {
   link.wrongCodes += 1;
   if (link.wrongCodes >= link.policy.maxCodeAttempts) return endUnlessConnected(link, { outcome: 'failed' }, now);
+  if (sourceSlug(link) === undefined) return;
   link.phase = 'awaiting_code';
   link.since = now;
   link.mfa ??= {};
@@ -247,10 +253,13 @@ export function receiveWebhook(link: Link, now: number): void {
 
 /**
  * A connection that is older than this cannot be the link's own, in milliseconds since the epoch. 0 takes any: where the
- * policy lets a reported success be confirmed by it.
+ * policy lets a reported success be confirmed by it, but only of a link with a provider: a renewed connection is of that provider.
  */
-export function oldestOwn({ startedAt, policy }: Link, afterSuccess: boolean): number {
-  return afterSuccess && policy.confirmedBy === 'any' ? 0 : startedAt - policy.clockTolerance;
+export function oldestOwn(link: Link, afterSuccess: boolean): number {
+  const { startedAt, policy } = link;
+  return afterSuccess && policy.confirmedBy === 'any' && sourceSlug(link) !== undefined
+    ? 0
+    : startedAt - policy.clockTolerance;
 }
 
 /** In an outage every link that waits asks: rarely enough that the service can come back. */

@@ -20,7 +20,20 @@ import {
   raise,
   remind,
 } from '../../../workflows/link/link.js';
-import { asked, claimed, day, entries, handedOut, held, hour, minute, opened, second, start } from './links.js';
+import {
+  asked,
+  claimed,
+  day,
+  entries,
+  handedOut,
+  held,
+  hour,
+  minute,
+  opened,
+  openedForAny,
+  second,
+  start,
+} from './links.js';
 
 const error = (errorType?: string): LinkReport => ({ state: 'error', ...(errorType !== undefined && { errorType }) });
 const newConnection = new Date(start + 3 * minute).toISOString();
@@ -546,6 +559,16 @@ test('a new connection dates from the start or later, less the tolerance; by pol
   }
   expect(oldestOwn(opened({ confirmedBy: 'any' }), true)).toBe(0);
   expect(oldestOwn(opened({ confirmedBy: 'any' }), false)).toBe(start - minute);
+  expect(oldestOwn(openedForAny({ confirmedBy: 'any' }), true)).toBe(start - minute);
+});
+
+test('a link for which the user chooses the provider notes questions for a code, and waits for none', () => {
+  const link = openedForAny();
+  const question = { state: 'pending_provider_mfa', providerMfa: { method: 'sms' } };
+  receiveAll(link, question, error('incorrect_mfa_code'));
+  expect(link).toMatchObject({ phase: 'awaiting_password', since: start, wrongCodes: 1 });
+  expect(link).not.toHaveProperty('mfa');
+  expect(entries(link)).toEqual(['code asked by sms', 'error incorrect_mfa_code']);
 });
 
 describe('an end', () => {

@@ -17,6 +17,11 @@ export function opened(policy: LinkPolicy = {}): Link {
   return openLink({ userId: 'user-1', provider: 'invented_watch', policy: resolveLinkPolicy(policy) }, start);
 }
 
+/** One for which the user chooses the provider. */
+export function openedForAny(policy: LinkPolicy = {}): Link {
+  return openLink({ userId: 'user-1', policy: resolveLinkPolicy(policy) }, start);
+}
+
 /** With a token that ends ten minutes after the start, and a worker that has a target for notifications. */
 export function handedOut(policy: LinkPolicy = {}): Link {
   const link = opened(policy);
