@@ -51,7 +51,7 @@ export interface DeliveryState {
   source: string;
   /** The undelivered notifications, in the order in which they are sent; refused ones last. */
   undelivered: UndeliveredNotification[];
-  /** Until when it is tried, ISO 8601 in UTC. */
+  /** Until when the latest of them is tried, ISO 8601 in UTC; each has the same time from when it was handed over. */
   triedUntil: string;
   delivered: number;
   discarded: number;

@@ -41,6 +41,10 @@ interface Delivery {
   giveUpAfter: number;
   /** When the last notifications were handed over; milliseconds since the epoch. */
   since: number;
+  /** When each of the undelivered ones was handed over, by its id. */
+  arrivedAt?: Record<string, number>;
+  /** Notifications whose time was over before later ones'. */
+  givenUp?: UndeliveredNotification[];
   waiting: Notification[];
   refused: RefusedNotification[];
   delivered: number;
@@ -70,7 +74,9 @@ export async function deliverNotifications(input: DeliverNotificationsInput): Pr
   const { delivery } = run;
   listen(run);
   await condition(() => !isDone(delivery), '10 seconds', { summary: 'first notifications' });
-  while (!isDone(delivery) && Date.now() < endOf(delivery)) {
+  for (;;) {
+    giveUpOverdue(delivery);
+    if (isDone(delivery)) break;
     run.hasNews = false;
     show(delivery);
     if (workflowInfo().continueAsNewSuggested) await continueAsNew(delivery);
@@ -116,19 +122,49 @@ function isDone({ waiting, refused }: Delivery): boolean {
   return waiting.length === 0 && refused.length === 0;
 }
 
-function endOf({ since, giveUpAfter }: Delivery): number {
-  return since + giveUpAfter;
+/** Until when a notification is tried: those that come later do not prolong it. */
+function endOf({ arrivedAt, since, giveUpAfter }: Delivery, id: string): number {
+  return (arrivedAt?.[id] ?? since) + giveUpAfter;
+}
+
+/** When the time of one of them is over next. */
+function nextEndOf(delivery: Delivery, ids = idsOf(delivery)): number {
+  return Math.min(...ids.map((id) => endOf(delivery, id)));
+}
+
+function giveUpOverdue(delivery: Delivery): void {
+  const overdue = undeliveredOf(delivery).filter(({ id }) => endOf(delivery, id) <= Date.now());
+  if (overdue.length > 0) delivery.givenUp = [...(delivery.givenUp ?? []), ...overdue];
+  remove(
+    delivery,
+    overdue.map(({ id }) => id),
+  );
+}
+
+function remove(delivery: Delivery, ids: readonly string[]): void {
+  delivery.waiting = delivery.waiting.filter(({ id }) => !ids.includes(id));
+  delivery.refused = delivery.refused.filter(({ notification }) => !ids.includes(notification.id));
+  forgetSettled(delivery);
+}
+
+function forgetSettled(delivery: Delivery): void {
+  const ids = new Set(idsOf(delivery));
+  delivery.arrivedAt = Object.fromEntries(Object.entries(delivery.arrivedAt ?? {}).filter(([id]) => ids.has(id)));
 }
 
 /** One batch, tried for a day at most: a round costs a few events, whatever the number of its attempts. */
 async function deliverOnce(run: DeliveryRun): Promise<void> {
   const { delivery } = run;
   const batch = delivery.waiting.slice(0, batchSize);
+  const end = nextEndOf(
+    delivery,
+    batch.map(({ id }) => id),
+  );
   const round = new CancellationScope();
   run.round = round;
   try {
     const options = {
-      ...deliveryOptions(Math.max(Math.min(day, endOf(delivery) - Date.now()), 1000)),
+      ...deliveryOptions(Math.max(Math.min(day, end - Date.now()), 1000)),
       retry: { maximumInterval: longestPause },
       summary: `notify: ${batch.map(inBrief).join(', ')}`,
     };
@@ -139,6 +175,7 @@ async function deliverOnce(run: DeliveryRun): Promise<void> {
     delivery.waiting = delivery.waiting.filter(({ id }) => !settled.has(id));
     delivery.refused.push(...refused);
     delivery.delivered += delivered.length;
+    forgetSettled(delivery);
   } catch (error) {
     // An operator had it tried again at once.
     if (isCancellation(error) && round.consideredCancelled && !CancellationScope.current().consideredCancelled) return;
@@ -156,7 +193,7 @@ function unlessResent(error: unknown): void {
 /** Everything that is left was refused for good. */
 async function awaitOperator(run: DeliveryRun): Promise<void> {
   const { delivery } = run;
-  await condition(() => run.hasNews, Math.max(endOf(delivery) - Date.now(), 1), {
+  await condition(() => run.hasNews, Math.max(nextEndOf(delivery) - Date.now(), 1), {
     summary: 'an operator: resend or discard',
   });
 }
@@ -202,6 +239,8 @@ function take(run: DeliveryRun, left: Partial<NotificationsLeft> | undefined): v
   delivery.waiting.push(...notifications);
   delivery.refused.push(...refused);
   delivery.since = Date.now();
+  delivery.arrivedAt ??= {};
+  for (const id of idsOf(delivery)) delivery.arrivedAt[id] ??= delivery.since;
   run.hasNews = true;
 }
 
@@ -223,8 +262,7 @@ function resend(run: DeliveryRun, { ids }: ResendCommand = {}): DeliveryState {
 function discard(run: DeliveryRun, { ids }: DiscardCommand): DeliveryState {
   const { delivery } = run;
   const before = idsOf(delivery).length;
-  delivery.waiting = delivery.waiting.filter(({ id }) => !ids.includes(id));
-  delivery.refused = delivery.refused.filter(({ notification }) => !ids.includes(notification.id));
+  remove(delivery, ids);
   delivery.discarded += before - idsOf(delivery).length;
   run.hasNews = true;
   // What is being tried may be what was discarded.
@@ -241,7 +279,7 @@ function demandKnown(delivery: Delivery, ids: readonly string[]): void {
 
 function stateOf(delivery: Delivery): DeliveryState {
   const { source, delivered, discarded } = delivery;
-  const triedUntil = new Date(endOf(delivery)).toISOString();
+  const triedUntil = new Date(delivery.since + delivery.giveUpAfter).toISOString();
   return { source, undelivered: undeliveredOf(delivery), triedUntil, delivered, discarded };
 }
 
@@ -258,7 +296,7 @@ function described({ id, type, at }: Notification): UndeliveredNotification {
 
 function resultOf(delivery: Delivery): DeliveryResult {
   const { source, delivered, discarded } = delivery;
-  return { source, delivered, discarded, givenUp: undeliveredOf(delivery) };
+  return { source, delivered, discarded, givenUp: delivery.givenUp ?? [] };
 }
 
 /** The case file, and attention while notifications are undelivered. It stays if they were given up. */
@@ -272,6 +310,6 @@ function show(delivery: Delivery): void {
     '',
     ...(rows.length === 0 ? [] : [table(['Id', 'Type', 'Time (UTC)', 'Refused with'], rows)]),
   ].join('\n');
-  const attention = isDone(delivery) ? [] : ['notifications_undelivered'];
+  const attention = isDone(delivery) && !delivery.givenUp ? [] : ['notifications_undelivered'];
   showToOperators(details, [{ key: labAttentionKey, value: attention }]);
 }

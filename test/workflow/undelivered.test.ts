@@ -54,13 +54,20 @@ describe('an order whose product cannot be notified', () => {
     expect(after.get(labAttentionKey) ?? []).toEqual([]);
   });
 
-  test('is tried for thirty days; then what is left is named, and keeps its attention', async () => {
+  test('is tried for thirty days for each notification; then what is left is named, and keeps its attention', async () => {
     const kit = await endedUnnotified();
-    await stage.skip('29 days');
-    expect((await deliveryOf(kit).describe()).status.name).toBe('RUNNING');
-    await stage.skip('2 days');
+    const undelivered = async () =>
+      (await stage.product.notifications.state(kitOrderId(kit.rootOrderId))).undelivered.map(({ type }) => type);
+    await stage.skip('28 days');
+    await kit.moveOrder(kit.rootOrderId, { status: 'corrected', interpretation: 'abnormal' });
+    await eventually(async () => expect(await undelivered()).toContain('labops.order.correction'));
+    const late = (await undelivered()).length - (notifications.length - 1);
+    expect(late).toBeGreaterThan(0);
+    await stage.skip('4 days');
+    await eventually(async () => expect(await undelivered()).toHaveLength(late));
+    await stage.skip('28 days');
     const { givenUp } = await deliveryOf(kit).result();
-    expect(givenUp).toHaveLength(notifications.length - 1);
+    expect(givenUp).toHaveLength(notifications.length - 1 + late);
     const attributes = (await deliveryOf(kit).describe()).typedSearchAttributes;
     expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
   });
