@@ -66,12 +66,12 @@ function faultsOf({ marker_id: markerId, question_id: id, answer }: GivenAnswer,
 }
 
 function isFitting(question: Question, answer: string): boolean {
-  const text = answer.trim();
+  const text = folded(answer);
   if (text === '') return !needsAnswer(question);
-  const choices = choicesOf(question).flat();
+  const choices = choicesOf(question).flat().map(folded);
   switch (question.type) {
     case 'numeric':
-      return /^[+-]?\d+(\.\d+)?$/.test(text);
+      return /^[+-]?(\d+|\d*[.,]\d+)$/.test(text);
     case 'choice':
       return choices.length === 0 || choices.includes(text);
     case 'multi_choice':
@@ -80,6 +80,11 @@ function isFitting(question: Question, answer: string): boolean {
     default:
       return true;
   }
+}
+
+/** Whether the service compares letter case is not documented. */
+function folded(text: string): string {
+  return text.trim().toLowerCase();
 }
 
 function parts(text: string): string[] {

@@ -20,11 +20,14 @@ describe('an answer fits its question', () => {
     [{ type: 'choice', answers: choices }, 'AM'],
     [{ type: 'choice', answers: choices }, 'Evening'],
     [{ type: 'choice', answers: choices }, ' 2 '],
+    [{ type: 'choice', answers: choices }, 'am', ' MORNING '],
     [{ type: 'choice' }, 'whatever: no choice is shown'],
     [{ type: 'multi_choice', answers: choices }, 'AM, PM'],
     [{ type: 'multi_choice', answers: choices }, 'AM', 'PM'],
+    [{ type: 'multi_choice', answers: choices }, 'am; evening'],
     [{ type: 'numeric' }, '7.5'],
     [{ type: 'numeric' }, '-3'],
+    [{ type: 'numeric' }, '.5', '5,5', '+0.5'],
     [{ type: 'text' }, 'anything'],
     [{ type: 'invented' }, 'anything'],
     [{ type: 'numeric', required: false }, ''],
@@ -42,6 +45,7 @@ describe('a wrong answer is named with its question and what was expected, and n
     [{ type: 'choice', answers: choices }, ' ', 'one of AM, PM'],
     [{ type: 'multi_choice', answers: choices }, 'AM, noon-invented', 'some of AM, PM'],
     [{ type: 'numeric' }, 'seven-invented', "a number such as '7' or '7.5'"],
+    [{ type: 'numeric' }, '.', "a number such as '7' or '7.5'"],
     [{ type: 'text' }, '', 'a text that is not empty'],
   ])('%j does not take %j', (question, answer, expected) => {
     expect(rulesFor(question, answer)).toEqual([`aoe_answers.0.answer to question 5 of marker 14 must be ${expected}`]);
