@@ -80,6 +80,9 @@ const markerSchema = z.looseObject({
 
 export type Marker = z.output<typeof markerSchema>;
 
+/** A marker as far as the answers of an order need it. */
+export const askingMarkerSchema = markerSchema.pick({ id: true, aoe: true });
+
 /** The test that an order names. Only `id` is required. */
 const catalogueTestSchema = labTestSchema.extend({
   id: idSchema,

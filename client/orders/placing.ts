@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { Marker } from '../../service/lab-tests.js';
+import { askingMarkerSchema, type Marker } from '../../service/lab-tests.js';
 import { answerFaults } from '../../service/order-answers.js';
 import { importOrderRequestSchema, orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
 import { brokenRulesOf } from '../../service/validation.js';
@@ -58,8 +58,15 @@ function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
 function wrongAnswers({ kind, order }: PlaceKitOrderInput, markers: PlaceOptions['markers']): RefusedField[] {
   if (markers == null) return [];
   if (!Array.isArray(markers)) return [{ field: 'markers', message: 'must be a list of markers' }];
+  const read = markers.map((marker: unknown) => askingMarkerSchema.safeParse(marker));
+  const unreadable = read.flatMap(({ success }, index) => (success ? [] : [index]));
+  if (unreadable.length > 0) {
+    const message = 'must be a marker as the catalogue shows it, with its id';
+    return unreadable.map((index) => ({ field: `markers.${index}`, message }));
+  }
   if (kind !== 'with_patient') return [];
-  return answerFaults(markers, order.aoe_answers).map(({ field, rule }) => ({
+  const asking = read.flatMap(({ data }) => data ?? []);
+  return answerFaults(asking, order.aoe_answers).map(({ field, rule }) => ({
     field: `order.${field}`,
     message: rule,
   }));

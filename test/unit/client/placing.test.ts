@@ -66,6 +66,18 @@ describe('an order is refused before anything is started', () => {
     expect(faults).toEqual(['reference', 'order.shipping_details.zip', 'policy', 'policy']);
   });
 
+  test.each([
+    [{}, 'markers'],
+    [[null], 'markers.0'],
+    [[{ id: 14, aoe: { questions: [null] } }, { name: 'without an id' }], 'markers.1'],
+  ])('an order is refused before anything is started with the markers %j', async (markers, field) => {
+    const refusal: unknown = await orders
+      .place(input as PlaceKitOrderInput, { markers: markers as never })
+      .catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(OrderInvalid);
+    expect((refusal as OrderInvalid).fields).toMatchObject([{ field }]);
+  });
+
   test('a search by an invalid reference is refused before anything is started', async () => {
     await expect(orders.get({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(OrderInvalid);
   });
