@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { standingOf } from '../protocol/order/lifecycle.js';
+import { readPassthrough } from '../protocol/order/root-order.js';
 import { snapshotOf } from '../service/order-snapshot.js';
 import type { ImportOrderRequest, Order } from '../service/orders.js';
 import type { ActivityDependencies } from './activities.js';
@@ -13,6 +14,7 @@ import {
   mayHaveBeenSent,
   ordersOf,
   type OrderCriteria,
+  type SearchProgress,
 } from './order-search.js';
 
 interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'sentSince' | 'triedBefore'> {
@@ -25,20 +27,21 @@ interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'se
  * another time, does not count: its sample may be imported again.
  *
  * @throws ApplicationFailure `OrderRefused` if the sample's order has another reference; `AmbiguousOrder` if a lost answer may
- * have created an import that shows no sample id
+ * have created an import that twice shows no sample id
  */
 export async function importedBefore(
-  { service, temporal }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   criteria: ImportCriteria,
   attempt: Attempt,
 ): Promise<Order | undefined> {
+  const { service, temporal } = dependencies;
   const { sample_id: sampleId, user_id: userId } = criteria.order;
   const withoutSample = new Map<string, Order>();
   for await (const order of ordersOf(service, { ...criteria, userId }, attempt, true)) {
     attempt.call();
     if (isFollowUp(order)) continue;
-    if (order.sample_id == null && isRecentImport(order, criteria)) withoutSample.set(order.id, order);
-    if (order.sample_id?.trim() !== sampleId.trim()) continue;
+    if (couldBe(order, criteria)) withoutSample.set(order.id, order);
+    if (folded(order.sample_id) !== folded(sampleId)) continue;
     const claim = await claimOn(temporal, order.id);
     if (claim === criteria.reference) return order;
     if (isCancelled(order) && (claim !== undefined || !isRecent(order, criteria))) continue;
@@ -47,17 +50,54 @@ export async function importedBefore(
     if (!isFirstAttempt(criteria)) return order;
     throw ApplicationFailure.retryable(`Order ${order.id} may belong to another reference`, 'OrderUnclaimed');
   }
-  if (mayHaveBeenSent(criteria) && withoutSample.size > 0) throw ambiguous([...withoutSample.values()]);
-  return undefined;
+  return mayHaveBeenSent(criteria) ? ownOf([...withoutSample.values()], dependencies, criteria, attempt) : undefined;
 }
 
-function isRecentImport(order: Order, criteria: ImportCriteria): boolean {
-  const { events } = snapshotOf(order);
-  return standingOf(events).imported && isRecent(order, criteria) && !isCancelled(order);
+/**
+ * The one of these orders that this reference has claimed already. One that nobody has claimed may be the import whose answer
+ * was lost: the service may show its sample id later, so the next attempt looks again before it is given up.
+ */
+async function ownOf(
+  candidates: readonly Order[],
+  { temporal }: ActivityDependencies,
+  { reference }: ImportCriteria,
+  attempt: Attempt,
+): Promise<Order | undefined> {
+  const unclaimed: Order[] = [];
+  for (const order of candidates) {
+    attempt.call();
+    const claim = await claimOn(temporal, order.id);
+    if (claim === reference) return order;
+    if (claim === undefined) unclaimed.push(order);
+  }
+  if (unclaimed.length === 0) return undefined;
+  const { inDoubt } = (attempt.earlier ?? {}) as SearchProgress;
+  if (inDoubt) throw ambiguous(unclaimed);
+  attempt.call({ all: true, inDoubt: true } satisfies SearchProgress);
+  const ids = unclaimed.map(({ id }) => id).join(', ');
+  throw ApplicationFailure.retryable(`The import may be among orders without a sample id: ${ids}`, 'OrderUnclaimed');
 }
 
+/** No sample id, and nothing else that says it is another order. What an order does not show says nothing. */
+function couldBe(order: Order, criteria: ImportCriteria): boolean {
+  const { method, passthrough } = snapshotOf(order);
+  return (
+    folded(order.sample_id) === '' &&
+    folded(method ?? criteria.order.collection_method) === folded(criteria.order.collection_method) &&
+    readPassthrough(passthrough) === undefined &&
+    isRecent(order, criteria) &&
+    !isCancelled(order)
+  );
+}
+
+/** One without a readable time may be. */
 function isRecent({ created_at: createdAt }: Order, { since }: ImportCriteria): boolean {
-  return Date.parse(createdAt ?? '') >= Date.parse(since) - clockSkew;
+  return !(Date.parse(createdAt ?? '') < Date.parse(since) - clockSkew);
+}
+
+/** Letter case and white space do not make it another sample. */
+function folded(text: string | null | undefined): string {
+  return (text ?? '').trim().toLowerCase();
 }
 
 function isCancelled(order: Order): boolean {

@@ -64,10 +64,12 @@ export async function placedBefore(
 }
 
 /** How far earlier attempts have read all orders of the user; stored in heartbeats. */
-interface SearchProgress {
+export interface SearchProgress {
   /** The page that was being read. */
   page?: number;
   all?: true;
+  /** An order that shows no sample id could be the import: the last attempt saw one, too. */
+  inDoubt?: true;
 }
 
 /**

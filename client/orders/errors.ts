@@ -66,7 +66,7 @@ export class PlacingCancelled extends Refusal {
   override readonly name = 'PlacingCancelled';
 }
 
-/** There is nothing to replace: the kit has not shipped yet, or its order is over. */
+/** There is nothing to replace: the kit has not shipped yet, its order is over, or the order is a visit or an import. */
 export class NotReplaceable extends Refusal {
   static readonly remedy = 'Cancel the order instead, or place a new one.';
   override readonly name = 'NotReplaceable';

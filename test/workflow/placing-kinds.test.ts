@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OrderInvalid, OrderRefused } from '../../client/orders/errors.js';
+import { AmbiguousOrder, NotReplaceable, OrderInvalid, OrderRefused } from '../../client/orders/errors.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
 import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { importFor } from '../rig/cast.js';
@@ -78,6 +78,34 @@ describe('an import', () => {
     await kit.expectAttention('results_overdue');
     await kit.move('completed');
     expect(await kit.result()).toMatchObject({ outcome: 'completed', reference });
+  });
+
+  test('whose sample cannot be used gets no kit, whatever the policy and a person say: nothing is shipped for it', async () => {
+    const kit = await stage.place({ kind: 'import', policy: { onSampleError: 'replace' } });
+    await kit.move('failed.testkit.sample_error');
+    await stage.skip('25 hours');
+    await kit.expectAttention('decision_needed');
+    const { rootOrderId: orderId } = kit;
+    await expect(kit.handle.replaceKit({ orderId })).rejects.toThrow(NotReplaceable);
+    await expect(kit.handle.resolveProblem('replace', { orderId })).rejects.toThrow(NotReplaceable);
+    expect(await stage.countRequests('POST', '/v3/order/testkit')).toBe(0);
+  });
+
+  test('is never sent twice while an order without a sample id may be it, and is no order of another reference', async () => {
+    const unavailable = { kind: 'answer', status: 503, body: {} } as const;
+    const { userId = '' } = await (await stage.place({ userId: await stage.newUser() })).handle.state();
+    const imported = async () => {
+      await stage.sandbox.addFault({ method: 'POST', path: importPath, times: 1, action: unavailable });
+      const handle = await stage.product.orders.place(await stage.input({ kind: 'import', userId }));
+      const orderId = handle.orderId().catch((error: unknown) => error);
+      await stage.skip('1 hour');
+      return orderId;
+    };
+    expect(await imported()).toEqual(expect.any(String));
+    expect(await stage.countRequests('POST', importPath)).toBe(2);
+    await stage.sandbox.createOrder({ user_id: userId });
+    expect(await imported()).toBeInstanceOf(AmbiguousOrder);
+    expect(await stage.countRequests('POST', importPath)).toBe(3);
   });
 
   // proves 222

@@ -27,6 +27,13 @@ function fieldsOf<Name extends string>(
   return fields;
 }
 
+/** An existing calendar date, YYYY-MM-DD: any other text is another time on the next worker, whose machine has another zone. */
+export function readDate(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return undefined;
+  // V8 moves 30 February into March.
+  return readTime(`${value}T00:00:00Z`)?.startsWith(value) === true ? value : undefined;
+}
+
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/;
 
 /** Times with a year of four digits: beyond, texts no longer compare as the instants they name. */

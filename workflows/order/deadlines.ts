@@ -178,7 +178,7 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
 
 /**
  * After the date that the service itself names, which differs for every test; only without one does the policy say it. Another
- * date is another deadline: one that was missed is obsolete if the service now expects the results later.
+ * date is another deadline, and so is the limit: one that was missed is obsolete if the service now expects the results later.
  */
 function resultsDeadline(chain: Chain, order: ChainOrder, since: string | undefined): Deadline {
   const { resultsDeadline: span, resultsLimit } = chain.policy;
@@ -191,13 +191,13 @@ function resultsDeadline(chain: Chain, order: ChainOrder, since: string | undefi
   // Time that a person gave stays given.
   const given = plain.key === plain.baseKey ? -Infinity : plain.at;
   // A date that keeps moving away would put the question off indefinitely.
-  if (named > latest) return { ...plain, at: Math.max(latest, given) };
+  if (named > latest) return { ...plain, key: `${plain.key}.limit`, at: Math.max(latest, given) };
   return { ...plain, key: `${plain.key}.${order.greatest.resultsBy}`, at: Math.max(named, given) };
 }
 
 /** When a date is over everywhere on earth, in milliseconds since the epoch: its time zone is not documented. */
 function endOfDate(date = ''): number {
-  return Date.parse(date) + 36 * hour;
+  return Date.parse(`${date}T00:00:00Z`) + 36 * hour;
 }
 
 /** A date for the results says that the sample was taken. */
@@ -260,6 +260,11 @@ export function mayBeRedrawn({ standing }: ChainOrder): boolean {
 
 export function isKit({ greatest }: ChainOrder): boolean {
   return (greatest.method ?? 'testkit') === 'testkit';
+}
+
+/** A visit has no kit, and nothing is shipped for an import: its sample exists. */
+export function shipsKit(order: ChainOrder): boolean {
+  return isKit(order) && !order.standing.imported;
 }
 
 function reminders(

@@ -25,6 +25,7 @@ import {
   isUnasked,
   type Deadline,
   mayBeRedrawn,
+  shipsKit,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
 import { replaceKit } from './replacement.js';
@@ -230,10 +231,14 @@ function remedyFor(chain: Chain, order: ChainOrder): Remedy {
   return allowed(chain, order, mayBeRedrawn(order) ? chain.policy.onSampleError : chain.policy.onLost);
 }
 
-/** An adopted order is never replaced by itself, nor one whose chain has had all its replacements: a person is asked. */
-function allowed(chain: Chain, { orderId }: ChainOrder, remedy: Remedy): Remedy {
-  const isReserved = replacementOf(chain, orderId) !== undefined;
-  const mayReplace = chain.handedOver && (isReserved || chain.replacements.length < chain.policy.replacementLimit);
+/**
+ * An adopted order is never replaced by itself, nor one for which no kit is shipped, nor one whose chain has had all its
+ * replacements: a person is asked.
+ */
+function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
+  const isReserved = replacementOf(chain, order.orderId) !== undefined;
+  const isLeft = isReserved || chain.replacements.length < chain.policy.replacementLimit;
+  const mayReplace = chain.handedOver && shipsKit(order) && isLeft;
   return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
 }
 

@@ -15,7 +15,7 @@ import {
 } from './chain.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { minute } from '../entity/spans.js';
-import { isKit } from './deadlines.js';
+import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { demandOpen } from './validation.js';
 import type { Replacement } from '../../protocol/order/messages.js';
@@ -138,10 +138,14 @@ async function leadToChain({ rootOrderId, reference }: Chain, snapshot: OrderSna
 
 function demandReplaceable(order: ChainOrder): void {
   const { phase, final } = order.standing;
+  if (!shipsKit(order)) {
+    const message = `Order ${order.orderId} is a visit or an import: no kit is shipped for it, so none can be replaced`;
+    throw refuse('NotReplaceable', message, { reason: phase });
+  }
   const onItsWay = phase === 'in_transit_to_customer' || phase === 'with_customer' || phase === 'in_transit_to_lab';
   const withCustomer = phase === 'awaiting_registration' && order.standing.deliveredAt !== undefined;
   // Where the service uses a status that is not known here, the kit has at least left.
-  const somewhere = phase === 'collecting_sample' && isKit(order);
+  const somewhere = phase === 'collecting_sample';
   if (!onItsWay && !withCustomer && !somewhere && !(final && needsSuccessor(order))) {
     throw refuse(
       'NotReplaceable',

@@ -2,7 +2,7 @@ import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { isAddressable } from '../../protocol/ids.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';
-import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
+import { isObject, readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
 
 /**
  * The fold: what has been reported of the orders of one chain. It converges: any order, repetition or loss of
@@ -80,6 +80,7 @@ function createdAt({ greatest, events }: OrderRecord): string {
 export function readSnapshot(value: unknown): OrderSnapshot | undefined {
   if (!isObject(value) || typeof value['orderId'] !== 'string' || !Array.isArray(value['events'])) return undefined;
   const events = value['events'].flatMap((event) => readEvent(event) ?? []);
+  const resultsBy = readDate(value['resultsBy']);
   const transaction = readTransaction(value['transaction']);
   const shipment = isObject(value['shipment']) ? textsOf(value['shipment'], shipmentFields) : undefined;
   return {
@@ -87,6 +88,7 @@ export function readSnapshot(value: unknown): OrderSnapshot | undefined {
     ...timesOf(value, ['createdAt', 'updatedAt']),
     orderId: value['orderId'],
     events,
+    ...(resultsBy !== undefined && { resultsBy }),
     ...(transaction && { transaction }),
     ...(shipment && { shipment }),
   };
@@ -116,7 +118,6 @@ const orderFields = [
   'status',
   'sampleId',
   'interpretation',
-  'resultsBy',
 ] as const satisfies (keyof OrderSnapshot)[];
 
 const shipmentFields = [

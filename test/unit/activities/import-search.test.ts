@@ -10,30 +10,62 @@ const placedAt = '2026-03-01T00:00:00.000Z';
 const event = { id: 1, created_at: placedAt, status: 'received.testkit.requisition_bypassed' };
 const silent = { id: 'order-1', created_at: placedAt, sample_id: null, events: [event] };
 
-/** One attempt to find the order of an import whose earlier attempt may have created one; no order here has its sample id. */
-async function search(order: object, triedBefore = true): Promise<unknown> {
+interface Looking {
+  triedBefore?: boolean;
+  /** The reference that has claimed the order. */
+  claim?: string;
+  /** What the attempt before said last. */
+  heartbeatDetails?: unknown;
+}
+
+/** One attempt to find the order of an import; an earlier one has seen an order without a sample id, if nothing else is said. */
+async function search(order: object, { triedBefore = true, claim, ...given }: Looking = {}): Promise<unknown> {
   const { baseUrl } = await answering(() => ({ body: { orders: [order], total: 1, page: 1, size: 50 } }));
   const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: 60_000, scheduleToCloseTimeoutMs: 60_000 };
   const criteria = { order: importFor('user-1', 'SAMPLE-1'), reference: 'invented-1', since: placedAt, triedBefore };
-  const dependencies = { service: serviceAt(baseUrl) } as ActivityDependencies;
-  const searching = new MockActivityEnvironment({ attempt: 1, ...times }).run(() =>
+  const describe = async () => ({ typedSearchAttributes: { get: () => claim } });
+  const temporal = { workflow: { getHandle: () => ({ describe }) } };
+  const dependencies = { service: serviceAt(baseUrl), temporal } as unknown as ActivityDependencies;
+  const heartbeatDetails = { all: true, inDoubt: true };
+  const searching = new MockActivityEnvironment({ attempt: 1, heartbeatDetails, ...times, ...given }).run(() =>
     importedBefore(dependencies, criteria, startAttempt(30_000)),
   );
   return searching.catch((error: unknown) => error);
 }
 
 describe('an import that shows no sample id', () => {
-  test('may be the one that a lost answer created: a person decides, and nothing is created', async () => {
-    expect(await search(silent)).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1'] }] });
+  test.each<[string, object]>([
+    ['as an import does', silent],
+    ['with another first event', { ...silent, events: [{ ...event, status: 'received.testkit.ordered' }] }],
+    ['with no event', { ...silent, events: [] }],
+    ['with no time', { ...silent, created_at: undefined }],
+    ['with a blank sample id', { ...silent, sample_id: ' ' }],
+  ])('may be the one that a lost answer created, %s: a person decides, and nothing is created', async (_how, order) => {
+    expect(await search(order)).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1'] }] });
   });
 
-  test.each<[string, object, boolean?]>([
-    ['if nothing was sent', silent, false],
+  test('may show it later: the next attempt looks again', async () => {
+    const first = await search(silent, { heartbeatDetails: undefined });
+    expect(first).toMatchObject({ type: 'OrderUnclaimed', nonRetryable: false });
+  });
+
+  test('is the import if its reference has claimed it', async () => {
+    expect(await search(silent, { claim: 'invented-1' })).toMatchObject({ id: 'order-1' });
+  });
+
+  test.each<[string, object, Looking?]>([
+    ['if nothing was sent', silent, { triedBefore: false }],
+    ['if another reference has claimed it', silent, { claim: 'invented-2' }],
     ['if it is older', { ...silent, created_at: '2026-02-01T00:00:00.000Z' }],
-    ['if it is not an import', { ...silent, events: [{ ...event, status: 'received.testkit.ordered' }] }],
+    ['if its sample is collected in another way', { ...silent, details: { type: 'walk_in_test' } }],
+    ['if it carries a passthrough of ours', { ...silent, passthrough: 'labops:-:invented-2:1' }],
     ['if it was cancelled', { ...silent, events: [event, { ...event, id: 2, status: 'cancelled.testkit.cancelled' }] }],
     ['if it has another sample', { ...silent, sample_id: 'SAMPLE-2' }],
-  ])('is another order %s', async (_when, order, triedBefore) => {
-    expect(await search(order, triedBefore)).toBeUndefined();
+  ])('is another order %s', async (_when, order, looking) => {
+    expect(await search(order, looking)).toBeUndefined();
   });
+});
+
+test('a sample id is the same in lower case', async () => {
+  expect(await search({ ...silent, sample_id: ' sample-1 ' })).toMatchObject({ id: 'order-1' });
 });

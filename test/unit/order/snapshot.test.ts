@@ -113,6 +113,14 @@ describe('a signal is read as a snapshot', () => {
     ]);
   });
 
+  test.each([...noTime, '11/20/2026', '2026-02-30', '2026-11-20T00:00:00Z'])(
+    'a signal is read as a snapshot without a date for its results that is %j',
+    (resultsBy) => {
+      expect(readSnapshot({ ...minimal, resultsBy })).toEqual(minimal);
+      expect(readSnapshot({ ...minimal, resultsBy: '2024-02-29' })).toEqual({ ...minimal, resultsBy: '2024-02-29' });
+    },
+  );
+
   test.each(noTime)(
     'a signal is read as a snapshot without a time that is %j, and without the event that has it',
     (value) => {
