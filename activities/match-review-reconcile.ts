@@ -1,5 +1,5 @@
 import { heartbeat, log } from '@temporalio/activity';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { ServiceError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { FeatureNotEnabled, ServiceRefused, Unauthorized } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { matchReviewReportOf } from '../service/match-review-snapshot.js';
@@ -85,8 +85,21 @@ async function isSettled(temporal: Client, { id, updated_at: updatedAt }: Unmatc
   }
 }
 
+/** One whose result cannot be decoded counts as abandoned: it must not end the pass before the reviews after it. */
 async function isAbandoned(temporal: Client, rawResultId: string, runId: string): Promise<boolean> {
   const workflow = temporal.workflow.getHandle(matchReviewId(rawResultId), runId);
-  const result = (await workflow.result()) as Partial<MatchReviewResult> | null;
-  return result?.outcome === 'abandoned';
+  try {
+    const result = (await workflow.result()) as Partial<MatchReviewResult> | null;
+    return result?.outcome === 'abandoned';
+  } catch (error) {
+    // Temporal is away, which the next attempt may change; a result that cannot be decoded stays as it is.
+    if (error instanceof ServiceError || error instanceof WorkflowNotFoundError) throw error;
+    const { name } = error instanceof Error ? error : new Error(String(error));
+    log.error('the result of a match review could not be read, so it is not started again', {
+      rawResultId,
+      runId,
+      name,
+    });
+    return true;
+  }
 }

@@ -33,6 +33,8 @@ export interface MatchReviewFound {
 export interface DecideMatchReview extends MatchReviewDecision {
   rawResultId: string;
   note?: string;
+  /** An earlier activity may have brought it to the service already. */
+  mayBeOurs?: boolean;
 }
 
 /** What came of a decision. */
@@ -91,11 +93,11 @@ async function shown(
 
 async function decideOnce(
   service: LabService,
-  { rawResultId, action, orderId, userId, note }: DecideMatchReview,
+  { rawResultId, action, orderId, userId, note, mayBeOurs: wasSent = false }: DecideMatchReview,
   options: CallOptions,
 ): Promise<MatchReviewDecided> {
   const item = await shown(service, rawResultId, options);
-  const mayBeOurs = activityInfo().attempt > 1;
+  const mayBeOurs = wasSent || activityInfo().attempt > 1;
   if (!item && mayBeOurs) throw unknownOutcome();
   if (!item) return { isOurs: false };
   // An earlier attempt, whose answer was lost, has already done it.

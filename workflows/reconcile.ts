@@ -121,7 +121,6 @@ function add(counts: ReconcileCounts, more: ReconcileCounts): void {
   counts.reopened += more.reopened;
   counts.passedOver += more.passedOver;
   counts.critical += more.critical;
-  counts.matchReviews += more.matchReviews;
 }
 
 function detailsOf({ from, to }: ReconcileRange, counts: ReconcileCounts, page: number | undefined): string {

@@ -6,10 +6,14 @@ import type { MatchReviewAction, MatchReviewOutcome, MatchReviewPhase } from './
 /** A phase in which something is waited for. */
 export type OpenPhase = Exclude<MatchReviewPhase, MatchReviewOutcome>;
 
-/** The phase of a review that is not over. A status that is not known yet leaves it waiting, and is shown. */
-export function openPhaseOf(status: string | undefined): OpenPhase {
+/**
+ * The phase of a review that is not over. A status that is absent or not known yet is shown; a person decides if the service
+ * allows anything.
+ */
+export function openPhaseOf(status: string | undefined, allowedActions: readonly string[] = []): OpenPhase {
   if (status === 'pending_customer_review') return 'awaiting_decision';
-  return status === 'pending_ops_review' ? 'with_service' : 'unknown';
+  if (status === 'pending_ops_review') return 'with_service';
+  return allowedActions.length > 0 ? 'awaiting_decision' : 'unknown';
 }
 
 /** The end of a review; undefined while it is open. */

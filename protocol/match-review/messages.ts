@@ -67,7 +67,7 @@ export type MatchReviewPhase =
   | 'awaiting_decision'
   /** The service's staff decide; nobody else can. */
   | 'with_service'
-  /** It was not read yet, or its status is not known here: `status` shows it. */
+  /** It was not read yet, or its status is not known here (`status` shows it) and nothing may be decided. */
   | 'unknown'
   | MatchReviewOutcome;
 
@@ -139,4 +139,6 @@ export interface MatchReviewResult extends MatchReviewState {
   policy: ResolvedMatchReviewPolicy;
   /** The ids of notifications that the product got. A later run does not repeat them. */
   announced: string[];
+  /** How often each question was raised: one that is raised again is another notification. */
+  raised: Record<string, number>;
 }

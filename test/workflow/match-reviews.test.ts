@@ -127,6 +127,31 @@ describe('a result that a person accepts', () => {
     },
   );
 
+  test('is accepted once though the answer is lost and the service is away then: the next attempt finds its own decision', async () => {
+    const review = await unmatched();
+    await stage.sandbox.addWebhookFault({ event_type: 'labtest.match_review.updated', action: { kind: 'lose' } });
+    await stage.sandbox.addFault({ path: acceptPath, times: 1, action: { kind: 'drop_response' } });
+    const accepting = review.handle.accept().catch((error: unknown) => error);
+    await stage.expectRequests('POST', `/v3/unmatched_result/${review.id}/accept`);
+    await stage.sandbox.addFault({ path: '/v3/unmatched_result/*', action: { kind: 'refuse' } });
+    await stage.skip('4 minutes');
+    expect(await accepting).toMatchObject({ name: 'ServiceDown' });
+    await stage.sandbox.removeFaults();
+    const accepted = { outcome: 'accepted', resolvedOrderId: review.orderIds[0], decision: { action: 'accept' } };
+    expect(await review.handle.accept()).toMatchObject(accepted);
+    expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
+  });
+
+  test('is brought to its order at once, although the last read before the decision was not answered', async () => {
+    const review = await unmatched();
+    await loseOrderWebhooks();
+    await stage.sandbox.addFault({ path: '/v3/unmatched_result/*', action: { kind: 'refuse' } });
+    await stage.skip('2 hours');
+    await stage.sandbox.removeFaults();
+    await review.handle.accept();
+    await expectChain({ orderId: review.orderIds[0] });
+  });
+
   test('is followed to an order that is made again in the chain of a cancelled one', async () => {
     const review = await unmatched({ decision_code: 'match_cancelled' });
     const [cancelled = ''] = review.orderIds;
@@ -184,8 +209,10 @@ test('a review without a decision is reminded of, and an unknown status keeps it
   await eventually(() => expect(review.notified()).toContain('review_needed match_sample_id'));
   await stage.skip('25 hours');
   await eventually(() => expect(review.notified().at(-1)).toBe('review_reminder 1'));
-  await stage.sandbox.moveMatchReview(review.id, { status: 'second_opinion', allowed_actions: ['reject'] });
+  await stage.sandbox.moveMatchReview(review.id, 'second_opinion');
   await review.until({ phase: 'unknown', status: 'second_opinion', attention: [] });
+  await stage.sandbox.moveMatchReview(review.id, { status: 'third_opinion', allowed_actions: ['reject'] });
+  await review.until({ phase: 'awaiting_decision', status: 'third_opinion' });
   await expect(review.handle.accept()).rejects.toMatchObject({ name: 'DecisionNotAllowed' });
   await stage.sandbox.moveMatchReview(review.id, 'pending_customer_review');
   await review.until({
@@ -203,6 +230,10 @@ test('what the service no longer shows ends as gone, and what an operator ends i
   const other = await unmatched();
   await stage.temporal.workflow.getHandle(matchReviewId(other.id)).cancel();
   expect(await other.handle.result()).toMatchObject({ outcome: 'abandoned' });
+  await stage.sandbox.moveMatchReview(other.id, 'pending_customer_review');
+  await eventually(() => {
+    expect(other.notified().filter((what) => what === 'attention_raised decision_needed')).toHaveLength(2);
+  });
 });
 
 test('a review whose webhook was lost is found by the next pass, once, and not again after an operator has ended it', async () => {

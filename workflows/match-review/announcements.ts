@@ -1,6 +1,6 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { matchReviewId } from '../../protocol/ids.js';
-import type { MatchReviewAttentionReason } from '../../protocol/match-review/messages.js';
+import type { MatchReviewAttentionReason, MatchReviewOutcome } from '../../protocol/match-review/messages.js';
 import type {
   MatchReviewNotification,
   MatchReviewNotificationHead,
@@ -8,7 +8,7 @@ import type {
 import type { Notification } from '../../protocol/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn } from '../entity/outbox.js';
-import { currentPhase, type Review } from './review.js';
+import type { Review } from './review.js';
 
 /** Puts a notification into the outbox, once. */
 export function enqueue(review: Review, notification: MatchReviewNotification): void {
@@ -35,7 +35,9 @@ export function announceNews(review: Review, now: number): void {
   const { known, stage, ending } = review;
   if (!known || ending !== undefined) return;
   const { status = 'unknown', decisionCode, allowedActions, interpretation, resultStatus } = known;
-  const key = `${status}.${new Date(stage.since).toISOString()}`;
+  const since = `${status}.${new Date(stage.since).toISOString()}`;
+  // One that turns out to be critical is urgent from then on.
+  const key = interpretation?.toLowerCase() === 'critical' ? `${since}.critical` : since;
   if (stage.phase !== 'awaiting_decision') {
     const head = headOf(review, key, 'phase_changed', now);
     return enqueue(review, { ...head, type: 'phase_changed', data: { phase: stage.phase, status } });
@@ -58,7 +60,17 @@ export function announceEnd(review: Review, now: number): void {
     ...(resolvedOrderId !== undefined && { resolvedOrderId }),
     ...(resolvedUserId !== undefined && { resolvedUserId }),
   };
-  enqueue(review, { ...headOf(review, currentPhase(review), 'ended', now), type: 'ended', data });
+  review.endKey ??= keyOfEnd(review, ending);
+  enqueue(review, { ...headOf(review, review.endKey, 'ended', now), type: 'ended', data });
+}
+
+/** The same outcome once more, after the review was open again, is another end: `gone.2`. */
+function keyOfEnd({ rawResultId, announced, before }: Review, ending: MatchReviewOutcome): string {
+  const idOf = (key: string) => `${rawResultId}/${key}/ended`;
+  const keyOf = (time: number) => (time === 1 ? ending : `${ending}.${time}`);
+  let time = 1;
+  while (announced.includes(idOf(keyOf(time)))) time += 1;
+  return keyOf(before?.outcome === ending ? Math.max(time - 1, 1) : time);
 }
 
 export const { raise, clear } = attentionVerbsFor<RaisedAttention<MatchReviewAttentionReason>, Review>({

@@ -12,6 +12,7 @@ import type {
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
 import { refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { isFinalRefusal } from '../entity/failures.js';
 import { note } from '../entity/journal.js';
 import { second } from '../entity/spans.js';
 import { end, takeRead, type Review } from './review.js';
@@ -27,6 +28,7 @@ export interface MatchReviewCommand extends MatchReviewDecision {
 /** Carries out one decision, and answers with what came of it. The same decision twice is one. */
 export async function carryOut(review: Review, command: MatchReviewCommand): Promise<MatchReviewState> {
   if (isRepeated(review, command)) return reviewStateOf(review);
+  const doubted = review.doubt;
   await outwaitDoubt(review);
   if (isRepeated(review, command)) return reviewStateOf(review);
   if (review.ending !== undefined) throw ended(review);
@@ -37,13 +39,16 @@ export async function carryOut(review: Review, command: MatchReviewCommand): Pro
     ...(userId !== undefined && { userId }),
   };
   const asked = review.received;
-  const call = { ...command, rawResultId: review.rawResultId };
+  const isUnsettled = review.doubt !== undefined || review.absentSince !== undefined;
+  const mayBeOurs = isUnsettled && doubted !== undefined && isSame(doubted, command);
+  const call = { ...command, rawResultId: review.rawResultId, mayBeOurs };
   try {
     const summary = `decide: ${action}`;
     take(review, decision, await activities.decideMatchReview.executeWithOptions({ summary }, [call]), asked);
   } catch (error) {
     const refusal = refusalOf(error);
-    if (doubtful.includes(refusal.type ?? '')) {
+    // Any attempt that is not refused for good may follow one that the service is at work on, or has done.
+    if (!isFinalRefusal(error) || refusal.type === 'AnswerLost') {
       review.doubt = { ...decision, until: Date.now() + settling };
       note(review, `the decision '${action}' was not answered`, Date.now());
     }
@@ -57,6 +62,8 @@ export async function carryOut(review: Review, command: MatchReviewCommand): Pro
 function take(review: Review, decision: MatchReviewDecision, decided: MatchReviewDecided, asked: number): void {
   const { item, order, isOurs } = decided;
   const now = Date.now();
+  // The service is there again: what follows need not wait for the next poll.
+  review.unanswered = false;
   if (isOurs) {
     review.decision = decision;
     delete review.doubt;
@@ -77,9 +84,6 @@ function takeOrder(review: Review, order: OrderSnapshot, now: number): void {
   end(review, 'accepted', { resolvedOrderId, ...user, snapshot: order }, now);
 }
 
-/** The service may be at work on it, or have done it. */
-const doubtful: readonly string[] = ['AnswerLost', 'AnswerUnreadable', 'ServiceUnavailable', 'CommandTimedOut'];
-
 /** How long the service may be at work on a decision that it did not answer: its usual time limit, and a margin. */
 const settling = 35 * second;
 
@@ -93,8 +97,12 @@ async function outwaitDoubt(review: Review): Promise<void> {
 }
 
 /** True if the same was decided before. Another note changes nothing. */
-function isRepeated({ decision }: Review, { action, orderId, userId }: MatchReviewDecision): boolean {
-  return decision?.action === action && decision.orderId === orderId && decision.userId === userId;
+function isRepeated({ decision }: Review, command: MatchReviewDecision): boolean {
+  return decision !== undefined && isSame(decision, command);
+}
+
+function isSame(decision: MatchReviewDecision, { action, orderId, userId }: MatchReviewDecision): boolean {
+  return decision.action === action && decision.orderId === orderId && decision.userId === userId;
 }
 
 /** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */

@@ -4,7 +4,7 @@ import { note } from '../entity/journal.js';
 import { doubled, longestOutage, minute } from '../entity/spans.js';
 import { announceNews, clear, enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
-import type { Review } from './review.js';
+import { mayContradict, type Review } from './review.js';
 
 /** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
 
@@ -18,7 +18,10 @@ export interface Deadline extends Moment {
 
 /** Those that are not met yet, the earliest first. */
 export function deadlinesOf(review: Review): Deadline[] {
-  const found = review.ending === undefined ? [nextReadOf(review), ...stageDeadlines(review)] : orderDeadline(review);
+  const found =
+    review.ending === undefined
+      ? [nextReadOf(review), ...stageDeadlines(review)]
+      : [...(mayContradict(review) ? [nextReadOf(review)] : []), ...orderDeadline(review)];
   const open = found.filter(({ key }) => !review.met.includes(key));
   return open.toSorted((a, b) => a.at - b.at);
 }
@@ -69,7 +72,8 @@ export function waitingUntil(review: Review): number | undefined {
 
 /** Acts on what is due. Silence may only mean a lost webhook: the service is asked first. */
 export async function handlePassedDeadlines(review: Review): Promise<void> {
-  if (dueOf(review).length > 0 && review.ending === undefined) await readReview(review);
+  const mayRead = review.ending === undefined || mayContradict(review);
+  if (mayRead && dueOf(review).length > 0) await readReview(review);
   for (const due of dueOf(review)) meet(review, due, Date.now());
   await bringOrderIfDue(review);
 }

@@ -62,15 +62,18 @@ export async function identify({ review, commands, earlierRun }: MatchReviewRun)
   if (previous) {
     review.announced = [...new Set([...previous.announced, ...review.announced])];
     review.journal = [...previous.timeline, ...review.journal];
+    review.raised = { ...review.raised, ...previous.raised };
     if (previous.decision) review.decision = previous.decision;
+    const { outcome, resolvedOrderId, resolvedUserId } = previous;
+    if (outcome !== undefined && outcome !== 'abandoned') {
+      const order = { ...(resolvedOrderId !== undefined && { resolvedOrderId }) };
+      review.before = { outcome, ...order, ...(resolvedUserId !== undefined && { resolvedUserId }) };
+    }
     if (review.requestedPolicy === undefined) setPolicy(review, previous.policy);
   }
   setNotifies(review, found.notifies);
   if (found.reading) takeReading(review, found.reading, asked, Date.now());
   else takeSilence(review, Date.now());
-  // The earlier run has notified its workflow.
-  if (previous?.resolvedOrderId !== undefined && previous.resolvedOrderId === review.order?.orderId)
-    delete review.order;
   review.identified = true;
 }
 

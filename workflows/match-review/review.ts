@@ -59,6 +59,10 @@ export interface Review
   /** Ids of what was put into the outbox. */
   announced: string[];
   ending?: MatchReviewOutcome;
+  /** Names the end in its notification. */
+  endKey?: string;
+  /** The end that an earlier run announced; missing once the service has shown that the review is open again. */
+  before?: Resolved & { outcome: MatchReviewOutcome };
 }
 
 export function openReview({ rawResultId, policy, carried }: MatchReviewInput, now: number): Review {
@@ -88,18 +92,14 @@ export function currentPhase({ ending, stage }: Review): MatchReviewPhase {
 }
 
 /**
- * Folds a webhook in; says whether the service has to be asked. A webhook carries no time, so one that differs from what is known may
- * be the later one or a late one.
+ * Folds a webhook in: the service has to be asked. A webhook carries no time, so one that differs from what is known may be the
+ * later one or a late one; and it does not carry everything, so one that does not differ may report what it leaves out.
  */
-export function learnFromWebhook(review: Review, report: MatchReviewReport): boolean {
-  const { reported, known } = review;
+export function learnFromWebhook(review: Review, report: MatchReviewReport): void {
+  const { reported } = review;
   if (!reported || rankOf(report.status) >= rankOf(reported.status)) review.reported = report;
-  if (known && Object.entries(report).every(([name, value]) => known[name as keyof MatchReviewReport] === value)) {
-    return false;
-  }
   review.received += 1;
   review.unclear = true;
-  return true;
 }
 
 /**
@@ -112,11 +112,25 @@ export function takeRead(review: Review, item: MatchReviewSnapshot, asked: numbe
   review.known = item;
   answered(review, isNews, now);
   if (review.received === asked) review.unclear = false;
-  const phase = openPhaseOf(item.status);
   const outcome = outcomeOf(item);
   if (isNews) note(review, item.status ?? 'no status', now);
-  if (outcome !== undefined) end(review, outcome, item, now);
-  else if (phase !== review.stage.phase) enterStage(review, phase, now);
+  if (outcome !== undefined) return endAsBefore(review, outcome, item, now);
+  delete review.before;
+  const isBack = isVague(review);
+  if (isBack) takeEndBack(review);
+  const phase = openPhaseOf(item.status, item.allowedActions);
+  if (isBack || phase !== review.stage.phase) enterStage(review, phase, now);
+}
+
+/** What is shown may say less than what an earlier run announced: deployments differ in what they show of a review that is over. */
+function endAsBefore(review: Review, outcome: MatchReviewOutcome, item: MatchReviewSnapshot, now: number): void {
+  const { before } = review;
+  const isSame = (item.resolvedOrderId ?? before?.resolvedOrderId) === before?.resolvedOrderId;
+  const saysLess = outcome === 'resolved' || (outcome === 'matched' && before?.outcome === 'accepted');
+  if (before && before.outcome !== 'gone' && isSame && (saysLess || outcome === before.outcome)) {
+    return end(review, before.outcome, before, now);
+  }
+  end(review, outcome, item, now);
 }
 
 /** One that comes back to a person is decided again. */
@@ -130,11 +144,13 @@ function enterStage(review: Review, phase: OpenPhase, now: number): void {
  * @param isBelieved it has said so for long enough
  */
 export function takeAbsence(review: Review, isBelieved: boolean, asked: number, now: number): void {
-  const { reported } = review;
+  const { reported, before } = review;
   const outcome = reported && outcomeOf(reported);
   answered(review, false, now);
   if (review.received === asked) review.unclear = false;
-  if (reported && outcome !== undefined) {
+  const isLittle = outcome === undefined || knowledgeOf(before?.outcome) > knowledgeOf('resolved');
+  if (before && isLittle) end(review, before.outcome, before, now);
+  else if (reported && outcome !== undefined) {
     review.known = { subReasonCodes: [], allowedActions: [], ...review.known, ...reported };
     end(review, outcome, reported, now);
   } else if (isBelieved) end(review, 'gone', {}, now);
@@ -159,19 +175,45 @@ interface Resolved {
   snapshot?: OrderSnapshot;
 }
 
-/** The review is over. The first end counts: the order that it names is brought to its workflow once. */
+/**
+ * The review is over. The first end that says how counts: the order that it names is brought to its workflow once, and not
+ * again if an earlier run has done so.
+ */
 export function end(review: Review, ending: MatchReviewOutcome, resolved: Resolved, now: number): void {
-  if (review.ending !== undefined) return;
+  if (knowledgeOf(review.ending) >= knowledgeOf(ending)) return;
+  takeEndBack(review);
   review.ending = ending;
   const { resolvedOrderId: orderId, resolvedUserId, snapshot } = resolved;
   if (resolvedUserId !== undefined) review.resolvedUserId = resolvedUserId;
   if (orderId === undefined || ending === 'rejected') return;
   review.resolvedOrderId = orderId;
+  if (orderId === review.before?.resolvedOrderId) return;
   review.order = { orderId, ...(snapshot && { snapshot }), since: now };
+}
+
+function takeEndBack(review: Review): void {
+  delete review.ending;
+  delete review.endKey;
+}
+
+/** How much an end says: of what is `gone` or `resolved` it is not known what happened. */
+function knowledgeOf(ending: MatchReviewOutcome | undefined): number {
+  const rank = [undefined, 'gone', 'resolved'].indexOf(ending);
+  return rank === -1 ? 3 : rank;
+}
+
+function isVague({ ending }: Review): boolean {
+  return ending === 'gone' || ending === 'resolved';
+}
+
+/** A webhook came after an end that does not say what happened: only the service can put that in order. */
+export function mayContradict(review: Review): boolean {
+  return isVague(review) && review.unclear;
 }
 
 /** Nobody waits any more. At the service everything stays as it is. */
 export function abandon(review: Review): void {
   review.ending ??= 'abandoned';
+  review.unclear = false;
   delete review.order;
 }

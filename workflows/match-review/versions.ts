@@ -47,7 +47,10 @@ export function upgradeReview(carried: unknown): Review {
 }
 
 const resultSteps: readonly Step[] = [
-  (result) => ({ subReasonCodes: [], allowedActions: [], attention: [], timeline: [], announced: [], ...result }),
+  (result) => ({
+    ...{ subReasonCodes: [], allowedActions: [], attention: [], timeline: [], announced: [], raised: {} },
+    ...result,
+  }),
 ];
 
 export const reviewResultVersion = resultSteps.length;

@@ -32,8 +32,8 @@ export function reviewStateOf(review: Review): MatchReviewState {
 }
 
 export function reviewResultOf(review: Review): MatchReviewResult {
-  const { policy, announced } = review;
-  return { version: reviewResultVersion, ...reviewStateOf(review), policy, announced };
+  const { policy, announced, raised } = review;
+  return { version: reviewResultVersion, ...reviewStateOf(review), policy, announced, raised };
 }
 
 const waitedFor: Partial<Readonly<Record<MatchReviewPhase, string>>> = {

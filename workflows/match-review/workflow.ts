@@ -23,7 +23,7 @@ import { announceEnd, clear, raise } from './announcements.js';
 import { carryOut, validate, type MatchReviewCommand } from './commands.js';
 import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
-import { abandon, learnFromWebhook, openReview, type Review } from './review.js';
+import { abandon, learnFromWebhook, mayContradict, openReview, type Review } from './review.js';
 import { matchReviewPolicyVersions } from './versions.js';
 import { reviewResultOf, reviewStateOf, show } from './view.js';
 
@@ -64,7 +64,7 @@ function loopOf(run: MatchReviewRun) {
     state: review,
     attention: { raise, clear },
     act: () => act(run),
-    isOver: () => review.ending !== undefined && review.order === undefined,
+    isOver: () => review.ending !== undefined && review.order === undefined && !mayContradict(review),
     announceEnd: () => announceEnd(review, Date.now()),
     nextMoment: () => deadlinesOf(review)[0],
     workflowType: matchReviewName,
@@ -129,7 +129,8 @@ function receiveReport(run: MatchReviewRun, reported: unknown): void {
   }
   const { userId, ...report } = read;
   if (userId !== undefined) review.userId ??= userId;
-  if (learnFromWebhook(review, report)) run.hasNews = true;
+  learnFromWebhook(review, report);
+  run.hasNews = true;
 }
 
 function receiveRequest(run: MatchReviewRun, requested: ReviewRequested | undefined): void {

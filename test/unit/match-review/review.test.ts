@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { isCarriedOut, outcomeOf } from '../../../protocol/match-review/lifecycle.js';
+import { isCarriedOut, openPhaseOf, outcomeOf } from '../../../protocol/match-review/lifecycle.js';
+import { announceEnd, announceNews } from '../../../workflows/match-review/announcements.js';
 import { deadlinesOf } from '../../../workflows/match-review/deadlines.js';
-import { learnFromWebhook, takeAbsence, takeRead, takeSilence } from '../../../workflows/match-review/review.js';
+import {
+  learnFromWebhook,
+  mayContradict,
+  openReview,
+  takeAbsence,
+  takeRead,
+  takeSilence,
+} from '../../../workflows/match-review/review.js';
 import { caseFileOf, reviewStateOf } from '../../../workflows/match-review/view.js';
 import { day, hour, item, readCase, start } from './reviews.js';
 
@@ -32,10 +40,11 @@ test('a decision counts as carried out if the review is already in the state tha
 });
 
 describe('a webhook', () => {
-  test('that repeats what is known is ignored; one that differs causes a read and changes nothing by itself', () => {
+  test('is read, also if it says what is known, and changes nothing by itself', () => {
     const review = readCase();
-    expect(learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' })).toBe(false);
-    expect(learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' })).toBe(true);
+    learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
+    expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: start });
+    learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
     expect(reviewStateOf(review)).toMatchObject({ phase: 'awaiting_decision', status: 'pending_customer_review' });
     expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: start });
   });
@@ -64,6 +73,76 @@ test('a review that is not shown stays open until that is believed', () => {
   expect(review.ending).toBeUndefined();
   takeAbsence(review, true, 0, start + 2 * hour);
   expect(review.ending).toBe('gone');
+});
+
+describe('an end', () => {
+  test('that does not say what happened is read again after a webhook, and gives way to what did', () => {
+    const review = readCase();
+    takeAbsence(review, true, 0, start + hour);
+    learnFromWebhook(review, { rawResultId, status: 'matched', resolvedOrderId: 'order-1' });
+    expect(mayContradict(review)).toBe(true);
+    expect(deadlinesOf(review)[0]?.at).toBe(start + hour);
+    takeAbsence(review, false, review.received, start + hour);
+    expect(reviewStateOf(review)).toMatchObject({ outcome: 'matched', resolvedOrderId: 'order-1' });
+    learnFromWebhook(review, { rawResultId, status: 'resolved' });
+    expect(mayContradict(review)).toBe(false);
+    takeRead(review, item({ status: 'resolved' }), review.received, start + hour);
+    expect(review.ending).toBe('matched');
+  });
+
+  test('that is not one is taken back, and the next one is announced, too', () => {
+    const review = readCase();
+    takeAbsence(review, true, 0, start + hour);
+    announceEnd(review, start + hour);
+    announceEnd(review, start + hour);
+    learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
+    takeRead(review, item(), review.received, start + 2 * hour);
+    expect(reviewStateOf(review)).not.toHaveProperty('outcome');
+    takeAbsence(review, true, review.received, start + 3 * hour);
+    announceEnd(review, start + 3 * hour);
+    expect(review.announced).toEqual(['result-1/gone/ended', 'result-1/gone.2/ended']);
+  });
+
+  test.each([
+    ['is not shown', undefined],
+    ['says nothing of who decided', { status: 'matched' }],
+    ['says nothing of how', { status: 'resolved' }],
+  ])('of an earlier run stands if the review %s', (_what, changes) => {
+    const review = openReview({ rawResultId }, start);
+    review.announced = ['result-1/accepted/ended'];
+    review.before = { outcome: 'accepted', resolvedOrderId: 'order-1' };
+    learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
+    if (changes) takeRead(review, item(changes), 1, start);
+    else takeAbsence(review, false, 1, start);
+    announceEnd(review, start);
+    expect(reviewStateOf(review)).toMatchObject({ outcome: 'accepted', resolvedOrderId: 'order-1' });
+    expect(review).toMatchObject({ announced: ['result-1/accepted/ended'], outbox: [] });
+    expect(review.order).toBeUndefined();
+  });
+
+  test('of an earlier run gives way to another order', () => {
+    const review = openReview({ rawResultId }, start);
+    review.before = { outcome: 'accepted', resolvedOrderId: 'order-1' };
+    takeRead(review, item({ status: 'matched', resolvedOrderId: 'order-2' }), 0, start);
+    expect(review).toMatchObject({ ending: 'matched', order: { orderId: 'order-2' } });
+  });
+});
+
+test('a result that turns out to be critical is announced once more', () => {
+  const review = readCase();
+  announceNews(review, start);
+  takeRead(review, item({ interpretation: 'critical', resultStatus: 'final' }), 0, start + hour);
+  announceNews(review, start + hour);
+  announceNews(review, start + hour);
+  expect(review.outbox.map(({ data }) => data['interpretation'])).toEqual([undefined, 'critical']);
+});
+
+test('a status that is absent or unknown waits for a person if anything may be decided', () => {
+  for (const status of [undefined, 'second_opinion']) {
+    expect(openPhaseOf(status, ['reject'])).toBe('awaiting_decision');
+    expect(openPhaseOf(status, [])).toBe('unknown');
+  }
+  expect(openPhaseOf('pending_ops_review', ['reject'])).toBe('with_service');
 });
 
 test('each read without news doubles the pause, and a silent service is not asked at once again', () => {

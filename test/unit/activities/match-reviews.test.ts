@@ -1,0 +1,40 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { ValueError } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { expect, test } from 'vitest';
+import { matchReviewReconcileActivities } from '../../../activities/match-review-reconcile.js';
+import { matchReviewActivities } from '../../../activities/match-reviews.js';
+import { matchReviewId } from '../../../protocol/ids.js';
+import { answering, serviceAt } from '../service/recording-server.js';
+
+const open = (id: string) => ({ id, status: 'pending_customer_review', allowed_actions: ['accept'] });
+
+test('a review whose last result cannot be decoded does not end the pass before the reviews after it', async () => {
+  const data = [open('result-1'), open('result-2')];
+  const { baseUrl } = await answering(() => ({ body: { data, next_cursor: null, total: 2 } }));
+  const reported: string[] = [];
+  const getHandle = (workflowId: string) => ({
+    describe: async () => {
+      if (workflowId !== matchReviewId('result-1')) throw new WorkflowNotFoundError('not found', workflowId, undefined);
+      return { status: { name: 'COMPLETED' }, closeTime: new Date(), runId: 'run-1' };
+    },
+    result: async () => {
+      throw new ValueError('unknown key');
+    },
+    signal: async () => reported.push(workflowId),
+  });
+  const temporal = { workflow: { getHandle } };
+  const activities = matchReviewReconcileActivities({ temporal, service: serviceAt(baseUrl), taskQueue: 'q' } as never);
+  const pass = new MockActivityEnvironment().run(() => activities.reconcileMatchReviews());
+  expect(await pass).toEqual({ started: 1 });
+  expect(reported).toEqual([matchReviewId('result-2')]);
+});
+
+test.each([true, false])('a decision that an earlier activity may have sent counts as ours: %j', async (mayBeOurs) => {
+  const body = { id: 'result-1', status: 'resolved', resolution_action: 'accept', resolved_order_id: 'order-1' };
+  const { baseUrl } = await answering(() => ({ body }));
+  const activities = matchReviewActivities({ service: serviceAt(baseUrl), target: 'off' } as never);
+  const call = { rawResultId: 'result-1', action: 'accept', mayBeOurs } as const;
+  const decided = new MockActivityEnvironment().run(() => activities.decideMatchReview(call));
+  expect(await decided).toMatchObject({ item: { resolvedOrderId: 'order-1' }, isOurs: mayBeOurs });
+});
