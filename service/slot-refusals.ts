@@ -1,5 +1,12 @@
 import type { z } from 'zod';
-import { AnswerLost, BookingKeyExpired, ServiceRefused, SlotUnavailable } from './errors.js';
+import {
+  AnswerLost,
+  BookingKeyExpired,
+  FeatureNotEnabled,
+  ServiceRefused,
+  SlotUnavailable,
+  Unauthorized,
+} from './errors.js';
 import type { ServiceCall, Transport } from './http.js';
 
 /* The refusals of a slot. */
@@ -23,9 +30,15 @@ export async function takeSlot<T>(
 
 /** Two requests with one idempotency key at once: the status is not documented, nor the sentence. */
 function collision(error: unknown): AnswerLost | undefined {
-  if (!(error instanceof ServiceRefused) || !/idempoten/i.test(error.reason ?? '')) return undefined;
+  if (!(error instanceof ServiceRefused) || error.status === 422) return undefined;
+  if (error instanceof FeatureNotEnabled || error instanceof Unauthorized) return undefined;
+  const { reason = '' } = error;
+  if (!/idempoten/i.test(reason) || !AT_WORK.test(reason)) return undefined;
   return new AnswerLost(error, 'is still being carried out for an earlier request with the same idempotency key');
 }
+
+/** A key that is not allowed, or not valid, is refused for good. */
+const AT_WORK = /\b(?:in progress|running|processing|being processed|concurrent)/i;
 
 /**
  * The meaning of a refusal for the slot. Only this is documented: a conflict answers 400 or 404. That the sentence
@@ -57,4 +70,4 @@ const SLOT = String.raw`\b(?:time)?(?:slot|time)s?\b`;
 const SLOT_GONE = new RegExp(`${SLOT}.*${TAKEN}|${TAKEN}.*${SLOT}`, 'i');
 
 const OF_SOMETHING_ELSE =
-  /\b(?:orders?|patients?|users?|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection|requisitions?|samples?|sites?)\b|\bno appointments?\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;
+  /\b(?:orders?|patients?|users?|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection|requisitions?|samples?|sites?|idempotency)\b|\bno appointments?\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;

@@ -129,7 +129,12 @@ describe('an appointment', () => {
     [400, 'Appointment is already cancelled', 'ServiceRefused'],
     [404, 'Order not found', 'NotFound'],
     [409, 'A request with this idempotency key is in progress', 'AnswerLost'],
+    [409, 'Concurrent request for this idempotency key', 'AnswerLost'],
+    [400, 'Idempotency key invalid', 'ServiceRefused'],
+    [422, 'Idempotency key of a request in progress with another body', 'ServiceRefused'],
     [403, 'Feature not enabled for your team', 'FeatureNotEnabled'],
+    [403, 'Idempotency key not enabled for your team: in progress', 'FeatureNotEnabled'],
+    [401, 'Idempotency keys are not for this API key', 'Unauthorized'],
   ])('refused with %i "%s" is a %s', async (status, detail, name) => {
     const refused = sent(({ walkIns }) => walkIns.book('order-1', BOOKING, { idempotencyKey: 'k' }), {
       ...{ status, body: { detail } },
