@@ -1,4 +1,4 @@
-import { ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, heartbeat, sleep } from '@temporalio/activity';
 import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
 import type { Appointment } from '../service/appointments.js';
 import {
@@ -6,6 +6,7 @@ import {
   FeatureNotEnabled,
   RequestInvalid,
   ServiceError,
+  ServiceRefused,
   ServiceUnreachable,
   TooManyRequests,
   Unauthorized,
@@ -39,6 +40,8 @@ export interface BookSlot extends Booking {
   confirmWithin?: number;
   /** At a service centre: the same for every attempt at the same booking, so there is one. */
   idempotencyKey?: string;
+  /** The key was sent before: what it answers may be as old. */
+  isRepeated?: true;
 }
 
 export interface RequestAppointment extends Booking {
@@ -86,7 +89,7 @@ export async function bookOnce(service: LabService, input: BookSlot): Promise<Ap
         return callsAt(place, service).book(orderId, request, { ...attempt.call(), ...keyed });
       });
       const answered = snapshotAt(place, booked);
-      return idempotencyKey === undefined ? answered : asShownNow(service, orderId, answered, bookingTimeout);
+      return idempotencyKey === undefined ? answered : asShownNow(service, input, answered);
     },
     ...{ attempt, bookingTimeout },
     translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
@@ -94,21 +97,33 @@ export async function bookOnce(service: LabService, input: BookSlot): Promise<Ap
 }
 
 /**
- * The answer to a repeated key is the first answer, and as old: what the service shows now counts.
+ * The answer to a repeated key is the first answer, and as old: what the service shows now counts. If it shows nothing
+ * twice, the booking was cancelled since; after the first use of a key it may only not be shown yet.
  * @throws SlotUnavailable if the booking has fallen through since
  */
 async function asShownNow(
   service: LabService,
-  orderId: string,
+  { orderId, isRepeated, bookingTimeout }: BookSlot,
   answered: AppointmentSnapshot,
-  timeoutMs: number,
 ): Promise<AppointmentSnapshot> {
-  heartbeat();
-  const shown = await present(service, orderId, 'centre', { timeoutMs }).catch(unlessExisting);
-  const now = shown ?? answered;
-  if (!isOpen(now)) throw slotGone();
-  return now;
+  const read = () => {
+    heartbeat();
+    const shown = present(service, orderId, 'centre', { timeoutMs: bookingTimeout });
+    return shown.then((found) => found ?? ('nothing' as const)).catch(unlessExisting);
+  };
+  let now = await read();
+  if (now === 'nothing' && (isRepeated || activityInfo().attempt > 1)) {
+    await sleep(beforeNextRead);
+    now = await read();
+    if (now === 'nothing') throw slotGone();
+  }
+  const shown = now === undefined || now === 'nothing' ? answered : now;
+  if (!isOpen(shown)) throw slotGone();
+  return shown;
 }
+
+/** Milliseconds; a booking that was just made may not be shown at once. */
+const beforeNextRead = 1_000;
 
 export async function requestOnce(service: LabService, input: RequestAppointment): Promise<AppointmentSnapshot> {
   const { orderId, provider, notes, bookingTimeout } = input;
@@ -251,9 +266,16 @@ export async function cancelOnce(
     const after = await standing().catch(unlessExisting);
     if (after && visitPhaseOf(after) === 'cancelled') return after;
     // Only active appointments are shown at a service centre.
-    if (after === null && place === 'centre') return { ...before, status: 'cancelled' };
+    if (after === null && place === 'centre' && mayHaveCancelled(error)) return { ...before, status: 'cancelled' };
     throw error;
   }
+}
+
+/** A visit that was just completed is refused too, and is not shown any more either. */
+function mayHaveCancelled(error: unknown): boolean {
+  if (!(error instanceof ServiceRefused)) return true;
+  const text = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
+  return /\balready (?:been )?cancel/i.test(text);
 }
 
 async function firstReason(calls: ReturnType<typeof callsAt>, options: CallOptions): Promise<string> {

@@ -17,6 +17,12 @@ export function placeOf({ method }: { method?: string }): Place {
   return method === 'walk_in_test' ? 'centre' : 'home';
 }
 
+/** The place of a known appointment; `undefined` for a type that is not known yet. */
+export function placeOfType(type: string | undefined): Place | undefined {
+  if (type === walkInType) return 'centre';
+  return type === 'phlebotomy' ? 'home' : undefined;
+}
+
 /** A slot at a service centre names it. */
 export function placeOfSlot(slotId: string): Place {
   return slotOf(slotId)?.site === undefined ? 'home' : 'centre';

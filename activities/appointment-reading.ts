@@ -6,7 +6,7 @@ import type { LabService } from '../service/lab-service.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
 import { orderEffect, type OrderEffect } from '../protocol/appointment/lifecycle.js';
 import { readStatus, standingOf } from '../protocol/order/lifecycle.js';
-import { callsAt, placeOf, snapshotAt, type Place } from './appointment-places.js';
+import { callsAt, placeOf, placeOfType, snapshotAt, type Place } from './appointment-places.js';
 import { readIfKnown } from './orders.js';
 
 /** The appointment and its order as they are now. */
@@ -22,14 +22,16 @@ export interface AppointmentReading {
   notifies: boolean;
 }
 
+/** @param type the known appointment's: it shows the place even if the order leaves out its method */
 export async function readWithOrder(
   service: LabService,
   orderId: string,
   notifies: boolean,
+  type?: string,
 ): Promise<AppointmentReading> {
   const snapshot = await readIfKnown(service, orderId);
   if (!snapshot) return { order: 'gone', notifies };
-  const appointment = await presentUnlessHidden(service, orderId, placeOf(snapshot));
+  const appointment = await presentUnlessHidden(service, orderId, placeOfType(type) ?? placeOf(snapshot));
   const { userId } = snapshot;
   return {
     ...(appointment === 'hidden' ? { isHidden: true } : appointment && { appointment }),
@@ -65,9 +67,10 @@ export async function readIfReadable(
   service: LabService,
   orderId: string,
   notifies: boolean,
+  type?: string,
 ): Promise<AppointmentReading | undefined> {
   try {
-    return await readWithOrder(service, orderId, notifies);
+    return await readWithOrder(service, orderId, notifies, type);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { name, message, status } = error;

@@ -7,7 +7,7 @@ import { isCalendarDate, utcInstant } from '../service/timestamps.js';
 import { slotIdOf, slotOf } from '../protocol/appointment/slots.js';
 import type { Slot, SlotQuestion, Slots, SlotSite } from '../protocol/appointment/messages.js';
 import { snapshotOf } from '../service/order-snapshot.js';
-import { addressOf, placeOf } from './appointment-places.js';
+import { addressOf, placeOf, type Place } from './appointment-places.js';
 import { siteOf, walkInAvailability } from './walk-in-slots.js';
 
 /* Available slots. The address and the booking keys stay in here: neither enters Temporal. */
@@ -48,18 +48,20 @@ async function offersFor(
 ): Promise<{ offers: Offer[]; sites: SlotSite[]; timezone?: string }> {
   const order = await service.orders.get(orderId, options);
   heartbeat();
-  const availability = await availabilityFor(service, order, question, options);
+  const place = placeOf(snapshotOf(order));
+  const availability = await availabilityFor(service, order, place, question, options);
   const { timezone } = availability;
-  return { ...offersOf(availability), ...(timezone != null && { timezone }) };
+  return { ...offersOf(availability, place, question), ...(timezone != null && { timezone }) };
 }
 
 async function availabilityFor(
   service: LabService,
   order: Order,
+  place: Place,
   question: SlotQuestion,
   options: CallOptions,
 ): Promise<Availability> {
-  if (placeOf(snapshotOf(order)) === 'centre') return walkInAvailability(service, order, question, options);
+  if (place === 'centre') return walkInAvailability(service, order, question, options);
   const { startDate, ...ofWalkIns } = question;
   const [field] = Object.keys(ofWalkIns);
   if (field !== undefined) throw notAtHome(field);
@@ -71,11 +73,20 @@ function notAtHome(field: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`${field} ${message}`, 'InvalidCommand', { fields: [{ field, message }] });
 }
 
-/** Slots that cannot be booked, or have no time, are skipped. */
-function offersOf({ slots }: Availability): { offers: Offer[]; sites: SlotSite[] } {
+/**
+ * Slots that cannot be booked, or have no time, are skipped. At a service centre also those without a site, because the
+ * site in a slot's id decides which calls book it; at home a location means nothing.
+ */
+function offersOf(
+  { slots }: Availability,
+  place: Place,
+  { siteCodes }: SlotQuestion,
+): { offers: Offer[]; sites: SlotSite[] } {
   const sites = new Map<string, SlotSite>();
+  const onlySite = siteCodes?.length === 1 ? siteOf({ code: siteCodes[0] }) : undefined;
   const offers = (slots ?? []).flatMap(({ date, location, slots: ofDay }) => {
-    const site = location ? siteOf(location) : undefined;
+    const site = place === 'centre' ? ((location && siteOf(location)) ?? onlySite) : undefined;
+    if (place === 'centre' && !site) return [];
     if (site) sites.set(site.code, site);
     return (ofDay ?? []).flatMap((slot) => offerOf(date ?? undefined, site?.code, slot) ?? []);
   });

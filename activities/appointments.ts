@@ -35,14 +35,14 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
   const { service, temporal, target } = dependencies;
   const notifies = hasEndpoint(target);
   return {
-    async readAppointment(orderId: string): Promise<AppointmentReading> {
-      return asFailures('ServiceRefused', () => readWithOrder(service, orderId, notifies));
+    async readAppointment(orderId: string, type?: string): Promise<AppointmentReading> {
+      return asFailures('ServiceRefused', () => readWithOrder(service, orderId, notifies, type));
     },
 
     /** An error of Temporal's is rethrown, so it is retried; an error of the service delays nothing. */
-    async identifyAppointment(orderId: string, earlier?: EarlierRun): Promise<AppointmentFound> {
+    async identifyAppointment(orderId: string, earlier?: EarlierRun, type?: string): Promise<AppointmentFound> {
       const previous = await lastResultOf<AppointmentResult>(temporal, bookAppointmentId(orderId), earlier);
-      const reading = await readIfReadable(service, orderId, notifies);
+      const reading = await readIfReadable(service, orderId, notifies, type);
       return { notifies, ...(previous && { previous }), ...(reading && { reading }) };
     },
 

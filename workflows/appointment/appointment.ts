@@ -64,8 +64,8 @@ export interface Appointment
   doubtUntil?: number;
   /** A choice at a service centre, until what came of it is known: repeated under the same key, it is one booking. */
   booking?: { slotId: string; key: string };
-  /** The service centre of an appointment that was chosen here: the service does not name it. */
-  site?: { appointmentId: string; code: string };
+  /** The service centre of an appointment that was chosen here, and its hour: the service does not name the centre. */
+  site?: { appointmentId: string; startAt: string; code: string };
   /** What the order said when it was last read. */
   order?: Exclude<OrderEffect, 'open'>;
   /** The appointment that the product cancelled: that it is cancelled is not news. */
@@ -187,19 +187,27 @@ function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: num
   if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
     note(appointment, startAt === undefined ? status : `${status}, for ${startAt}`, now);
   }
-  settleBooking(appointment);
+  settleBooking(appointment, before);
   enterStage(appointment, now);
   reopen(appointment);
 }
 
 /** The present appointment is the one that was chosen, or another one that leaves no room for it. */
-function settleBooking(appointment: Appointment): void {
-  const { known, booking } = appointment;
-  if (!booking || !known || !isOpen(known)) return;
+function settleBooking(appointment: Appointment, before: AppointmentSnapshot | undefined): void {
+  const { known, booking, site: last } = appointment;
+  // Moved elsewhere, perhaps to another service centre.
+  if (known && last?.appointmentId === known.appointmentId && last.startAt !== known.startAt) delete appointment.site;
+  if (!booking || !known) return;
   const { start, site } = slotOf(booking.slotId) ?? {};
   // Another time is the one before a move, which is still to come.
-  if (known.startAt !== start) return;
-  if (site !== undefined) appointment.site = { appointmentId: known.appointmentId, code: site };
+  if (known.startAt === undefined || known.startAt !== start) return;
+  if (!isOpen(known)) {
+    // It has fallen through, and its key would bring the first answer again; one that was cancelled before is another one.
+    if (visitPhaseOf(known) === 'cancelled' && before?.appointmentId !== known.appointmentId)
+      delete appointment.booking;
+    return;
+  }
+  if (site !== undefined) appointment.site = { appointmentId: known.appointmentId, startAt: known.startAt, code: site };
   delete appointment.booking;
 }
 

@@ -70,7 +70,9 @@ async function choose(appointment: Appointment, { slotId, notes }: SlotChoice): 
   const { bookingTimeout, confirmation, confirmationWait } = policy;
   const call = { orderId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
   const waits = confirmation === 'later' || site !== undefined ? { confirmWithin: confirmationWait } : {};
-  const keyed = site === undefined ? {} : { idempotencyKey: keyFor(appointment, slotId) };
+  const isRepeated = appointment.booking?.slotId === slotId;
+  const keyed =
+    site === undefined ? {} : { idempotencyKey: keyFor(appointment, slotId), ...(isRepeated && { isRepeated }) };
   await arrange(appointment, () =>
     activities.bookSlot.executeWithOptions({ ...booking(bookingTimeout), summary: `book ${start}` }, [
       { ...call, ...waits, ...keyed },
@@ -129,6 +131,19 @@ const doubtful: readonly string[] = [
   'ServiceUnavailable',
   'AttemptOutdated',
   'CommandTimedOut',
+  // Of the last attempt: the answer to one before it may have been lost.
+  'ServiceUnreachable',
+  'TooManyRequests',
+];
+
+/** Failures after which the booking itself is settled: its key is not used again. */
+const settled: readonly string[] = [
+  'BookingRefused',
+  'RescheduleRefused',
+  'SlotUnavailable',
+  'BookingKeyExpired',
+  'AppointmentExists',
+  'NothingBooked',
 ];
 
 /** Takes in what a booking or a move came to. Where nobody knows, the service is read once it cannot be at work any more. */
@@ -144,7 +159,8 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
     if (doubtful.includes(refusal.type ?? '')) {
       appointment.doubtUntil = Date.now() + settlingAfter(appointment.policy.bookingTimeout);
       note(appointment, 'a booking was not answered', Date.now());
-    } else delete appointment.booking;
+    }
+    if (settled.includes(refusal.type ?? '')) delete appointment.booking;
     // What the service shows is another one than what is known here.
     if (refusal.type === 'AppointmentExists' || refusal.type === 'NothingBooked') appointment.unclear = true;
     throw refusal;

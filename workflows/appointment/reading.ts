@@ -8,7 +8,7 @@ import { noteAbsence } from '../entity/absence.js';
 import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
-import { takeAnswer, takeNone, type Appointment, markRequested } from './appointment.js';
+import { openVisit, takeAnswer, takeNone, type Appointment, markRequested } from './appointment.js';
 import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './workflow.js';
 
@@ -32,7 +32,11 @@ export async function readAppointment(appointment: Appointment): Promise<boolean
 export async function readOrThrow(appointment: Appointment): Promise<void> {
   const asked = appointment.received;
   const summary = 'read the appointment';
-  const answer = await activities.readAppointment.executeWithOptions({ summary }, [appointment.orderId]);
+  const { orderId } = appointment;
+  const answer = await activities.readAppointment.executeWithOptions({ summary }, [
+    orderId,
+    openVisit(appointment)?.type,
+  ]);
   takeReading(appointment, answer, asked, Date.now());
 }
 
@@ -91,7 +95,11 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
   const summary = 'what there is already';
   const found = await answeringMeanwhile(
     commands,
-    activities.identifyAppointment.executeWithOptions({ summary }, [appointment.orderId, earlierRun]),
+    activities.identifyAppointment.executeWithOptions({ summary }, [
+      appointment.orderId,
+      earlierRun,
+      openVisit(appointment)?.type,
+    ]),
   );
   const { reading, notifies } = found;
   const previous = found.previous && upgradeAppointmentResult(found.previous);

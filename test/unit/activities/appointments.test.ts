@@ -1,6 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { bookOnce, moveOnce } from '../../../activities/appointment-changes.js';
+import { bookOnce, cancelOnce, moveOnce } from '../../../activities/appointment-changes.js';
+import { readWithOrder } from '../../../activities/appointment-reading.js';
+import { slotsFor } from '../../../activities/appointment-slots.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import type { LabService } from '../../../service/lab-service.js';
 import { slotIdOf } from '../../../protocol/appointment/slots.js';
@@ -32,7 +34,7 @@ async function serviceWith(answers: Record<string, Answer[]>): Promise<{ service
   return { service: serviceAt(baseUrl), asked };
 }
 
-const arranged = (work: () => Promise<AppointmentSnapshot>) =>
+const arranged = <T = AppointmentSnapshot>(work: () => Promise<T>) =>
   new MockActivityEnvironment({ startToCloseTimeoutMs: 150_000, scheduleToCloseTimeoutMs: 0 }).run(work);
 
 describe('a move', () => {
@@ -116,6 +118,63 @@ describe('a booking at a service centre', () => {
     const { service, asked } = await serviceWith(answers({ status: 503 }));
     expect(await arranged(() => bookOnce(service, walkIn))).toMatchObject({ status: 'pending' });
     expect(asked).toEqual(['GET appointment', 'GET order-1', 'POST availability', 'POST book', 'GET appointment']);
+  });
+
+  test('has fallen through if its key was used before and nothing is shown twice', async () => {
+    const { service } = await serviceWith(answers());
+    const booking = arranged(() => bookOnce(service, { ...walkIn, isRepeated: true }));
+    expect(await rejection(booking)).toMatchObject({ type: 'SlotUnavailable' });
+  });
+
+  test('may not be shown yet after the first use of its key', async () => {
+    const { service } = await serviceWith(answers());
+    expect(await arranged(() => bookOnce(service, walkIn))).toMatchObject({ status: 'pending' });
+  });
+
+  test('is at the only site that was asked for if the service does not name it', async () => {
+    const { service } = await serviceWith({
+      ...answers(),
+      'POST availability': [{ body: { slots: [{ ...slots.slots[0], location: { code: 'with a space' } }] } }],
+    });
+    expect(await arranged(() => slotsFor(service, 'order-1', { zipCode: '85004' }))).toEqual({ slots: [] });
+    expect(await arranged(() => slotsFor(service, 'order-1', { siteCodes: ['PSC1'] }))).toMatchObject({
+      slots: [{ id: slotId, siteCode: 'PSC1' }],
+    });
+    const atHome = await serviceWith({ 'GET order-1': [{ body: order }], 'POST availability': [{ body: sites }] });
+    const home = await arranged(() => slotsFor(atHome.service, 'order-1', {}));
+    expect(home).toMatchObject({ slots: [{ id: request.slotId }] });
+    expect(home).not.toHaveProperty('sites');
+  });
+
+  test('is read at its service centre though the order does not name its method', async () => {
+    const { service } = await serviceWith({
+      'GET order-1': [{ body: { ...order, details: null } }],
+      'GET appointment': [{ body: pending }],
+    });
+    const read = (type?: string) => readWithOrder(service, 'order-1', false, type);
+    expect(await read('patient_service_center')).toMatchObject({ appointment: { type: 'patient_service_center' } });
+    expect((await read()).appointment).not.toHaveProperty('type');
+  });
+
+  describe('that is not shown any more after its cancellation was refused', () => {
+    const refusedWith = async (detail: string) => {
+      const { service } = await serviceWith({
+        'GET appointment': [{ body: pending }, { status: 404, body: { detail: 'No active appointment' } }],
+        'PATCH cancel': [{ status: 400, body: { detail } }],
+      });
+      const type = 'patient_service_center';
+      const input = { orderId: 'order-1', appointmentId: 'appointment-1', reasonId: 'r', type };
+      return new MockActivityEnvironment().run(() => cancelOnce(service, input, {}));
+    };
+
+    test('is cancelled if the refusal says so', async () => {
+      expect(await refusedWith('The appointment was already cancelled')).toMatchObject({ status: 'cancelled' });
+    });
+
+    test('is not taken for cancelled otherwise', async () => {
+      const refused = refusedWith('This appointment is completed');
+      expect(await rejection(refused)).toMatchObject({ name: 'ServiceRefused' });
+    });
   });
 
   test('asks an order’s sites for the laboratory that the order does not show', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import { slotIdOf } from '../../../protocol/appointment/slots.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import {
   learnFromWebhook,
@@ -7,6 +8,7 @@ import {
   takeNone,
   takeRequest,
   compareReceived,
+  siteCodeOf,
   type Comparison,
 } from '../../../workflows/appointment/appointment.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
@@ -106,6 +108,30 @@ describe('an appointment that is cancelled', () => {
       expect(appointment.stage.phase).toBe('awaiting_choice');
       expect(appointment).not.toHaveProperty('fallen');
     }
+  });
+});
+
+describe('a booking at a service centre', () => {
+  const startAt = '2024-03-06T10:00:00.000Z';
+  const slotId = slotIdOf({ day: '2024-03-06', start: startAt, end: startAt, site: 'PSC1' });
+  const booking = { slotId, key: 'key-1' };
+
+  test('a booking at a service centre that is cancelled before anybody knew of it ends its key', () => {
+    const appointment = requestedCase(undefined, { booking });
+    learnFromWebhook(appointment, snapshot(['pending', 'cancelled']), start);
+    expect(appointment.booking).toBeUndefined();
+    const again = requestedCase(snapshot(['pending', 'cancelled']), { booking });
+    learnFromWebhook(again, snapshot(['pending', 'cancelled', 'cancelled']), start);
+    expect(again.booking).toEqual(booking);
+  });
+
+  test('a booking at a service centre that is moved elsewhere is at an unknown site', () => {
+    const appointment = requestedCase(undefined, { booking });
+    learnFromWebhook(appointment, booked, start);
+    expect(siteCodeOf(appointment, booked)).toBe('PSC1');
+    const moved = { ...snapshot(['pending', 'confirmed', 'confirmed']), startAt: '2024-03-07T10:00:00.000Z' };
+    learnFromWebhook(appointment, moved, start);
+    expect(siteCodeOf(appointment, moved)).toBeUndefined();
   });
 });
 
