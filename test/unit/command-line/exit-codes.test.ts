@@ -10,7 +10,7 @@ import {
 import * as client from '../../../client/index.js';
 
 /** Bases, for `instanceof` only. */
-const bases = ['LabOperationsError', 'ServiceError'];
+const bases = ['LabOperationsError', 'Refusal', 'ServiceError'];
 
 test('every error that the client exports has a remedy of its own', () => {
   const errors = Object.values(client as Record<string, unknown>).filter(
