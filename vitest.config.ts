@@ -21,7 +21,8 @@ const temporalTimeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
 export default defineConfig({
   test: {
     // A file with a Temporal server waits most of its time: for a server, for a webhook, for a process to start.
-    maxWorkers: Math.min(6, availableParallelism() * 3),
+    // More of them at once would only starve the servers, whose calls then run into their deadlines.
+    maxWorkers: Math.min(4, availableParallelism() * 2),
     sequence: { sequencer: SlowestFirst },
     globalSetup: ['test/rig/leaks.ts', 'test/rig/run-folder.ts'],
     reporters: ['default', ['json', { outputFile: report }]],
