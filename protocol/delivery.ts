@@ -2,7 +2,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { deliverNotificationsId } from './ids.js';
 import type { Notification } from './notifications.js';
-import { labAttentionKey, labOrderIdKey, labReferenceKey, ofUser } from './search-attributes.js';
+import { labAttentionKey, labAttentionSinceKey, labOrderIdKey, labReferenceKey, ofUser } from './search-attributes.js';
 
 /*
  * The delivery of undelivered notifications: its name, input, messages and result. A workflow that ends before its
@@ -103,6 +103,7 @@ export function deliverNotificationsStart(first: Notification, giveUpAfter: numb
     args: [{ source, giveUpAfter }],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: labAttentionKey, value: ['notifications_undelivered'] },
+      { key: labAttentionSinceKey, value: new Date() },
       ...(orderId === undefined ? [] : [{ key: labOrderIdKey, value: [orderId] }]),
       ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
       ...ofUser(text('userId')),

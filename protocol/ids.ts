@@ -10,6 +10,10 @@ import { sourceSlugOf } from './link/provider-source.js';
 /** The product's own key of an order. Never personal data: it is readable in IDs and search attributes. */
 export const referencePattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
+export function isReference(value: unknown): value is string {
+  return typeof value === 'string' && referencePattern.test(value);
+}
+
 /**
  * The characters allowed in a workflow ID and in the path of a request, in which `.` and `..` would name another one.
  * Wider than a UUID, because some ids that the service sends are not UUIDs.

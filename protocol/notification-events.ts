@@ -24,7 +24,7 @@ export interface CloudEvent<Type extends string = string, Data = Record<string, 
   /** When it happened, ISO 8601 in UTC. */
   time: string;
   datacontenttype: 'application/json';
-  /** Ids, states and times; nothing personal. */
+  /** Ids, states and times; nothing personal, unless your `client_user_id`s are. */
   data: Data;
 }
 
@@ -61,10 +61,19 @@ interface Written {
 /** The data that every notification of an area has: the ids of its subject. */
 type About<Notification extends Written> = Omit<Notification, 'id' | 'at' | 'type' | 'data'>;
 
+interface ClientUser {
+  /**
+   * The product's own reference for the user of `user_id`, at most ten minutes old. Only if the worker's
+   * NOTIFY_CLIENT_USER_ID is true; absent without a user, for a user who is deleted or about to be, and if the service did
+   * not answer in time.
+   */
+  clientUserId?: string;
+}
+
 type Sent<Area extends string, Notification extends Written, Ids> = Notification extends unknown
   ? CloudEvent<
       `labops.${Area}.${Notification['type']}`,
-      SnakeCased<Ids & Notification['data']> &
+      SnakeCased<Ids & ClientUser & Notification['data']> &
         (Notification['type'] extends 'registration_reminder' ? PortalLinkData : unknown)
     >
   : never;

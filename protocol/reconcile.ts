@@ -47,6 +47,9 @@ export interface ReconcileCounts {
   matchReviews: number;
 }
 
+/** What one page of the list of orders adds to the counts. */
+export type PageCounts = Omit<ReconcileCounts, 'matchReviews'>;
+
 /** How far a run has come. */
 export interface ReconcileProgress extends ReconcileCounts {
   /** Pages of the list that are still to be read; unknown until the last one, which is read first, has been read. */
@@ -73,7 +76,7 @@ const hour = 60 * minute;
 const settling = 10 * minute;
 /** Clocks differ, and the service may list an update late. */
 const overlap = hour;
-/** How far back a first pass reads. Webhooks are retried for two days; this is a long weekend more. */
+/** How far back a first pass reads. Webhooks are retried for 28 hours; this is a long weekend more. */
 const firstLook = 5 * 24 * hour;
 
 /** @throws RangeError when a time is none, or the range is empty */

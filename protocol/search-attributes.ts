@@ -1,4 +1,9 @@
-import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
+import {
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  type SearchAttributePair,
+  type SearchAttributeUpdatePair,
+} from '@temporalio/common';
 import { isAddressable, canonicalUserId } from './ids.js';
 
 /**
@@ -19,6 +24,21 @@ export const labUserIdKey = defineSearchAttributeKey('LabUserId', SearchAttribut
 export const labPhaseKey = defineSearchAttributeKey('LabPhase', SearchAttributeType.KEYWORD);
 /** The reason why a person should look: see `AttentionReason`, `ReportAttentionReason`. Empty if there is none. */
 export const labAttentionKey = defineSearchAttributeKey('LabAttention', SearchAttributeType.KEYWORD_LIST);
+/** Since when the oldest of these reasons stands; unset if there is none. */
+export const labAttentionSinceKey = defineSearchAttributeKey('LabAttentionSince', SearchAttributeType.DATETIME);
+
+/**
+ * LabAttention and LabAttentionSince, for a start or an update.
+ *
+ * @param since of each reason that stands, ISO 8601
+ */
+export function ofAttention(reasons: readonly string[], since: readonly string[]): SearchAttributeUpdatePair[] {
+  const oldest = since.toSorted()[0];
+  return [
+    { key: labAttentionKey, value: [...new Set(reasons)].toSorted() },
+    { key: labAttentionSinceKey, value: oldest === undefined ? null : new Date(oldest) },
+  ];
+}
 
 /** LabUserId if a user is known, in the spelling of searches. */
 export function ofUser(userId: string | undefined): SearchAttributePair[] {
@@ -32,7 +52,7 @@ export function ofTransaction(transactionId: string | undefined): SearchAttribut
 
 /** A webhook's ids may be anything, even an e-mail address; and Temporal refuses an event whose ids are too long. */
 function isId(text: string | undefined): text is string {
-  return text !== undefined && isAddressable(text);
+  return typeof text === 'string' && isAddressable(text);
 }
 
 /** LabPhase of a placing: there is no order yet. */
@@ -51,4 +71,5 @@ export const searchAttributeKeys = [
   labUserIdKey,
   labPhaseKey,
   labAttentionKey,
+  labAttentionSinceKey,
 ] as const;

@@ -1,7 +1,7 @@
 import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
-import type { Attention } from '../attention.js';
+import type { Attention, RaisedAttention } from '../attention.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
 
 /**
@@ -206,4 +206,8 @@ export interface AppointmentResult {
   policy: ResolvedAppointmentPolicy;
   /** The ids of notifications that the product got. A later run does not repeat them. */
   announced: string[];
+  /** The questions that stood at its end. Absent is none. */
+  attention?: RaisedAttention<AppointmentAttentionReason>[];
+  /** How often each question was raised: one that is raised again is another notification. Absent is never. */
+  raised?: Record<string, number>;
 }

@@ -1,15 +1,13 @@
+import { resolveSettings } from '../policy-resolution.js';
 import {
   choice,
   defaultsOf,
   duration,
   durations,
-  resolveSettings,
+  poll,
   type PolicyOf,
   type ResolvedSettings,
 } from '../policy-settings.js';
-
-/** No pause between two reads may make the workflow ask without end. */
-const readsArePaidFor = { least: '1s', most: '30d' } as const;
 
 /**
  * How long each part of an appointment may take, and how slots are booked. The service documents no duration but the
@@ -48,9 +46,9 @@ export const appointmentSettings = {
    * While a confirmation is pending, a visit is overdue, or an appointment at a service centre is open: when the service
    * is read first; doubled each time. Default 1 hour.
    */
-  firstPoll: duration('1h', readsArePaidFor),
+  firstPoll: poll('1h'),
   /** The longest pause between two such questions. Default 12 hours. */
-  longestPoll: duration('12h', readsArePaidFor),
+  longestPoll: poll('12h'),
   /**
    * How long one call that books or moves may take, 1 second to 2 minutes. After a lost answer half as long again is
    * waited before anything is tried again. Default 30 seconds: a booking waits up to 10 for the provider.

@@ -1,11 +1,5 @@
-import {
-  choice,
-  defaultsOf,
-  duration,
-  resolveSettings,
-  type PolicyOf,
-  type ResolvedSettings,
-} from '../policy-settings.js';
+import { resolveSettings } from '../policy-resolution.js';
+import { choice, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 /** The treatment of a user's running kit orders, links and reports before the deletion. */
 export type OnRunningWork = (typeof treatments)[number];

@@ -1,12 +1,5 @@
-import {
-  choice,
-  count,
-  defaultsOf,
-  duration,
-  resolveSettings,
-  type PolicyOf,
-  type ResolvedSettings,
-} from '../policy-settings.js';
+import { resolveSettings } from '../policy-resolution.js';
+import { choice, count, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 const attempts = { least: 1, most: 20 };
 

@@ -1,14 +1,5 @@
-import {
-  defaultsOf,
-  duration,
-  durations,
-  resolveSettings,
-  type PolicyOf,
-  type ResolvedSettings,
-} from '../policy-settings.js';
-
-/** No pause between two reads may make the workflow ask without end. */
-const readsArePaidFor = { least: '1s', most: '30d' } as const;
+import { resolveSettings } from '../policy-resolution.js';
+import { defaultsOf, duration, durations, poll, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 /**
  * How long a review may take. The service documents no duration (docs/lab-service.md, "Unmatched results"), so all of them
@@ -20,9 +11,9 @@ export const matchReviewSettings = {
   /** How long the service's staff may take before attention is raised. Default 7 days: a working week and its weekend. */
   serviceReviewDeadline: duration('7d'),
   /** How long the review may be without webhooks before it is read; doubled after each read without news. Default 1 hour. */
-  firstPoll: duration('1h', readsArePaidFor),
+  firstPoll: poll('1h'),
   /** The longest pause between two reads. Default 12 hours: a decision made elsewhere is known on the same day. */
-  longestPoll: duration('12h', readsArePaidFor),
+  longestPoll: poll('12h'),
   /** How long a notification may stay undelivered before attention is raised. Default 3 days. */
   notificationDeadline: duration('3d'),
 };

@@ -1,5 +1,5 @@
 import type { OrderEvent } from '../../service/order-snapshot.js';
-import type { OrderPhase } from './messages.js';
+import type { OrderPhase } from './state.js';
 
 /**
  * The meaning of an order's events. The service's statuses read `<top>.<method>.<low>`; neither part is a closed list,

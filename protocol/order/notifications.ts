@@ -1,4 +1,4 @@
-import type { OrderAttention, OrderOutcome, OrderPhase } from './messages.js';
+import type { OrderAttention, OrderOutcome, OrderPhase } from './state.js';
 
 /**
  * Notifications about an order, CloudEvents of type `labops.order.<type>`. An id is never derived from a run, so a

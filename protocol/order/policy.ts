@@ -1,3 +1,4 @@
+import { readChanges, resolveSettings } from '../policy-resolution.js';
 import {
   choice,
   count,
@@ -7,8 +8,6 @@ import {
   duration,
   durations,
   following,
-  readChanges,
-  resolveSettings,
   type PolicyOf,
   type ResolvedSettings,
 } from '../policy-settings.js';
@@ -113,19 +112,19 @@ export const orderSettings = {
 export type OrderPolicy = PolicyOf<typeof orderSettings>;
 
 /** A policy with nothing left open; all durations in milliseconds. */
-export type ResolvedPolicy = ResolvedSettings<typeof orderSettings>;
+export type ResolvedOrderPolicy = ResolvedSettings<typeof orderSettings>;
 
 export const defaultPolicy = defaultsOf(orderSettings);
 
 const orderPolicy = { of: 'order', version: 2, settings: orderSettings };
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolvePolicy(policy?: OrderPolicy, base?: ResolvedPolicy): ResolvedPolicy {
+export function resolveOrderPolicy(policy?: OrderPolicy, base?: ResolvedOrderPolicy): ResolvedOrderPolicy {
   return resolveSettings(orderPolicy, policy, base);
 }
 
 /** Settings that change in a running order's policy, durations in milliseconds. */
-export type PolicyChanges = Partial<Omit<ResolvedPolicy, 'version'>>;
+export type PolicyChanges = Partial<Omit<ResolvedOrderPolicy, 'version'>>;
 
 /** @throws PolicyInvalid: see `readChanges` */
 export function readPolicyChanges(policy: OrderPolicy): PolicyChanges {

@@ -2,10 +2,10 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import {
-  labAttentionKey,
   labOrderIdKey,
   labPhaseKey,
   labReferenceKey,
+  ofAttention,
   ofTransaction,
   ofUser,
 } from '../search-attributes.js';
@@ -13,7 +13,7 @@ import { kitOrderId } from '../ids.js';
 import { readPassthrough, rootOf } from './root-order.js';
 import { phaseOf } from './lifecycle.js';
 import type { KitOrderInput } from './messages.js';
-import { resolvePolicy, type ResolvedPolicy } from './policy.js';
+import { resolveOrderPolicy, type ResolvedOrderPolicy } from './policy.js';
 
 /** The start of a `kitOrder`, the same for a webhook, the hand-over and a forwarder. */
 export interface KitOrderStart {
@@ -34,7 +34,7 @@ export function kitOrderStart(
   snapshot: OrderSnapshot,
   rootOrderId = rootOf(snapshot),
   reference = readPassthrough(snapshot.passthrough)?.reference,
-  policy: ResolvedPolicy = resolvePolicy(),
+  policy: ResolvedOrderPolicy = resolveOrderPolicy(),
 ): KitOrderStart {
   return {
     workflowId: kitOrderId(rootOrderId),
@@ -58,8 +58,9 @@ export function kitOrderStart(
 export function criticalResultStart(
   { orderId, userId }: Pick<CriticalResultReport, 'orderId' | 'userId'>,
   rootOrderId = orderId,
+  at = new Date(),
 ): KitOrderStart {
   const start = kitOrderStart({ orderId, events: [], ...(userId !== undefined && { userId }) }, rootOrderId);
-  const alarm = { key: labAttentionKey, value: ['critical_result'] };
-  return { ...start, typedSearchAttributes: start.typedSearchAttributes.updateCopy([alarm]) };
+  const alarm = ofAttention(['critical_result'], [at.toISOString()]);
+  return { ...start, typedSearchAttributes: start.typedSearchAttributes.updateCopy(alarm) };
 }

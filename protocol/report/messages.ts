@@ -1,80 +1,16 @@
 import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ReportCounts, ReportSnapshot } from '../../service/report-snapshot.js';
-import type { Attention } from '../attention.js';
+import type { Attention, RaisedAttention } from '../attention.js';
 import type { ReportFailure } from './failure-reasons.js';
 import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 
 /**
- * Who the report workflows are: their names, inputs, results, signals, queries and updates. The wire name of a message
+ * Who `parsingJob` is: its name, input, result, signals, queries and updates. The wire name of a message
  * is its export's name less its suffix. docs/messages.md shows the same as JSON for backends in other languages.
  */
 
-export const submitReportName = 'submitReport';
 export const parsingJobName = 'parsingJob';
-
-/** Where the worker gets the file. Nothing of the file itself enters Temporal. */
-export type ReportSource =
-  /** Below the worker's REPORT_ROOT. */
-  | { path: string }
-  /**
-   * Fetched by the worker; from an address that is not public only where its host is listed (REPORT_URL_ALLOWED_HOSTS). A
-   * URL that is itself a credential (signed, with a token) is refused while payloads are not encrypted.
-   */
-  | {
-      url: string;
-      /**
-       * Names a set of headers that is configured at the worker (REPORT_URL_HEADERS_FILE), so no secret is in a
-       * history.
-       */
-      headersFrom?: string;
-    };
-
-export interface SubmitReportInput {
-  /** The product's own key, `^[A-Za-z0-9._:-]{1,128}$`, never personal data. The same key is followed to one job. */
-  reference: string;
-  /** The service's user id of whose report it is. */
-  userId: string;
-  file: ReportSource;
-  /** True if a person at the service must check the values. Default false. Not every team is enabled for it. */
-  needsHumanReview?: boolean;
-  /** A part of the settings, or a resolved policy, which the client sends. */
-  policy?: ReportPolicy | ResolvedReportPolicy;
-  /** State carried over by continue-as-new; never given by a caller. */
-  carried?: unknown;
-}
-
-/** An upload with an unknown outcome: the service may have made a job of it. ISO 8601 in UTC. */
-export interface LostUpload {
-  from: string;
-  until: string;
-}
-
-export interface SubmitReportResult {
-  /** The form of the result: a later submission of the reference, and those of the same user, read it. */
-  version: number;
-  /** The service's id of the parsing job, which the workflow `parsing-job/<job id>` follows. */
-  jobId: string;
-  /** True when an upload's answer was lost and its job was found among those that webhooks had reported. */
-  adopted: boolean;
-  /** Uploads before that, whose jobs never appeared: one that appears later is superseded by `jobId`. */
-  lostUploads: LostUpload[];
-}
-
-export const submissionResultVersion = 1;
-
-/** The result of cancelling a submission. */
-export type SubmissionEnd =
-  /**
-   * Nothing is uploaded any more. `lostUploads` are those whose answers were lost: the service may read such a file all
-   * the same.
-   */
-  | { outcome: 'cancelled'; reference: string; lostUploads: LostUpload[] }
-  /** It came too late: the file was uploaded as this job, which its own `cancel` stops following. */
-  | { outcome: 'uploaded'; jobId: string };
-
-/** Ends a submission: on `submitReport`. */
-export const cancelSubmissionUpdate = defineUpdate<SubmissionEnd, []>('cancel');
 
 export interface ParsingJobInput {
   jobId: string;
@@ -194,4 +130,8 @@ export interface ParsingJobResult {
   policy: ResolvedReportPolicy;
   /** The ids of notifications that the product got. */
   announced: string[];
+  /** The questions that stood at its end. Absent is none. */
+  attention?: RaisedAttention<ReportAttentionReason>[];
+  /** How often each question was raised: one that is raised again is another notification. Absent is never. */
+  raised?: Record<string, number>;
 }

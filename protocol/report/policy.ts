@@ -1,7 +1,5 @@
-import { defaultsOf, duration, resolveSettings, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
-
-/** No pause between two reads may make the workflow ask without end. */
-const readsArePaidFor = { least: '1s', most: '30d' } as const;
+import { resolveSettings } from '../policy-resolution.js';
+import { defaultsOf, duration, poll, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 /**
  * How long each stage of a report may take. The service documents no duration (docs/lab-service.md, "Report parsing"),
@@ -29,11 +27,11 @@ export const reportSettings = {
    * How long the job may be without webhooks before it is read; doubled after each read without news. Default 2
    * minutes.
    */
-  firstPoll: duration('2m', readsArePaidFor),
+  firstPoll: poll('2m'),
   /** The same during a review. Default 1 hour: no review finishes before its webhook arrives. */
-  firstReviewPoll: duration('1h', readsArePaidFor),
+  firstReviewPoll: poll('1h'),
   /** The longest pause between two reads. Default 6 hours: a result whose webhooks were all lost is known on the same day. */
-  longestPoll: duration('6h', readsArePaidFor),
+  longestPoll: poll('6h'),
   /** From the upload to a result or a review, before attention is raised. Default 1 hour: parsing is done by machines. */
   parsingDeadline: duration('1h'),
   /** From the beginning of a review to its end, before attention is raised. Default 4 days: two business days over a weekend. */

@@ -1,0 +1,16 @@
+/**
+ * The task queues of activities that nobody waits for on a screen. Workflows, and whatever a person or a program waits for, are on
+ * the deployment's own queue (TASK_QUEUE): a backlog on a side queue does not hold them up. The table in workflows/activities.ts says which activity uses which queue.
+ */
+export const sideQueues = ['background', 'notifications', 'files'] as const;
+
+/**
+ * `background`: reads of orders and reports, reconciliation, erasure, workouts' streams. `notifications`: deliveries to the product,
+ * which hang as long as its receiver hangs. `files`: uploads of reports.
+ */
+export type SideQueue = (typeof sideQueues)[number];
+
+/** @param taskQueue the deployment's own, `workflowInfo().taskQueue` in a workflow */
+export function sideQueueName(taskQueue: string, queue: SideQueue): string {
+  return `${taskQueue}/${queue}`;
+}
